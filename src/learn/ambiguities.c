@@ -48,8 +48,8 @@ static const struct sp_search_term *two_keys(struct sp_evidence *evidence, const
         const double second = b == a ? 0 : constant_of_terminal(evidence, b);
         const bool product = second > 0 && first * second == number;
         if (!product && !(second > 0 && first == number * second)) continue;
-        return sp_search_term_of(evidence->arena, product ? SP_TERM_MULTIPLY : SP_TERM_DIVIDE,
-                                 key_of_terminal(evidence, a), key_of_terminal(evidence, b), NULL);
+        return sp_search_term_binary(evidence->arena, product ? SP_TERM_MULTIPLY : SP_TERM_DIVIDE,
+                                     key_of_terminal(evidence, a), key_of_terminal(evidence, b));
     }
     return NULL;
 }

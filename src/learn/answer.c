@@ -334,13 +334,13 @@ static struct sp_answer answer_with_symbol(struct sp_learn_problem *problem, con
 {
     struct sp_arena *arena = problem->evidence->arena;
     const struct sp_search_term *key = sp_search_term_copy(arena, best->key);
-    const struct sp_search_term *meaning = sp_search_term_of(arena, SP_TERM_DEFAULT, key, best->otherwise, NULL);
+    const struct sp_search_term *meaning = sp_search_term_binary(arena, SP_TERM_DEFAULT, key, best->otherwise);
     const struct sp_terminal *symbol = sp_evidence_symbol(problem->evidence, best->key->terminal, meaning);
     const struct sp_search_term *term = sp_search_term_terminal(arena, SP_TERM_KEY, symbol);
     *SP_PUSH(&problem->defaults) =
         (struct sp_default){symbol, best_of_found(&best->found, best->key->terminal->path, SLACK_OF_ONE)};
     problem->again = true;
-    if (best->factor) term = sp_search_term_of(arena, SP_TERM_MULTIPLY, best->factor, term, NULL);
+    if (best->factor) term = sp_search_term_binary(arena, SP_TERM_MULTIPLY, best->factor, term);
     return (struct sp_answer){.term = term};
 }
 
@@ -450,10 +450,10 @@ static const struct sp_search_term *try_case(struct sp_learn_problem *problem, s
     if (!yes || !no) return NULL;
     struct sp_arena *arena = problem->evidence->arena;
     const struct sp_search_term *condition = sp_search_term_copy(arena, half.condition);
-    if (condition->op != SP_TERM_AT_LEAST) return sp_search_term_of(arena, SP_TERM_IF, condition, yes, no);
+    if (condition->op != SP_TERM_AT_LEAST) return sp_search_term_choice(arena, condition, yes, no);
     condition =
-        sp_search_term_of(arena, SP_TERM_LESS, condition->a, condition->b, NULL); /* in the order of the iterations */
-    return sp_search_term_of(arena, SP_TERM_IF, condition, no, yes);
+        sp_search_term_binary(arena, SP_TERM_LESS, condition->a, condition->b); /* in the order of the iterations */
+    return sp_search_term_choice(arena, condition, no, yes);
 }
 
 /* Two banks are made for it. */
@@ -598,8 +598,8 @@ static bool make_sum(const double *a, const double *b, const struct sp_reduced *
 static const struct sp_search_term *term_of_sum(struct sp_arena *arena, const struct sp_search_term *a,
                                                 const struct sp_search_term *b)
 {
-    return a == b ? sp_search_term_of(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, 2), a, NULL)
-                  : sp_search_term_of(arena, SP_TERM_ADD, a, b, NULL);
+    return a == b ? sp_search_term_binary(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, 2), a)
+                  : sp_search_term_binary(arena, SP_TERM_ADD, a, b);
 }
 
 /* What two other tensors are wide, together: a skip connection is put beside what comes from below. */
@@ -808,8 +808,8 @@ static void find_differing_dims(struct sp_learn_problem *problem, const struct s
     if (row->rank < 2 || !row->dims[0].term || !row->dims[1].term) return;
     const struct sp_search_term *out = row->dims[0].term, *in = row->dims[1].term;
     if ((sp_indices_of(out) | sp_indices_of(in)) & ~wanted->domain.indices) return;
-    const struct sp_search_term *same = sp_search_term_of(arena, SP_TERM_EQUAL, in, out, NULL);
-    const struct sp_search_term *differ = sp_search_term_of(arena, SP_TERM_NOT, same, NULL, NULL);
+    const struct sp_search_term *same = sp_search_term_binary(arena, SP_TERM_EQUAL, in, out);
+    const struct sp_search_term *differ = sp_search_term_unary(arena, SP_TERM_NOT, same);
     if (!sp_search_terms_equal(in, out) && has_values(differ, wanted))
         find_among(found, differ, SP_FREE + differ->cost);
 }
@@ -842,7 +842,7 @@ static void join_condition(struct sp_learn_problem *problem, const struct sp_red
         sp_term_bank_free(bank);
     }
     for (size_t i = 0; i < within.count; i++) {
-        const struct sp_search_term *term = sp_search_term_of(arena, SP_TERM_AND, outer, within.terms[i], NULL);
+        const struct sp_search_term *term = sp_search_term_binary(arena, SP_TERM_AND, outer, within.terms[i]);
         if (is_joined(within.terms[i]) || !has_values(term, wanted)) continue;
         const unsigned cost = within.cost[i] + OUTER - (compares_dims(within.terms[i], asked->row) ? OF_DIMS : 0);
         const size_t place = find_among(found, term, cost);

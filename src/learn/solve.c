@@ -302,7 +302,7 @@ static void prefer_list_of_iterations(const struct sp_learn_problem *problem, co
         for (size_t k = 0; k < function->index_count; k++) {
             const struct sp_terminal *terminal = problem->evidence->terminals.items[i];
             if (terminal->values[0].type != SHAPEPROOF_VALUE_LIST || terminal->values[0].count < 2) break;
-            const struct sp_search_term *item = sp_search_term_about(
+            const struct sp_search_term *item = sp_search_term_new(
                 arena,
                 (struct sp_search_term){.op = SP_TERM_ITEM, .terminal = terminal, .a = sp_search_term_index(arena, k)});
             if (!sp_search_term_affinity(item, function->name) || !is_list_of_iterations(function, item)) continue;
@@ -317,10 +317,10 @@ static void prefer_list_of_iterations(const struct sp_learn_problem *problem, co
 static const struct sp_search_term *place_behind(struct sp_arena *arena, const struct sp_stem *stem,
                                                  const struct sp_search_term *iterations)
 {
-    const struct sp_search_term *length = sp_search_term_of(
-        arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, (double)stem->period), iterations, NULL);
+    const struct sp_search_term *length =
+        sp_search_term_binary(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, (double)stem->period), iterations);
     if (!stem->behind) return length;
-    return sp_search_term_of(arena, SP_TERM_ADD, length, sp_search_term_number(arena, (double)stem->behind), NULL);
+    return sp_search_term_binary(arena, SP_TERM_ADD, length, sp_search_term_number(arena, (double)stem->behind));
 }
 
 /* 2^(stages - i), which is nothing from some iteration on: a loop has to have its end at every iteration of the outer
@@ -836,8 +836,8 @@ static const struct sp_search_term *opposite_of(struct sp_arena *arena, const st
     const bool is_more =
         condition->op == SP_TERM_LESS && condition->a->op == SP_TERM_NUMBER && condition->a->number == 0;
     if (condition->op == SP_TERM_NOT) return condition->a;
-    if (is_more) return sp_search_term_of(arena, SP_TERM_EQUAL, condition->b, condition->a, NULL);
-    return sp_search_term_of(arena, SP_TERM_NOT, condition, NULL, NULL);
+    if (is_more) return sp_search_term_binary(arena, SP_TERM_EQUAL, condition->b, condition->a);
+    return sp_search_term_unary(arena, SP_TERM_NOT, condition);
 }
 
 /* What holds for some rows often does not for others: both count for both. */

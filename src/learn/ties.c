@@ -122,8 +122,8 @@ static void tie_iterations(struct sp_learn_problem *problem, size_t index)
         if (!is_one_block(problem->evidence, row, depth)) continue;
         row->tied_to = index;
         row->tied_at = depth;
-        row->tied_when.term = sp_search_term_of(arena, SP_TERM_LESS, sp_search_term_number(arena, 0),
-                                                sp_search_term_index(arena, depth), NULL);
+        row->tied_when.term = sp_search_term_binary(arena, SP_TERM_LESS, sp_search_term_number(arena, 0),
+                                                    sp_search_term_index(arena, depth));
         return;
     }
 }

@@ -459,8 +459,8 @@ static bool is_one_iteration(const struct shapeproof_learning *learning, const s
 static const struct sp_search_term *one_less(struct sp_arena *arena, const struct sp_search_term *term)
 {
     const bool less = term->op == SP_TERM_SUBTRACT && term->b->op == SP_TERM_NUMBER;
-    return sp_search_term_of(arena, SP_TERM_SUBTRACT, less ? term->a : term,
-                             sp_search_term_number(arena, less ? term->b->number + 1 : 1), NULL);
+    return sp_search_term_binary(arena, SP_TERM_SUBTRACT, less ? term->a : term,
+                                 sp_search_term_number(arena, less ? term->b->number + 1 : 1));
 }
 
 /* first + count - 1, as short as it can be said. */
@@ -474,7 +474,7 @@ static const struct sp_search_term *last_of_stem(struct sp_arena *arena, const s
         first->op == SP_TERM_NUMBER && first->number == 0)
         return count->a;
     if (first->op != SP_TERM_NUMBER || first->number != 0)
-        count = sp_search_term_of(arena, SP_TERM_ADD, first, count, NULL);
+        count = sp_search_term_binary(arena, SP_TERM_ADD, first, count);
     return one_less(arena, count);
 }
 

@@ -377,12 +377,12 @@ static bool comes_known_case_first(unsigned cost)
     set_cost(&solving, "x", cost / 2);
     set_cost(&solving, "y", cost - cost / 2);
     for (size_t i = 0; i < 2; i++)
-        flag[i] = sp_search_term_about(
+        flag[i] = sp_search_term_new(
             &solving.asking.arena,
             (struct sp_search_term){.op = SP_TERM_TRUTH,
                                     .terminal = sp_evidence_terminal(&solving.asking.evidence, i ? "y" : "x")});
-    const struct sp_prior prior = {
-        .term = sp_search_term_of(&solving.asking.arena, SP_TERM_AND, flag[0], flag[1], NULL), .is_condition = true};
+    const struct sp_prior prior = {.term = sp_search_term_binary(&solving.asking.arena, SP_TERM_AND, flag[0], flag[1]),
+                                   .is_condition = true};
     *SP_PUSH(&solving.problem.priors) = prior;
     const struct sp_search_term *term = sp_solve_function(&solving.problem, &function).term;
     assert_non_null(term);
@@ -435,11 +435,11 @@ static bool comes_case_first(unsigned cost)
     solving_begin(&solving, configs);
     set_cost(&solving, "flag", cost);
     struct sp_arena *arena = &solving.asking.arena;
-    const struct sp_search_term *flag = sp_search_term_about(
+    const struct sp_search_term *flag = sp_search_term_new(
         arena, (struct sp_search_term){.op = SP_TERM_TRUTH,
                                        .terminal = sp_evidence_terminal(&solving.asking.evidence, "flag")});
-    const struct sp_prior prior = {.term = sp_search_term_of(arena, SP_TERM_IF, flag, sp_search_term_number(arena, 2),
-                                                             sp_search_term_number(arena, 1))};
+    const struct sp_prior prior = {
+        .term = sp_search_term_choice(arena, flag, sp_search_term_number(arena, 2), sp_search_term_number(arena, 1))};
     *SP_PUSH(&solving.problem.priors) = prior;
     const struct sp_search_term *term = answer_of(&solving, values, "x").term;
     const bool first = term && term->op == SP_TERM_IF;
@@ -493,7 +493,7 @@ static bool is_told_within(unsigned cost, bool by_widths)
     }
     const struct sp_search_term outer = {.op = SP_TERM_TRUTH,
                                          .terminal = sp_evidence_terminal(&solving.asking.evidence, "outer")};
-    const struct sp_prior prior = {.term = sp_search_term_about(&solving.asking.arena, outer),
+    const struct sp_prior prior = {.term = sp_search_term_new(&solving.asking.arena, outer),
                                    .weight = "adapter.norm.weight",
                                    .is_condition = true};
     *SP_PUSH(&solving.problem.priors) = prior;

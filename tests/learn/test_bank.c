@@ -106,7 +106,7 @@ static void values_of_terms(void **state)
         const struct sp_search_term *a = sp_search_term_number(&arena, cases[i].a),
                                     *b = sp_search_term_number(&arena, cases[i].b);
         const double value =
-            sp_search_term_value(sp_search_term_of(&arena, cases[i].op, a, b, NULL), &(struct sp_point){.example = 0});
+            sp_search_term_value(sp_search_term_binary(&arena, cases[i].op, a, b), &(struct sp_point){.example = 0});
         assert_true(isnan(cases[i].value) ? isnan(value) : value == cases[i].value);
     }
     sp_arena_free(&arena);

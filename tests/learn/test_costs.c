@@ -28,12 +28,12 @@ static term length(void) { return sp_search_term_terminal(&arena, SP_TERM_LENGTH
 static term flag(void) { return sp_search_term_terminal(&arena, SP_TERM_TRUTH, &flag_key); }
 static term number(double value) { return sp_search_term_number(&arena, value); }
 static term layer(void) { return sp_search_term_index(&arena, 0); }
-static term two(enum sp_term_op op, term a, term b) { return sp_search_term_of(&arena, op, a, b, NULL); }
-static term either(term a, term b) { return sp_search_term_of(&arena, SP_TERM_IF, flag(), a, b); }
+static term two(enum sp_term_op op, term a, term b) { return sp_search_term_binary(&arena, op, a, b); }
+static term either(term a, term b) { return sp_search_term_choice(&arena, flag(), a, b); }
 
 static term item(const struct sp_terminal *list, term place)
 {
-    return sp_search_term_about(&arena, (struct sp_search_term){.op = SP_TERM_ITEM, .terminal = list, .a = place});
+    return sp_search_term_new(&arena, (struct sp_search_term){.op = SP_TERM_ITEM, .terminal = list, .a = place});
 }
 
 static void assert_cost(term made, const char *words, unsigned cost)

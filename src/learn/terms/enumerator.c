@@ -143,7 +143,7 @@ static void signatures_combine(struct sp_signature_table *signatures, enum sp_te
 {
     *signatures->spent += signatures->domain->count;
     if (sp_search_term_values(op, a, b, signatures->domain->count, signatures->scratch))
-        add_valued(signatures, sp_search_term_of(signatures->arena, op, a.term, b.term, NULL));
+        add_valued(signatures, sp_search_term_binary(signatures->arena, op, a.term, b.term));
 }
 
 /* ---- enumerator ---- */
@@ -171,17 +171,17 @@ static bool may_have_default(const struct sp_enumerator *enumerator, const struc
     return true;
 }
 
-void sp_enumerator_term(struct sp_enumerator *enumerator, const struct sp_search_term *term)
+void sp_enumerator_add_term(struct sp_enumerator *enumerator, const struct sp_search_term *term)
 {
     bool partial = false;
     signatures_add(enumerator->signatures, term, &partial);
     if (partial && may_have_default(enumerator, term)) *SP_PUSH(&enumerator->partial) = term;
 }
 
-void sp_enumerator_operation(struct sp_enumerator *enumerator, enum sp_term_op op, const struct sp_search_term *a,
-                             const struct sp_search_term *b)
+void sp_enumerator_add_operation(struct sp_enumerator *enumerator, enum sp_term_op op, const struct sp_search_term *a,
+                                 const struct sp_search_term *b)
 {
-    sp_enumerator_term(enumerator, sp_search_term_of(arena_of(enumerator), op, a, b, NULL));
+    sp_enumerator_add_term(enumerator, sp_search_term_binary(arena_of(enumerator), op, a, b));
 }
 
 /* ---- what is simple ---- */
@@ -189,8 +189,8 @@ void sp_enumerator_operation(struct sp_enumerator *enumerator, enum sp_term_op o
 static void enumerate_item(struct sp_enumerator *enumerator, const struct sp_terminal *terminal,
                            const struct sp_search_term *place)
 {
-    sp_enumerator_term(enumerator, sp_search_term_about(
-                                       arena_of(enumerator),
+    sp_enumerator_add_term(
+        enumerator, sp_search_term_new(arena_of(enumerator),
                                        (struct sp_search_term){.op = SP_TERM_ITEM, .terminal = terminal, .a = place}));
 }
 
@@ -212,22 +212,22 @@ static void enumerate_items_at_index(struct sp_enumerator *enumerator, const str
     struct sp_arena *arena = arena_of(enumerator);
     const struct sp_search_term *at = sp_search_term_index(arena, index), *one = sp_search_term_number(arena, 1);
     const struct sp_search_term *length = sp_search_term_terminal(arena, SP_TERM_LENGTH, terminal);
-    const struct sp_search_term *last = sp_search_term_of(arena, SP_TERM_SUBTRACT, length, one, NULL);
+    const struct sp_search_term *last = sp_search_term_binary(arena, SP_TERM_SUBTRACT, length, one);
     enumerate_item(enumerator, terminal, at);
-    enumerate_item(enumerator, terminal, sp_search_term_of(arena, SP_TERM_ADD, at, one, NULL));
-    enumerate_item(enumerator, terminal, sp_search_term_of(arena, SP_TERM_SUBTRACT, at, one, NULL));
-    enumerate_item(enumerator, terminal, sp_search_term_of(arena, SP_TERM_SUBTRACT, last, at, NULL));
-    enumerate_item(enumerator, terminal, sp_search_term_of(arena, SP_TERM_SUBTRACT, length, at, NULL));
+    enumerate_item(enumerator, terminal, sp_search_term_binary(arena, SP_TERM_ADD, at, one));
+    enumerate_item(enumerator, terminal, sp_search_term_binary(arena, SP_TERM_SUBTRACT, at, one));
+    enumerate_item(enumerator, terminal, sp_search_term_binary(arena, SP_TERM_SUBTRACT, last, at));
+    enumerate_item(enumerator, terminal, sp_search_term_binary(arena, SP_TERM_SUBTRACT, length, at));
     const struct sp_search_term *two = sp_search_term_number(arena, 2);
-    const struct sp_search_term *before = sp_search_term_of(arena, SP_TERM_SUBTRACT, length, two, NULL);
-    enumerate_item(enumerator, terminal, sp_search_term_of(arena, SP_TERM_SUBTRACT, before, at, NULL));
+    const struct sp_search_term *before = sp_search_term_binary(arena, SP_TERM_SUBTRACT, length, two);
+    enumerate_item(enumerator, terminal, sp_search_term_binary(arena, SP_TERM_SUBTRACT, before, at));
     enumerate_item(enumerator, terminal,
-                   sp_search_term_of(arena, SP_TERM_SUBTRACT, at, two, NULL)); /* of a loop from 1 on */
+                   sp_search_term_binary(arena, SP_TERM_SUBTRACT, at, two)); /* of a loop from 1 on */
     enumerate_item(enumerator, terminal,
-                   sp_search_term_of(arena, SP_TERM_DIVIDE, at, two, NULL)); /* of two layers for each item */
+                   sp_search_term_binary(arena, SP_TERM_DIVIDE, at, two)); /* of two layers for each item */
     enumerate_item(
         enumerator, terminal,
-        sp_search_term_of(arena, SP_TERM_DIVIDE, sp_search_term_of(arena, SP_TERM_SUBTRACT, at, one, NULL), two, NULL));
+        sp_search_term_binary(arena, SP_TERM_DIVIDE, sp_search_term_binary(arena, SP_TERM_SUBTRACT, at, one), two));
 }
 
 /* Whole numbers, each larger than the one before, which are places in that list: from 0 on, or from 1 on. */
@@ -256,11 +256,11 @@ static void enumerate_items_at_places(struct sp_enumerator *enumerator, const st
     for (size_t i = 0; i < enumerator->evidence->terminals.count; i++) {
         const struct sp_terminal *places = enumerator->evidence->terminals.items[i];
         if (!is_list_of_places(enumerator, places, terminal)) continue;
-        const struct sp_search_term *place = sp_search_term_about(
+        const struct sp_search_term *place = sp_search_term_new(
             arena,
             (struct sp_search_term){.op = SP_TERM_ITEM, .terminal = places, .a = sp_search_term_index(arena, index)});
         enumerate_item(enumerator, terminal, place);
-        enumerate_item(enumerator, terminal, sp_search_term_of(arena, SP_TERM_SUBTRACT, place, one, NULL));
+        enumerate_item(enumerator, terminal, sp_search_term_binary(arena, SP_TERM_SUBTRACT, place, one));
     }
 }
 
@@ -278,16 +278,16 @@ static void enumerate_list(struct sp_enumerator *enumerator, const struct sp_ter
     struct sp_arena *arena = arena_of(enumerator);
     const struct sp_search_term *length = sp_search_term_terminal(arena, SP_TERM_LENGTH, terminal);
     if (strcmp(terminal->path, "architectures") == 0) return;
-    if (!terminal->list) sp_enumerator_term(enumerator, length);
-    if (!terminal->object) sp_enumerator_term(enumerator, sp_search_term_terminal(arena, SP_TERM_SUM, terminal));
+    if (!terminal->list) sp_enumerator_add_term(enumerator, length);
+    if (!terminal->object) sp_enumerator_add_term(enumerator, sp_search_term_terminal(arena, SP_TERM_SUM, terminal));
     for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
         if (!is_last_everywhere(enumerator, terminal, i))
             enumerate_item(enumerator, terminal, sp_search_term_number(arena, (double)i));
     enumerate_item(enumerator, terminal,
-                   sp_search_term_of(arena, SP_TERM_SUBTRACT, length, sp_search_term_number(arena, 1), NULL));
+                   sp_search_term_binary(arena, SP_TERM_SUBTRACT, length, sp_search_term_number(arena, 1)));
     if (longest > 2)
         enumerate_item(enumerator, terminal,
-                       sp_search_term_of(arena, SP_TERM_SUBTRACT, length, sp_search_term_number(arena, 2), NULL));
+                       sp_search_term_binary(arena, SP_TERM_SUBTRACT, length, sp_search_term_number(arena, 2)));
     for (size_t k = 0; k < SP_MAX_INDICES; k++) {
         if (!(enumerator->signatures->domain->indices >> k & 1)) continue;
         enumerate_items_at_index(enumerator, terminal, k);
@@ -307,9 +307,9 @@ static void enumerate_twice(struct sp_enumerator *enumerator, const struct sp_te
 {
     struct sp_arena *arena = arena_of(enumerator);
     const struct sp_search_term *flag =
-        sp_search_term_about(arena, (struct sp_search_term){.op = SP_TERM_TRUTH, .terminal = terminal, .number = NAN});
-    sp_enumerator_term(enumerator, sp_search_term_of(arena, SP_TERM_IF, flag, sp_search_term_number(arena, 2),
-                                                     sp_search_term_number(arena, 1)));
+        sp_search_term_new(arena, (struct sp_search_term){.op = SP_TERM_TRUTH, .terminal = terminal, .number = NAN});
+    sp_enumerator_add_term(enumerator, sp_search_term_choice(arena, flag, sp_search_term_number(arena, 2),
+                                                             sp_search_term_number(arena, 1)));
 }
 
 static bool is_number_somewhere(const struct sp_enumerator *enumerator, const struct sp_terminal *terminal)
@@ -323,9 +323,9 @@ static bool is_number_somewhere(const struct sp_enumerator *enumerator, const st
 static void enumerate_at(struct sp_enumerator *enumerator, const struct sp_terminal *terminal,
                          const struct sp_search_term *place)
 {
-    sp_enumerator_term(
-        enumerator, sp_search_term_about(arena_of(enumerator),
-                                         (struct sp_search_term){.op = SP_TERM_AT, .terminal = terminal, .a = place}));
+    sp_enumerator_add_term(
+        enumerator, sp_search_term_new(arena_of(enumerator),
+                                       (struct sp_search_term){.op = SP_TERM_AT, .terminal = terminal, .a = place}));
 }
 
 /* A list in one example and a number in another: the number by itself, or what stands for every item. */
@@ -334,15 +334,15 @@ static void enumerate_list_or_number(struct sp_enumerator *enumerator, const str
 {
     struct sp_arena *arena = arena_of(enumerator);
     const struct sp_search_term *one = sp_search_term_number(arena, 1);
-    sp_enumerator_term(enumerator, sp_search_term_terminal(arena, SP_TERM_KEY, terminal));
+    sp_enumerator_add_term(enumerator, sp_search_term_terminal(arena, SP_TERM_KEY, terminal));
     for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
         enumerate_at(enumerator, terminal, sp_search_term_number(arena, (double)i));
     for (size_t k = 0; k < SP_MAX_INDICES; k++) {
         if (!(enumerator->signatures->domain->indices >> k & 1)) continue;
         const struct sp_search_term *at = sp_search_term_index(arena, k);
         enumerate_at(enumerator, terminal, at);
-        enumerate_at(enumerator, terminal, sp_search_term_of(arena, SP_TERM_ADD, at, one, NULL));
-        enumerate_at(enumerator, terminal, sp_search_term_of(arena, SP_TERM_SUBTRACT, at, one, NULL));
+        enumerate_at(enumerator, terminal, sp_search_term_binary(arena, SP_TERM_ADD, at, one));
+        enumerate_at(enumerator, terminal, sp_search_term_binary(arena, SP_TERM_SUBTRACT, at, one));
     }
 }
 
@@ -355,9 +355,9 @@ static void enumerate_terminal(struct sp_enumerator *enumerator, const struct sp
         enumerate_list(enumerator, terminal, longest);
         if (is_number_somewhere(enumerator, terminal)) enumerate_list_or_number(enumerator, terminal, longest);
     } else if (type == SHAPEPROOF_VALUE_OBJECT || type <= SHAPEPROOF_VALUE_NULL)
-        sp_enumerator_term(enumerator, sp_search_term_terminal(arena_of(enumerator), SP_TERM_LENGTH, terminal));
+        sp_enumerator_add_term(enumerator, sp_search_term_terminal(arena_of(enumerator), SP_TERM_LENGTH, terminal));
     if (!longest && type != SHAPEPROOF_VALUE_OBJECT)
-        sp_enumerator_term(enumerator, sp_search_term_terminal(arena_of(enumerator), SP_TERM_KEY, terminal));
+        sp_enumerator_add_term(enumerator, sp_search_term_terminal(arena_of(enumerator), SP_TERM_KEY, terminal));
 }
 
 /* What is repeated so often, by its name. */
@@ -374,11 +374,11 @@ static void enumerate_items_of_stages(struct sp_enumerator *enumerator, const st
     const struct sp_search_term *index = sp_search_term_index(arena, k),
                                 *size = sp_search_term_terminal(arena, SP_TERM_KEY, blocks);
     const struct sp_search_term *before =
-        sp_search_term_of(arena, SP_TERM_SUBTRACT, index, sp_search_term_number(arena, 1), NULL);
-    const struct sp_search_term *stage = sp_search_term_of(arena, SP_TERM_DIVIDE, index, size, NULL);
-    const struct sp_search_term *stage_before = sp_search_term_of(arena, SP_TERM_DIVIDE, before, size, NULL);
-    sp_enumerator_operation(enumerator, SP_TERM_POWER, sp_search_term_number(arena, 2), stage);
-    sp_enumerator_operation(enumerator, SP_TERM_POWER, sp_search_term_number(arena, 2), stage_before);
+        sp_search_term_binary(arena, SP_TERM_SUBTRACT, index, sp_search_term_number(arena, 1));
+    const struct sp_search_term *stage = sp_search_term_binary(arena, SP_TERM_DIVIDE, index, size);
+    const struct sp_search_term *stage_before = sp_search_term_binary(arena, SP_TERM_DIVIDE, before, size);
+    sp_enumerator_add_operation(enumerator, SP_TERM_POWER, sp_search_term_number(arena, 2), stage);
+    sp_enumerator_add_operation(enumerator, SP_TERM_POWER, sp_search_term_number(arena, 2), stage_before);
     for (size_t i = 0; i < enumerator->evidence->terminals.count; i++) {
         const struct sp_terminal *terminal = enumerator->evidence->terminals.items[i];
         size_t longest;
@@ -394,12 +394,12 @@ static void enumerate_nested_iterations(struct sp_enumerator *enumerator, const 
     struct sp_arena *arena = arena_of(enumerator);
     const struct sp_search_term *index = sp_search_term_index(arena, k), *two = sp_search_term_number(arena, 2);
     const struct sp_search_term *length = sp_search_term_terminal(arena, SP_TERM_LENGTH, terminal);
-    const struct sp_search_term *outer = sp_search_term_of(arena, SP_TERM_DIVIDE, index, length, NULL);
+    const struct sp_search_term *outer = sp_search_term_binary(arena, SP_TERM_DIVIDE, index, length);
     const struct sp_search_term *next =
-        sp_search_term_of(arena, SP_TERM_ADD, outer, sp_search_term_number(arena, 1), NULL);
-    sp_enumerator_term(enumerator, outer);
-    sp_enumerator_operation(enumerator, SP_TERM_POWER, two, next);
-    enumerate_item(enumerator, terminal, sp_search_term_of(arena, SP_TERM_REST, index, length, NULL));
+        sp_search_term_binary(arena, SP_TERM_ADD, outer, sp_search_term_number(arena, 1));
+    sp_enumerator_add_term(enumerator, outer);
+    sp_enumerator_add_operation(enumerator, SP_TERM_POWER, two, next);
+    enumerate_item(enumerator, terminal, sp_search_term_binary(arena, SP_TERM_REST, index, length));
 }
 
 static void enumerate_all_nested_iterations(struct sp_enumerator *enumerator, size_t k)
@@ -419,13 +419,13 @@ static void enumerate_indices(struct sp_enumerator *enumerator)
     for (size_t k = 0; k < SP_MAX_INDICES; k++) {
         if (!(enumerator->signatures->domain->indices >> k & 1)) continue;
         const struct sp_search_term *index = sp_search_term_index(arena, k);
-        sp_enumerator_term(enumerator, index);
-        sp_enumerator_operation(enumerator, SP_TERM_POWER, sp_search_term_number(arena, 2), index);
-        sp_enumerator_operation(enumerator, SP_TERM_POWER, sp_search_term_number(arena, 2),
-                                sp_search_term_of(arena, SP_TERM_ADD, index, sp_search_term_number(arena, 1), NULL));
-        sp_enumerator_operation(
+        sp_enumerator_add_term(enumerator, index);
+        sp_enumerator_add_operation(enumerator, SP_TERM_POWER, sp_search_term_number(arena, 2), index);
+        sp_enumerator_add_operation(enumerator, SP_TERM_POWER, sp_search_term_number(arena, 2),
+                                    sp_search_term_binary(arena, SP_TERM_ADD, index, sp_search_term_number(arena, 1)));
+        sp_enumerator_add_operation(
             enumerator, SP_TERM_POWER, sp_search_term_number(arena, 2),
-            sp_search_term_of(arena, SP_TERM_SUBTRACT, index, sp_search_term_number(arena, 1), NULL));
+            sp_search_term_binary(arena, SP_TERM_SUBTRACT, index, sp_search_term_number(arena, 1)));
         enumerate_all_nested_iterations(enumerator, k);
     }
 }
@@ -447,9 +447,9 @@ static void enumerate_both_sides(struct sp_enumerator *enumerator, const struct 
     struct sp_arena *arena = arena_of(enumerator);
     const struct sp_search_term *one = sp_search_term_number(arena, 1);
     const struct sp_search_term *twice =
-        sp_search_term_of(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, 2), term, NULL);
-    sp_enumerator_operation(enumerator, SP_TERM_ADD, twice, one);
-    sp_enumerator_operation(enumerator, SP_TERM_SUBTRACT, twice, one);
+        sp_search_term_binary(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, 2), term);
+    sp_enumerator_add_operation(enumerator, SP_TERM_ADD, twice, one);
+    sp_enumerator_add_operation(enumerator, SP_TERM_SUBTRACT, twice, one);
 }
 
 static struct sp_search_term_side number_side(const struct sp_enumerator *enumerator, double number)
@@ -503,10 +503,10 @@ static void enumerate_pairs_of(struct sp_enumerator *enumerator, const struct sp
     const struct sp_search_term *one = sp_search_term_number(arena, 1);
     static const enum sp_term_op ways[] = {SP_TERM_ADD, SP_TERM_SUBTRACT};
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
-        const struct sp_search_term *other = sp_search_term_of(arena, ways[i], count, one, NULL);
-        sp_enumerator_operation(enumerator, SP_TERM_DIVIDE,
-                                sp_search_term_of(arena, SP_TERM_MULTIPLY, count, other, NULL),
-                                sp_search_term_number(arena, 2));
+        const struct sp_search_term *other = sp_search_term_binary(arena, ways[i], count, one);
+        sp_enumerator_add_operation(enumerator, SP_TERM_DIVIDE,
+                                    sp_search_term_binary(arena, SP_TERM_MULTIPLY, count, other),
+                                    sp_search_term_number(arena, 2));
     }
 }
 
@@ -548,24 +548,24 @@ static void enumerate_roundings(struct sp_enumerator *enumerator, const struct s
 {
     struct sp_arena *arena = arena_of(enumerator);
     static const double multiples[] = {8, 16, 32, 64};
-    const struct sp_search_term *truncated = sp_search_term_of(arena, SP_TERM_INT, real, NULL, NULL);
-    sp_enumerator_term(enumerator, truncated);
-    sp_enumerator_operation(enumerator, SP_TERM_ROUND, real, NULL);
+    const struct sp_search_term *truncated = sp_search_term_unary(arena, SP_TERM_INT, real);
+    sp_enumerator_add_term(enumerator, truncated);
+    sp_enumerator_add_operation(enumerator, SP_TERM_ROUND, real, NULL);
     if (!is_likely_factor(real->a) || !is_likely_factor(real->b)) return;
-    sp_enumerator_operation(enumerator, SP_TERM_CEIL, real, sp_search_term_number(arena, 1));
+    sp_enumerator_add_operation(enumerator, SP_TERM_CEIL, real, sp_search_term_number(arena, 1));
     for (size_t i = 0; i < COUNT_OF(multiples); i++) {
         const struct sp_search_term *multiple = sp_search_term_number(arena, multiples[i]);
-        sp_enumerator_operation(enumerator, SP_TERM_NEAR, real, multiple);
-        sp_enumerator_operation(enumerator, SP_TERM_ROUND_UP, truncated, multiple);
-        sp_enumerator_operation(enumerator, SP_TERM_MULTIPLY, multiple,
-                                sp_search_term_of(arena, SP_TERM_DIVIDE, truncated, multiple, NULL));
+        sp_enumerator_add_operation(enumerator, SP_TERM_NEAR, real, multiple);
+        sp_enumerator_add_operation(enumerator, SP_TERM_ROUND_UP, truncated, multiple);
+        sp_enumerator_add_operation(enumerator, SP_TERM_MULTIPLY, multiple,
+                                    sp_search_term_binary(arena, SP_TERM_DIVIDE, truncated, multiple));
     }
     for (size_t i = 0; i < enumerator->evidence->terminals.count; i++) {
         const struct sp_search_term *unit =
             sp_search_term_terminal(arena, SP_TERM_KEY, enumerator->evidence->terminals.items[i]);
         if (!sp_is_unit(unit)) continue;
-        sp_enumerator_operation(enumerator, SP_TERM_NEAR, real, unit);
-        sp_enumerator_operation(enumerator, SP_TERM_ROUND_UP, truncated, unit);
+        sp_enumerator_add_operation(enumerator, SP_TERM_NEAR, real, unit);
+        sp_enumerator_add_operation(enumerator, SP_TERM_ROUND_UP, truncated, unit);
     }
 }
 
@@ -574,10 +574,10 @@ static void enumerate_rounded_quotients(struct sp_enumerator *enumerator, const 
                                         const struct sp_search_term *b)
 {
     if (!is_likely_factor(a) || !is_likely_factor(b)) return;
-    sp_enumerator_operation(enumerator, SP_TERM_DIVIDE, a, b);
-    sp_enumerator_operation(enumerator, SP_TERM_CEIL, a, b);
-    sp_enumerator_operation(enumerator, SP_TERM_ROUND,
-                            sp_search_term_of(arena_of(enumerator), SP_TERM_QUOTIENT, a, b, NULL), NULL);
+    sp_enumerator_add_operation(enumerator, SP_TERM_DIVIDE, a, b);
+    sp_enumerator_add_operation(enumerator, SP_TERM_CEIL, a, b);
+    sp_enumerator_add_operation(enumerator, SP_TERM_ROUND,
+                                sp_search_term_binary(arena_of(enumerator), SP_TERM_QUOTIENT, a, b), NULL);
 }
 
 /* Terms of two terms that are known already: products, sums, differences, quotients. Where one has fractions,
@@ -592,7 +592,7 @@ static void enumerate_pair(struct sp_enumerator *enumerator, size_t left, size_t
     if (left <= right) enumerate_of_two(enumerator, SP_TERM_MULTIPLY, a, left, b, right);
     if (!whole) {
         if (left <= right)
-            enumerate_roundings(enumerator, sp_search_term_of(arena_of(enumerator), SP_TERM_MULTIPLY, a, b, NULL));
+            enumerate_roundings(enumerator, sp_search_term_binary(arena_of(enumerator), SP_TERM_MULTIPLY, a, b));
         if (left != right) enumerate_rounded_quotients(enumerator, a, b);
         return;
     }
@@ -648,14 +648,14 @@ static void enumerate_flagged_sums(struct sp_enumerator *enumerator, const struc
     struct sp_arena *arena = arena_of(enumerator);
     const struct sp_terminals *terminals = &enumerator->evidence->terminals;
     const struct sp_search_term *flag =
-        sp_search_term_about(arena, (struct sp_search_term){.op = SP_TERM_TRUTH, .terminal = terminal, .number = NAN});
+        sp_search_term_new(arena, (struct sp_search_term){.op = SP_TERM_TRUTH, .terminal = terminal, .number = NAN});
     for (size_t i = 0; i < terminals->count; i++) {
         if (terminals->items[i] == terminal || !share_a_word(terminals->items[i]->path, terminal->path)) continue;
         const struct sp_search_term *more = sp_search_term_terminal(arena, SP_TERM_KEY, terminals->items[i]);
         for (size_t k = 0; k < terminals->count; k++) {
             const struct sp_search_term *size = sp_search_term_terminal(arena, SP_TERM_KEY, terminals->items[k]);
-            const struct sp_search_term *both = sp_search_term_of(arena, SP_TERM_ADD, size, more, NULL);
-            if (k != i) sp_enumerator_term(enumerator, sp_search_term_of(arena, SP_TERM_IF, flag, both, size));
+            const struct sp_search_term *both = sp_search_term_binary(arena, SP_TERM_ADD, size, more);
+            if (k != i) sp_enumerator_add_term(enumerator, sp_search_term_choice(arena, flag, both, size));
         }
     }
 }
@@ -671,8 +671,8 @@ void sp_enumerator_numbers(struct sp_enumerator *enumerator)
         if (!is_idle(enumerator, i)) enumerate_with_numbers(enumerator, i);
     for (size_t i = 0; i < enumerator->simple; i++)
         if (has_unequal_halves(enumerator, i))
-            sp_enumerator_operation(enumerator, SP_TERM_CEIL_DIV, enumerator->signatures->items[i].term,
-                                    sp_search_term_number(arena_of(enumerator), 2));
+            sp_enumerator_add_operation(enumerator, SP_TERM_CEIL_DIV, enumerator->signatures->items[i].term,
+                                        sp_search_term_number(arena_of(enumerator), 2));
     for (size_t i = 0; i < enumerator->simple; i++)
         if (enumerator->signatures->items[i].term->op == SP_TERM_LENGTH)
             enumerate_pairs_of(enumerator, enumerator->signatures->items[i].term);
@@ -705,10 +705,9 @@ void sp_enumerator_deeper(struct sp_enumerator *enumerator)
 
 static void enumerate_condition(struct sp_enumerator *enumerator, struct sp_search_term term)
 {
-    const struct sp_search_term *made = sp_search_term_about(arena_of(enumerator), term);
+    const struct sp_search_term *made = sp_search_term_new(arena_of(enumerator), term);
     signatures_add(enumerator->signatures, made, NULL);
-    signatures_add(enumerator->signatures, sp_search_term_of(arena_of(enumerator), SP_TERM_NOT, made, NULL, NULL),
-                   NULL);
+    signatures_add(enumerator->signatures, sp_search_term_unary(arena_of(enumerator), SP_TERM_NOT, made), NULL);
 }
 
 /* As it is; or with what it stands for where it is absent. */
@@ -767,7 +766,7 @@ static void enumerate_rests(struct sp_enumerator *enumerator, const struct sp_se
     struct sp_arena *arena = arena_of(enumerator);
     enumerate_condition(enumerator,
                         (struct sp_search_term){.op = SP_TERM_EQUAL,
-                                                .a = sp_search_term_of(arena, SP_TERM_REST, index, step, NULL),
+                                                .a = sp_search_term_binary(arena, SP_TERM_REST, index, step),
                                                 .b = offset});
 }
 
@@ -797,7 +796,7 @@ static void enumerate_index_against(struct sp_enumerator *enumerator, const stru
 {
     struct sp_arena *arena = arena_of(enumerator);
     const struct sp_search_term *zero = sp_search_term_number(arena, 0), *one = sp_search_term_number(arena, 1);
-    const struct sp_search_term *next = sp_search_term_of(arena, SP_TERM_ADD, index, one, NULL);
+    const struct sp_search_term *next = sp_search_term_binary(arena, SP_TERM_ADD, index, one);
     enumerate_condition(enumerator, (struct sp_search_term){.op = SP_TERM_AT_LEAST, .a = index, .b = key});
     if (key->terminal && is_period(key->terminal)) {
         enumerate_rests(enumerator, index, key, zero);
@@ -815,8 +814,8 @@ static void enumerate_index_conditions(struct sp_enumerator *enumerator, size_t 
 {
     struct sp_arena *arena = arena_of(enumerator);
     const struct sp_search_term *index = sp_search_term_index(arena, k), *one = sp_search_term_number(arena, 1);
-    const struct sp_search_term *next = sp_search_term_of(arena, SP_TERM_ADD, index, one, NULL);
-    const struct sp_search_term *before = sp_search_term_of(arena, SP_TERM_SUBTRACT, index, one, NULL);
+    const struct sp_search_term *next = sp_search_term_binary(arena, SP_TERM_ADD, index, one);
+    const struct sp_search_term *before = sp_search_term_binary(arena, SP_TERM_SUBTRACT, index, one);
     enumerate_comparisons(enumerator, index);
     enumerate_periods(enumerator, index);
     for (size_t outer = 0; outer < k; outer++) /* each with each other one, or with those in front of it */
@@ -846,7 +845,7 @@ static void enumerate_index_conditions(struct sp_enumerator *enumerator, size_t 
         enumerate_kinds(enumerator, terminal, index);
         enumerate_comparisons(
             enumerator,
-            sp_search_term_about(arena, (struct sp_search_term){.op = SP_TERM_ITEM, .terminal = terminal, .a = index}));
+            sp_search_term_new(arena, (struct sp_search_term){.op = SP_TERM_ITEM, .terminal = terminal, .a = index}));
         enumerate_condition(enumerator,
                             (struct sp_search_term){.op = SP_TERM_CONTAINED, .terminal = terminal, .a = index});
         enumerate_condition(enumerator,

@@ -44,9 +44,12 @@ struct sp_enumerator {
     bool deep;       /* and then two */
 };
 
-void sp_enumerator_term(struct sp_enumerator *enumerator, const struct sp_search_term *term);
-void sp_enumerator_operation(struct sp_enumerator *enumerator, enum sp_term_op op, const struct sp_search_term *a,
-                             const struct sp_search_term *b);
+/* Puts the term into the signature table, unless it has no value at some point. A key or a length without a value at
+ * some of the points goes into `partial`, if it is absent or null there. */
+void sp_enumerator_add_term(struct sp_enumerator *enumerator, const struct sp_search_term *term);
+/* The same for an operator on two operands, or on one (`b` is NULL). */
+void sp_enumerator_add_operation(struct sp_enumerator *enumerator, enum sp_term_op op, const struct sp_search_term *a,
+                                 const struct sp_search_term *b);
 
 /* What doubles from stage to stage: 2^stages, 2^(stages - 1). */
 void sp_enumerator_doublings(struct sp_enumerator *enumerator);

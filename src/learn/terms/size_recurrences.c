@@ -52,14 +52,14 @@ static void enumerate_doublings_of(struct sp_enumerator *enumerator, const struc
     for (double less = 0; less <= 2; less++) {
         const struct sp_search_term *number = sp_search_term_number(arena, less);
         const struct sp_search_term *from =
-            less > 0 ? sp_search_term_of(arena, SP_TERM_SUBTRACT, stages, number, NULL) : stages;
+            less > 0 ? sp_search_term_binary(arena, SP_TERM_SUBTRACT, stages, number) : stages;
         if (less < 2 && !is_always_as_many(enumerator, stages))
-            sp_enumerator_operation(enumerator, SP_TERM_POWER, two, from);
+            sp_enumerator_add_operation(enumerator, SP_TERM_POWER, two, from);
         for (size_t k = 0; k < SP_MAX_INDICES; k++) {
             const struct sp_search_term *index = sp_search_term_index(arena, k);
             if (!(enumerator->signatures->domain->indices >> k & 1)) continue;
-            sp_enumerator_operation(enumerator, SP_TERM_POWER, two,
-                                    sp_search_term_of(arena, SP_TERM_SUBTRACT, from, index, NULL));
+            sp_enumerator_add_operation(enumerator, SP_TERM_POWER, two,
+                                        sp_search_term_binary(arena, SP_TERM_SUBTRACT, from, index));
         }
     }
 }
@@ -91,10 +91,10 @@ static void enumerate_areas_divided(struct sp_enumerator *enumerator, const stru
     struct sp_arena *arena = enumerator->signatures->arena;
     const struct sp_search_term *left[MOST_SIDES], *two = sp_search_term_number(arena, 2);
     for (size_t i = 0; i < count; i++) {
-        left[i] = sp_search_term_of(arena, SP_TERM_DIVIDE, sides[i], by, NULL);
-        sp_enumerator_term(enumerator, left[i]);
-        sp_enumerator_operation(enumerator, SP_TERM_POWER, left[i], two);
-        for (size_t k = 0; k < i; k++) sp_enumerator_operation(enumerator, SP_TERM_MULTIPLY, left[k], left[i]);
+        left[i] = sp_search_term_binary(arena, SP_TERM_DIVIDE, sides[i], by);
+        sp_enumerator_add_term(enumerator, left[i]);
+        sp_enumerator_add_operation(enumerator, SP_TERM_POWER, left[i], two);
+        for (size_t k = 0; k < i; k++) sp_enumerator_add_operation(enumerator, SP_TERM_MULTIPLY, left[k], left[i]);
     }
 }
 
@@ -105,12 +105,12 @@ static void enumerate_strided(struct sp_enumerator *enumerator, const struct sp_
     const struct sp_search_term *one = sp_search_term_number(arena, 1), *two = sp_search_term_number(arena, 2);
     const struct sp_search_term *bare = side;
     for (size_t i = 0; i < 2; i++) {
-        bare = sp_search_term_of(arena, SP_TERM_DIVIDE, sp_search_term_of(arena, SP_TERM_SUBTRACT, bare, one, NULL),
-                                 two, NULL);
-        sp_enumerator_term(enumerator, bare);
+        bare = sp_search_term_binary(arena, SP_TERM_DIVIDE, sp_search_term_binary(arena, SP_TERM_SUBTRACT, bare, one),
+                                     two);
+        sp_enumerator_add_term(enumerator, bare);
     }
     for (double by = 2; by <= 4; by *= 2)
-        sp_enumerator_operation(enumerator, SP_TERM_CEIL_DIV, side, sp_search_term_number(arena, by));
+        sp_enumerator_add_operation(enumerator, SP_TERM_CEIL_DIV, side, sp_search_term_number(arena, by));
 }
 
 static bool is_doubling(const struct sp_search_term *term)

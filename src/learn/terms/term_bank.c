@@ -138,7 +138,7 @@ static const struct sp_search_term *wrap_term(struct search *search, const struc
     for (; taken; taken = taken->outer) {
         const struct sp_search_term *number = sp_search_term_number(arena, taken->number);
         const bool first = taken->op == SP_TERM_MULTIPLY;
-        term = sp_search_term_of(arena, taken->op, first ? number : term, first ? term : number, NULL);
+        term = sp_search_term_binary(arena, taken->op, first ? number : term, first ? term : number);
     }
     return term;
 }
@@ -216,9 +216,9 @@ static void take_item(struct search *search, size_t item, bool product, const do
     if (other == SIZE_MAX) return;
     const struct sp_search_term *left = search->signatures->items[other].term,
                                 *term = search->signatures->items[item].term;
-    if (halved) left = sp_search_term_of(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, 2), left, NULL);
-    keep_found(search, sp_search_term_of(arena, product ? SP_TERM_MULTIPLY : SP_TERM_ADD, halved ? term : left,
-                                         halved ? left : term, NULL));
+    if (halved) left = sp_search_term_binary(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, 2), left);
+    keep_found(search, sp_search_term_binary(arena, product ? SP_TERM_MULTIPLY : SP_TERM_ADD, halved ? term : left,
+                                             halved ? left : term));
 }
 
 static void take_items(struct search *search, const double *wanted)
@@ -277,9 +277,9 @@ static void take_two(struct search *search, size_t first, size_t second, const d
     const size_t other = sp_signatures_look(search->signatures, rest);
     if (other == SIZE_MAX || !is_related(search->signatures->items[other].term, search->name)) return;
     struct sp_arena *arena = &search->bank->arena;
-    const struct sp_search_term *sum = sp_search_term_of(arena, SP_TERM_ADD, search->signatures->items[first].term,
-                                                         search->signatures->items[second].term, NULL);
-    keep_found(search, sp_search_term_of(arena, SP_TERM_ADD, sum, search->signatures->items[other].term, NULL));
+    const struct sp_search_term *sum = sp_search_term_binary(arena, SP_TERM_ADD, search->signatures->items[first].term,
+                                                             search->signatures->items[second].term);
+    keep_found(search, sp_search_term_binary(arena, SP_TERM_ADD, sum, search->signatures->items[other].term));
 }
 
 /* What goes into one projection: a gate and a value, states, heads. */
@@ -310,8 +310,8 @@ static const struct sp_search_term *term_of_share(struct sp_arena *arena, struct
                                                   const struct sp_search_term *term)
 {
     if (share.times > 1)
-        term = sp_search_term_of(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, share.times), term, NULL);
-    return share.by > 1 ? sp_search_term_of(arena, SP_TERM_DIVIDE, term, sp_search_term_number(arena, share.by), NULL)
+        term = sp_search_term_binary(arena, SP_TERM_MULTIPLY, sp_search_term_number(arena, share.times), term);
+    return share.by > 1 ? sp_search_term_binary(arena, SP_TERM_DIVIDE, term, sp_search_term_number(arena, share.by))
                         : term;
 }
 
@@ -337,7 +337,7 @@ static void take_shares(struct search *search, size_t unit, const double *wanted
             const double *units = by ? sp_signatures_values(search->signatures, unit) : NULL;
             if (i == unit || !is_share(search, i, shares[k], units, wanted)) continue;
             const struct sp_search_term *term = term_of_share(arena, shares[k], search->signatures->items[i].term);
-            keep_found(search, by ? sp_search_term_of(arena, SP_TERM_ROUND_UP, term, by, NULL) : term);
+            keep_found(search, by ? sp_search_term_binary(arena, SP_TERM_ROUND_UP, term, by) : term);
         }
 }
 
@@ -378,7 +378,7 @@ static const struct sp_search_term *refine_term(struct search *search, const str
     if (!term->a || term->terminal) return term;
     const struct sp_search_term *a = refine_term(search, term->a), *b = refine_term(search, term->b);
     if (a == term->a && b == term->b) return term;
-    return sp_search_term_of(&search->bank->arena, term->op, a, b, term->c);
+    return sp_search_term_with_operands(&search->bank->arena, term, a, b, term->c);
 }
 
 static void refine_found(struct search *search)
@@ -406,7 +406,7 @@ static const struct sp_search_term *exchange_fact(struct sp_arena *arena, const 
     const struct sp_search_term *a = exchange_fact(arena, term->a, fact, by),
                                 *b = exchange_fact(arena, term->b, fact, by);
     const struct sp_search_term *c = exchange_fact(arena, term->c, fact, by);
-    return a == term->a && b == term->b && c == term->c ? term : sp_search_term_of(arena, term->op, a, b, c);
+    return a == term->a && b == term->b && c == term->c ? term : sp_search_term_with_operands(arena, term, a, b, c);
 }
 
 /* What the facts of a larger term could be as well: once each, whatever its place. */
@@ -584,8 +584,8 @@ static void find_condition_pairs(struct search *search, const double *wanted, bo
         for (size_t k = i + 1; k < simple; k++)
             if (partner_fits(wanted, sp_signatures_values(signatures, i), sp_signatures_values(signatures, k), count,
                              both))
-                keep_found(search, sp_search_term_of(&search->bank->arena, both ? SP_TERM_AND : SP_TERM_OR,
-                                                     signatures->items[i].term, signatures->items[k].term, NULL));
+                keep_found(search, sp_search_term_binary(&search->bank->arena, both ? SP_TERM_AND : SP_TERM_OR,
+                                                         signatures->items[i].term, signatures->items[k].term));
     }
 }
 
@@ -603,8 +603,7 @@ static void find_nearer_pairs(struct search *search, const double *wanted, bool 
             !is_side(wanted, sp_signatures_values(signatures, k), count, both))
             continue;
         if (is_constant_vector(sp_signatures_values(signatures, k), count)) continue;
-        keep_found(search,
-                   sp_search_term_of(&search->bank->arena, both ? SP_TERM_AND : SP_TERM_OR, first, other, NULL));
+        keep_found(search, sp_search_term_binary(&search->bank->arena, both ? SP_TERM_AND : SP_TERM_OR, first, other));
     }
 }
 

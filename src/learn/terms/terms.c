@@ -447,7 +447,7 @@ static unsigned cost_of_term(const struct sp_search_term *term)
     return cost;
 }
 
-const struct sp_search_term *sp_search_term_about(struct sp_arena *arena, struct sp_search_term term)
+const struct sp_search_term *sp_search_term_new(struct sp_arena *arena, struct sp_search_term term)
 {
     struct sp_search_term *made = sp_arena_alloc(arena, sizeof *made);
     *made = term;
@@ -457,25 +457,44 @@ const struct sp_search_term *sp_search_term_about(struct sp_arena *arena, struct
 
 const struct sp_search_term *sp_search_term_number(struct sp_arena *arena, double number)
 {
-    return sp_search_term_about(arena, (struct sp_search_term){.op = SP_TERM_NUMBER, .number = number});
+    return sp_search_term_new(arena, (struct sp_search_term){.op = SP_TERM_NUMBER, .number = number});
 }
 
 const struct sp_search_term *sp_search_term_index(struct sp_arena *arena, size_t index)
 {
-    return sp_search_term_about(arena, (struct sp_search_term){.op = SP_TERM_INDEX, .number = (double)index});
+    return sp_search_term_new(arena, (struct sp_search_term){.op = SP_TERM_INDEX, .number = (double)index});
 }
 
 const struct sp_search_term *sp_search_term_terminal(struct sp_arena *arena, enum sp_term_op op,
                                                      const struct sp_terminal *terminal)
 {
-    return sp_search_term_about(arena, (struct sp_search_term){.op = op, .terminal = terminal});
+    return sp_search_term_new(arena, (struct sp_search_term){.op = op, .terminal = terminal});
 }
 
-const struct sp_search_term *sp_search_term_of(struct sp_arena *arena, enum sp_term_op op,
-                                               const struct sp_search_term *a, const struct sp_search_term *b,
-                                               const struct sp_search_term *c)
+const struct sp_search_term *sp_search_term_unary(struct sp_arena *arena, enum sp_term_op op,
+                                                  const struct sp_search_term *a)
 {
-    return sp_search_term_about(arena, (struct sp_search_term){.op = op, .a = a, .b = b, .c = c});
+    return sp_search_term_new(arena, (struct sp_search_term){.op = op, .a = a});
+}
+
+const struct sp_search_term *sp_search_term_binary(struct sp_arena *arena, enum sp_term_op op,
+                                                   const struct sp_search_term *a, const struct sp_search_term *b)
+{
+    return sp_search_term_new(arena, (struct sp_search_term){.op = op, .a = a, .b = b});
+}
+
+const struct sp_search_term *sp_search_term_choice(struct sp_arena *arena, const struct sp_search_term *condition,
+                                                   const struct sp_search_term *yes, const struct sp_search_term *no)
+{
+    return sp_search_term_new(arena, (struct sp_search_term){.op = SP_TERM_IF, .a = condition, .b = yes, .c = no});
+}
+
+const struct sp_search_term *sp_search_term_with_operands(struct sp_arena *arena, const struct sp_search_term *term,
+                                                          const struct sp_search_term *a,
+                                                          const struct sp_search_term *b,
+                                                          const struct sp_search_term *c)
+{
+    return sp_search_term_new(arena, (struct sp_search_term){.op = term->op, .a = a, .b = b, .c = c});
 }
 
 const struct sp_search_term *sp_search_term_copy(struct sp_arena *arena, const struct sp_search_term *term)

@@ -102,15 +102,26 @@ bool sp_search_terms_equal(const struct sp_search_term *a, const struct sp_searc
 
 const struct sp_search_term *sp_search_term_number(struct sp_arena *arena, double number);
 const struct sp_search_term *sp_search_term_index(struct sp_arena *arena, size_t index);
-/* Of a terminal: KEY, LENGTH, ABSENT, NULL. */
+/* An operator that takes a terminal and nothing else: KEY, LENGTH, SUM, ABSENT, NULL. */
 const struct sp_search_term *sp_search_term_terminal(struct sp_arena *arena, enum sp_term_op op,
                                                      const struct sp_terminal *terminal);
-/* Of operands; those that the operator has not are NULL. */
-const struct sp_search_term *sp_search_term_of(struct sp_arena *arena, enum sp_term_op op,
-                                               const struct sp_search_term *a, const struct sp_search_term *b,
-                                               const struct sp_search_term *c);
-/* Of a terminal and an operand, which may be NULL. */
-const struct sp_search_term *sp_search_term_about(struct sp_arena *arena, struct sp_search_term term);
+/* An operator on one operand: INT, ROUND, NOT. */
+const struct sp_search_term *sp_search_term_unary(struct sp_arena *arena, enum sp_term_op op,
+                                                  const struct sp_search_term *a);
+/* An operator on two operands: ADD, DEFAULT, EQUAL, AND ... */
+const struct sp_search_term *sp_search_term_binary(struct sp_arena *arena, enum sp_term_op op,
+                                                   const struct sp_search_term *a, const struct sp_search_term *b);
+/* condition ? yes : no */
+const struct sp_search_term *sp_search_term_choice(struct sp_arena *arena, const struct sp_search_term *condition,
+                                                   const struct sp_search_term *yes, const struct sp_search_term *no);
+/* The operator of the term on other operands; those that it does not take are NULL. */
+const struct sp_search_term *sp_search_term_with_operands(struct sp_arena *arena, const struct sp_search_term *term,
+                                                          const struct sp_search_term *a,
+                                                          const struct sp_search_term *b,
+                                                          const struct sp_search_term *c);
+/* A copy of the term, whose operands are shared, with the cost that follows from its fields. For operators on a
+ * terminal and more: ITEM, AT, TRUTH, IS, CONTAINED. */
+const struct sp_search_term *sp_search_term_new(struct sp_arena *arena, struct sp_search_term term);
 
 /* spatial_dims == 3, len(channels) > 2, and the opposite: a key, or a length, and a number above 1. */
 bool sp_search_term_compares_with_number(const struct sp_search_term *term);
