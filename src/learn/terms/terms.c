@@ -19,6 +19,7 @@ static double number_of(struct shapeproof_value value)
     return value.type == SHAPEPROOF_VALUE_REAL ? value.real : NAN;
 }
 
+/* `otherwise` where the value is absent or null. */
 static double truth_of(struct shapeproof_value value, double otherwise)
 {
     if (value.type == SHAPEPROOF_VALUE_BOOL) return value.boolean;
@@ -39,6 +40,7 @@ static struct shapeproof_value item_of_list(const struct sp_search_term *term, c
     return list.items[(size_t)place];
 }
 
+/* SP_TERM_IS */
 static double is_text(const struct sp_search_term *term, const struct sp_point *point)
 {
     const struct shapeproof_value whole = value_of_terminal(term, point);
@@ -48,6 +50,7 @@ static double is_text(const struct sp_search_term *term, const struct sp_point *
     return value.type == SHAPEPROOF_VALUE_STRING && strcmp(value.string, term->text) == 0;
 }
 
+/* SP_TERM_CONTAINED */
 static double is_contained(const struct sp_search_term *term, const struct sp_point *point)
 {
     const struct shapeproof_value list = value_of_terminal(term, point);
@@ -61,7 +64,7 @@ static double is_contained(const struct sp_search_term *term, const struct sp_po
     return 0;
 }
 
-/* at(x, 0) != x: what a list of no items says of it is nothing. */
+/* SP_TERM_IS_LIST, which is written at(x, 0) != x: an empty list has no item 0, so that it is NaN. */
 static double is_list(struct shapeproof_value value)
 {
     if (!sp_value_is_set(value) || (value.type == SHAPEPROOF_VALUE_LIST && !value.count)) return NAN;
@@ -87,7 +90,8 @@ static double sum_of(struct shapeproof_value list)
     return fabs(sum) < too_large ? sum : NAN;
 }
 
-/* Squares and what doubles, which are asked most, are as exact as pow has them: their operands are whole. */
+/* Squares and powers of two are most frequent, so that they are computed without pow(). Their operands are whole, and
+ * the result is the same. */
 static double power_of(double a, double b)
 {
     if (!(b >= 0 && b <= largest_power)) return NAN;
@@ -96,7 +100,8 @@ static double power_of(double a, double b)
     return pow(a, b);
 }
 
-/* The value of the operation; NAN when it has none. Truths are 0 and 1. */
+/* The value of an arithmetic operator or a comparison (0 or 1); NaN where the table language would report an error, and
+ * for all other operators. */
 static double operate_on_numbers(enum sp_term_op op, double a, double b)
 {
     switch (op) {
@@ -135,6 +140,7 @@ static double operate_on_numbers(enum sp_term_op op, double a, double b)
     }
 }
 
+/* NOT, AND, OR and IF: only the operands that the first one leaves to be asked are evaluated. */
 static double operate_on_truths(const struct sp_search_term *term, const struct sp_point *point)
 {
     const double a = sp_search_term_value(term->a, point);
@@ -145,6 +151,7 @@ static double operate_on_truths(const struct sp_search_term *term, const struct 
     return a != 0 ? 1 : sp_search_term_value(term->b, point);
 }
 
+/* The same for operands that may be NaN; NaN as well where the result is too large to be exact. */
 static double operation_value(enum sp_term_op op, double a, double b)
 {
     const double result = isnan(a) || isnan(b) ? NAN : operate_on_numbers(op, a, b);
@@ -158,11 +165,12 @@ bool sp_search_term_values(enum sp_term_op op, struct sp_search_term_side a, str
         const double value =
             operation_value(op, a.values ? a.values[i] : a.term->number, b.values ? b.values[i] : b.term->number);
         if (isnan(value)) return false;
-        values[i] = value + 0.0;
+        values[i] = value + 0.0; /* -0.0 becomes 0.0: vectors of values are compared by their bytes */
     }
     return true;
 }
 
+/* The operators on numbers, which are evaluated from their operands. */
 static double combined_value(const struct sp_search_term *term, const struct sp_point *point)
 {
     const double a = sp_search_term_value(term->a, point);
@@ -222,7 +230,7 @@ static unsigned cost_of_number(double number)
     return 14;
 }
 
-/* The cost of an operator: the less usual in tables, the higher. */
+/* The cost of an operator alone: the less usual in tables, the higher. Keys, numbers and operands come on top. */
 static unsigned cost_of_operator(enum sp_term_op op)
 {
     switch (op) {
@@ -235,9 +243,9 @@ static unsigned cost_of_operator(enum sp_term_op op)
     case SP_TERM_AT:
     case SP_TERM_NOT:
         return 2;
-    case SP_TERM_CEIL: /* with the number 1 behind it as dear as int() */
-    case SP_TERM_CEIL_DIV:
-        return 3; /* which is asked where a rank is a sixteenth, and rounded up, or what is left of a half */
+    case SP_TERM_CEIL:     /* mostly -(-a // 1), where the 1 makes it as dear as int(a) */
+    case SP_TERM_CEIL_DIV: /* by 16, of a rank that is a sixteenth of a width; by 2, of the larger half */
+        return 3;
     case SP_TERM_ADD:
     case SP_TERM_DIVIDE:
     case SP_TERM_QUOTIENT:
@@ -263,27 +271,27 @@ static unsigned cost_of_operator(enum sp_term_op op)
     }
 }
 
-/* Keys are multiplied more often than they are added. */
+/* width + inner: keys are multiplied more often than they are added. */
 static bool is_sum_of_keys(const struct sp_search_term *term)
 {
     const bool sum = term->op == SP_TERM_ADD || term->op == SP_TERM_SUBTRACT;
     return sum && term->a->op != SP_TERM_NUMBER && term->b->op != SP_TERM_NUMBER;
 }
 
-/* 1 is added often, larger numbers are not. */
+/* width + 2: 1 is added often, larger numbers are not. */
 static bool adds_number(const struct sp_search_term *term)
 {
     const bool sum = term->op == SP_TERM_ADD || term->op == SP_TERM_SUBTRACT;
     return sum && term->b->op == SP_TERM_NUMBER && term->b->number > 1;
 }
 
-/* list[len(list) - 1 - i]: a place that is counted from the end is one idea. */
+/* list[len(list) - 1 - i]: counting from the end is one idiom, however long it is. */
 static bool is_from_end(const struct sp_search_term *term)
 {
     return term->op == SP_TERM_ITEM && term->a->op == SP_TERM_SUBTRACT && term->a->b->op == SP_TERM_INDEX;
 }
 
-/* 30 // 16 is 1, and 41 // 16 is 2: with that any two sizes are made of one. */
+/* width*(inner // 16): 30 // 16 is 1 and 41 // 16 is 2, so that a share can turn one size into many others. */
 static bool multiplies_share(const struct sp_search_term *term)
 {
     if (term->op != SP_TERM_MULTIPLY) return false;
@@ -295,7 +303,8 @@ static bool multiplies_share(const struct sp_search_term *term)
     return false;
 }
 
-/* 2^stages, 2^(stages - 1), 2^(stages - 1 - i): what doubles with each stage is one idea. */
+/* The key or the length that counts the stages in 2^stages, 2^(stages - 1) or 2^(stages - 1 - i): doubling with each
+ * stage is one idiom. NULL for any other term. */
 static const struct sp_search_term *count_of_doublings(const struct sp_search_term *term)
 {
     if (term->op != SP_TERM_POWER || term->a->op != SP_TERM_NUMBER || term->a->number != 2) return NULL;
@@ -312,13 +321,13 @@ static bool is_doubling_before(const struct sp_search_term *term)
            term->b->b->op == SP_TERM_NUMBER;
 }
 
-/* image_size // patch_size, which is squared as often as not. */
+/* image_size // patch_size, which is often squared: the division is free, so that the square is not too dear. */
 static bool is_count_of_patches(const struct sp_search_term *term)
 {
     return term->op == SP_TERM_DIVIDE && term->b->op == SP_TERM_KEY && strstr(term->b->terminal->path, "patch");
 }
 
-/* width*i: a stage is rather so wide as a list says. */
+/* width*i: the widths of stages usually stand in a list, and are no multiples of the index. */
 static bool is_multiple_of_index(const struct sp_search_term *term)
 {
     if (term->op != SP_TERM_MULTIPLY) return false;
@@ -332,7 +341,7 @@ static bool is_square_of_share(const struct sp_search_term *term)
     return term->op == SP_TERM_POWER && term->a->op == SP_TERM_DIVIDE && term->a->b->op == SP_TERM_NUMBER;
 }
 
-/* n*(n + 1) // 2, n*(n - 1) // 2: how many pairs there are is one idea. */
+/* n*(n + 1) // 2, n*(n - 1) // 2: the number of pairs is one idiom. */
 static bool is_count_of_pairs(const struct sp_search_term *term)
 {
     if (term->op != SP_TERM_DIVIDE || term->b->op != SP_TERM_NUMBER || term->b->number != 2) return false;
@@ -343,14 +352,14 @@ static bool is_count_of_pairs(const struct sp_search_term *term)
            sp_search_terms_equal(other->a, term->a->a);
 }
 
-/* list[i - 1]: the one before is as likely as that which stands there. */
+/* list[i - 1]: the item before this one is as likely as list[i]. */
 static bool is_item_before(const struct sp_search_term *term)
 {
     return term->op == SP_TERM_ITEM && term->a->op == SP_TERM_SUBTRACT && term->a->a->op == SP_TERM_INDEX &&
            term->a->b->op == SP_TERM_NUMBER && term->a->b->number == 1;
 }
 
-/* widths[taken[i]], widths[taken[i] - 1]: a place that another list says is one idea. */
+/* widths[taken[i]], widths[taken[i] - 1]: a place that another list gives is one idiom. */
 static bool is_item_at_place(const struct sp_search_term *term)
 {
     if (term->op != SP_TERM_ITEM) return false;
@@ -365,7 +374,7 @@ static bool is_twice_by_flag(const struct sp_search_term *term)
            term->b->number == 2 && term->c->op == SP_TERM_NUMBER && term->c->number == 1;
 }
 
-/* conditional ? inputs + conditions : inputs, which is one idea. */
+/* conditional ? inputs + conditions : inputs, which is one idiom. */
 static bool is_sum_by_flag(const struct sp_search_term *term)
 {
     return term->op == SP_TERM_IF && term->a->op == SP_TERM_TRUTH && term->b->op == SP_TERM_ADD &&
@@ -379,7 +388,8 @@ static bool is_last_item(const struct sp_search_term *term)
            term->a->a->terminal == term->terminal && term->a->b->op == SP_TERM_NUMBER && term->a->b->number == 1;
 }
 
-/* spatial_dims == 3, len(channels) > 2: a number that only some examples have is no flag. */
+/* The key or the length that is compared with a number above 1: spatial_dims == 3, len(channels) > 2, or the opposite.
+ * NULL for any other term. Such a number may be an accident of the examples, unlike 0 and 1, which switch something. */
 static const struct sp_search_term *compared_with_number(const struct sp_search_term *term)
 {
     if (term->op == SP_TERM_NOT) return compared_with_number(term->a);
@@ -394,56 +404,76 @@ bool sp_search_term_compares_with_number(const struct sp_search_term *term)
     return compared_with_number(term) != NULL;
 }
 
-/* The cost of a term: its operator and its arguments, with additions for what is rarely right although it is short,
- * and reductions for idioms, such as twice a size if a flag is set. */
-static unsigned cost_of_term(const struct sp_search_term *term)
+/* The cost of the first operand; instead of it, a fixed cost for idioms of places in a list. */
+static unsigned cost_of_first_operand(const struct sp_search_term *term)
 {
     enum {
-        LENGTH_WITH_NUMBER = 8,
-        KEY_WITH_NUMBER = 22,
-        FROM_END = 14,
-        LAST = 8,
-        BEFORE = 8,
-        AT_PLACE = 16,
-        BY_FLAG = 4,
-        OF_SHARE = 14,
-        OF_PAIRS = 8,
-        OF_SQUARE = 5,
-        LESS_BEFORE = 5,
-        OF_INDEX = 16,
-        DOUBLING = 3,
-        COUNTS_DOWN = 6
+        FROM_END = 14, /* list[len(list) - 1 - i] */
+        LAST = 8,      /* list[len(list) - 1] */
+        BEFORE = 8,    /* list[i - 1] */
+        AT_PLACE = 16  /* widths[taken[i]], and one more for widths[taken[i] - 1] */
     };
-    unsigned cost = cost_of_operator(term->op);
+    if (is_from_end(term)) return FROM_END;
+    if (is_last_item(term)) return LAST;
+    if (is_item_before(term)) return BEFORE;
+    if (is_item_at_place(term)) return AT_PLACE + (term->a->op == SP_TERM_SUBTRACT);
+    return term->a->cost;
+}
+
+/* The cost of a term: its operator, its operands and its key; more for what is rarely right although it is short, less
+ * for idioms. Of terms with the same values the cheapest is taken. tests/learn/test_costs.c has examples. */
+static unsigned cost_of_term(const struct sp_search_term *term)
+{
+    /* Of idioms, instead of the cost of the operators in them. */
+    enum {
+        OF_PAIRS = 8,   /* n*(n + 1) // 2 */
+        BY_FLAG = 4,    /* flag ? 2 : 1, flag ? a + b : a */
+        DOUBLING = 3,   /* 2^stages, and one more for 2^(stages - 1) */
+        COUNTS_DOWN = 6 /* in addition, for 2^(stages - i) */
+    };
+    /* What is added. */
+    enum {
+        AN_INDEX = 6,
+        FIXED_PLACE = 4,        /* list[0], at(list, 0) */
+        SUM_OF_KEYS = 6,        /* width + inner */
+        WITH_ADDEND = 4,        /* width + 2, and the same again for inner*(width + 2) */
+        LARGER_HALF = 4,        /* ceil_div(width, 2) */
+        OF_SHARE = 14,          /* width*(inner // 16) */
+        OF_SQUARE = 5,          /* (width // 2)^2 */
+        OF_INDEX = 16,          /* width*i */
+        LENGTH_WITH_NUMBER = 8, /* len(channels) > 2 */
+        KEY_WITH_NUMBER = 22    /* spatial_dims == 3 */
+    };
+    /* What is taken off: 2^(i - 1) is hardly less likely than 2^i. */
+    enum { LESS_BEFORE = 5 };
     const struct sp_search_term *stages = count_of_doublings(term);
     if (is_count_of_pairs(term)) return OF_PAIRS + term->a->a->cost;
     if (is_twice_by_flag(term)) return BY_FLAG + term->a->terminal->cost;
     if (is_sum_by_flag(term)) return BY_FLAG + term->a->terminal->cost + term->b->b->cost + term->c->cost;
-    const bool counts_down = stages && term->b->b && term->b->b->op == SP_TERM_INDEX;
-    if (stages) return DOUBLING + stages->terminal->cost + (term->b != stages) + (counts_down ? COUNTS_DOWN : 0U);
-    if (is_count_of_patches(term)) cost -= cost_of_operator(term->op);
+    if (stages) {
+        const bool counts_down = term->b->b && term->b->b->op == SP_TERM_INDEX;
+        return DOUBLING + stages->terminal->cost + (term->b != stages) + (counts_down ? COUNTS_DOWN : 0U);
+    }
+
+    unsigned cost = is_count_of_patches(term) ? 0 : cost_of_operator(term->op);
     if (term->terminal) cost += term->terminal->cost;
-    if (term->op == SP_TERM_NUMBER) cost += cost_of_number(term->number);
-    if (term->op == SP_TERM_INDEX) cost += 6;
-    if ((term->op == SP_TERM_ITEM || term->op == SP_TERM_AT) && term->a->op == SP_TERM_NUMBER) cost += 4;
-    if (term->a)
-        cost += is_from_end(term)        ? FROM_END
-                : is_last_item(term)     ? LAST
-                : is_item_before(term)   ? BEFORE
-                : is_item_at_place(term) ? AT_PLACE + (term->a->op == SP_TERM_SUBTRACT)
-                                         : term->a->cost;
+    if (term->a) cost += cost_of_first_operand(term);
     if (term->b) cost += term->b->cost;
     if (term->c) cost += term->c->cost;
-    if (is_sum_of_keys(term)) cost += 6;
+
+    if (term->op == SP_TERM_NUMBER) cost += cost_of_number(term->number);
+    if (term->op == SP_TERM_INDEX) cost += AN_INDEX;
+    if ((term->op == SP_TERM_ITEM || term->op == SP_TERM_AT) && term->a->op == SP_TERM_NUMBER) cost += FIXED_PLACE;
+    if (is_sum_of_keys(term)) cost += SUM_OF_KEYS;
+    if (adds_number(term)) cost += WITH_ADDEND;
+    if (term->op == SP_TERM_MULTIPLY && adds_number(term->b)) cost += WITH_ADDEND;
+    if (term->op == SP_TERM_CEIL_DIV && term->b->op == SP_TERM_NUMBER && term->b->number == 2) cost += LARGER_HALF;
     if (multiplies_share(term)) cost += OF_SHARE;
-    if (term->op == SP_TERM_CEIL_DIV && term->b->op == SP_TERM_NUMBER && term->b->number == 2) cost += 4;
-    if (adds_number(term)) cost += 4;
+    if (is_square_of_share(term)) cost += OF_SQUARE;
+    if (is_multiple_of_index(term)) cost += OF_INDEX;
     const struct sp_search_term *compared = term->op == SP_TERM_NOT ? NULL : compared_with_number(term);
     if (compared) cost += compared->op == SP_TERM_LENGTH ? LENGTH_WITH_NUMBER : KEY_WITH_NUMBER;
     if (is_doubling_before(term)) cost -= LESS_BEFORE;
-    if (is_square_of_share(term)) cost += OF_SQUARE;
-    if (is_multiple_of_index(term)) cost += OF_INDEX;
-    if (term->op == SP_TERM_MULTIPLY && adds_number(term->b)) cost += 4;
     return cost;
 }
 

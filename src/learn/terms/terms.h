@@ -16,13 +16,13 @@ struct sp_terminal {
     const struct shapeproof_value *values; /* one for each example, SHAPEPROOF_VALUE_ABSENT where it has none */
     const char *list;                      /* of a column of a list of rows: the list, or NULL; its values are lists */
     const char *column;                    /* what its items have behind the place: "[1]" or ".size" */
-    const char *object; /* of the members that a list of names has in an object: the object; or NULL */
-    unsigned cost;      /* how unlikely it is that a size depends on it */
-    const char *letter; /* how the table calls it, or NULL: by its path */
-    const char *comment;
-    const char *says; /* of a letter that stands for its length: "len(id2label) default 2"; or NULL */
+    const char *object;  /* of the members that a list of names has in an object: the object; or NULL */
+    unsigned cost;       /* how unlikely it is that a size depends on it: 10 for a usual key, 22 for "dropout" */
+    const char *letter;  /* how the table calls it, or NULL: by its path */
+    const char *comment; /* behind the definition of the letter, "tokens"; or NULL */
+    const char *says;    /* of a letter that stands for its length: "len(id2label) default 2"; or NULL */
     const struct sp_search_term *meaning; /* of a symbol: "head_dim default H // A"; NULL for a plain key */
-    size_t uses;
+    size_t uses;                          /* in how many places of the table it is written */
 };
 
 /* Where an expression is asked: in an example, at these indices of a name. */
@@ -31,65 +31,72 @@ struct sp_point {
     uint64_t index[SP_MAX_INDICES];
 };
 
+/* What a term computes from its operands `a`, `b` and `c`, from the value of its key (`terminal`) and from `text` or
+ * `number`. It is NaN where an operand is, and where the value is absent, null or of another type, unless stated
+ * otherwise. */
 enum sp_term_op {
-    SP_TERM_NUMBER,
-    SP_TERM_INDEX, /* `number` says which */
-    SP_TERM_KEY,   /* a number */
-    SP_TERM_TRUTH, /* true or false; `number` where the key is absent or null: 0, 1 or NaN */
-    SP_TERM_LENGTH,
-    SP_TERM_SUM,       /* of a list of whole numbers */
-    SP_TERM_ITEM,      /* the number that stands in a list at `a` */
-    SP_TERM_AT,        /* the same, or the value itself where that is a number */
-    SP_TERM_IS,        /* the text that is the value, or at `a` in a list, is `text`; `number` tells whether a text
-                            in the place of a list stands for each of its items */
-    SP_TERM_ABSENT,    /* there is no such key */
-    SP_TERM_NULL,      /* it is null */
-    SP_TERM_IS_LIST,   /* it is a list, and no number or text */
-    SP_TERM_CONTAINED, /* `a` is in the list; without it, the text is */
+    SP_TERM_NUMBER,    /* `number` */
+    SP_TERM_INDEX,     /* an index of the name: `number` is 0 for i, 1 for j ... */
+    SP_TERM_KEY,       /* the number at the key; of a symbol the value of its meaning */
+    SP_TERM_TRUTH,     /* the truth value at the key, or that of item `a` of its list; where it is absent or null:
+                            `number`, which is 0, 1 or NaN */
+    SP_TERM_LENGTH,    /* how many items the list at the key has, or members the object */
+    SP_TERM_SUM,       /* the sum of a list of whole numbers */
+    SP_TERM_ITEM,      /* list[a], a number */
+    SP_TERM_AT,        /* at(key, a): list[a], or the value itself if that is a number */
+    SP_TERM_IS,        /* key == "text", or list[a] == "text". If `number` is SP_TERM_STANDS_FOR_ALL, a string in
+                            place of the list stands for each of its items: at(key, a) == "text". A value of
+                            another type is unequal */
+    SP_TERM_ABSENT,    /* there is no such key: never NaN */
+    SP_TERM_NULL,      /* the key is null: never NaN */
+    SP_TERM_IS_LIST,   /* the value is a list, and no number or string; NaN for an empty list */
+    SP_TERM_CONTAINED, /* the number `a` is in the list; without an operand: the string `text` is */
     SP_TERM_ADD,
     SP_TERM_SUBTRACT,
     SP_TERM_MULTIPLY,
-    SP_TERM_DIVIDE, /* rounded down */
-    SP_TERM_REST,
-    SP_TERM_POWER,
-    SP_TERM_CEIL_DIV,
-    SP_TERM_ROUND_UP,
+    SP_TERM_DIVIDE,   /* a // b: rounded down */
+    SP_TERM_REST,     /* a % b */
+    SP_TERM_POWER,    /* a^b, with b from 0 on */
+    SP_TERM_CEIL_DIV, /* ceil_div(a, b): rounded up, of whole numbers */
+    SP_TERM_ROUND_UP, /* round_up(a, b): the least multiple of b that is not below a */
     SP_TERM_MAX,
-    SP_TERM_INT,
-    SP_TERM_ROUND,
-    SP_TERM_CEIL,     /* a / b rounded up, of numbers that may be no whole ones */
-    SP_TERM_NEAR,     /* the multiple of b that is nearest to a */
-    SP_TERM_QUOTIENT, /* a / b as it is, where one of them is no whole number; to be rounded */
-    SP_TERM_DEFAULT,
-    SP_TERM_IF, /* a ? b : c */
-    SP_TERM_EQUAL,
-    SP_TERM_LESS,
-    SP_TERM_AT_LEAST,
-    SP_TERM_NOT,
-    SP_TERM_AND,
-    SP_TERM_OR
+    SP_TERM_INT,      /* int(a): without the fraction */
+    SP_TERM_ROUND,    /* round(a), as Python does it: a half goes to the even neighbour */
+    SP_TERM_CEIL,     /* -(-a // b): rounded up, of numbers with fractions */
+    SP_TERM_NEAR,     /* near_multiple(a, b): the multiple of b that is nearest to a */
+    SP_TERM_QUOTIENT, /* a/b, not rounded: an operand of ROUND. NaN if a and b are whole and the quotient is not */
+    SP_TERM_DEFAULT,  /* a default b: b where a is NaN */
+    SP_TERM_IF,       /* a ? b : c; the one that is not taken may be NaN */
+    SP_TERM_EQUAL,    /* a == b */
+    SP_TERM_LESS,     /* a < b */
+    SP_TERM_AT_LEAST, /* a >= b */
+    SP_TERM_NOT,      /* of a truth value, which is 0 or 1 */
+    SP_TERM_AND,      /* 0 where a is 0, even if b is NaN */
+    SP_TERM_OR        /* 1 where a is not 0, even if b is NaN */
 };
 
 #define SP_TERM_STANDS_FOR_ALL 1.0
 
 struct sp_search_term {
     enum sp_term_op op;
-    unsigned cost; /* of the whole: what is likely is cheap */
-    const struct sp_search_term *a, *b, *c;
-    const struct sp_terminal *terminal;
-    const char *text;
-    double number;
+    unsigned cost; /* of the whole term, operands included: the likelier, the cheaper; a usual key costs 10 */
+    const struct sp_search_term *a, *b, *c; /* operands; NULL: the operator does not take that many */
+    const struct sp_terminal *terminal;     /* the key that the operator reads, or NULL */
+    const char *text;                       /* of IS and CONTAINED */
+    double number;                          /* of NUMBER, INDEX, TRUTH and IS */
 };
 
-/* The value at a point. */
+/* The value at a point; NaN where it has none. */
 double sp_search_term_value(const struct sp_search_term *term, const struct sp_point *point);
 
-/* An operand whose values at all points are known; a number has none. */
+/* An operand and its values at all points; `values` is NULL for a number (SP_TERM_NUMBER), which is the same at each.
+ */
 struct sp_search_term_side {
     const struct sp_search_term *term;
     const double *values;
 };
-/* The values of an operator on two numbers, without a negative zero; false when it has none somewhere. */
+/* Fills `values` with those of an arithmetic operator or a comparison at `count` points, without negative zeros. False
+ * when it has none at some point; `values` is then filled in part. */
 bool sp_search_term_values(enum sp_term_op op, struct sp_search_term_side a, struct sp_search_term_side b, size_t count,
                            double *values);
 /* What the indices are called. */
