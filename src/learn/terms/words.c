@@ -26,60 +26,61 @@ const char *const sp_index_names[SP_MAX_INDICES] = {"i", "j", "k", "l", "m", "n"
 
 struct writer {
     struct sp_text *text;
-    bool letters;
+    bool letters; /* keys that have a letter are written as it: H, not hidden_size */
 };
 
 struct spelling {
-    const char *between; /* the operator, or what the function is called */
+    const char *word; /* "ceil_div" of ceil_div(a, b); " + ", with its blanks, of a + b */
     enum strength strength;
-    bool is_function;
+    enum { INFIX, FUNCTION } form;
 };
 
-/* How an operator is written, how strongly it binds, and whether as a function. */
+/* How the operators of arithmetic, comparison and logic are written. write_bare_term writes all others itself. */
 static struct spelling spelling_of(enum sp_term_op op)
 {
     switch (op) {
     case SP_TERM_ADD:
-        return (struct spelling){" + ", BY_SUM, false};
+        return (struct spelling){" + ", BY_SUM, INFIX};
     case SP_TERM_SUBTRACT:
-        return (struct spelling){" - ", BY_SUM, false};
+        return (struct spelling){" - ", BY_SUM, INFIX};
     case SP_TERM_MULTIPLY:
-        return (struct spelling){"*", BY_PRODUCT, false};
+        return (struct spelling){"*", BY_PRODUCT, INFIX};
     case SP_TERM_DIVIDE:
-        return (struct spelling){" // ", BY_PRODUCT, false};
+        return (struct spelling){" // ", BY_PRODUCT, INFIX};
     case SP_TERM_QUOTIENT:
-        return (struct spelling){"/", BY_PRODUCT, false};
+        return (struct spelling){"/", BY_PRODUCT, INFIX};
     case SP_TERM_REST:
-        return (struct spelling){" % ", BY_PRODUCT, false};
+        return (struct spelling){" % ", BY_PRODUCT, INFIX};
     case SP_TERM_POWER:
-        return (struct spelling){"^", BY_POWER, false};
+        return (struct spelling){"^", BY_POWER, INFIX};
     case SP_TERM_DEFAULT:
-        return (struct spelling){" default ", BY_DEFAULT, false};
+        return (struct spelling){" default ", BY_DEFAULT, INFIX};
     case SP_TERM_EQUAL:
-        return (struct spelling){" == ", BY_COMPARISON, false};
+        return (struct spelling){" == ", BY_COMPARISON, INFIX};
     case SP_TERM_LESS:
-        return (struct spelling){" < ", BY_COMPARISON, false};
+        return (struct spelling){" < ", BY_COMPARISON, INFIX};
     case SP_TERM_AT_LEAST:
-        return (struct spelling){" >= ", BY_COMPARISON, false};
+        return (struct spelling){" >= ", BY_COMPARISON, INFIX};
     case SP_TERM_AND:
-        return (struct spelling){" and ", BY_AND, false};
+        return (struct spelling){" and ", BY_AND, INFIX};
     case SP_TERM_OR:
-        return (struct spelling){" or ", BY_OR, false};
+        return (struct spelling){" or ", BY_OR, INFIX};
     case SP_TERM_CEIL_DIV:
-        return (struct spelling){"ceil_div", TIGHT, true};
+        return (struct spelling){"ceil_div", TIGHT, FUNCTION};
     case SP_TERM_ROUND_UP:
-        return (struct spelling){"round_up", TIGHT, true};
+        return (struct spelling){"round_up", TIGHT, FUNCTION};
     case SP_TERM_MAX:
-        return (struct spelling){"max", TIGHT, true};
+        return (struct spelling){"max", TIGHT, FUNCTION};
     case SP_TERM_NEAR:
-        return (struct spelling){"near_multiple", TIGHT, true};
+        return (struct spelling){"near_multiple", TIGHT, FUNCTION};
     case SP_TERM_ROUND:
-        return (struct spelling){"round", TIGHT, true};
-    default:
-        return (struct spelling){"int", TIGHT, true};
+        return (struct spelling){"round", TIGHT, FUNCTION};
+    default: /* SP_TERM_INT */
+        return (struct spelling){"int", TIGHT, FUNCTION};
     }
 }
 
+/* Writes the term, in brackets if it binds less than `least`. */
 static void write_term(const struct writer *writer, const struct sp_search_term *term, enum strength least);
 
 static void write_name(const struct writer *writer, const struct sp_terminal *terminal)
@@ -90,12 +91,13 @@ static void write_name(const struct writer *writer, const struct sp_terminal *te
     else sp_text_puts(writer->text, by_letter ? terminal->letter : terminal->path);
 }
 
-/* architectures[0], which every table has a word for. */
+/* architectures[0], for which every table has the word `class`. */
 static bool is_class(const struct writer *writer, const struct sp_search_term *term)
 {
     return writer->letters && term->op == SP_TERM_IS && term->a && strcmp(term->terminal->path, "architectures") == 0;
 }
 
+/* key, key[a], member(object, key[a]) or key[a].column */
 static void write_item(const struct writer *writer, const struct sp_search_term *term)
 {
     if (is_class(writer, term)) {
@@ -127,12 +129,12 @@ static void write_item_or_at(const struct writer *writer, const struct sp_search
     else write_item(writer, term);
 }
 
-/* at(sizes, 0) != sizes, which no number is and no text. */
-static void write_is_list(const struct writer *writer, const struct sp_terminal *terminal, bool is)
+/* at(sizes, 0) != sizes, which is true for lists only; `how` is " != ", or " == " for the opposite. */
+static void write_is_list(const struct writer *writer, const struct sp_terminal *terminal, const char *how)
 {
     sp_text_puts(writer->text, "at(");
     write_name(writer, terminal);
-    sp_text_puts(writer->text, is ? ", 0) != " : ", 0) == ");
+    sp_text_printf(writer->text, ", 0)%s", how);
     write_name(writer, terminal);
 }
 
@@ -175,21 +177,22 @@ static void write_function(const struct writer *writer, const struct sp_search_t
     sp_text_puts(writer->text, ")");
 }
 
+/* An operator between two operands, with brackets only where they are needed: a - (b - c), (a^b)^c, a - b - c. */
 static void write_operation(const struct writer *writer, const struct sp_search_term *term)
 {
     const struct spelling spelling = spelling_of(term->op);
     const bool from_the_right = term->op == SP_TERM_DEFAULT || term->op == SP_TERM_POWER;
-    const bool alone = spelling.strength == BY_COMPARISON;
-    if (spelling.is_function) {
-        write_function(writer, term, spelling.between);
+    const bool does_not_chain = spelling.strength == BY_COMPARISON; /* a < b < c is refused */
+    if (spelling.form == FUNCTION) {
+        write_function(writer, term, spelling.word);
         return;
     }
-    write_term(writer, term->a, spelling.strength + (from_the_right || alone));
-    sp_text_puts(writer->text, spelling.between);
+    write_term(writer, term->a, spelling.strength + (from_the_right || does_not_chain));
+    sp_text_puts(writer->text, spelling.word);
     write_term(writer, term->b, spelling.strength + !from_the_right);
 }
 
-/* -(-width*ratio // 1): minus what is less than that is rounded down. */
+/* -(-width*ratio // 1): the negative value rounded down is the value rounded up. */
 static void write_ceil(const struct writer *writer, const struct sp_search_term *term)
 {
     sp_text_puts(writer->text, "-(-");
@@ -230,14 +233,14 @@ static void write_contained(const struct writer *writer, const struct sp_search_
     write_name(writer, term->terminal);
 }
 
-/* not a == b is a != b. */
+/* The negation of a term: not a == b is written a != b, not a >= b is a < b, not a < b is b <= a. */
 static void write_negation(const struct writer *writer, const struct sp_search_term *term)
 {
     if (term->op == SP_TERM_IS) {
         write_item_or_at(writer, term);
         sp_text_printf(writer->text, " != \"%s\"", term->text);
     } else if (term->op == SP_TERM_CONTAINED) write_contained(writer, term, " not in ");
-    else if (term->op == SP_TERM_IS_LIST) write_is_list(writer, term->terminal, false);
+    else if (term->op == SP_TERM_IS_LIST) write_is_list(writer, term->terminal, " == ");
     else if (term->op == SP_TERM_EQUAL) write_comparison(writer, term->a, " != ", term->b);
     else if (term->op == SP_TERM_AT_LEAST) write_comparison(writer, term->a, " < ", term->b);
     else if (term->op == SP_TERM_LESS) write_comparison(writer, term->b, " <= ", term->a);
@@ -265,7 +268,7 @@ static void write_bare_term(const struct writer *writer, const struct sp_search_
         write_at(writer, term);
         break;
     case SP_TERM_IS_LIST:
-        write_is_list(writer, term->terminal, true);
+        write_is_list(writer, term->terminal, " != ");
         break;
     case SP_TERM_CEIL:
         write_ceil(writer, term);
@@ -307,7 +310,8 @@ static void write_bare_term(const struct writer *writer, const struct sp_search_
     }
 }
 
-/* How strongly the outermost operator of the written term binds. */
+/* How strongly the outermost operator binds in the term as it is written: a truth value may have a default behind it,
+ * and a negative number has a minus in front. */
 static enum strength strength_of(const struct sp_search_term *term)
 {
     switch (term->op) {
