@@ -85,7 +85,7 @@ enum { MOST_UNVARIED = 400, NEAR = 3, MOST_IDLE = 3 };
 static const char *words_of_term(struct sp_arena *arena, const struct sp_search_term *term)
 {
     struct sp_text text = {0};
-    sp_search_term_write(&text, term, false);
+    sp_search_term_write(&text, term, SP_KEYS_BY_PATH);
     return sp_text_keep(&text, arena);
 }
 
@@ -94,7 +94,7 @@ static const char *list_alternatives(struct sp_arena *arena, const struct sp_ans
     struct sp_text text = {0};
     for (size_t i = 0; i < answer->other_count; i++) {
         if (i) sp_text_puts(&text, ", ");
-        sp_search_term_write(&text, answer->others[i], false);
+        sp_search_term_write(&text, answer->others[i], SP_KEYS_BY_PATH);
     }
     return sp_text_keep(&text, arena);
 }

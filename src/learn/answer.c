@@ -643,7 +643,7 @@ static void trace_found(const struct sp_learn_problem *problem, const char *name
     struct sp_text text = {0};
     for (size_t i = 0; i < found->count; i++) {
         sp_text_puts(&text, i ? ", " : "");
-        sp_search_term_write(&text, found->terms[i], false);
+        sp_search_term_write(&text, found->terms[i], SP_KEYS_BY_PATH);
         sp_text_printf(&text, " (%u)", found->cost[i] > SP_FREE ? found->cost[i] - SP_FREE : 0);
     }
     const char *shown = sp_row_shown(problem->evidence->arena, name);

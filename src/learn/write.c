@@ -25,7 +25,7 @@ static const struct sp_alternating_words *words_of_row(const struct sheet *sheet
 
 static void put_term(struct sheet *sheet, const struct sp_search_term *term)
 {
-    sp_search_term_write(&sheet->text, term, true);
+    sp_search_term_write(&sheet->text, term, SP_KEYS_BY_LETTER);
 }
 
 /* ---- the head ---- */
@@ -663,12 +663,12 @@ static void put_index(const struct sheet *sheet, struct sp_text *text, const str
         return;
     }
     if (is_one_iteration(sheet->learning, row, depth) && stem->first.term->op == SP_TERM_NUMBER && !stem->offset) {
-        sp_search_term_write(text, stem->first.term, true);
+        sp_search_term_write(text, stem->first.term, SP_KEYS_BY_LETTER);
         return;
     }
     sp_text_puts(text, "{");
     if (stem->step > 1) sp_text_printf(text, "%llu*", (unsigned long long)stem->step);
-    if (is_one_iteration(sheet->learning, row, depth)) sp_search_term_write(text, stem->first.term, true);
+    if (is_one_iteration(sheet->learning, row, depth)) sp_search_term_write(text, stem->first.term, SP_KEYS_BY_LETTER);
     else sp_text_puts(text, sp_index_names[stem->depth]);
     if (stem->offset) sp_text_printf(text, " + %llu", (unsigned long long)stem->offset);
     sp_text_puts(text, "}");

@@ -70,7 +70,7 @@ static inline bool is_among_found(const struct sp_found *found, const char *word
     bool among = false;
     for (size_t i = 0; i < found->count && !among; i++) {
         struct sp_text text = {0};
-        sp_search_term_write(&text, found->terms[i], false);
+        sp_search_term_write(&text, found->terms[i], SP_KEYS_BY_PATH);
         among = strcmp(text.data, words) == 0;
         sp_text_free(&text);
     }

@@ -55,7 +55,7 @@ static bool is_term(const struct sp_search_term *term, const char *words)
 {
     struct sp_text text = {0};
     if (!term) return false;
-    sp_search_term_write(&text, term, false);
+    sp_search_term_write(&text, term, SP_KEYS_BY_PATH);
     const bool is = strcmp(text.data, words) == 0;
     sp_text_free(&text);
     return is;

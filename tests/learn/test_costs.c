@@ -39,7 +39,7 @@ static term item(const struct sp_terminal *list, term place)
 static void assert_cost(term made, const char *words, unsigned cost)
 {
     struct sp_text text = {0};
-    sp_search_term_write(&text, made, false);
+    sp_search_term_write(&text, made, SP_KEYS_BY_PATH);
     assert_string_equal(text.data, words);
     if (made->cost != cost) fail_msg("%s costs %u, expected %u", words, made->cost, cost);
     sp_text_free(&text);

@@ -99,10 +99,13 @@ struct sp_search_term_side {
  * when it has none at some point; `values` is then filled in part. */
 bool sp_search_term_values(enum sp_term_op op, struct sp_search_term_side a, struct sp_search_term_side b, size_t count,
                            double *values);
-/* What the indices are called. */
+/* What the indices are called: "i", "j" ... */
 extern const char *const sp_index_names[SP_MAX_INDICES];
-/* Appends it in the table language, keys by their letters where they have one (`letters`). */
-void sp_search_term_write(struct sp_text *text, const struct sp_search_term *term, bool letters);
+/* Appends the term in the table language: "4*H" by letters, "4*hidden_size" by paths. Keys without a letter are written
+ * by their path in both cases. */
+enum sp_key_style { SP_KEYS_BY_LETTER, SP_KEYS_BY_PATH };
+void sp_search_term_write(struct sp_text *text, const struct sp_search_term *term, enum sp_key_style style);
+/* Whether two terms are the same expression; NaN equals NaN. Terms with equal values may be different ones. */
 bool sp_search_terms_equal(const struct sp_search_term *a, const struct sp_search_term *b);
 
 /* ---- making them; all in the arena ---- */
@@ -130,12 +133,14 @@ const struct sp_search_term *sp_search_term_with_operands(struct sp_arena *arena
  * terminal and more: ITEM, AT, TRUTH, IS, CONTAINED. */
 const struct sp_search_term *sp_search_term_new(struct sp_arena *arena, struct sp_search_term term);
 
-/* spatial_dims == 3, len(channels) > 2, and the opposite: a key, or a length, and a number above 1. */
+/* Whether a term compares a key or a length with a number above 1: spatial_dims == 3, len(channels) > 2, and their
+ * negations. */
 bool sp_search_term_compares_with_number(const struct sp_search_term *term);
-/* A copy of all of it, terminals excepted. */
+/* A deep copy, which shares the terminals; NULL of NULL. */
 const struct sp_search_term *sp_search_term_copy(struct sp_arena *arena, const struct sp_search_term *term);
 
-/* Calls `visit` for each terminal that the term asks, through the meanings of symbols. */
+/* Calls `visit` for each terminal that the term reads, as often as it is read; for a symbol also for the terminals of
+ * its meaning. */
 void sp_search_term_terminals(const struct sp_search_term *term,
                               void (*visit)(void *context, const struct sp_terminal *terminal), void *context);
 

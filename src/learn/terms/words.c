@@ -26,7 +26,7 @@ const char *const sp_index_names[SP_MAX_INDICES] = {"i", "j", "k", "l", "m", "n"
 
 struct writer {
     struct sp_text *text;
-    bool letters; /* keys that have a letter are written as it: H, not hidden_size */
+    enum sp_key_style style;
 };
 
 struct spelling {
@@ -85,7 +85,7 @@ static void write_term(const struct writer *writer, const struct sp_search_term 
 
 static void write_name(const struct writer *writer, const struct sp_terminal *terminal)
 {
-    const bool by_letter = terminal->letter && writer->letters && !terminal->says;
+    const bool by_letter = terminal->letter && writer->style == SP_KEYS_BY_LETTER && !terminal->says;
     if (terminal->list) sp_text_puts(writer->text, terminal->list);
     else if (!by_letter && terminal->meaning) write_term(writer, terminal->meaning, TIGHT);
     else sp_text_puts(writer->text, by_letter ? terminal->letter : terminal->path);
@@ -94,7 +94,8 @@ static void write_name(const struct writer *writer, const struct sp_terminal *te
 /* architectures[0], for which every table has the word `class`. */
 static bool is_class(const struct writer *writer, const struct sp_search_term *term)
 {
-    return writer->letters && term->op == SP_TERM_IS && term->a && strcmp(term->terminal->path, "architectures") == 0;
+    return writer->style == SP_KEYS_BY_LETTER && term->op == SP_TERM_IS && term->a &&
+           strcmp(term->terminal->path, "architectures") == 0;
 }
 
 /* key, key[a], member(object, key[a]) or key[a].column */
@@ -153,7 +154,7 @@ static void write_call(const struct writer *writer, const char *function, const 
 
 static void write_length(const struct writer *writer, const struct sp_terminal *terminal)
 {
-    if (terminal->says && writer->letters) sp_text_puts(writer->text, terminal->letter);
+    if (terminal->says && writer->style == SP_KEYS_BY_LETTER) sp_text_puts(writer->text, terminal->letter);
     else write_call(writer, "len", terminal);
 }
 
@@ -351,8 +352,8 @@ static void write_term(const struct writer *writer, const struct sp_search_term 
     if (brackets) sp_text_puts(writer->text, ")");
 }
 
-void sp_search_term_write(struct sp_text *text, const struct sp_search_term *term, bool letters)
+void sp_search_term_write(struct sp_text *text, const struct sp_search_term *term, enum sp_key_style style)
 {
-    const struct writer writer = {text, letters};
+    const struct writer writer = {text, style};
     write_term(&writer, term, LOOSE);
 }
