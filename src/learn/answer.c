@@ -117,12 +117,12 @@ static void place_found(struct sp_found *found, size_t from, unsigned cost)
 {
     const struct sp_search_term *term = found->terms[from];
     size_t place = from;
-    for (; place && found->cost[place - 1] > cost; place--) {
+    for (; place && found->rank[place - 1] > cost; place--) {
         found->terms[place] = found->terms[place - 1];
-        found->cost[place] = found->cost[place - 1];
+        found->rank[place] = found->rank[place - 1];
     }
     found->terms[place] = term;
-    found->cost[place] = cost;
+    found->rank[place] = cost;
 }
 
 static bool has_values(const struct sp_search_term *term, const struct sp_reduced *wanted)
@@ -138,7 +138,7 @@ static size_t find_among(struct sp_found *found, const struct sp_search_term *te
         if (sp_search_terms_equal(found->terms[i], term)) return i;
     if (found->count < SP_MOST_FOUND) found->count++;
     found->terms[found->count - 1] = term;
-    found->cost[found->count - 1] = cost;
+    found->rank[found->count - 1] = cost;
     return found->count - 1;
 }
 
@@ -205,7 +205,7 @@ static void prefer_priors(const struct sp_learn_problem *problem, const struct s
         const unsigned cost = SP_FREE + prior->term->cost - sp_search_term_affinity(prior->term, name) +
                               sp_search_term_strangeness(prior->term, name);
         const size_t place = find_among(found, prior->term, cost);
-        place_found(found, place, found->cost[place] > bonus ? found->cost[place] - bonus : 0);
+        place_found(found, place, found->rank[place] > bonus ? found->rank[place] - bonus : 0);
     }
 }
 
@@ -276,7 +276,7 @@ struct attempt {
  */
 static unsigned cost_of_best(const struct sp_found *found)
 {
-    return found->cost[0] > SP_FREE ? found->cost[0] - SP_FREE : 0;
+    return found->rank[0] > SP_FREE ? found->rank[0] - SP_FREE : 0;
 }
 
 /* What the key would have to be where it is not; false when it is something else where it is. */
@@ -311,7 +311,7 @@ static void try_default(struct sp_learn_problem *problem, const struct sp_reduce
     if (!found.count) return;
     const unsigned near = sp_search_term_affinity(key, name);
     const unsigned cost =
-        key->cost + found.cost[0] - SP_FREE + (factor ? factor->cost + 2 : 0) + 4 - (near < 8 ? near : 8);
+        key->cost + found.rank[0] - SP_FREE + (factor ? factor->cost + 2 : 0) + 4 - (near < 8 ? near : 8);
     if (best->key && best->cost <= cost) return;
     *best = (struct attempt){factor, key, found.terms[0], found, cost};
 }
@@ -404,7 +404,7 @@ static const struct sp_search_term *not_by_heart(const struct sp_found *found)
 {
     size_t first = 0;
     while (first < found->count && is_learnt_by_heart(found->terms[first])) first++;
-    return first < found->count && found->cost[first] <= found->cost[0] + CASES ? found->terms[first] : NULL;
+    return first < found->count && found->rank[first] <= found->rank[0] + CASES ? found->terms[first] : NULL;
 }
 
 /* One half of a function: where the condition holds, or where it does not. */
@@ -644,7 +644,7 @@ static void trace_found(const struct sp_learn_problem *problem, const char *name
     for (size_t i = 0; i < found->count; i++) {
         sp_text_puts(&text, i ? ", " : "");
         sp_search_term_write(&text, found->terms[i], SP_KEYS_BY_PATH);
-        sp_text_printf(&text, " (%u)", found->cost[i] > SP_FREE ? found->cost[i] - SP_FREE : 0);
+        sp_text_printf(&text, " (%u)", found->rank[i] > SP_FREE ? found->rank[i] - SP_FREE : 0);
     }
     const char *shown = sp_row_shown(problem->evidence->arena, name);
     sp_trace(problem->evidence->watch, "%s: %s", shown, text.length ? text.data : "nothing of one expression");
@@ -664,7 +664,7 @@ static struct sp_answer solve_reduced(struct sp_learn_problem *problem, const st
     prefer_priors(problem, reduced, name, false, &found);
     trace_found(problem, name, &found);
     struct sp_answer answer = best_of_found(&found, name, slack_of_values(reduced));
-    if (!answer.term || found.cost[0] > SP_FREE + PLAIN || is_stranger(answer.term, reduced, name)) {
+    if (!answer.term || found.rank[0] > SP_FREE + PLAIN || is_stranger(answer.term, reduced, name)) {
         const unsigned limit = answer.term ? cost_of_best(&found) : most;
         const struct sp_answer by_default = answer_by_default(problem, bank, reduced, name, limit);
         if (by_default.term) answer = by_default;
@@ -844,7 +844,7 @@ static void join_condition(struct sp_learn_problem *problem, const struct sp_red
     for (size_t i = 0; i < within.count; i++) {
         const struct sp_search_term *term = sp_search_term_binary(arena, SP_TERM_AND, outer, within.terms[i]);
         if (is_joined(within.terms[i]) || !has_values(term, wanted)) continue;
-        const unsigned cost = within.cost[i] + OUTER - (compares_dims(within.terms[i], asked->row) ? OF_DIMS : 0);
+        const unsigned cost = within.rank[i] + OUTER - (compares_dims(within.terms[i], asked->row) ? OF_DIMS : 0);
         const size_t place = find_among(found, term, cost);
         place_found(found, place, cost);
     }

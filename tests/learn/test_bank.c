@@ -80,10 +80,10 @@ static void costs(void **state)
     asking_begin(&asking, true);
     sp_term_bank_find(asking.bank, widths, "x", 96, &found);
     assert_true(is_among_found(&found, "width"));
-    assert_int_equal(found.cost[0], 40 + 10);
+    assert_int_equal(found.rank[0], 40 + 10);
     sp_term_bank_find(asking.bank, numbers, "x", 96, &found);
     assert_true(is_among_found(&found, "i + 1"));
-    assert_int_equal(found.cost[0], 40 + (6 + 4 + 2) + 10);
+    assert_int_equal(found.rank[0], 40 + (6 + 4 + 2) + 10);
     asking_end(&asking);
 }
 

@@ -11,9 +11,9 @@
 enum {
     MOST_TERMS = 60000,    /* of a bank */
     MOST_VALUES = 4000000, /* of all terms of a bank, at all points */
-    DEEPEST_TAKING = 2,    /* operations that take_apart puts around a term of the bank */
+    MORE_OPERATIONS = 2,   /* so many more than one are undone by take_apart, if nothing was found */
     CHEAP = 26,            /* the cost up to which a term is combined with others */
-    KEYLESS = 10,          /* the cost of a number that no key gives */
+    KEYLESS = 10,          /* what a term ranks lower that no key gives, or that a number makes of a key */
     DEAR = 18, /* the cost from which on sums and products of two terms are tried although a term was found */
     NEAR = 4   /* from this affinity on a flag is taken to belong to a name: sp_search_term_affinity */
 };
@@ -72,11 +72,11 @@ static bool is_constant_vector(const double *values, size_t count)
 
 struct search {
     struct sp_term_bank *bank;
-    struct sp_signature_table *signatures;
-    const char *name;
-    unsigned most;
-    struct sp_found *found;
-    bool constant; /* one value is wanted everywhere */
+    struct sp_signature_table *signatures; /* of the bank: its numbers, or its conditions */
+    const char *name;                      /* of what the terms are for */
+    unsigned most;                         /* the highest cost of a term */
+    struct sp_found *found;                /* the result */
+    bool constant;                         /* one value is wanted everywhere */
 };
 
 /* A term and what is done to it until it has the wanted values: 2*(x) + 1. */
@@ -93,7 +93,7 @@ static bool is_found_already(const struct sp_found *found, const struct sp_searc
     return false;
 }
 
-/* Made of numbers and indices alone, where configurations have the word. */
+/* Made of numbers and indices alone, although the configurations are what sizes depend on. */
 static bool is_without_keys(const struct sp_search_term *term)
 {
     if (!term || term->op == SP_TERM_NUMBER || term->op == SP_TERM_INDEX) return term != NULL;
@@ -101,36 +101,42 @@ static bool is_without_keys(const struct sp_search_term *term)
     return is_without_keys(term->a) && (!term->b || is_without_keys(term->b)) && (!term->c || is_without_keys(term->c));
 }
 
-/* x + 3 or x // 2 for what is one number in all examples. */
+/* x + 3 or x // 2, where one value is wanted everywhere: any key can be turned into any number so. */
 static bool makes_number(const struct search *search, const struct sp_search_term *term)
 {
     const bool moves = term->op == SP_TERM_ADD || term->op == SP_TERM_SUBTRACT || term->op == SP_TERM_DIVIDE;
     return search->constant && moves && (term->a->op == SP_TERM_NUMBER || term->b->op == SP_TERM_NUMBER);
 }
 
-/* Keeps them in order; the dearest one falls out. */
+/* Its rank among what is found: the lower, the likelier. */
+static unsigned rank_of_term(const struct search *search, const struct sp_search_term *term)
+{
+    const bool is_size = search->signatures == &search->bank->numbers;
+    const bool is_composed_without_keys = term->a && is_size && is_without_keys(term);
+    return SP_FREE + term->cost - sp_search_term_affinity(term, search->name) +
+           sp_search_term_strangeness(term, search->name) + (is_composed_without_keys ? KEYLESS : 0) +
+           (makes_number(search, term) ? KEYLESS : 0);
+}
+
+/* Inserts a term into the list that is sorted by rank, behind those of equal rank, unless it is too dear or in the list
+ * already. If the list is full, the last term is dropped: the new one or another. */
 static void keep_found(struct search *search, const struct sp_search_term *term)
 {
     struct sp_found *found = search->found;
-    const unsigned affinity = sp_search_term_affinity(term, search->name);
-    const unsigned cost =
-        SP_FREE + term->cost - affinity + sp_search_term_strangeness(term, search->name) +
-        (term->a && search->signatures == &search->bank->numbers && is_without_keys(term) ? KEYLESS : 0) +
-        (makes_number(search, term) ? KEYLESS : 0);
     if (term->cost > search->most || is_found_already(found, term)) return;
-    size_t place = found->count < SP_MOST_FOUND ? found->count++ : SP_MOST_FOUND - 1;
-    if (place == SP_MOST_FOUND - 1 && found->count == SP_MOST_FOUND && found->terms[place] &&
-        found->cost[place] <= cost)
-        return;
-    for (; place && found->cost[place - 1] > cost; place--) {
+    const unsigned rank = rank_of_term(search, term);
+    const bool is_full = found->count == SP_MOST_FOUND;
+    if (is_full && found->rank[SP_MOST_FOUND - 1] <= rank) return;
+    size_t place = is_full ? SP_MOST_FOUND - 1 : found->count++;
+    for (; place && found->rank[place - 1] > rank; place--) {
         found->terms[place] = found->terms[place - 1];
-        found->cost[place] = found->cost[place - 1];
+        found->rank[place] = found->rank[place - 1];
     }
     found->terms[place] = term;
-    found->cost[place] = cost;
+    found->rank[place] = rank;
 }
 
-/* Puts back what was taken away. */
+/* The term with the operations of `taken` around it: x with *2, then +1 outside, gives 2*x + 1. */
 static const struct sp_search_term *wrap_term(struct search *search, const struct sp_search_term *term,
                                               const struct taken *taken)
 {
@@ -143,6 +149,7 @@ static const struct sp_search_term *wrap_term(struct search *search, const struc
     return term;
 }
 
+/* Keeps the terms of an item of the signature table, with the operations of `taken` around each; NULL: none. */
 static void keep_item(struct search *search, size_t item, const struct taken *taken)
 {
     const struct sp_shelved *shelved = &search->signatures->items[item];
@@ -152,6 +159,8 @@ static void keep_item(struct search *search, size_t item, const struct taken *ta
 
 /* ---- taking the wanted values apart ---- */
 
+/* `rest` such that rest OP number is `wanted` at each point: 5 = 2^2 + 1 is 4 for ADD 1, which is 2 for POWER 2. False
+ * when it is not a whole number from 0 on somewhere. */
 static bool undo_number(enum sp_term_op op, double number, const double *wanted, size_t count, double *rest)
 {
     for (size_t i = 0; i < count; i++) {
@@ -165,6 +174,9 @@ static bool undo_number(enum sp_term_op op, double number, const double *wanted,
     return true;
 }
 
+/* Looks for terms of the bank that a fixed operation turns into the wanted values: 257 is x + 1 for x = 256, and with
+ * another operation y^2 + 1 for y = 16. `depth` is how many more operations may be undone, `outer` are those that were
+ * undone already. */
 static void take_apart(struct search *search, const double *wanted, size_t depth, const struct taken *outer)
 {
     static const struct taken ways[] = {{SP_TERM_ADD, 1, NULL},      {SP_TERM_POWER, 2, NULL},
@@ -184,7 +196,8 @@ static void take_apart(struct search *search, const double *wanted, size_t depth
     free(rest);
 }
 
-/* What is left of the wanted values when that item is taken out of the sum, or of the product. */
+/* What the wanted values leave for the other operand if the item is one operand of the product or the sum. False when
+ * that is not a positive whole number somewhere. */
 static bool rest_of_item(const struct search *search, size_t item, bool product, const double *wanted, double *rest)
 {
     const double *values = sp_signatures_values(search->signatures, item);
@@ -196,7 +209,8 @@ static bool rest_of_item(const struct search *search, size_t item, bool product,
     return true;
 }
 
-/* Half of what is left: the keys and values beside the queries. */
+/* Halves what is left, for q + 2*k: queries beside keys and values. False when a value is odd; `rest` is then halved in
+ * part. */
 static bool halve_rest(const struct search *search, double *rest)
 {
     for (size_t i = 0; i < search->bank->domain.count; i++) {
@@ -206,6 +220,7 @@ static bool halve_rest(const struct search *search, double *rest)
     return true;
 }
 
+/* Keeps other*item, other + item or item + 2*other, if there is a term for `other`. */
 static void take_item(struct search *search, size_t item, bool product, const double *wanted, double *rest)
 {
     struct sp_arena *arena = &search->bank->arena;
@@ -221,6 +236,7 @@ static void take_item(struct search *search, size_t item, bool product, const do
                                              halved ? left : term));
 }
 
+/* Products and sums of two terms. */
 static void take_items(struct search *search, const double *wanted)
 {
     double *rest = sp_realloc(NULL, search->bank->domain.count + 1, sizeof *rest);
@@ -234,7 +250,7 @@ static void take_items(struct search *search, const double *wanted)
 
 /* ---- sums of three ---- */
 
-enum { MOST_SUMMANDS = 250, MOST_SUMMED_POINTS = 24, POPULAR = 7 };
+enum { MOST_SUMMANDS = 250, MOST_SUMMED_POINTS = 24, POPULAR = 7 /* the cost up to which a key is popular */ };
 
 struct relation {
     const char *name;
@@ -248,7 +264,7 @@ static void relate_terminal(void *context, const struct sp_terminal *terminal)
     relation->all = relation->all && (terminal->cost <= POPULAR || sp_search_term_affinity(&key, relation->name) > 0);
 }
 
-/* Its keys go with the name, or other tensors need them. */
+/* Whether each of its keys either is popular (cheap) or goes with the name. */
 static bool is_related(const struct sp_search_term *term, const char *name)
 {
     struct relation relation = {name, true};
@@ -282,7 +298,7 @@ static void take_two(struct search *search, size_t first, size_t second, const d
     keep_found(search, sp_search_term_binary(arena, SP_TERM_ADD, sum, search->signatures->items[other].term));
 }
 
-/* What goes into one projection: a gate and a value, states, heads. */
+/* Sums of three terms, for what goes into one projection: a gate and a value, states, heads. */
 static void take_pairs(struct search *search, const double *wanted)
 {
     size_t list[MOST_SUMMANDS];
@@ -297,7 +313,7 @@ static void take_pairs(struct search *search, const double *wanted)
 
 /* ---- shares, rounded up ---- */
 
-/* What a width is multiplied by before it is cut, or rounded: two thirds of an inner one that has a gate. */
+/* What a width is multiplied by before it is rounded, times / by: an inner width with a gate is 2/3 as wide. */
 struct share {
     double times, by;
 };
@@ -327,6 +343,8 @@ static bool is_share(const struct search *search, size_t item, struct share shar
     return true;
 }
 
+/* Keeps the shares of terms that are wanted, rounded up to the term at `unit`, or down if `unit` is SIZE_MAX. Of terms
+ * with operators only the whole (shares[0]) is tried, and that only with a unit. */
 static void take_shares(struct search *search, size_t unit, const double *wanted)
 {
     struct sp_arena *arena = &search->bank->arena;
@@ -351,7 +369,7 @@ static void take_all_shares(struct search *search, const double *wanted)
 
 /* ---- keys of equal values inside a larger term ---- */
 
-/* The key with the values of this one that is nearest to the name. */
+/* The key that is nearest to the name among those that have the same values as this one and cost no more. */
 static const struct sp_search_term *nearest_equal(struct search *search, const struct sp_search_term *term)
 {
     double *values = sp_realloc(NULL, search->bank->domain.count + 1, sizeof *values);
@@ -371,6 +389,7 @@ static const struct sp_search_term *nearest_equal(struct search *search, const s
     return nearest;
 }
 
+/* The term with each key replaced by the nearest equal one. */
 static const struct sp_search_term *refine_term(struct search *search, const struct sp_search_term *term)
 {
     if (!term) return NULL;
@@ -389,7 +408,8 @@ static void refine_found(struct search *search)
     if (refined != first) keep_found(search, refined);
 }
 
-/* A key, an index, or what a list says: its length, its sum, an item. */
+/* Whether a term reads one thing from the configuration or the name: a key, an index, or the length, the sum or an item
+ * of a list. */
 static bool is_fact(const struct sp_search_term *term)
 {
     return term->op == SP_TERM_KEY || term->op == SP_TERM_LENGTH || term->op == SP_TERM_SUM ||
@@ -409,7 +429,7 @@ static const struct sp_search_term *exchange_fact(struct sp_arena *arena, const 
     return a == term->a && b == term->b && c == term->c ? term : sp_search_term_with_operands(arena, term, a, b, c);
 }
 
-/* What the facts of a larger term could be as well: once each, whatever its place. */
+/* Keeps, for each other fact that has the values of this one, the term with it in place of this one. */
 static void vary_fact_of_found(struct search *search, const struct sp_search_term *first,
                                const struct sp_search_term *fact)
 {
@@ -440,14 +460,14 @@ static void vary_facts_of_found(struct search *search, const struct sp_search_te
     vary_facts_of_found(search, first, term->c);
 }
 
-/* A larger term that was found by taking the values apart is one of those that equal keys make. */
+/* Taking the values apart finds one term with operators: those that equal keys make of it are kept as well. */
 static void vary_found(struct search *search)
 {
     const struct sp_search_term *first = search->found->count ? search->found->terms[0] : NULL;
     if (first && first->a && !first->terminal) vary_facts_of_found(search, first, first);
 }
 
-/* So that they outlive the bank. */
+/* Copies the terms into the arena of the evidence, so that they outlive the bank. */
 static void copy_found(struct search *search)
 {
     for (size_t i = 0; i < search->found->count; i++)
@@ -456,7 +476,7 @@ static void copy_found(struct search *search)
 
 /* ---- numbers ---- */
 
-/* A number that no key says: likely when it is small. */
+/* A number that no key gives: likely when it is small, so that it does not have its usual cost. */
 static void keep_number(struct search *search, double number)
 {
     struct sp_search_term term = *sp_search_term_number(&search->bank->arena, number);
@@ -470,11 +490,11 @@ static void keep_number(struct search *search, double number)
  *
  *  1. the number itself, if all wanted values are the same
  *  2. a term of the bank
- *  3. a term of the bank within fixed operations, 2*(x) + 1 (take_apart): within one if something was found that is not
- *     the same everywhere, within two if nothing was found
+ *  3. a term of the bank within fixed operations, 2*(x) + 1 (take_apart): within one if something was found, unless all
+ *     wanted values are the same; within up to three if nothing was found
  *  4. sums and products of two terms (take_items), if nothing was found, or only something unlikely
- *  5. if there is still nothing, the bank grows by one level for good, and 2 to 4 are tried again, then the share of a
- *     sum (take_all_shares) and pairs (take_pairs)
+ *  5. if there is still nothing, the bank grows by one operator for good, and 2 to 4 are tried again, 3 within up to
+ * two operations; then shares, rounded up (take_all_shares), and sums of three terms (take_pairs)
  *
  * Then terms that read better take the place of equal ones (refine_found), and other terms with the same values are
  * added (vary_found). */
@@ -487,12 +507,12 @@ void sp_term_bank_find(struct sp_term_bank *bank, const double *wanted, const ch
     if (constant) keep_number(&search, wanted[0]);
     const size_t item = sp_signatures_look(&bank->numbers, wanted);
     if (item != SIZE_MAX) keep_item(&search, item, NULL);
-    if (!found->count || !constant) take_apart(&search, wanted, found->count ? 0 : DEEPEST_TAKING, NULL);
+    if (!found->count || !constant) take_apart(&search, wanted, found->count ? 0 : MORE_OPERATIONS, NULL);
     if (!found->count || (!constant && found->terms[0]->cost > DEAR)) take_items(&search, wanted);
     if (!found->count && !bank->shallow) {
         sp_enumerator_deeper(&bank->number_stock);
-        const size_t deep = sp_signatures_look(&bank->numbers, wanted);
-        if (deep != SIZE_MAX) keep_item(&search, deep, NULL);
+        const size_t item_of_grown = sp_signatures_look(&bank->numbers, wanted);
+        if (item_of_grown != SIZE_MAX) keep_item(&search, item_of_grown, NULL);
         if (!found->count) take_apart(&search, wanted, 1, NULL);
         if (!found->count) take_items(&search, wanted);
         if (!found->count) take_all_shares(&search, wanted);
@@ -505,7 +525,7 @@ void sp_term_bank_find(struct sp_term_bank *bank, const double *wanted, const ch
 
 /* ---- half of a function ---- */
 
-/* Only the points where the condition is so count. */
+/* Whether the values are the wanted ones at the points where `holds` is `half`. */
 static bool has_values_of_half(const double *values, const double *wanted, const bool *holds, size_t count, bool half)
 {
     for (size_t i = 0; i < count; i++)
@@ -513,6 +533,8 @@ static bool has_values_of_half(const double *values, const double *wanted, const
     return true;
 }
 
+/* Whether one number or one term of the bank has the wanted values at the points where `holds` is `half`. False when
+ * there are none. */
 static bool is_half_said(const struct sp_term_bank *bank, const double *wanted, const bool *holds, bool half)
 {
     const size_t count = bank->domain.count;
@@ -558,40 +580,44 @@ const struct sp_search_term *sp_term_bank_condition(struct sp_term_bank *bank, s
     return bank->conditions.items[index].term;
 }
 
-/* What must be true beside (or, for OR, false beside) the item for the two to be what is wanted; false when none can.
- */
-static bool partner_fits(const double *wanted, const double *a, const double *b, size_t count, bool both)
+/* Whether `a` and `b`, or `a` or `b`, is true exactly where it is wanted. */
+static bool is_joined_as_wanted(const double *wanted, const double *a, const double *b, size_t count,
+                                enum sp_term_op join)
 {
-    for (size_t i = 0; i < count; i++)
-        if ((both ? a[i] != 0 && b[i] != 0 : a[i] != 0 || b[i] != 0) != (wanted[i] != 0)) return false;
+    for (size_t i = 0; i < count; i++) {
+        const bool joined = join == SP_TERM_AND ? a[i] != 0 && b[i] != 0 : a[i] != 0 || b[i] != 0;
+        if (joined != (wanted[i] != 0)) return false;
+    }
     return true;
 }
 
-/* Could it be one side of an `and` (it holds wherever it is wanted), or of an `or`? */
-static bool is_side(const double *wanted, const double *values, size_t count, bool both)
+/* Whether a condition could be one side of the wanted one: of an `and` if it holds wherever that is to hold, of an `or`
+ * if it holds nowhere else. */
+static bool is_side(const double *wanted, const double *values, size_t count, enum sp_term_op join)
 {
     for (size_t i = 0; i < count; i++)
-        if (both ? wanted[i] != 0 && values[i] == 0 : wanted[i] == 0 && values[i] != 0) return false;
+        if (join == SP_TERM_AND ? wanted[i] != 0 && values[i] == 0 : wanted[i] == 0 && values[i] != 0) return false;
     return true;
 }
 
-static void find_condition_pairs(struct search *search, const double *wanted, bool both)
+/* Keeps pairs of conditions that are what is wanted, joined by SP_TERM_AND or SP_TERM_OR. */
+static void find_condition_pairs(struct search *search, const double *wanted, enum sp_term_op join)
 {
     const struct sp_signature_table *signatures = search->signatures;
     const size_t count = search->bank->domain.count, simple = search->bank->condition_stock.simple;
     for (size_t i = 0; i < simple; i++) {
-        if (!is_side(wanted, sp_signatures_values(signatures, i), count, both)) continue;
+        if (!is_side(wanted, sp_signatures_values(signatures, i), count, join)) continue;
         for (size_t k = i + 1; k < simple; k++)
-            if (partner_fits(wanted, sp_signatures_values(signatures, i), sp_signatures_values(signatures, k), count,
-                             both))
-                keep_found(search, sp_search_term_binary(&search->bank->arena, both ? SP_TERM_AND : SP_TERM_OR,
-                                                         signatures->items[i].term, signatures->items[k].term));
+            if (is_joined_as_wanted(wanted, sp_signatures_values(signatures, i), sp_signatures_values(signatures, k),
+                                    count, join))
+                keep_found(search, sp_search_term_binary(&search->bank->arena, join, signatures->items[i].term,
+                                                         signatures->items[k].term));
     }
 }
 
-/* A condition of one key is one of two as well, where the other has held whenever the first did: told, if its name is
- * near. */
-static void find_nearer_pairs(struct search *search, const double *wanted, bool both)
+/* Joins the condition that was found with another one that the examples cannot tell apart from it: one that was true
+ * whenever the first was. Kept only for flags whose name goes with that of the tensor. */
+static void find_nearer_pairs(struct search *search, const double *wanted, enum sp_term_op join)
 {
     const struct sp_signature_table *signatures = search->signatures;
     const size_t count = search->bank->domain.count, simple = search->bank->condition_stock.simple;
@@ -600,27 +626,28 @@ static void find_nearer_pairs(struct search *search, const double *wanted, bool 
         const struct sp_search_term *other = signatures->items[k].term;
         if (other->op != SP_TERM_TRUTH || sp_search_term_affinity(other, search->name) < NEAR) continue;
         if (sp_signatures_look(signatures, wanted) == k ||
-            !is_side(wanted, sp_signatures_values(signatures, k), count, both))
+            !is_side(wanted, sp_signatures_values(signatures, k), count, join))
             continue;
         if (is_constant_vector(sp_signatures_values(signatures, k), count)) continue;
-        keep_found(search, sp_search_term_binary(&search->bank->arena, both ? SP_TERM_AND : SP_TERM_OR, first, other));
+        keep_found(search, sp_search_term_binary(&search->bank->arena, join, first, other));
     }
 }
 
 void sp_term_bank_find_condition(struct sp_term_bank *bank, const double *wanted, const char *name,
                                  struct sp_found *found)
 {
-    struct search search = {bank, &bank->conditions, name, 200, found, false};
+    enum { ANY_COST = 200 }; /* more than a condition costs */
+    struct search search = {bank, &bank->conditions, name, ANY_COST, found, false};
     *found = (struct sp_found){.count = 0};
     enumerate_bank_conditions(bank);
     const size_t item = sp_signatures_look(&bank->conditions, wanted);
     if (item != SIZE_MAX) keep_item(&search, item, NULL);
     if (!found->count || sp_search_term_compares_with_number(found->terms[0])) {
-        find_condition_pairs(&search, wanted, true);
-        find_condition_pairs(&search, wanted, false);
+        find_condition_pairs(&search, wanted, SP_TERM_AND);
+        find_condition_pairs(&search, wanted, SP_TERM_OR);
     } else {
-        find_nearer_pairs(&search, wanted, true);
-        find_nearer_pairs(&search, wanted, false);
+        find_nearer_pairs(&search, wanted, SP_TERM_AND);
+        find_nearer_pairs(&search, wanted, SP_TERM_OR);
     }
     copy_found(&search);
 }
