@@ -8,35 +8,46 @@
 #include "learn/solve.h"
 #include "learn/terms/likely.h"
 
-/* What an expression may cost: three different values are hardly met by accident, one is by many expressions. */
+/* Costs and ranks are those of terms (terms.h, term_bank.h). */
 enum {
+    /* The cost up to which a term is kept, by how many different values are wanted: one value is met by many terms by
+     * accident, three hardly. */
     MOST_FOR_ONE = 24,
     MOST_FOR_TWO = 62,
     MOST_FOR_MORE = 96,
+    /* By how much an alternative may be dearer and still be reported, likewise; and if its keys go better with the
+     * name. */
     SLACK_OF_ONE = 16,
     SLACK_OF_TWO = 11,
     SLACK_OF_MORE = 7,
     SLACK_OF_NEAR = 20,
-    MOST_CASES = 12,
-    DEAREST_CASE = 38,
-    MOST_SIZES = 200,
-    FEWEST_SUMS = 3,
-    SHORT_CASE = 90,
-    LARGEST_IN_CASE = 9,
-    CASES = 18, /* two short cases may cost more than a long expression by so much */
-    LEAST_EFFORT = 5000,
-    MOST_EFFORT = 5000000, /* for cases, in all */
-    MOST_KEYS = 16,
-    PRIOR = 5, /* how much likelier it is when it is used elsewhere */
-    MANY = 8,
-    CASE_ELSEWHERE = 12,
-    SIBLING = 30, /* when it is that of the weight beside it */
-    PLAIN = 12,   /* from here on a default is looked for as well, of keys that go with the name */
-    DEAR = 24,    /* and from here on of all */
-    OUTER = 10,   /* what a condition within another one costs more than it would alone */
-    OF_DIMS = 24, /* and less, when it is about the dimensions of the row */
-    LONG = 38,    /* and from here on cases, which may be shorter */
-    EVIDENCE = 10 /* a key that is the value wherever it is there is no accident */
+
+    /* Keys with a default. */
+    PLAIN = 12,    /* if the best term ranks above this, defaults are tried for keys that go with the name */
+    DEAR = 24,     /* and above this for all keys */
+    EVIDENCE = 10, /* by how much a default may be dearer: a key with the wanted value wherever it is is no accident */
+
+    /* Choices by a condition, and sums of sizes. */
+    LONG = 38,             /* these are tried if the best term costs more */
+    CASES = 18,            /* a choice may cost so much more than one term */
+    MOST_CASES = 12,       /* how many conditions of one rank are tried */
+    DEAREST_CASE = 38,     /* the cost of a condition that is tried */
+    SHORT_CASE = 90,       /* if a condition of other rows gives a choice up to this cost, no others are tried */
+    LARGEST_IN_CASE = 9,   /* a number above this says no more than the file did */
+    LEAST_EFFORT = 5000,   /* the effort for one case, in values computed: at least this */
+    MOST_EFFORT = 5000000, /* and for all cases together at most this */
+    MOST_SIZES = 200,      /* with more sizes sums are not tried */
+    FEWEST_SUMS = 3,       /* how many different values a sum of two sizes must have */
+
+    /* What a term ranks higher by, because it was chosen elsewhere. */
+    PRIOR = 5,           /* at several places, and 2 more at many */
+    MANY = 8,            /* places */
+    CHOSEN_CHOICE = 12,  /* a choice by a condition */
+    SIZE_OF_WEIGHT = 30, /* the first dimension of the weight beside a bias; half of it for the second */
+
+    /* Conditions within the condition of a module. */
+    OUTER = 10,  /* ranks lower by so much */
+    OF_DIMS = 24 /* ranks higher by so much if it compares the dimensions of the row */
 };
 
 static unsigned most_for_values(const double *values, size_t count)
@@ -45,7 +56,8 @@ static unsigned most_for_values(const double *values, size_t count)
     return distinct <= 1 ? MOST_FOR_ONE : distinct == 2 ? MOST_FOR_TWO : MOST_FOR_MORE;
 }
 
-/* The keys of an expression. */
+/* The keys of an expression, each once. */
+enum { MOST_KEYS = 16 };
 struct key_set {
     const struct sp_terminal *items[MOST_KEYS];
     size_t count;
@@ -69,14 +81,15 @@ static bool has_all_keys(const struct key_set *keys, const struct key_set *of)
     return true;
 }
 
-/* "sound" in inputs, or anything with that in it. */
+/* Whether a term contains "sound" in inputs, for any string and any list. */
 static bool asks_for_text(const struct sp_search_term *term)
 {
     if (!term) return false;
     return (term->op == SP_TERM_CONTAINED && term->text) || asks_for_text(term->a) || asks_for_text(term->b);
 }
 
-/* The length of a list, or the sum, and an item of it are different facts. */
+/* What a term reads from lists, as bits: bit 0 a length, bit 1 a sum, the others an item, by the operator of its place
+ * (the first item, the item at an index ...). */
 static unsigned facts_of_lists(const struct sp_search_term *term)
 {
     if (!term) return 0;
@@ -85,7 +98,7 @@ static unsigned facts_of_lists(const struct sp_search_term *term)
     return fact | facts_of_lists(term->a) | facts_of_lists(term->b) | facts_of_lists(term->c);
 }
 
-/* How a number that is no whole one becomes one, as bits. */
+/* Which operators round a number to a whole one in a term, as bits. */
 static unsigned roundings_of(const struct sp_search_term *term)
 {
     static const enum sp_term_op ops[] = {SP_TERM_INT, SP_TERM_ROUND, SP_TERM_CEIL, SP_TERM_NEAR, SP_TERM_ROUND_UP};
@@ -95,8 +108,9 @@ static unsigned roundings_of(const struct sp_search_term *term)
     return bits | roundings_of(term->a) | roundings_of(term->b) | roundings_of(term->c);
 }
 
-/* Another way to say the same is none to decide: x + 2 - 1 for x + 1. */
-static bool is_other_way_to_say(const struct sp_search_term *term, const struct sp_search_term *chosen)
+/* Whether a term is likely the chosen one in other words, x + 2 - 1 for x + 1: it has the same keys, reads the same
+ * from lists and rounds alike. Then it is no alternative. */
+static bool is_in_other_words(const struct sp_search_term *term, const struct sp_search_term *chosen)
 {
     if (asks_for_text(term) && asks_for_text(chosen)) return false; /* texts of one list are different things */
     struct key_set of_term = {.count = 0}, of_chosen = {.count = 0};
@@ -106,25 +120,26 @@ static bool is_other_way_to_say(const struct sp_search_term *term, const struct 
            facts_of_lists(term) == facts_of_lists(chosen) && roundings_of(term) == roundings_of(chosen);
 }
 
-/* 0 and 1 are what they are. */
+/* 0 and 1: no alternatives to them are reported. */
 static bool is_plain_number(const struct sp_search_term *term)
 {
     return term->op == SP_TERM_NUMBER && term->number <= 1;
 }
 
-/* Moves it to where its cost puts it. */
-static void place_found(struct sp_found *found, size_t from, unsigned cost)
+/* Gives the term at `from` that rank and moves it up to its place; it is never moved down. Rank 0 puts it first. */
+static void raise_found(struct sp_found *found, size_t from, unsigned rank)
 {
     const struct sp_search_term *term = found->terms[from];
     size_t place = from;
-    for (; place && found->rank[place - 1] > cost; place--) {
+    for (; place && found->rank[place - 1] > rank; place--) {
         found->terms[place] = found->terms[place - 1];
         found->rank[place] = found->rank[place - 1];
     }
     found->terms[place] = term;
-    found->rank[place] = cost;
+    found->rank[place] = rank;
 }
 
+/* Whether a term has the wanted value at each point. */
 static bool has_values(const struct sp_search_term *term, const struct sp_reduced *wanted)
 {
     for (size_t i = 0; i < wanted->domain.count; i++)
@@ -132,13 +147,15 @@ static bool has_values(const struct sp_search_term *term, const struct sp_reduce
     return true;
 }
 
-static size_t find_among(struct sp_found *found, const struct sp_search_term *term, unsigned cost)
+/* The place of a term in the list. If it is not there it is added at the end with that rank, in place of the last one
+ * if the list is full. */
+static size_t find_or_add(struct sp_found *found, const struct sp_search_term *term, unsigned rank)
 {
     for (size_t i = 0; i < found->count; i++)
         if (sp_search_terms_equal(found->terms[i], term)) return i;
     if (found->count < SP_MOST_FOUND) found->count++;
     found->terms[found->count - 1] = term;
-    found->rank[found->count - 1] = cost;
+    found->rank[found->count - 1] = rank;
     return found->count - 1;
 }
 
@@ -149,74 +166,87 @@ unsigned sp_indices_of(const struct sp_search_term *term)
     return sp_indices_of(term->a) | sp_indices_of(term->b) | sp_indices_of(term->c);
 }
 
-/* A bias is as long as its weight is wide; what was chosen at several places is likelier here, too. */
-static unsigned bonus_of_prior(const struct sp_prior *prior, const char *name)
-{
-    const size_t length = strlen(name);
-    if (length > 5 && prior->weight && strcmp(name + length - 5, ".bias") == 0 &&
-        strncmp(prior->weight, name, length - 4) == 0)
-        return prior->uses ? SIBLING : SIBLING / 2;
-    if (prior->weight) return 0;
-    if (prior->term->op == SP_TERM_IF) return CASE_ELSEWHERE;
-    return prior->uses > MANY ? PRIOR + 2 : prior->uses > 1 ? PRIOR : 0;
-}
+/* What the wanted values are: a size (or a count of iterations), or truth values. */
+enum answer_type { A_SIZE, A_CONDITION };
 
+/* Whether two names have the same parent: "h.0.fwd" and "h.0.back". */
 static bool have_one_parent(const char *pattern, const char *name)
 {
     const char *dot = strrchr(name, '.');
     return dot && strncmp(pattern, name, (size_t)(dot + 1 - name)) == 0;
 }
 
-/* The condition of rows beside this one: a second direction that is there under a flag. */
+/* Whether rows beside this one have that condition: a second direction that is there under a flag. */
 static bool is_condition_beside(const struct sp_learn_problem *problem, const struct sp_search_term *condition,
                                 const char *name)
 {
     for (size_t i = 0; i < problem->priors.count; i++) {
         const struct sp_prior *prior = &problem->priors.items[i];
-        if (prior->is_condition && prior->weight && have_one_parent(prior->weight, name) &&
+        if (prior->kind == SP_PRIOR_CONDITION_OF_ROW && have_one_parent(prior->row, name) &&
             sp_search_terms_equal(prior->term, condition))
             return true;
     }
     return false;
 }
 
-/* Two cases of which these values have met one only: what another tensor needs both for is likelier than the one. */
-static unsigned bonus_of_cases(const struct sp_learn_problem *problem, const struct sp_prior *prior, const char *name)
+/* The bonus of a choice, flag ? a : b, for values that are all of one case because the row exists only under the flag:
+ * the choice is likelier than the bare case, if another tensor needs it. 0 for any other term. */
+static unsigned bonus_of_choice(const struct sp_learn_problem *problem, const struct sp_search_term *choice,
+                                const char *name)
 {
-    const struct sp_search_term *cases = prior->term;
-    if (prior->weight || prior->is_condition || cases->op != SP_TERM_IF) return 0;
-    if (!is_condition_beside(problem, cases->a, name)) return 0;
-    const unsigned least = cases->b->cost < cases->c->cost ? cases->b->cost : cases->c->cost;
-    return cases->cost - least + PRIOR;
+    if (choice->op != SP_TERM_IF || !is_condition_beside(problem, choice->a, name)) return 0;
+    const unsigned least = choice->b->cost < choice->c->cost ? choice->b->cost : choice->c->cost;
+    return choice->cost - least + PRIOR;
 }
 
+/* Whether `name` is the bias of the module that the weight is in, or of one around it. */
+static bool is_bias_beside(const char *name, const char *weight)
+{
+    const size_t length = strlen(name), bias = strlen("bias");
+    return length > bias + 1 && strcmp(name + length - bias - 1, ".bias") == 0 &&
+           strncmp(weight, name, length - bias) == 0;
+}
+
+/* By how much a term ranks higher because it was chosen elsewhere. */
+static unsigned bonus_of_prior(const struct sp_learn_problem *problem, const struct sp_prior *prior, const char *name)
+{
+    if (prior->kind == SP_PRIOR_CONDITION_OF_ROW) return 0;
+    if (prior->kind == SP_PRIOR_SIZE_OF_WEIGHT && !is_bias_beside(name, prior->row)) return 0;
+    if (prior->kind == SP_PRIOR_SIZE_OF_WEIGHT) return prior->dimension == 0 ? SIZE_OF_WEIGHT : SIZE_OF_WEIGHT / 2;
+
+    const unsigned of_choice = prior->kind == SP_PRIOR_SIZE ? bonus_of_choice(problem, prior->term, name) : 0;
+    if (of_choice) return of_choice;
+    if (prior->term->op == SP_TERM_IF) return CHOSEN_CHOICE;
+    return prior->uses > MANY ? PRIOR + 2 : prior->uses > 1 ? PRIOR : 0;
+}
+
+/* Adds the priors that have the wanted values to what was found, and raises them by their bonus. */
 static void prefer_priors(const struct sp_learn_problem *problem, const struct sp_reduced *wanted, const char *name,
-                          bool of_condition, struct sp_found *found)
+                          enum answer_type type, struct sp_found *found)
 {
     for (size_t i = 0; i < problem->priors.count; i++) {
         const struct sp_prior *prior = &problem->priors.items[i];
-        const unsigned of_cases = bonus_of_cases(problem, prior, name);
-        const unsigned bonus = prior->is_condition && prior->weight ? 0
-                               : of_cases                           ? of_cases
-                                                                    : bonus_of_prior(prior, name);
-        if (prior->is_condition != of_condition || (prior->weight && !bonus)) continue;
+        if (prior->kind == SP_PRIOR_CONDITION_OF_ROW) continue; /* for join_conditions_of_module */
+        if ((prior->kind == SP_PRIOR_CONDITION) != (type == A_CONDITION)) continue;
+        const unsigned bonus = bonus_of_prior(problem, prior, name);
+        if (prior->kind == SP_PRIOR_SIZE_OF_WEIGHT && !bonus) continue;
         if (sp_indices_of(prior->term) & ~wanted->domain.indices) continue;
         if (!has_values(prior->term, wanted)) continue;
-        const unsigned cost = SP_FREE + prior->term->cost - sp_search_term_affinity(prior->term, name) +
+        const unsigned rank = SP_FREE + prior->term->cost - sp_search_term_affinity(prior->term, name) +
                               sp_search_term_strangeness(prior->term, name);
-        const size_t place = find_among(found, prior->term, cost);
-        place_found(found, place, found->rank[place] > bonus ? found->rank[place] - bonus : 0);
+        const size_t place = find_or_add(found, prior->term, rank);
+        raise_found(found, place, found->rank[place] > bonus ? found->rank[place] - bonus : 0);
     }
 }
 
-/* How much dearer another one may be and still be told: the fewer values there were, the more. */
+/* By how much an alternative may be dearer and still be reported: the fewer different values there were, the more. */
 static unsigned slack_of_values(const struct sp_reduced *reduced)
 {
     const size_t distinct = sp_distinct_values(reduced->values, reduced->domain.count);
     return distinct <= 1 ? SLACK_OF_ONE : distinct == 2 ? SLACK_OF_TWO : SLACK_OF_MORE;
 }
 
-/* x*y // y, and x // y*y. */
+/* x*y // y, y*x // y and x // y*y. */
 static bool takes_back(const struct sp_search_term *term)
 {
     const struct sp_search_term *inner = term->op == SP_TERM_DIVIDE || term->op == SP_TERM_MULTIPLY ? term->a : NULL;
@@ -225,7 +255,7 @@ static bool takes_back(const struct sp_search_term *term)
            (inner->op == SP_TERM_MULTIPLY && sp_search_terms_equal(inner->a, term->b));
 }
 
-/* 2*(16*x), x*x, x - 1 + 1: there is a shorter way. */
+/* 2*(16*x), x*x, x - 1 + 1, x*y // y: nobody would write it so. */
 static bool is_clumsy(const struct sp_search_term *term)
 {
     if (takes_back(term)) return true;
@@ -236,16 +266,18 @@ static bool is_clumsy(const struct sp_search_term *term)
     return twice || sp_search_terms_equal(term->a, term->b);
 }
 
-/* Much dearer ones are told where their keys are nearer to the name: heads and their width, of a projection. */
+/* Whether a term is reported as an alternative to the chosen one: it is not much dearer, or its keys go better with the
+ * name, as heads and their width do with a projection. */
 static bool is_worth_telling(const struct sp_search_term *term, const struct sp_search_term *chosen, const char *name,
                              unsigned slack)
 {
-    if (is_other_way_to_say(term, chosen) || is_clumsy(term)) return false;
+    if (is_in_other_words(term, chosen) || is_clumsy(term)) return false;
     if (term->cost <= chosen->cost + slack) return true;
     return term->cost <= chosen->cost + SLACK_OF_NEAR &&
            sp_search_term_affinity(term, name) > sp_search_term_affinity(chosen, name);
 }
 
+/* The first of what was found, with alternatives. */
 static struct sp_answer best_of_found(const struct sp_found *found, const char *name, unsigned slack)
 {
     struct sp_answer answer = {.term = found->count ? found->terms[0] : NULL};
@@ -265,21 +297,23 @@ bool sp_is_accident(const struct sp_answer *answer)
 
 /* ---- a key with a default ---- */
 
-/* A factor, and a key that is absent somewhere and the rest of the value elsewhere. */
+/* factor * (key default otherwise), for a key that is absent or null in some examples. */
 struct attempt {
-    const struct sp_search_term *factor, *key, *otherwise;
-    struct sp_found found; /* for `otherwise` */
-    unsigned cost;
+    const struct sp_search_term *factor; /* or NULL */
+    const struct sp_search_term *key, *otherwise;
+    struct sp_found found; /* what `otherwise` was chosen from */
+    unsigned cost;         /* of all three */
 };
 
-/* The cost of the likeliest of the terms; 0 where what speaks for it, such as a bias beside its weight, outweighs it.
- */
+/* The rank of the first term as a cost: without SP_FREE, and 0 if a bonus outweighs the cost. */
 static unsigned cost_of_best(const struct sp_found *found)
 {
     return found->rank[0] > SP_FREE ? found->rank[0] - SP_FREE : 0;
 }
 
-/* What the key would have to be where it is not; false when it is something else where it is. */
+/* The values that a default must have: those of wanted / factor at the points where the key has no value. False when
+ * the key has another value where it has one, when a quotient is not whole, or when the key has a value everywhere.
+ * `rest` is to be freed in any case. */
 static bool rest_for_key(const struct sp_reduced *reduced, const struct sp_search_term *factor,
                          const struct sp_search_term *key, struct sp_reduced *rest)
 {
@@ -298,6 +332,8 @@ static bool rest_for_key(const struct sp_reduced *reduced, const struct sp_searc
     return rest->domain.count > 0;
 }
 
+/* Makes factor * (key default otherwise) the best attempt if it has the wanted values and costs less. `factor` is NULL
+ * for none. */
 static void try_default(struct sp_learn_problem *problem, const struct sp_reduced *reduced,
                         const struct sp_search_term *factor, const struct sp_search_term *key, const char *name,
                         struct attempt *best)
@@ -316,7 +352,7 @@ static void try_default(struct sp_learn_problem *problem, const struct sp_reduce
     *best = (struct attempt){factor, key, found.terms[0], found, cost};
 }
 
-/* Keys of one value each, which it may be multiplied by. */
+/* Tries a default of the key with each factor: the usual keys, 2, 3 and 4. */
 static void try_factors(struct sp_learn_problem *problem, const struct sp_reduced *reduced,
                         const struct sp_search_term *key, const char *name, struct attempt *best)
 {
@@ -330,6 +366,7 @@ static void try_factors(struct sp_learn_problem *problem, const struct sp_reduce
         try_default(problem, reduced, sp_search_term_number(evidence->arena, number), key, name, best);
 }
 
+/* Makes a symbol of a key with its default, so that other rows can use it, and answers with that. */
 static struct sp_answer answer_with_symbol(struct sp_learn_problem *problem, const struct attempt *best)
 {
     struct sp_arena *arena = problem->evidence->arena;
@@ -344,7 +381,7 @@ static struct sp_answer answer_with_symbol(struct sp_learn_problem *problem, con
     return (struct sp_answer){.term = term};
 }
 
-/* Whether there is a symbol for it already, with a default. */
+/* Whether there is a symbol for the key already. */
 static bool has_default(const struct sp_learn_problem *problem, const struct sp_search_term *key)
 {
     for (size_t i = 0; i < problem->evidence->terminals.count; i++) {
@@ -354,13 +391,15 @@ static bool has_default(const struct sp_learn_problem *problem, const struct sp_
     return false;
 }
 
-/* Where something else is the value as well, a key of another part of the model does not make it ambiguous. */
+/* Whether a default for the key is worth trying. If a usual term has the wanted values as well (`limit` is its cost),
+ * only keys that go with the name are. */
 static bool may_have_default(const struct sp_learn_problem *problem, const struct sp_search_term *key, const char *name,
                              unsigned limit)
 {
     return !has_default(problem, key) && (limit > DEAR || sp_search_term_affinity(key, name) > 0);
 }
 
+/* The cheapest answer that is a key with a default; no term if there is none up to the cost `limit` and EVIDENCE. */
 static struct sp_answer answer_by_default(struct sp_learn_problem *problem, struct sp_term_bank *bank,
                                           const struct sp_reduced *reduced, const char *name, unsigned limit)
 {
@@ -377,6 +416,7 @@ static struct sp_answer answer_by_default(struct sp_learn_problem *problem, stru
 
 /* ---- one case beside another ---- */
 
+/* The function at the points where the condition holds, or does not. `part` is to be freed. */
 static void part_of_case(const struct sp_reduced *reduced, const struct sp_search_term *condition, bool holds,
                          struct sp_reduced *part)
 {
@@ -390,17 +430,19 @@ static void part_of_case(const struct sp_reduced *reduced, const struct sp_searc
     }
 }
 
+/* The cheapest choice by a condition that has the wanted values, or NULL. One of its two cases may be a choice again,
+ * and so on, nested `depth` deep. */
 static const struct sp_search_term *cases_of(struct sp_learn_problem *problem, struct sp_term_bank *bank,
                                              const struct sp_reduced *reduced, const char *name, size_t depth);
 
-/* A large number for one case says no more than the file did. */
+/* A large number, which as a case says no more than the file did. */
 static bool is_learnt_by_heart(const struct sp_search_term *term)
 {
     return term->op == SP_TERM_NUMBER && term->number > (double)LARGEST_IN_CASE;
 }
 
-/* The likeliest one that is no such number, if it is hardly less likely than that. */
-static const struct sp_search_term *not_by_heart(const struct sp_found *found)
+/* The first term that is no such number, if it ranks hardly lower than the first one; else NULL. */
+static const struct sp_search_term *first_not_by_heart(const struct sp_found *found)
 {
     size_t first = 0;
     while (first < found->count && is_learnt_by_heart(found->terms[first])) first++;
@@ -411,10 +453,12 @@ static const struct sp_search_term *not_by_heart(const struct sp_found *found)
 struct half {
     const struct sp_reduced *reduced;
     const struct sp_search_term *condition;
-    bool holds, known; /* the condition is that of other rows: longer expressions are worth looking for */
+    bool holds;
+    bool known; /* the condition is that of other rows: longer expressions are worth looking for */
 };
 
-/* NULL when nothing says that case. */
+/* The term for one half, which may be a choice nested `depth` deep. NULL when there is none, or when the condition is
+ * the same at all points. */
 static const struct sp_search_term *term_of_case(struct sp_learn_problem *problem, struct half half, const char *name,
                                                  size_t depth)
 {
@@ -426,8 +470,8 @@ static const struct sp_search_term *term_of_case(struct sp_learn_problem *proble
         struct sp_term_bank *bank = sp_term_bank_new(problem->evidence, &part.domain);
         if (!half.known) sp_term_bank_keep_shallow(bank);
         sp_term_bank_find(bank, part.values, name, most_for_values(part.values, part.domain.count), &found);
-        prefer_priors(problem, &part, name, false, &found);
-        term = not_by_heart(&found);
+        prefer_priors(problem, &part, name, A_SIZE, &found);
+        term = first_not_by_heart(&found);
         term = term ? term : depth ? cases_of(problem, bank, &part, name, depth - 1) : NULL;
         sp_term_bank_free(bank);
     }
@@ -437,6 +481,8 @@ static const struct sp_search_term *term_of_case(struct sp_learn_problem *proble
 
 static bool asks_index(const struct sp_search_term *term) { return sp_indices_of(term) != 0; }
 
+/* The choice `condition ? yes : no` with the wanted values, or NULL. If one half has a plain term, the other may be a
+ * choice again, nested `depth` deep. i >= n ? yes : no is written i < n ? no : yes, in the order of the iterations. */
 static const struct sp_search_term *try_case(struct sp_learn_problem *problem, struct half half, const char *name,
                                              size_t depth)
 {
@@ -451,12 +497,11 @@ static const struct sp_search_term *try_case(struct sp_learn_problem *problem, s
     struct sp_arena *arena = problem->evidence->arena;
     const struct sp_search_term *condition = sp_search_term_copy(arena, half.condition);
     if (condition->op != SP_TERM_AT_LEAST) return sp_search_term_choice(arena, condition, yes, no);
-    condition =
-        sp_search_term_binary(arena, SP_TERM_LESS, condition->a, condition->b); /* in the order of the iterations */
+    condition = sp_search_term_binary(arena, SP_TERM_LESS, condition->a, condition->b);
     return sp_search_term_choice(arena, condition, no, yes);
 }
 
-/* Two banks are made for it. */
+/* An estimate of the values that are computed for one condition, for which two banks are made. */
 static size_t effort_of_case(const struct sp_learn_problem *problem, const struct sp_reduced *reduced)
 {
     const size_t terminals = problem->evidence->terminals.count;
@@ -472,24 +517,28 @@ static bool is_end_of_loop(const struct sp_search_term *condition)
     return condition->b->terminal || (condition->b->op == SP_TERM_NUMBER && condition->b->number <= 1);
 }
 
-/* How likely it is that a case depends on it: what a list has there says so itself, any number may be an accident. */
+/* How likely a choice depends on the condition: 0 what a list has at the index, and the ends of loops; 1 what goes with
+ * the name; 2 all else, which may be an accident. */
 static unsigned rank_of_case(const struct sp_search_term *condition, const char *name)
 {
     if (asks_index(condition) && (condition->terminal || is_end_of_loop(condition))) return 0;
     return sp_search_term_affinity(condition, name) ? 1 : 2;
 }
 
-/* Conditions of one rank, on indices or on the configuration alone, a number of each. */
+/* A search for the cheapest choice, over the conditions of the bank that read an index, or those that do not. */
 struct case_search {
     struct sp_learn_problem *problem;
     struct sp_term_bank *bank;
-    const struct sp_reduced *reduced;
+    const struct sp_reduced *reduced; /* the wanted values */
     const char *name;
-    size_t depth, tried;
+    size_t depth; /* how deep choices may be nested */
+    size_t tried; /* conditions of this rank */
     bool on_index;
-    unsigned rank;
-    const struct sp_search_term *best;
+    unsigned rank;                     /* of the conditions that are tried now: rank_of_case */
+    const struct sp_search_term *best; /* so far, or NULL */
 };
+
+/* Tries one condition, unless it is of another rank or too many were tried. */
 
 static void search_case(struct case_search *search, const struct sp_search_term *condition)
 {
@@ -506,7 +555,7 @@ static void search_case(struct case_search *search, const struct sp_search_term 
     if (term && (!search->best || term->cost < search->best->cost)) search->best = term;
 }
 
-/* The cheapest of the first conditions of each rank. */
+/* The cheapest choice by the first MOST_CASES conditions of each rank, or NULL. */
 static const struct sp_search_term *best_case(struct case_search search)
 {
     for (; search.rank <= 2; search.rank++) {
@@ -517,15 +566,15 @@ static const struct sp_search_term *best_case(struct case_search search)
     return search.best;
 }
 
-/* The condition of another row: a matrix around the first block of a stage is there where the block changes the width;
- * a layer of another kind has other rows, and others have another width there. */
+/* The cheapest choice by a condition that other rows have, or NULL: a matrix around the first block of a stage exists
+ * where the block changes the width; in layers of another kind other rows exist, and these have another width. */
 static const struct sp_search_term *case_by_prior(struct sp_learn_problem *problem, const struct sp_reduced *reduced,
                                                   const char *name)
 {
     const struct sp_search_term *best = NULL;
     for (size_t i = 0; i < problem->priors.count; i++) {
         const struct sp_prior *prior = &problem->priors.items[i];
-        if (!prior->is_condition || prior->weight || prior->term->op == SP_TERM_NOT) continue;
+        if (prior->kind != SP_PRIOR_CONDITION || prior->term->op == SP_TERM_NOT) continue;
         if (sp_indices_of(prior->term) & ~reduced->domain.indices || problem->effort > MOST_EFFORT) continue;
         const bool on_index = asks_index(prior->term);
         if (!on_index && prior->term->op != SP_TERM_AND && prior->term->op != SP_TERM_OR)
@@ -556,6 +605,7 @@ static const struct sp_search_term *cases_of(struct sp_learn_problem *problem, s
     return cheaper_of(known, cheaper_of(on_index, otherwise));
 }
 
+/* A choice, without nested ones if there is one; no term if there is none. */
 static struct sp_answer answer_by_cases(struct sp_learn_problem *problem, struct sp_term_bank *bank,
                                         const struct sp_reduced *reduced, const char *name, bool nested)
 {
@@ -563,7 +613,8 @@ static struct sp_answer answer_by_cases(struct sp_learn_problem *problem, struct
     return (struct sp_answer){.term = plain || !nested ? plain : cases_of(problem, bank, reduced, name, 1)};
 }
 
-/* Of a long expression and two short cases. */
+/* Takes a long expression or a choice of short ones, whichever is likelier, and reports the other as the alternative.
+ */
 static struct sp_answer rather_by_cases(struct sp_answer answer, struct sp_answer cases)
 {
     if (!cases.term || !answer.term) return answer.term ? answer : cases;
@@ -575,7 +626,7 @@ static struct sp_answer rather_by_cases(struct sp_answer answer, struct sp_answe
 
 /* ---- side by side ---- */
 
-/* The values of each size at each point; of one that asks another index, NaN. */
+/* The values of each size at each point, NaN for a size that reads an index which the domain has not. free() them. */
 static double *values_of_sizes(const struct sp_learn_problem *problem, const struct sp_domain *domain)
 {
     double *values = sp_realloc(NULL, problem->sizes.count * domain->count + 1, sizeof *values);
@@ -602,7 +653,8 @@ static const struct sp_search_term *term_of_sum(struct sp_arena *arena, const st
                   : sp_search_term_binary(arena, SP_TERM_ADD, a, b);
 }
 
-/* What two other tensors are wide, together: a skip connection is put beside what comes from below. */
+/* The cheapest sum of the sizes of two other tensors, or NULL: the output of a skip connection is concatenated to that
+ * of the layer before. */
 static const struct sp_search_term *sum_of_sizes(struct sp_learn_problem *problem, const struct sp_reduced *reduced)
 {
     const size_t sizes = problem->sizes.count, points = reduced->domain.count;
@@ -622,7 +674,10 @@ static const struct sp_search_term *sum_of_sizes(struct sp_learn_problem *proble
 
 /* ---- all of it ---- */
 
-/* Nothing but a few values speaks for it: 2 and 1 layers, for a head of 2 and 1 classes. */
+/* Whether a term is likely an accident: there are two different values, and its keys do not go with the name. Models of
+ * 2 layers and 2 classes and of 1 layer and 1 class are an example, where the head has as many rows as there are
+ * layers.
+ */
 static bool is_stranger(const struct sp_search_term *term, const struct sp_reduced *reduced, const char *name)
 {
     return sp_distinct_values(reduced->values, reduced->domain.count) == 2 && !sp_search_term_affinity(term, name);
@@ -651,8 +706,12 @@ static void trace_found(const struct sp_learn_problem *problem, const char *name
     sp_text_free(&text);
 }
 
-/* Finds the term for a list of values, cheapest first: a term over the keys; the default of a key, when the term is
- * dear or uses a key without a likely relation to the name; a sum of sizes or a choice by cases, when it is long. */
+/* The answer for a list of values, from the likely to the unlikely:
+ *
+ *     4*n_embd                             a term over the keys
+ *     n_inner default 4*n_embd             a key with a default, if the best term ranks low, or may be an accident
+ *     n_embd + n_skip                      the sum of two other sizes, if there is no term or it is long
+ *     i < n_dense ? n_inner : n_expert     a choice, if there is no such sum; the long term is then the alternative */
 static struct sp_answer solve_reduced(struct sp_learn_problem *problem, const struct sp_reduced *reduced,
                                       const char *name)
 {
@@ -661,10 +720,11 @@ static struct sp_answer solve_reduced(struct sp_learn_problem *problem, const st
     const unsigned most = most_for_values(reduced->values, reduced->domain.count);
     struct sp_found found;
     sp_term_bank_find(bank, reduced->values, name, most, &found);
-    prefer_priors(problem, reduced, name, false, &found);
+    prefer_priors(problem, reduced, name, A_SIZE, &found);
     trace_found(problem, name, &found);
     struct sp_answer answer = best_of_found(&found, name, slack_of_values(reduced));
-    if (!answer.term || found.rank[0] > SP_FREE + PLAIN || is_stranger(answer.term, reduced, name)) {
+    const bool is_doubtful = !answer.term || found.rank[0] > SP_FREE + PLAIN || is_stranger(answer.term, reduced, name);
+    if (is_doubtful) {
         const unsigned limit = answer.term ? cost_of_best(&found) : most;
         const struct sp_answer by_default = answer_by_default(problem, bank, reduced, name, limit);
         if (by_default.term) answer = by_default;
@@ -685,6 +745,7 @@ static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
+/* The key of a function in the cache of answers. */
 static const char *key_of_question(struct sp_arena *arena, const struct sp_reduced *reduced, const char *name)
 {
     const uint64_t basis = 1469598103934665603U;
@@ -696,14 +757,16 @@ static const char *key_of_question(struct sp_arena *arena, const struct sp_reduc
 
 /* ---- short loops ---- */
 
-/* What a list has there, the configuration says. */
-static unsigned indices_asked(const struct sp_search_term *term)
+/* Which indices a term computes with, as bits. An index that only selects an item of a list does not count: the
+ * configuration gives that item. */
+static unsigned indices_computed_with(const struct sp_search_term *term)
 {
     if (!term || term->op == SP_TERM_ITEM || term->op == SP_TERM_AT) return 0;
     if (term->op == SP_TERM_INDEX) return 1U << (unsigned)term->number;
-    return indices_asked(term->a) | indices_asked(term->b) | indices_asked(term->c);
+    return indices_computed_with(term->a) | indices_computed_with(term->b) | indices_computed_with(term->c);
 }
 
+/* Whether the values of an index span three numbers or more. */
 static bool has_three_values(const struct sp_domain *domain, size_t index)
 {
     uint64_t low = UINT64_MAX, high = 0;
@@ -715,10 +778,11 @@ static bool has_three_values(const struct sp_domain *domain, size_t index)
     return high > low + 1;
 }
 
-/* i == 0 and 2^i say the same of two iterations, and so does much else. */
-static struct sp_answer with_ambiguity(struct sp_answer answer, const struct sp_domain *domain)
+/* Marks an answer that depends on an index with two values or one: of two iterations i + 1 and 2^i are the same, and so
+ * is much else. */
+static struct sp_answer with_mark_of_short_loops(struct sp_answer answer, const struct sp_domain *domain)
 {
-    const unsigned asked = indices_asked(answer.term);
+    const unsigned asked = indices_computed_with(answer.term);
     for (size_t k = 0; k < SP_MAX_INDICES; k++)
         if (asked >> k & 1 && !has_three_values(domain, k)) answer.short_loop = true;
     return answer;
@@ -734,7 +798,7 @@ struct sp_answer sp_solve_function(struct sp_learn_problem *problem, const struc
     struct sp_answer answer = {.term = NULL};
     if (known != SIZE_MAX) answer = problem->answers.items[known];
     else {
-        answer = with_ambiguity(solve_reduced(problem, &reduced, function->name), &reduced.domain);
+        answer = with_mark_of_short_loops(solve_reduced(problem, &reduced, function->name), &reduced.domain);
         sp_map_add(&problem->answers.keys, key, problem->answers.count);
         *SP_PUSH(&problem->answers) = answer;
     }
@@ -752,15 +816,16 @@ void sp_forget_answers(struct sp_learn_problem *problem)
 
 /* ---- conditions ---- */
 
-/* What is asked: the name, and, of a row whose dimensions are known, the row. */
+/* What a condition is for. */
 struct condition_asked {
-    const char *name;
-    const struct sp_tensor_row *row;
+    const char *name;                /* of the row or the loop */
+    const struct sp_tensor_row *row; /* with its dimensions; NULL for a loop */
 };
 
 static bool is_joined(const struct sp_search_term *term) { return term->op == SP_TERM_AND || term->op == SP_TERM_OR; }
 
-/* How much of a name is the module around its own: all but the last two components. */
+/* The length of the module around that of a tensor: "h.{}." of "h.{}.mlp.weight", all but the last two components. 0 if
+ * there are no more. */
 static size_t length_of_module(const char *name)
 {
     size_t length = strlen(name), dots = 0;
@@ -768,14 +833,15 @@ static size_t length_of_module(const char *name)
     return length;
 }
 
+/* Whether a row is in the module around that of the tensor. */
 static bool is_in_module_of(const char *pattern, const char *name)
 {
     const size_t length = length_of_module(name);
     return length && strncmp(pattern, name, length) == 0;
 }
 
-/* What another row of the module has for a condition, that is here wherever it is there: of what is not plain the same
- * is said once. */
+/* A condition joined by `and` or `or` that another row of the module has, and that has the wanted values here as well;
+ * NULL if there is none. Rows of one module rather share a long condition than have two equal ones. */
 static const struct sp_search_term *condition_beside(const struct sp_learn_problem *problem,
                                                      const struct sp_reduced *wanted, const char *name)
 {
@@ -788,8 +854,8 @@ static const struct sp_search_term *condition_beside(const struct sp_learn_probl
     return NULL;
 }
 
-/* Whether it compares two keys that are dimensions of the row: a matrix between two widths is there where they differ.
- */
+/* Whether a condition compares the first two dimensions of the row, which may be NULL: a matrix between two widths
+ * exists where they differ. */
 static bool compares_dims(const struct sp_search_term *condition, const struct sp_tensor_row *row)
 {
     if (condition->op == SP_TERM_NOT) condition = condition->a;
@@ -800,7 +866,8 @@ static bool compares_dims(const struct sp_search_term *condition, const struct s
             sp_search_terms_equal(condition->b, row->dims[0].term));
 }
 
-/* The same for whatever its two widths are: a shortcut is there where channels[i - 1] is not channels[i]. */
+/* Adds the condition that the two dimensions of a row differ, if it has the wanted values: a shortcut exists where
+ * channels[i - 1] is not channels[i]. */
 static void find_differing_dims(struct sp_learn_problem *problem, const struct sp_reduced *wanted,
                                 const struct sp_tensor_row *row, struct sp_found *found)
 {
@@ -811,10 +878,11 @@ static void find_differing_dims(struct sp_learn_problem *problem, const struct s
     const struct sp_search_term *same = sp_search_term_binary(arena, SP_TERM_EQUAL, in, out);
     const struct sp_search_term *differ = sp_search_term_unary(arena, SP_TERM_NOT, same);
     if (!sp_search_terms_equal(in, out) && has_values(differ, wanted))
-        find_among(found, differ, SP_FREE + differ->cost);
+        find_or_add(found, differ, SP_FREE + differ->cost);
 }
 
-/* Of the row, and of those beside it: what it goes around has the widths at every iteration. */
+/* The same for the dimensions of the row itself, else of the first row of its module that gives a condition: the block
+ * that a shortcut goes around has both widths at every iteration. */
 static void find_differing_widths(struct sp_learn_problem *problem, const struct sp_reduced *wanted,
                                   const struct condition_asked *asked, struct sp_found *found)
 {
@@ -826,7 +894,8 @@ static void find_differing_widths(struct sp_learn_problem *problem, const struct
     }
 }
 
-/* Within what is there under a condition: what holds beside it. */
+/* Adds conditions `outer and inner` that have the wanted values: `inner` is searched for among the points where
+ * `outer`, the condition of another row of the module, holds. Nothing if that is everywhere or nowhere. */
 static void join_condition(struct sp_learn_problem *problem, const struct sp_reduced *wanted,
                            const struct sp_search_term *outer, const struct condition_asked *asked,
                            struct sp_found *found)
@@ -844,21 +913,20 @@ static void join_condition(struct sp_learn_problem *problem, const struct sp_red
     for (size_t i = 0; i < within.count; i++) {
         const struct sp_search_term *term = sp_search_term_binary(arena, SP_TERM_AND, outer, within.terms[i]);
         if (is_joined(within.terms[i]) || !has_values(term, wanted)) continue;
-        const unsigned cost = within.rank[i] + OUTER - (compares_dims(within.terms[i], asked->row) ? OF_DIMS : 0);
-        const size_t place = find_among(found, term, cost);
-        place_found(found, place, cost);
+        const unsigned rank = within.rank[i] + OUTER - (compares_dims(within.terms[i], asked->row) ? OF_DIMS : 0);
+        raise_found(found, find_or_add(found, term, rank), rank);
     }
     sp_reduced_free(&part);
 }
 
-/* The conditions of what is in the module, which hold for all of it. */
+/* The same with the condition of each row of the module as `outer`. */
 static void join_conditions_of_module(struct sp_learn_problem *problem, const struct sp_reduced *wanted,
                                       const struct condition_asked *asked, struct sp_found *found)
 {
     const struct sp_search_term *last = NULL;
     for (size_t i = 0; i < problem->priors.count; i++) {
         const struct sp_prior *prior = &problem->priors.items[i];
-        if (!prior->is_condition || !prior->weight || !is_in_module_of(prior->weight, asked->name)) continue;
+        if (prior->kind != SP_PRIOR_CONDITION_OF_ROW || !is_in_module_of(prior->row, asked->name)) continue;
         if (sp_indices_of(prior->term) & ~wanted->domain.indices) continue;
         if (last && sp_search_terms_equal(last, prior->term)) continue;
         last = prior->term;
@@ -868,6 +936,9 @@ static void join_conditions_of_module(struct sp_learn_problem *problem, const st
     }
 }
 
+/* In this order: a condition of the bank or of other rows; where two widths differ, if nothing was found; if still
+ * nothing was found, or only conditions joined by `and` or `or`: the joined condition of another row of the module,
+ * else one within a condition of the module. */
 struct sp_answer sp_solve_condition(struct sp_learn_problem *problem, const struct sp_learn_function *function,
                                     const struct sp_tensor_row *row)
 {
@@ -877,16 +948,16 @@ struct sp_answer sp_solve_condition(struct sp_learn_problem *problem, const stru
     struct sp_found found;
     sp_term_bank_find_condition(sp_library_bank(&problem->library, &reduced.domain), reduced.values, function->name,
                                 &found);
-    prefer_priors(problem, &reduced, function->name, true, &found);
+    prefer_priors(problem, &reduced, function->name, A_CONDITION, &found);
     if (!found.count) find_differing_widths(problem, &reduced, &asked, &found);
     if (!found.count || is_joined(found.terms[0])) {
         const struct sp_search_term *beside = condition_beside(problem, &reduced, function->name);
-        if (beside) place_found(&found, find_among(&found, beside, SP_FREE), 0);
+        if (beside) raise_found(&found, find_or_add(&found, beside, SP_FREE), 0);
         else join_conditions_of_module(problem, &reduced, &asked, &found);
     }
     trace_found(problem, function->name, &found);
     const struct sp_answer answer =
-        with_ambiguity(best_of_found(&found, function->name, SLACK_OF_TWO), &reduced.domain);
+        with_mark_of_short_loops(best_of_found(&found, function->name, SLACK_OF_TWO), &reduced.domain);
     sp_reduced_free(&reduced);
     return answer;
 }

@@ -733,25 +733,27 @@ static void solve_row(struct sp_learn_problem *problem, struct sp_tensor_row *ro
 
 static bool is_weight(const struct sp_tensor_row *row) { return sp_ends_with(row->pattern, ".weight"); }
 
-static struct sp_prior *habit_of_weight(struct sp_learn_problem *problem, const char *pattern, size_t uses)
+/* The prior for a dimension of a weight, or a new one that is not filled. */
+static struct sp_prior *prior_of_weight(struct sp_learn_problem *problem, const char *pattern, uint32_t dimension)
 {
     for (size_t i = 0; i < problem->priors.count; i++) {
         struct sp_prior *prior = &problem->priors.items[i];
-        if (!prior->is_condition && prior->weight && prior->uses == uses && strcmp(prior->weight, pattern) == 0)
+        if (prior->kind == SP_PRIOR_SIZE_OF_WEIGHT && prior->dimension == dimension && strcmp(prior->row, pattern) == 0)
             return prior;
     }
     return SP_PUSH(&problem->priors);
 }
 
-/* What a bias beside it will be: its first dimension, or, as some have it, its second. */
+/* Notes what the size of the bias beside a weight will be: its first dimension, or, in some models, its second. */
 static void note_weight(struct sp_learn_problem *problem, const struct sp_tensor_row *row)
 {
     if (!row->is_solved || !is_weight(row)) return;
     for (uint32_t d = row->rank < 2 ? row->rank : 2; d-- > 0;)
-        *habit_of_weight(problem, row->pattern, d == 0) =
-            (struct sp_prior){.term = row->dims[d].term,
-                              .weight = sp_arena_string(problem->evidence->arena, row->pattern),
-                              .uses = d == 0};
+        *prior_of_weight(problem, row->pattern, d) =
+            (struct sp_prior){.kind = SP_PRIOR_SIZE_OF_WEIGHT,
+                              .term = row->dims[d].term,
+                              .row = sp_arena_string(problem->evidence->arena, row->pattern),
+                              .dimension = d};
 }
 
 /* Each row is held against each other one, which is work beside the values that are computed: for names that have
@@ -791,6 +793,7 @@ static void solve_until_settled(struct sp_learn_problem *problem)
 
 /* ---- what is used elsewhere is likelier here ---- */
 
+/* Lowers the cost of a key that was chosen somewhere. */
 static void make_popular(void *context, const struct sp_terminal *terminal)
 {
     const struct sp_learn_problem *problem = context;
@@ -799,17 +802,18 @@ static void make_popular(void *context, const struct sp_terminal *terminal)
             problem->evidence->terminals.items[i]->cost = POPULAR;
 }
 
-static void count_prior(struct sp_learn_problem *problem, const struct sp_search_term *term, bool is_condition)
+/* Counts one more use of a term that is a size, or a condition. */
+static void count_prior(struct sp_learn_problem *problem, const struct sp_search_term *term, enum sp_prior_kind kind)
 {
     for (size_t i = 0; i < problem->priors.count; i++)
-        if (!problem->priors.items[i].weight && sp_search_terms_equal(problem->priors.items[i].term, term)) {
+        if (!problem->priors.items[i].row && sp_search_terms_equal(problem->priors.items[i].term, term)) {
             problem->priors.items[i].uses++;
             return;
         }
-    *SP_PUSH(&problem->priors) = (struct sp_prior){.term = term, .uses = 1, .is_condition = is_condition};
+    *SP_PUSH(&problem->priors) = (struct sp_prior){.kind = kind, .term = term, .uses = 1};
 }
 
-/* A size that is no accident; each once. */
+/* Adds a term to the sizes of which sums are made, unless it is likely an accident or among them. */
 static void note_known_size(struct sp_learn_problem *problem, const struct sp_answer *answer)
 {
     if (sp_is_accident(answer) && !sp_indices_of(answer->term)) return;
@@ -827,10 +831,11 @@ static void note_prior(void *context, const struct sp_answer *answer, struct sp_
     if (answer->distinct == 1 && answer->term->op != SP_TERM_KEY) return; /* which one example may have shown */
     if (answer->term->op == SP_TERM_IF && sp_indices_of(answer->term)) return;
     sp_search_term_terminals(answer->term, make_popular, problem);
-    count_prior(problem, answer->term, false);
+    count_prior(problem, answer->term, SP_PRIOR_SIZE);
 }
 
-/* Of x > 0 that is x == 0, as people say it: if x is less anywhere, it will not be found. */
+/* The negation of a condition. That of x > 0 is x == 0, which reads better than not x > 0; where x is negative they
+ * differ, and the term will not be found there. */
 static const struct sp_search_term *opposite_of(struct sp_arena *arena, const struct sp_search_term *condition)
 {
     const bool is_more =
@@ -840,19 +845,20 @@ static const struct sp_search_term *opposite_of(struct sp_arena *arena, const st
     return sp_search_term_unary(arena, SP_TERM_NOT, condition);
 }
 
-/* What holds for some rows often does not for others: both count for both. */
+/* Notes the condition of each row, and its opposite: often the one half of the rows has the one, the other half the
+ * other. */
 static void note_conditions(struct sp_learn_problem *problem)
 {
     for (size_t i = 0; i < problem->layout.rows.count; i++) {
         const struct sp_search_term *where = problem->layout.rows.items[i].where.term;
         if (!problem->layout.rows.items[i].is_solved || !where) continue;
-        count_prior(problem, where, true);
-        count_prior(problem, opposite_of(problem->evidence->arena, where), true);
+        count_prior(problem, where, SP_PRIOR_CONDITION);
+        count_prior(problem, opposite_of(problem->evidence->arena, where), SP_PRIOR_CONDITION);
         if (where->op != SP_TERM_AND && where->op != SP_TERM_OR)
             *SP_PUSH(&problem->priors) = (struct sp_prior){
+                .kind = SP_PRIOR_CONDITION_OF_ROW,
                 .term = where,
-                .weight = sp_arena_string(problem->evidence->arena, problem->layout.rows.items[i].pattern),
-                .is_condition = true};
+                .row = sp_arena_string(problem->evidence->arena, problem->layout.rows.items[i].pattern)};
     }
 }
 

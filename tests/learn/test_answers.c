@@ -174,10 +174,13 @@ static void priors(void **state)
     assert_false(comes_first(10 + 5, (struct sp_prior){.uses = 8}, "x"));
     assert_true(comes_first(10 + 7 - 1, (struct sp_prior){.uses = 9}, "x"));
     assert_false(comes_first(10 + 7, (struct sp_prior){.uses = 9}, "x"));
-    assert_true(comes_first(10 + 30 - 1, (struct sp_prior){.uses = 1, .weight = "x.weight"}, "x.bias"));
-    assert_false(comes_first(10 + 30, (struct sp_prior){.uses = 1, .weight = "x.weight"}, "x.bias"));
-    assert_true(comes_first(10 + 15 - 1, (struct sp_prior){.uses = 0, .weight = "x.weight"}, "x.bias"));
-    assert_false(comes_first(10 + 15, (struct sp_prior){.uses = 0, .weight = "x.weight"}, "x.bias"));
+    assert_true(
+        comes_first(10 + 30 - 1, (struct sp_prior){.kind = SP_PRIOR_SIZE_OF_WEIGHT, .row = "x.weight"}, "x.bias"));
+    assert_false(comes_first(10 + 30, (struct sp_prior){.kind = SP_PRIOR_SIZE_OF_WEIGHT, .row = "x.weight"}, "x.bias"));
+    assert_true(comes_first(
+        10 + 15 - 1, (struct sp_prior){.kind = SP_PRIOR_SIZE_OF_WEIGHT, .row = "x.weight", .dimension = 1}, "x.bias"));
+    assert_false(comes_first(
+        10 + 15, (struct sp_prior){.kind = SP_PRIOR_SIZE_OF_WEIGHT, .row = "x.weight", .dimension = 1}, "x.bias"));
 }
 
 /* ---- sums ---- */
@@ -382,7 +385,7 @@ static bool comes_known_case_first(unsigned cost)
             (struct sp_search_term){.op = SP_TERM_TRUTH,
                                     .terminal = sp_evidence_terminal(&solving.asking.evidence, i ? "y" : "x")});
     const struct sp_prior prior = {.term = sp_search_term_binary(&solving.asking.arena, SP_TERM_AND, flag[0], flag[1]),
-                                   .is_condition = true};
+                                   .kind = SP_PRIOR_CONDITION};
     *SP_PUSH(&solving.problem.priors) = prior;
     const struct sp_search_term *term = sp_solve_function(&solving.problem, &function).term;
     assert_non_null(term);
@@ -494,8 +497,8 @@ static bool is_told_within(unsigned cost, bool by_widths)
     const struct sp_search_term outer = {.op = SP_TERM_TRUTH,
                                          .terminal = sp_evidence_terminal(&solving.asking.evidence, "outer")};
     const struct sp_prior prior = {.term = sp_search_term_new(&solving.asking.arena, outer),
-                                   .weight = "adapter.norm.weight",
-                                   .is_condition = true};
+                                   .row = "adapter.norm.weight",
+                                   .kind = SP_PRIOR_CONDITION_OF_ROW};
     *SP_PUSH(&solving.problem.priors) = prior;
     const struct sp_answer answer = sp_solve_condition(&solving.problem, &function, by_widths ? &row : NULL);
     const struct sp_search_term *term = answer.term;
