@@ -854,8 +854,8 @@ static const struct sp_search_term *condition_beside(const struct sp_learn_probl
     return NULL;
 }
 
-/* Whether a condition compares the first two dimensions of the row, which may be NULL: a matrix between two widths
- * exists where they differ. */
+/* Whether a condition compares the first two dimensions of the row, as that of a matrix between two widths, which
+ * exists where they differ. False if the row is NULL. */
 static bool compares_dims(const struct sp_search_term *condition, const struct sp_tensor_row *row)
 {
     if (condition->op == SP_TERM_NOT) condition = condition->a;

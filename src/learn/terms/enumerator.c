@@ -62,7 +62,7 @@ size_t sp_signatures_look(const struct sp_signature_table *signatures, const dou
     return SIZE_MAX;
 }
 
-static void enlarge_shelf(struct sp_signature_table *signatures)
+static void enlarge_slots(struct sp_signature_table *signatures)
 {
     signatures->slot_count *= 2;
     signatures->slots = sp_realloc(signatures->slots, signatures->slot_count, sizeof *signatures->slots);
@@ -89,13 +89,14 @@ static void add_item(struct sp_signature_table *signatures, const struct sp_sear
 {
     append_values(signatures);
     size_t *slot = slot_of_values(signatures, signatures->scratch);
-    const struct sp_shelved item = {.term = term, .next = *slot};
+    const struct sp_signature_item item = {.term = term, .next = *slot};
     *SP_PUSH(signatures) = item;
     *slot = signatures->count;
-    if (signatures->count > signatures->slot_count) enlarge_shelf(signatures);
+    if (signatures->count > signatures->slot_count) enlarge_slots(signatures);
 }
 
-static void add_equal(struct sp_signature_table *signatures, struct sp_shelved *item, const struct sp_search_term *term)
+static void add_equal(struct sp_signature_table *signatures, struct sp_signature_item *item,
+                      const struct sp_search_term *term)
 {
     if (sp_search_terms_equal(item->term, term)) return;
     if (!item->equals) item->equals = sp_arena_array(signatures->arena, MOST_EQUALS, sizeof *item->equals);
@@ -107,8 +108,10 @@ static void add_equal(struct sp_signature_table *signatures, struct sp_shelved *
     if (item->equal_count < MOST_EQUALS) item->equals[item->equal_count++] = term;
 }
 
-/* False when it has no value at some point; `partial` tells whether it has one at another. */
-static bool value_everywhere(struct sp_signature_table *signatures, const struct sp_search_term *term, bool *partial)
+/* Fills the scratch with the values of a term. False when it has none at some point; *partial, unless NULL, then says
+ * whether it has one at another point. */
+static bool evaluate_into_scratch(struct sp_signature_table *signatures, const struct sp_search_term *term,
+                                  bool *partial)
 {
     size_t without = 0;
     *signatures->spent += signatures->domain->count;
@@ -121,7 +124,8 @@ static bool value_everywhere(struct sp_signature_table *signatures, const struct
     return without == 0;
 }
 
-/* With the values that are in the scratch. */
+/* Adds a term whose values are in the scratch. False when another term has the same values; then it is one of the
+ * equals of that. */
 static bool add_valued(struct sp_signature_table *signatures, const struct sp_search_term *term)
 {
     const size_t known = sp_signatures_look(signatures, signatures->scratch);
@@ -130,14 +134,14 @@ static bool add_valued(struct sp_signature_table *signatures, const struct sp_se
     return known == SIZE_MAX;
 }
 
-/* False when it has no value somewhere (some of `partial`), or was known by another expression. */
+/* Evaluates a term and adds it. False when it has no value somewhere (see evaluate_into_scratch for `partial`), or when
+ * another term has the same values. */
 static bool signatures_add(struct sp_signature_table *signatures, const struct sp_search_term *term, bool *partial)
 {
-    return value_everywhere(signatures, term, partial) && add_valued(signatures, term);
+    return evaluate_into_scratch(signatures, term, partial) && add_valued(signatures, term);
 }
 
-/* The same of an operator on two numbers, each of which is on the signature table or a number by itself (`values` is
- * NULL): their values are not computed once more. */
+/* The same for an operator on two operands whose values are known, so that they are not computed once more. */
 static void signatures_combine(struct sp_signature_table *signatures, enum sp_term_op op, struct sp_search_term_side a,
                                struct sp_search_term_side b)
 {
@@ -148,7 +152,12 @@ static void signatures_combine(struct sp_signature_table *signatures, enum sp_te
 
 /* ---- enumerator ---- */
 
-enum { MOST_FIXED_ITEMS = 8, MOST_WORK = 4000000, DEAREST_DEEP = 30, UNLIKELY = 20 };
+enum {
+    MOST_FIXED_ITEMS = 8, /* of a list: list[0] to list[7] */
+    MOST_WORK = 4000000,  /* values that are computed for pairs of terms */
+    DEAREST_DEEP = 36,    /* the cost of two terms that are combined by a second operator */
+    UNLIKELY = 20         /* from this cost on a key, such as a rate of dropout, hardly has to do with a size */
+};
 
 static const double smallest_size = 4;
 static const double factors[] = {2, 3, 4, 5, 6, 8, 16};
@@ -159,7 +168,8 @@ static const double divisors[] = {2, 3, 4, 8, 16};
 
 static struct sp_arena *arena_of(const struct sp_enumerator *enumerator) { return enumerator->signatures->arena; }
 
-/* Where it has no value its key is absent or null: a default stands for nothing else. */
+/* Whether a term is a key or a length whose key is absent or null wherever it has no value: only there a default
+ * applies. */
 static bool may_have_default(const struct sp_enumerator *enumerator, const struct sp_search_term *term)
 {
     if (term->op != SP_TERM_KEY && term->op != SP_TERM_LENGTH) return false;
@@ -194,7 +204,8 @@ static void enumerate_item(struct sp_enumerator *enumerator, const struct sp_ter
                                        (struct sp_search_term){.op = SP_TERM_ITEM, .terminal = terminal, .a = place}));
 }
 
-/* A list in some example; what stands for the length of one, with a default, is a number. */
+/* Whether the terminal is a list with items in some example; *longest is how many it has at most, or 0. A symbol is
+ * never a list: it stands for a number. */
 static bool is_list_somewhere(const struct sp_enumerator *enumerator, const struct sp_terminal *terminal,
                               size_t *longest)
 {
@@ -264,24 +275,28 @@ static void enumerate_items_at_places(struct sp_enumerator *enumerator, const st
     }
 }
 
-/* The last of more than two in every example is that, and not the third, or the fourth. */
-static bool is_last_everywhere(const struct sp_enumerator *enumerator, const struct sp_terminal *terminal, size_t place)
+/* Whether item `place` is the last of the list in every example that has the list. It is then added as
+ * list[len(list) - 1] alone, unless it is the first or the second item. */
+static bool is_last_of_three_or_more(const struct sp_enumerator *enumerator, const struct sp_terminal *terminal,
+                                     size_t place)
 {
     for (size_t i = 0; i < enumerator->evidence->count; i++)
         if (terminal->values[i].type == SHAPEPROOF_VALUE_LIST && terminal->values[i].count != place + 1) return false;
     return place > 1;
 }
 
-/* Terms about a list: its length, its sum, its first items, its last ones, and the item at each index of the row. */
+/* Adds terms about a list: its length, its sum, its first items, its last ones, and the items at and around each index.
+ * The length of a column is that of its list, and that of `architectures`, which names the class, is no size. */
 static void enumerate_list(struct sp_enumerator *enumerator, const struct sp_terminal *terminal, size_t longest)
 {
     struct sp_arena *arena = arena_of(enumerator);
     const struct sp_search_term *length = sp_search_term_terminal(arena, SP_TERM_LENGTH, terminal);
     if (strcmp(terminal->path, "architectures") == 0) return;
-    if (!terminal->list) sp_enumerator_add_term(enumerator, length);
+    const bool is_column = terminal->list != NULL;
+    if (!is_column) sp_enumerator_add_term(enumerator, length);
     if (!terminal->object) sp_enumerator_add_term(enumerator, sp_search_term_terminal(arena, SP_TERM_SUM, terminal));
     for (size_t i = 0; i < longest && i < MOST_FIXED_ITEMS; i++)
-        if (!is_last_everywhere(enumerator, terminal, i))
+        if (!is_last_of_three_or_more(enumerator, terminal, i))
             enumerate_item(enumerator, terminal, sp_search_term_number(arena, (double)i));
     enumerate_item(enumerator, terminal,
                    sp_search_term_binary(arena, SP_TERM_SUBTRACT, length, sp_search_term_number(arena, 1)));
@@ -302,7 +317,7 @@ static bool is_flag_that_varies(const struct sp_enumerator *enumerator, const st
     return !terminal->meaning && !sp_terminal_is_constant(terminal, enumerator->evidence->count);
 }
 
-/* Two ways in place of one: 2 where the flag is set. */
+/* flag ? 2 : 1, for what is there twice if the flag is set, such as two directions. */
 static void enumerate_twice(struct sp_enumerator *enumerator, const struct sp_terminal *terminal)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -328,7 +343,8 @@ static void enumerate_at(struct sp_enumerator *enumerator, const struct sp_termi
                                        (struct sp_search_term){.op = SP_TERM_AT, .terminal = terminal, .a = place}));
 }
 
-/* A list in one example and a number in another: the number by itself, or what stands for every item. */
+/* Adds terms about a key that is a list in one example and a number in another: the number, and at(key, i), for which
+ * the number stands for every item. */
 static void enumerate_list_or_number(struct sp_enumerator *enumerator, const struct sp_terminal *terminal,
                                      size_t longest)
 {
@@ -346,6 +362,7 @@ static void enumerate_list_or_number(struct sp_enumerator *enumerator, const str
     }
 }
 
+/* Adds the simple terms about one key. */
 static void enumerate_terminal(struct sp_enumerator *enumerator, const struct sp_terminal *terminal)
 {
     if (is_flag_that_varies(enumerator, terminal)) enumerate_twice(enumerator, terminal);
@@ -360,14 +377,15 @@ static void enumerate_terminal(struct sp_enumerator *enumerator, const struct sp
         sp_enumerator_add_term(enumerator, sp_search_term_terminal(arena_of(enumerator), SP_TERM_KEY, terminal));
 }
 
-/* What is repeated so often, by its name. */
+/* Whether a key says how often something is repeated, by its name. */
 static bool is_repetition(const struct sp_terminal *terminal)
 {
     static const char *const words[] = {"num", "n_", "per_", "layer", "block", "depth", "repeat", "times", "count"};
     return !terminal->meaning && SP_HAS_ANY(terminal->path, words);
 }
 
-/* So many blocks of each stage in one list: widths[i // blocks], and that of the block before. */
+/* For stages of `blocks` blocks each that are numbered in one sequence: 2^(i // blocks), widths[i // blocks], and the
+ * same for the block before, i - 1. */
 static void enumerate_items_of_stages(struct sp_enumerator *enumerator, const struct sp_terminal *blocks, size_t k)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -388,7 +406,8 @@ static void enumerate_items_of_stages(struct sp_enumerator *enumerator, const st
     }
 }
 
-/* Loops in one: i // len(list) is the iteration of the outer one, i % len(list) that of the inner one. */
+/* For two nested loops that are numbered in one sequence: i // len(list) is the iteration of the outer one, i %
+ * len(list) that of the inner one. */
 static void enumerate_nested_iterations(struct sp_enumerator *enumerator, const struct sp_terminal *terminal, size_t k)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -432,8 +451,8 @@ static void enumerate_indices(struct sp_enumerator *enumerator)
 
 /* ---- what is composed ---- */
 
-/* What is 0 or 1 wherever it is asked changes nothing, or everything. */
-static bool is_idle(const struct sp_enumerator *enumerator, size_t item)
+/* Whether all values are 1 or less: as an operand they change nothing, or make all 0. */
+static bool is_at_most_one(const struct sp_enumerator *enumerator, size_t item)
 {
     const double *values = sp_signatures_values(enumerator->signatures, item);
     for (size_t i = 0; i < enumerator->signatures->domain->count; i++)
@@ -441,7 +460,7 @@ static bool is_idle(const struct sp_enumerator *enumerator, size_t item)
     return true;
 }
 
-/* Sines and cosines beside what they are of, distances to both sides: 2*x + 1, 2*x - 1. */
+/* 2*x + 1 (sines and cosines, and the value itself), 2*x - 1 (distances to both sides). */
 static void enumerate_both_sides(struct sp_enumerator *enumerator, const struct sp_search_term *term)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -457,8 +476,8 @@ static struct sp_search_term_side number_side(const struct sp_enumerator *enumer
     return (struct sp_search_term_side){.term = sp_search_term_number(arena_of(enumerator), number)};
 }
 
-/* What is added may move the values on the signature table: the item is looked up each time. The term stays what it
- * was. */
+/* Adds term OP number (number OP term for products). `item` is that of the term. Its values are looked up each time,
+ * because adding a term may move the array that holds them. */
 static void enumerate_with_number(struct sp_enumerator *enumerator, enum sp_term_op op,
                                   const struct sp_search_term *term, size_t item, double number)
 {
@@ -468,6 +487,7 @@ static void enumerate_with_number(struct sp_enumerator *enumerator, enum sp_term
     else signatures_combine(enumerator->signatures, op, side, other);
 }
 
+/* Adds the operators of a term and a small number: 4*x, x // 2, x + 1, x - 1, ceil_div(x, 16), x^2 ... */
 static void enumerate_with_numbers(struct sp_enumerator *enumerator, size_t item)
 {
     const struct sp_search_term *term = enumerator->signatures->items[item].term;
@@ -483,7 +503,8 @@ static void enumerate_with_numbers(struct sp_enumerator *enumerator, size_t item
     enumerate_with_number(enumerator, SP_TERM_POWER, term, item, 2);
 }
 
-/* A size, no small count, and odd somewhere: what is left of a half is not the half. */
+/* Whether the two halves of a size differ, ceil_div(x, 2) and x // 2: it is odd somewhere, not the same everywhere, and
+ * nowhere a small count. */
 static bool has_unequal_halves(const struct sp_enumerator *enumerator, size_t item)
 {
     const double *values = sp_signatures_values(enumerator->signatures, item);
@@ -496,7 +517,8 @@ static bool has_unequal_halves(const struct sp_enumerator *enumerator, size_t it
     return odd && differ;
 }
 
-/* How many pairs there are of so many things, each with itself or not. */
+/* n*(n + 1) // 2 and n*(n - 1) // 2: how many pairs there are of n things, with pairs of one thing with itself or
+ * without. */
 static void enumerate_pairs_of(struct sp_enumerator *enumerator, const struct sp_search_term *count)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -525,8 +547,7 @@ bool sp_is_unit(const struct sp_search_term *term)
            strstr(term->terminal->path, "divis");
 }
 
-/* An operator on two that are on the signature table, which still have the terms a and b there, or by now cheaper ones.
- */
+/* Adds `a OP b`. `left` and `right` are the items of a and b, which may have got cheaper terms since. */
 static void enumerate_of_two(struct sp_enumerator *enumerator, enum sp_term_op op, const struct sp_search_term *a,
                              size_t left, const struct sp_search_term *b, size_t right)
 {
@@ -569,7 +590,7 @@ static void enumerate_roundings(struct sp_enumerator *enumerator, const struct s
     }
 }
 
-/* a // b, where one of them is no whole number; the same rounded, and rounded up. */
+/* a // b, round(a/b) and -(-a // b), where a or b has fractions, if both are likely. */
 static void enumerate_rounded_quotients(struct sp_enumerator *enumerator, const struct sp_search_term *a,
                                         const struct sp_search_term *b)
 {
@@ -580,31 +601,32 @@ static void enumerate_rounded_quotients(struct sp_enumerator *enumerator, const 
                                 sp_search_term_binary(arena_of(enumerator), SP_TERM_QUOTIENT, a, b), NULL);
 }
 
-/* Terms of two terms that are known already: products, sums, differences, quotients. Where one has fractions,
- * products and quotients are rounded. */
+/* Adds terms of two simple terms, which are called for in both orders: products and sums for one of them, differences
+ * and quotients for both. Where one operand has fractions, products and quotients are rounded, and nothing else is
+ * made. */
 static void enumerate_pair(struct sp_enumerator *enumerator, size_t left, size_t right)
 {
-    if (is_idle(enumerator, left) || is_idle(enumerator, right)) return;
+    if (is_at_most_one(enumerator, left) || is_at_most_one(enumerator, right)) return;
 
     const struct sp_search_term *a = enumerator->signatures->items[left].term,
                                 *b = enumerator->signatures->items[right].term;
-    const bool whole = is_whole_everywhere(enumerator, left) && is_whole_everywhere(enumerator, right);
-    if (left <= right) enumerate_of_two(enumerator, SP_TERM_MULTIPLY, a, left, b, right);
-    if (!whole) {
-        if (left <= right)
+    const bool is_whole = is_whole_everywhere(enumerator, left) && is_whole_everywhere(enumerator, right);
+    const bool is_first_order = left <= right, is_same = left == right;
+    if (is_first_order) enumerate_of_two(enumerator, SP_TERM_MULTIPLY, a, left, b, right);
+    if (!is_whole) {
+        if (is_first_order)
             enumerate_roundings(enumerator, sp_search_term_binary(arena_of(enumerator), SP_TERM_MULTIPLY, a, b));
-        if (left != right) enumerate_rounded_quotients(enumerator, a, b);
+        if (!is_same) enumerate_rounded_quotients(enumerator, a, b);
         return;
     }
-    if (left < right) enumerate_of_two(enumerator, SP_TERM_ADD, a, left, b, right);
-    if (left == right) return;
+    if (is_same) return; /* x + x is 2*x, which is made already */
+    if (is_first_order) enumerate_of_two(enumerator, SP_TERM_ADD, a, left, b, right);
     enumerate_of_two(enumerator, SP_TERM_SUBTRACT, a, left, b, right);
     enumerate_of_two(enumerator, SP_TERM_DIVIDE, a, left, b, right);
     if (sp_is_unit(b)) enumerate_of_two(enumerator, SP_TERM_ROUND_UP, a, left, b, right);
 }
 
-/* Of points in one and the same example everything is known when the index is; else what does not depend on the
- * indices need not be combined with itself. */
+/* Whether the values differ between points of one example; true if the domain has no indices. */
 static bool varies_with_index(const struct sp_enumerator *enumerator, size_t item)
 {
     const struct sp_domain *domain = enumerator->signatures->domain;
@@ -615,6 +637,8 @@ static bool varies_with_index(const struct sp_enumerator *enumerator, size_t ite
     return false;
 }
 
+/* Combines each simple term with each other one, until the limit of work is reached. Where the domain has indices, one
+ * of the two must depend on one: a size that depends on an index is no term of two that do not. */
 static void enumerate_pairs(struct sp_enumerator *enumerator)
 {
     size_t work = MOST_WORK / (enumerator->signatures->domain->count + 1);
@@ -630,7 +654,8 @@ static void enumerate_pairs(struct sp_enumerator *enumerator)
 
 /* ---- what a flag adds ---- */
 
-/* "conditional" and "n_conditions": a word of one begins as a word of the other. */
+/* Whether a word of one name begins with the first four letters of a word of the other: "conditional", "n_conditions".
+ */
 static bool share_a_word(const char *a, const char *b)
 {
     enum { ALIKE = 4 };
@@ -642,7 +667,8 @@ static bool share_a_word(const char *a, const char *b)
     return false;
 }
 
-/* A size that is called as the flag stands beside another one, or not: conditional ? inputs + conditions : inputs. */
+/* conditional ? inputs + conditions : inputs, for each key that is called as the flag and each other key: the one is
+ * concatenated to the other if the flag is set. */
 static void enumerate_flagged_sums(struct sp_enumerator *enumerator, const struct sp_terminal *terminal)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -660,28 +686,31 @@ static void enumerate_flagged_sums(struct sp_enumerator *enumerator, const struc
     }
 }
 
+/* The order decides which terms are dropped when the table is full, and which of two equally dear ones comes first. */
 void sp_enumerator_numbers(struct sp_enumerator *enumerator)
 {
-    for (size_t i = 0; i < enumerator->evidence->terminals.count; i++)
-        enumerate_terminal(enumerator, enumerator->evidence->terminals.items[i]);
+    const struct sp_terminals *terminals = &enumerator->evidence->terminals;
+    const struct sp_signature_table *signatures = enumerator->signatures;
+
+    for (size_t i = 0; i < terminals->count; i++) enumerate_terminal(enumerator, terminals->items[i]);
     enumerate_indices(enumerator);
     sp_enumerator_doublings(enumerator);
-    enumerator->simple = enumerator->signatures->count;
+    enumerator->simple = signatures->count;
+
     for (size_t i = 0; i < enumerator->simple; i++)
-        if (!is_idle(enumerator, i)) enumerate_with_numbers(enumerator, i);
+        if (!is_at_most_one(enumerator, i)) enumerate_with_numbers(enumerator, i);
     for (size_t i = 0; i < enumerator->simple; i++)
         if (has_unequal_halves(enumerator, i))
-            sp_enumerator_add_operation(enumerator, SP_TERM_CEIL_DIV, enumerator->signatures->items[i].term,
+            sp_enumerator_add_operation(enumerator, SP_TERM_CEIL_DIV, signatures->items[i].term,
                                         sp_search_term_number(arena_of(enumerator), 2));
     for (size_t i = 0; i < enumerator->simple; i++)
-        if (enumerator->signatures->items[i].term->op == SP_TERM_LENGTH)
-            enumerate_pairs_of(enumerator, enumerator->signatures->items[i].term);
+        if (signatures->items[i].term->op == SP_TERM_LENGTH) enumerate_pairs_of(enumerator, signatures->items[i].term);
     enumerate_pairs(enumerator);
     sp_enumerator_areas(enumerator);
-    for (size_t i = 0; i < enumerator->evidence->terminals.count; i++)
-        if (is_flag_that_varies(enumerator, enumerator->evidence->terminals.items[i]))
-            enumerate_flagged_sums(enumerator, enumerator->evidence->terminals.items[i]);
-    enumerator->composed = enumerator->signatures->count;
+    for (size_t i = 0; i < terminals->count; i++)
+        if (is_flag_that_varies(enumerator, terminals->items[i]))
+            enumerate_flagged_sums(enumerator, terminals->items[i]);
+    enumerator->composed = signatures->count;
 }
 
 void sp_enumerator_deeper(struct sp_enumerator *enumerator)
@@ -691,10 +720,10 @@ void sp_enumerator_deeper(struct sp_enumerator *enumerator)
     enumerator->deep = true;
     for (size_t i = enumerator->simple; i < enumerator->composed; i++)
         for (size_t k = 0; k < enumerator->simple && work; k++) {
-            if (is_idle(enumerator, k)) continue;
+            if (is_at_most_one(enumerator, k)) continue;
             const struct sp_search_term *a = enumerator->signatures->items[i].term,
                                         *b = enumerator->signatures->items[k].term;
-            if (a->cost + b->cost > DEAREST_DEEP + 6) continue;
+            if (a->cost + b->cost > DEAREST_DEEP) continue;
             enumerate_of_two(enumerator, SP_TERM_MULTIPLY, a, i, b, k);
             enumerate_of_two(enumerator, SP_TERM_DIVIDE, a, i, b, k);
             work -= work > 1 ? 2 : 1;
@@ -703,6 +732,7 @@ void sp_enumerator_deeper(struct sp_enumerator *enumerator)
 
 /* ---- conditions ---- */
 
+/* Adds a condition and its negation. */
 static void enumerate_condition(struct sp_enumerator *enumerator, struct sp_search_term term)
 {
     const struct sp_search_term *made = sp_search_term_new(arena_of(enumerator), term);
@@ -710,11 +740,11 @@ static void enumerate_condition(struct sp_enumerator *enumerator, struct sp_sear
     signatures_add(enumerator->signatures, sp_search_term_unary(arena_of(enumerator), SP_TERM_NOT, made), NULL);
 }
 
-/* As it is; or with what it stands for where it is absent. */
+/* A truth value; where an example has none, also with the defaults true and false. */
 static void enumerate_truth(struct sp_enumerator *enumerator, const struct sp_terminal *terminal,
                             const struct sp_search_term *place)
 {
-    const double otherwise[] = {NAN, 0, 1};
+    const double otherwise[] = {NAN, 0, 1}; /* no default, false, true */
     bool absent = false;
     for (size_t i = 0; i < enumerator->evidence->count; i++) absent = absent || !sp_value_is_set(terminal->values[i]);
     for (size_t i = 0; i < (absent ? COUNT_OF(otherwise) : 1); i++)
@@ -731,7 +761,8 @@ static void enumerate_text(struct sp_enumerator *enumerator, const struct sp_ter
                                             .op = SP_TERM_IS, .terminal = terminal, .a = place, .text = value.string});
 }
 
-/* The value, or the item that stands there, as a condition. */
+/* Conditions on the value of a key, or on the item of its list at `place` if that is not NULL: that it is one of the
+ * strings that the examples have, and that it is true. */
 static void enumerate_kinds(struct sp_enumerator *enumerator, const struct sp_terminal *terminal,
                             const struct sp_search_term *place)
 {
@@ -750,6 +781,7 @@ static void enumerate_kinds(struct sp_enumerator *enumerator, const struct sp_te
     enumerate_truth(enumerator, terminal, place);
 }
 
+/* x == 0, x == 1, x > 0, x > 1, and their negations. */
 static void enumerate_comparisons(struct sp_enumerator *enumerator, const struct sp_search_term *term)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -760,8 +792,9 @@ static void enumerate_comparisons(struct sp_enumerator *enumerator, const struct
     enumerate_condition(enumerator, (struct sp_search_term){.op = SP_TERM_LESS, .a = one, .b = term});
 }
 
-static void enumerate_rests(struct sp_enumerator *enumerator, const struct sp_search_term *index,
-                            const struct sp_search_term *step, const struct sp_search_term *offset)
+/* index % step == offset */
+static void enumerate_rest(struct sp_enumerator *enumerator, const struct sp_search_term *index,
+                           const struct sp_search_term *step, const struct sp_search_term *offset)
 {
     struct sp_arena *arena = arena_of(enumerator);
     enumerate_condition(enumerator,
@@ -770,14 +803,14 @@ static void enumerate_rests(struct sp_enumerator *enumerator, const struct sp_se
                                                 .b = offset});
 }
 
-/* One layer of so many. */
+/* Whether a key says that something is in one layer of so many, by its name. */
 static bool is_period(const struct sp_terminal *terminal)
 {
     static const char *const periods[] = {"period", "freq", "interval", "every", "step", "pattern", "per_"};
     return SP_HAS_ANY(terminal->path, periods);
 }
 
-/* i % period == offset, of keys that are called so. */
+/* i % period == offset, for each pair of keys with such names. */
 static void enumerate_periods(struct sp_enumerator *enumerator, const struct sp_search_term *index)
 {
     static const char *const offsets[] = {"offset", "start", "first", "shift"};
@@ -786,11 +819,11 @@ static void enumerate_periods(struct sp_enumerator *enumerator, const struct sp_
     for (size_t i = 0; i < terminals->count; i++)
         for (size_t k = 0; k < terminals->count && is_period(terminals->items[i]); k++)
             if (SP_HAS_ANY(terminals->items[k]->path, offsets))
-                enumerate_rests(enumerator, index, sp_search_term_terminal(arena, SP_TERM_KEY, terminals->items[i]),
-                                sp_search_term_terminal(arena, SP_TERM_KEY, terminals->items[k]));
+                enumerate_rest(enumerator, index, sp_search_term_terminal(arena, SP_TERM_KEY, terminals->items[i]),
+                               sp_search_term_terminal(arena, SP_TERM_KEY, terminals->items[k]));
 }
 
-/* i < key, i == key - 1, (i + 1) % key == 0, i % key == 1 */
+/* i >= key; for a period i % key == 0, (i + 1) % key == 0, i % key == 1; for other keys i == key, i + 1 == key */
 static void enumerate_index_against(struct sp_enumerator *enumerator, const struct sp_search_term *index,
                                     const struct sp_search_term *key)
 {
@@ -799,17 +832,23 @@ static void enumerate_index_against(struct sp_enumerator *enumerator, const stru
     const struct sp_search_term *next = sp_search_term_binary(arena, SP_TERM_ADD, index, one);
     enumerate_condition(enumerator, (struct sp_search_term){.op = SP_TERM_AT_LEAST, .a = index, .b = key});
     if (key->terminal && is_period(key->terminal)) {
-        enumerate_rests(enumerator, index, key, zero);
-        enumerate_rests(enumerator, next, key, zero);
-        enumerate_rests(enumerator, index, key, one);
-        return; /* the third of three layers is every third */
+        enumerate_rest(enumerator, index, key, zero);
+        enumerate_rest(enumerator, next, key, zero);
+        enumerate_rest(enumerator, index, key, one);
+        return; /* i == 3 and i + 1 == 3 hardly mean anything for a period of 3 */
     }
     enumerate_condition(enumerator, (struct sp_search_term){.op = SP_TERM_EQUAL, .a = index, .b = key});
     enumerate_condition(enumerator, (struct sp_search_term){.op = SP_TERM_EQUAL, .a = next, .b = key});
 }
 
-/* Conditions about the k-th index: compared with small numbers, with its remainders, with outer indices, with keys,
- * and with the items of lists. */
+/* Conditions about the k-th index, i:
+ *
+ *     i == 0, i > 1, i == 3, i % 3 == 1          small numbers and remainders
+ *     i % period == offset                       pairs of keys with such names
+ *     i == j, i >= j, j >= i                     outer indices: pairs, or those before
+ *     i >= depth, i + 1 == depth                 keys and the lengths of lists
+ *     flags[i], kinds[i] == "conv", rates[i] > 0 the item of a list
+ *     i in layers, i + 1 in layers, i - 1 in layers */
 static void enumerate_index_conditions(struct sp_enumerator *enumerator, size_t k)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -818,7 +857,7 @@ static void enumerate_index_conditions(struct sp_enumerator *enumerator, size_t 
     const struct sp_search_term *before = sp_search_term_binary(arena, SP_TERM_SUBTRACT, index, one);
     enumerate_comparisons(enumerator, index);
     enumerate_periods(enumerator, index);
-    for (size_t outer = 0; outer < k; outer++) /* each with each other one, or with those in front of it */
+    for (size_t outer = 0; outer < k; outer++)
         if (enumerator->signatures->domain->indices >> outer & 1) {
             const struct sp_search_term *other = sp_search_term_index(arena, outer);
             enumerate_condition(enumerator, (struct sp_search_term){.op = SP_TERM_EQUAL, .a = index, .b = other});
@@ -829,7 +868,7 @@ static void enumerate_index_conditions(struct sp_enumerator *enumerator, size_t 
         enumerate_condition(
             enumerator, (struct sp_search_term){.op = SP_TERM_EQUAL, .a = index, .b = sp_search_term_number(arena, n)});
         for (double r = 0; r < n; r++)
-            enumerate_rests(enumerator, index, sp_search_term_number(arena, n), sp_search_term_number(arena, r));
+            enumerate_rest(enumerator, index, sp_search_term_number(arena, n), sp_search_term_number(arena, r));
     }
     for (size_t i = 0; i < enumerator->evidence->terminals.count; i++) {
         const struct sp_terminal *terminal = enumerator->evidence->terminals.items[i];
@@ -855,7 +894,7 @@ static void enumerate_index_conditions(struct sp_enumerator *enumerator, size_t 
     }
 }
 
-/* "sound" in inputs, of a list that differs between the examples. */
+/* "sound" in inputs, for each string of a list that differs between the examples, if it needs no escape. */
 static void enumerate_texts_in_list(struct sp_enumerator *enumerator, const struct sp_terminal *terminal)
 {
     if (strcmp(terminal->path, "architectures") == 0 || sp_terminal_is_constant(terminal, enumerator->evidence->count))
@@ -870,7 +909,8 @@ static void enumerate_texts_in_list(struct sp_enumerator *enumerator, const stru
     }
 }
 
-static void enumerate_leaf_conditions(struct sp_enumerator *enumerator, const struct sp_terminal *terminal)
+/* Conditions about one key. */
+static void enumerate_terminal_conditions(struct sp_enumerator *enumerator, const struct sp_terminal *terminal)
 {
     struct sp_arena *arena = arena_of(enumerator);
     size_t longest;
@@ -887,21 +927,22 @@ static void enumerate_leaf_conditions(struct sp_enumerator *enumerator, const st
     enumerate_condition(enumerator, (struct sp_search_term){.op = SP_TERM_NULL, .terminal = terminal});
 }
 
-static bool is_number_everywhere(const struct sp_enumerator *enumerator, const struct sp_terminal *terminal)
+static bool is_likely_size_everywhere(const struct sp_enumerator *enumerator, const struct sp_terminal *terminal)
 {
     for (size_t i = 0; i < enumerator->evidence->count; i++)
         if (terminal->values[i].type != SHAPEPROOF_VALUE_INT) return false;
     return !terminal->meaning && terminal->cost < UNLIKELY;
 }
 
-/* A matrix between two widths is there where they differ. */
+/* width == inner, for each pair of keys that are whole numbers in all examples: a matrix between two widths exists
+ * where they differ. */
 static void enumerate_equalities(struct sp_enumerator *enumerator)
 {
     const struct sp_terminals *terminals = &enumerator->evidence->terminals;
     struct sp_arena *arena = arena_of(enumerator);
     for (size_t i = 0; i < terminals->count; i++)
-        for (size_t k = i + 1; k < terminals->count && is_number_everywhere(enumerator, terminals->items[i]); k++)
-            if (is_number_everywhere(enumerator, terminals->items[k]))
+        for (size_t k = i + 1; k < terminals->count && is_likely_size_everywhere(enumerator, terminals->items[i]); k++)
+            if (is_likely_size_everywhere(enumerator, terminals->items[k]))
                 enumerate_condition(
                     enumerator,
                     (struct sp_search_term){.op = SP_TERM_EQUAL,
@@ -909,7 +950,7 @@ static void enumerate_equalities(struct sp_enumerator *enumerator)
                                             .b = sp_search_term_terminal(arena, SP_TERM_KEY, terminals->items[k])});
 }
 
-/* What counts in an example: a small number, the length of a list; -1 for anything else. */
+/* A number up to 64, or the length of a list up to that, in an example; -1 for anything else. */
 static int64_t count_in_example(const struct sp_terminal *terminal, size_t example)
 {
     enum { LARGEST = 64 };
@@ -918,8 +959,8 @@ static int64_t count_in_example(const struct sp_terminal *terminal, size_t examp
     return value.type == SHAPEPROOF_VALUE_LIST && value.count <= LARGEST ? (int64_t)value.count : -1;
 }
 
-/* spatial_dims == 3, len(channels) > 2: what a key, or a list, counts in some example, and how it differs from there.
- */
+/* spatial_dims == 3, spatial_dims > 3, len(channels) == 2, len(channels) > 2: for each number that the key, or the
+ * length of its list, has in some example. Only if it is such a number in all examples. */
 static void enumerate_counts(struct sp_enumerator *enumerator, const struct sp_terminal *terminal)
 {
     struct sp_arena *arena = arena_of(enumerator);
@@ -943,7 +984,7 @@ static void enumerate_counts(struct sp_enumerator *enumerator, const struct sp_t
 void sp_enumerator_conditions(struct sp_enumerator *enumerator)
 {
     for (size_t i = 0; i < enumerator->evidence->terminals.count; i++)
-        enumerate_leaf_conditions(enumerator, enumerator->evidence->terminals.items[i]);
+        enumerate_terminal_conditions(enumerator, enumerator->evidence->terminals.items[i]);
     for (size_t k = 0; k < SP_MAX_INDICES; k++)
         if (enumerator->signatures->domain->indices >> k & 1) enumerate_index_conditions(enumerator, k);
     enumerate_equalities(enumerator);

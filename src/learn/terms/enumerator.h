@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: MIT
- * Enumerates terms for a bank: which there are at all, and in which order they are made. */
+ * Bottom-up enumeration of terms with observational equivalence, for a bank: keys, items, lengths and indices first,
+ * then one operator on these, then another one. Terms with equal values at all points share an item of the signature
+ * table. Which terms there are at all is decided here; the rest of the search only finds and ranks them. */
 #ifndef SP_LEARN_ENUMERATOR_H
 #define SP_LEARN_ENUMERATOR_H
 #include "learn/terms/term_bank.h"
 
-struct sp_shelved {
-    const struct sp_search_term *term;    /* the cheapest of those with these values */
-    const struct sp_search_term **equals; /* the others */
+/* The terms with one vector of values. */
+struct sp_signature_item {
+    const struct sp_search_term *term;    /* the cheapest one */
+    const struct sp_search_term **equals; /* the others, 16 at most */
     size_t equal_count;
-    size_t next; /* in the slot, plus 1 */
+    size_t next; /* the next item of the same slot, plus 1; 0 at the end */
 };
 
+/* A hash table of terms by the vector of their values at all points of the domain. Items keep their index. */
 struct sp_signature_table {
-    struct sp_arena *arena;
+    struct sp_arena *arena; /* of the terms */
     const struct sp_domain *domain;
-    struct sp_shelved *items;
+    struct sp_signature_item *items; /* in the order in which they were added */
     size_t count, capacity;
     double *values; /* those of item n from n * domain->count on */
     size_t value_capacity;
-    size_t *slots; /* index plus 1 */
-    size_t slot_count;
-    double *scratch;
-    size_t most;     /* items */
-    uint64_t *spent; /* counts the values that are computed */
+    size_t *slots;     /* the first item of each slot, plus 1; 0: empty */
+    size_t slot_count; /* a power of 2 */
+    double *scratch;   /* the values of the term that is being added */
+    size_t most;       /* items; terms beyond are dropped */
+    uint64_t *spent;   /* counts the values that are computed */
 };
 
 void sp_signatures_init(struct sp_signature_table *signatures, struct sp_arena *arena, const struct sp_domain *domain,
@@ -34,14 +38,14 @@ const double *sp_signatures_values(const struct sp_signature_table *signatures, 
 
 struct sp_enumerator {
     struct sp_evidence *evidence;
-    struct sp_signature_table *signatures;
+    struct sp_signature_table *signatures; /* where the terms are put */
     struct {
         const struct sp_search_term **items;
         size_t count, capacity;
-    } partial;       /* keys that are absent at some of the points */
-    size_t simple;   /* the first so many items of the signature table are keys, items of lists, lengths and indices */
-    size_t composed; /* the next are those and one operator */
-    bool deep;       /* and then two */
+    } partial;     /* keys and lengths that are absent or null at some of the points, but not at all */
+    size_t simple; /* items [0, simple): keys, items of lists, lengths, indices and powers of two; or all conditions */
+    size_t composed; /* items [simple, composed): one operator on these */
+    bool deep;       /* the items behind them, of two operators, are made */
 };
 
 /* Puts the term into the signature table, unless it has no value at some point. A key or a length without a value at
@@ -51,18 +55,18 @@ void sp_enumerator_add_term(struct sp_enumerator *enumerator, const struct sp_se
 void sp_enumerator_add_operation(struct sp_enumerator *enumerator, enum sp_term_op op, const struct sp_search_term *a,
                                  const struct sp_search_term *b);
 
-/* What doubles from stage to stage: 2^stages, 2^(stages - 1). */
+/* Adds what doubles from stage to stage: 2^stages, 2^(stages - 1), 2^(stages - i). */
 void sp_enumerator_doublings(struct sp_enumerator *enumerator);
-/* What is left of an image, or of a spectrum, behind strided convolutions: its side, and its area. */
+/* Adds the side and the area that strided convolutions leave of an image or a spectrum: image_size // 8, its square. */
 void sp_enumerator_areas(struct sp_enumerator *enumerator);
 
-/* Keys, items, lengths, indices; then one operator on these. */
+/* Adds all terms of sizes and counts with up to one operator, and idioms with more; sets `simple` and `composed`. */
 void sp_enumerator_numbers(struct sp_enumerator *enumerator);
-/* One more operator. */
+/* Adds products and quotients of a composed and a simple term. Does nothing from the second call on. */
 void sp_enumerator_deeper(struct sp_enumerator *enumerator);
-/* What sizes are rounded up to, by its name. */
+/* Whether a term is a key that sizes are rounded up to, by its name: "pad_vocab_to_multiple_of", "divisor". */
 bool sp_is_unit(const struct sp_search_term *term);
-/* Conditions on one key or index each. */
+/* Adds all conditions, most of them on one key or index, and sets `simple`. */
 void sp_enumerator_conditions(struct sp_enumerator *enumerator);
 
 #endif

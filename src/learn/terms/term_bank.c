@@ -152,9 +152,9 @@ static const struct sp_search_term *wrap_term(struct search *search, const struc
 /* Keeps the terms of an item of the signature table, with the operations of `taken` around each; NULL: none. */
 static void keep_item(struct search *search, size_t item, const struct taken *taken)
 {
-    const struct sp_shelved *shelved = &search->signatures->items[item];
-    keep_found(search, wrap_term(search, shelved->term, taken));
-    for (size_t i = 0; i < shelved->equal_count; i++) keep_found(search, wrap_term(search, shelved->equals[i], taken));
+    const struct sp_signature_item *entry = &search->signatures->items[item];
+    keep_found(search, wrap_term(search, entry->term, taken));
+    for (size_t i = 0; i < entry->equal_count; i++) keep_found(search, wrap_term(search, entry->equals[i], taken));
 }
 
 /* ---- taking the wanted values apart ---- */
@@ -439,9 +439,9 @@ static void vary_fact_of_found(struct search *search, const struct sp_search_ter
     const size_t item = sp_signatures_look(search->signatures, values);
     free(values);
     if (item == SIZE_MAX) return;
-    const struct sp_shelved *shelved = &search->signatures->items[item];
-    for (size_t i = 0; i <= shelved->equal_count; i++) {
-        const struct sp_search_term *other = i ? shelved->equals[i - 1] : shelved->term;
+    const struct sp_signature_item *entry = &search->signatures->items[item];
+    for (size_t i = 0; i <= entry->equal_count; i++) {
+        const struct sp_search_term *other = i ? entry->equals[i - 1] : entry->term;
         if (is_fact(other) && !sp_search_terms_equal(other, fact))
             keep_found(search, exchange_fact(&search->bank->arena, first, fact, other));
     }
