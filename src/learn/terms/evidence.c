@@ -7,7 +7,13 @@
 #include "base/chars.h"
 #include "lang/functions.h"
 
-enum { DEEPEST = 4, MOST_LEAVES = 600, LONGEST_PATH = 160, ORDINARY = 10, UNLIKELY = 22 };
+enum {
+    DEEPEST = 4,          /* objects in one another */
+    MOST_TERMINALS = 600, /* the others are left out */
+    LONGEST_PATH = 160,
+    ORDINARY = 10, /* the cost of a key, and one more inside an object */
+    UNLIKELY = 22  /* and that of one on which hardly a size depends */
+};
 
 /* ---- which keys are worth a look ---- */
 
@@ -61,7 +67,7 @@ static struct shapeproof_value root_of_example(const struct shapeproof_learn_exa
     return example->config ? sp_config_hyper(example->config)->root : sp_value_absent("");
 }
 
-/* As the table language has it: what is asked of null is null. */
+/* The value at a path; null if an object on the way to it is null, as in the table language. */
 static struct shapeproof_value value_at_path(struct sp_arena *arena, struct shapeproof_value root, const char *path)
 {
     const struct shapeproof_value value = sp_value_at(root, path);
@@ -98,7 +104,7 @@ static void gather_member(struct sp_evidence *evidence, const struct shapeproof_
 {
     const char *path = sp_arena_printf(evidence->arena, "%s%s", prefix, member->key);
     if (!is_writable_key(member->key) || is_beside_the_model(member->key)) return;
-    if (strlen(path) > LONGEST_PATH || evidence->terminals.count >= MOST_LEAVES) return;
+    if (strlen(path) > LONGEST_PATH || evidence->terminals.count >= MOST_TERMINALS) return;
     if (!sp_evidence_terminal(evidence, path))
         add_terminal(evidence, (struct sp_terminal){
                                    .path = path, .values = values_at_path(evidence, path), .cost = cost_of_key(path)});
@@ -117,7 +123,8 @@ static void gather_object(struct sp_evidence *evidence, struct shapeproof_value 
 
 enum { MOST_COLUMNS = 8 };
 
-/* What all rows of a list have in a column: [[12, 4], [7, 3]] is [12, 7] and [4, 3]. */
+/* The columns of a list of rows: those of [[12, 4], [7, 3]] are [12, 7] and [4, 3]; rows may be objects. This is the
+ * item of one row. */
 static struct shapeproof_value item_of_column(struct shapeproof_value row, const struct sp_terminal *column)
 {
     if (row.type == SHAPEPROOF_VALUE_OBJECT) return sp_value_member(row, column->column + 1);
@@ -125,6 +132,7 @@ static struct shapeproof_value item_of_column(struct shapeproof_value row, const
     return row.type == SHAPEPROOF_VALUE_LIST && place < row.count ? row.items[place] : sp_value_absent(column->path);
 }
 
+/* The list of what each row has in a column; absent if there is no list. */
 static struct shapeproof_value list_of_column(struct sp_arena *arena, struct shapeproof_value list,
                                               const struct sp_terminal *column)
 {
@@ -137,7 +145,7 @@ static struct shapeproof_value list_of_column(struct sp_arena *arena, struct sha
 static void add_column(struct sp_evidence *evidence, const struct sp_terminal *list, const char *suffix)
 {
     const char *path = sp_arena_printf(evidence->arena, "%s%s", list->path, suffix);
-    if (sp_evidence_terminal(evidence, path) || evidence->terminals.count >= MOST_LEAVES) return;
+    if (sp_evidence_terminal(evidence, path) || evidence->terminals.count >= MOST_TERMINALS) return;
     struct sp_terminal column = {
         .path = path, .list = list->path, .column = suffix, .cost = cost_of_key(list->path) + 1};
     struct shapeproof_value *values = sp_arena_array(evidence->arena, evidence->count, sizeof *values);
@@ -156,7 +164,7 @@ static void add_columns_of_row(struct sp_evidence *evidence, const struct sp_ter
             add_column(evidence, list, sp_arena_printf(evidence->arena, ".%s", row.members[i].key));
 }
 
-/* Of lists whose items are all lists, or all objects. */
+/* Adds a terminal for each column of a list, if there are any. */
 static void gather_columns(struct sp_evidence *evidence, const struct sp_terminal *terminal)
 {
     for (size_t e = 0; e < evidence->count; e++)
@@ -182,7 +190,8 @@ static bool are_members(const struct sp_evidence *evidence, const struct sp_term
     return items > 0;
 }
 
-/* {"sizes": {"user": 100, "item": 50}, "names": ["item", "user"]} is [50, 100], written member(sizes, names[i]). */
+/* The members that the names say, in their order: {"user": 100, "item": 50} and ["item", "user"] give [50, 100]. An
+ * item of that is written member(sizes, names[i]). */
 static struct shapeproof_value members_of_names(struct sp_arena *arena, struct shapeproof_value object,
                                                 struct shapeproof_value names)
 {
@@ -191,6 +200,7 @@ static struct shapeproof_value members_of_names(struct sp_arena *arena, struct s
     return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .items = items, .count = names.count};
 }
 
+/* Whether an item of the list is itself a list, in some example. */
 static bool has_list(const struct sp_terminal *terminal, size_t examples)
 {
     for (size_t e = 0; e < examples; e++)
@@ -199,14 +209,21 @@ static bool has_list(const struct sp_terminal *terminal, size_t examples)
     return false;
 }
 
-/* A terminal for the members of `object` that the items of `list` name (block types and their settings), and one
- * for each of the first places of their values, if these are lists. */
+/* Adds a terminal for the members of `object` that the items of `list` name, and, if these are lists, one for each of
+ * their first four columns:
+ *
+ *     {"names": ["item", "user"], "sizes": {"user": [100, 2], "item": [50, 3]}}
+ *
+ *     member(sizes, names)       [[50, 3], [100, 2]]
+ *     member(sizes, names)[0]    [50, 100]
+ *     member(sizes, names)[1]    [3, 2] */
 static void add_members(struct sp_evidence *evidence, const struct sp_terminal *list, const struct sp_terminal *object)
 {
-    enum { MOST_PLACES = 4 };
+    enum { MOST_MEMBER_COLUMNS = 4 };
     struct sp_arena *arena = evidence->arena;
     const char *path = sp_arena_printf(arena, "member(%s, %s)", object->path, list->path);
-    if (evidence->terminals.count + MOST_PLACES >= MOST_LEAVES || sp_evidence_terminal(evidence, path)) return;
+    const bool is_full = evidence->terminals.count + MOST_MEMBER_COLUMNS >= MOST_TERMINALS;
+    if (is_full || sp_evidence_terminal(evidence, path)) return;
     struct sp_terminal members = {
         .path = path, .list = list->path, .column = "", .object = object->path, .cost = cost_of_key(object->path) + 1};
     struct shapeproof_value *values = sp_arena_array(arena, evidence->count, sizeof *values);
@@ -214,7 +231,8 @@ static void add_members(struct sp_evidence *evidence, const struct sp_terminal *
         values[e] = members_of_names(arena, object->values[e], list->values[e]);
     members.values = values;
     const struct sp_terminal *whole = add_terminal(evidence, members);
-    for (size_t k = 0; has_list(whole, evidence->count) && k < MOST_PLACES; k++) {
+    if (!has_list(whole, evidence->count)) return;
+    for (size_t k = 0; k < MOST_MEMBER_COLUMNS; k++) {
         struct sp_terminal column = members;
         column.column = sp_arena_printf(arena, "[%zu]", k);
         column.path = sp_arena_printf(arena, "%s%s", path, column.column);

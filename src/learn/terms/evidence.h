@@ -29,10 +29,11 @@ struct sp_evidence {
     bool is_cancelled;                    /* the watch wants the search to end */
 };
 
-/* Lists the terminals of all configurations. */
+/* Lists the terminals of all configurations, up to 600. */
 void sp_evidence_gather(struct sp_evidence *evidence);
+/* The terminal at a path; NULL when there is none. */
 struct sp_terminal *sp_evidence_terminal(const struct sp_evidence *evidence, const char *path);
-/* A symbol that means the term: a terminal without a path. */
+/* Adds a symbol: a terminal with the path and the values of the key, which stands for the term `meaning`. */
 struct sp_terminal *sp_evidence_symbol(struct sp_evidence *evidence, const struct sp_terminal *key,
                                        const struct sp_search_term *meaning);
 void sp_evidence_free(struct sp_evidence *evidence);

@@ -14,9 +14,10 @@
 struct sp_terminal {
     const char *path;
     const struct shapeproof_value *values; /* one for each example, SHAPEPROOF_VALUE_ABSENT where it has none */
-    const char *list;                      /* of a column of a list of rows: the list, or NULL; its values are lists */
-    const char *column;                    /* what its items have behind the place: "[1]" or ".size" */
-    const char *object;  /* of the members that a list of names has in an object: the object; or NULL */
+    const char *list;    /* the path of the list, if the terminal is a column of it (its values are lists), or what its
+                            items name in `object`; else NULL */
+    const char *column;  /* of a list: what is written behind an item, "[1]" or ".size"; "" for nothing */
+    const char *object;  /* the path of the object whose members the items of `list` name; or NULL */
     unsigned cost;       /* how unlikely it is that a size depends on it: 10 for a usual key, 22 for "dropout" */
     const char *letter;  /* how the table calls it, or NULL: by its path */
     const char *comment; /* behind the definition of the letter, "tokens"; or NULL */
