@@ -487,7 +487,8 @@ static void ambiguity_words(struct shapeproof_learning *learning, const struct s
 {
     const struct sp_terminal *terminal = stem->listed->terminal, *other = stem->listed->other;
     const bool constant = sp_terminal_is_constant(terminal, learning->evidence.count);
-    const struct ambiguous ambiguous = {learning, {stem->text, -1, true}};
+    const struct ambiguous ambiguous = {learning,
+                                        {.pattern = stem->text, .is_loop = true, .dimension = SP_WHETHER_OR_HOW_MANY}};
     struct sp_text items = {0}, others = {0};
     sp_value_json(&items, terminal->values[0]);
     if (other) sp_text_printf(&others, "names in %s", other->path);
@@ -558,7 +559,7 @@ static void ambiguity_buffers(struct shapeproof_learning *learning)
         const struct sp_tensor_row *row = &layout->rows.items[i];
         if (!row->is_solved || row->is_inner || sp_learn_is_buffer(row)) continue;
         if (is_called_as_parameter(row) && !is_of_frozen_norm(layout, row->pattern)) continue;
-        const struct ambiguous ambiguous = {learning, {row->pattern, -2, false}};
+        const struct ambiguous ambiguous = {learning, {.pattern = row->pattern, .dimension = SP_WHETHER_BUFFER}};
         count_choice(&ambiguous, (struct shapeproof_undecided){
                                      .chosen = "a parameter",
                                      .alternatives = SP_MAY_BE_BUFFER,

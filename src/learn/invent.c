@@ -117,7 +117,7 @@ void sp_learn_invent(struct shapeproof_learning *learning)
         examples[e] =
             (struct shapeproof_learn_example){learning->evidence.examples[e].inventory, learning->invented[e]};
     }
-    sp_layout_begin(&layout, &learning->evidence, false);
+    sp_layout_begin(&layout, &learning->evidence, SP_WORDS_ARE_NAMES);
     sp_layout_make(&layout);
     invent_from_layout(&inventor, &layout);
     sp_layout_free(&layout);

@@ -182,12 +182,11 @@ static void learn_table(struct shapeproof_learning *learning, const char *like, 
     if (!learning->is_proved && !learning->is_sound && !learning->are_strangers) write_what_is_right(learning, error);
 }
 
-/* One complete run of learning. `no_words`: words in names, such as `attention` in layers.3.attention, are not
- * taken for values of a list. */
-static struct shapeproof_learning *learn_with_words(const struct shapeproof_learn_example *examples, size_t count,
-                                                    const struct shapeproof_tables *tables,
-                                                    const struct shapeproof_learn_options *options, bool no_words,
-                                                    struct shapeproof_error *error)
+/* One complete run of learning, whether it succeeds or not. */
+static struct shapeproof_learning *learn_once(const struct shapeproof_learn_example *examples, size_t count,
+                                              const struct shapeproof_tables *tables,
+                                              const struct shapeproof_learn_options *options, enum sp_words words,
+                                              struct shapeproof_error *error)
 {
     struct shapeproof_learning *learning = sp_realloc(NULL, 1, sizeof *learning);
     *learning = (struct shapeproof_learning){.tables = tables};
@@ -195,7 +194,7 @@ static struct shapeproof_learning *learn_with_words(const struct shapeproof_lear
     learning->evidence.watch = options ? options->watch : NULL;
     learning->evidence.most = options && options->most_values ? options->most_values : SHAPEPROOF_LEARN_MOST_VALUES;
     learning->problem.evidence = &learning->evidence;
-    learning->problem.no_words = no_words;
+    learning->problem.words = words;
     sp_evidence_gather(&learning->evidence);
     if (!learning->evidence.terminals.count) {
         sp_learn_invent(learning);
@@ -206,7 +205,8 @@ static struct shapeproof_learning *learn_with_words(const struct shapeproof_lear
     return learning;
 }
 
-/* What seemed to be words of a list is taken for names of their own, where it does not come out. */
+/* Learns with words as items of lists; if the table is then not proved, learns once more with words as names, and takes
+ * that if it is proved or explains more. */
 struct shapeproof_learning *shapeproof_learn(const struct shapeproof_learn_example *examples, size_t count,
                                              const struct shapeproof_tables *tables,
                                              const struct shapeproof_learn_options *options,
@@ -214,12 +214,13 @@ struct shapeproof_learning *shapeproof_learn(const struct shapeproof_learn_examp
 {
     sp_error_reset(error);
     if (!can_learn(count, tables, options, error)) return NULL;
-    struct shapeproof_learning *learning = learn_with_words(examples, count, tables, options, false, error);
+    struct shapeproof_learning *learning = learn_once(examples, count, tables, options, SP_WORDS_ARE_ITEMS, error);
     if (!learning->evidence.is_cancelled && !learning->is_proved && learning->problem.layout.listed.count) {
-        struct shapeproof_learning *plain = learn_with_words(examples, count, tables, options, true, error);
-        const bool rather = plain->evidence.is_cancelled || plain->is_proved || plain->explained > learning->explained;
-        shapeproof_learning_free(rather ? learning : plain);
-        learning = rather ? plain : learning;
+        struct shapeproof_learning *plain = learn_once(examples, count, tables, options, SP_WORDS_ARE_NAMES, error);
+        const bool is_better =
+            plain->evidence.is_cancelled || plain->is_proved || plain->explained > learning->explained;
+        shapeproof_learning_free(is_better ? learning : plain);
+        learning = is_better ? plain : learning;
     }
     if (!learning->evidence.is_cancelled) return learning;
     sp_fail_cancelled(error);

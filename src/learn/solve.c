@@ -12,10 +12,11 @@
 
 /* ---- functions of the configuration ---- */
 
-/* A function that is known by its values: of a row's dimension, of a loop's end, of whether there is a tensor. What is
- * asked of it: which expressions equal it everywhere? */
-
-enum { MOST_POINTS = 400, MOST_BANKS = 32, MOST_COUNTED = 8 };
+enum {
+    MOST_POINTS = 400, /* of a reduced function */
+    MOST_BANKS = 32,   /* in the cache */
+    MOST_COUNTED = 8   /* different values */
+};
 
 void sp_function_add(struct sp_learn_function *function, const struct sp_point *point, double value)
 {
@@ -47,6 +48,8 @@ static int compare_samples(const void *left, const void *right)
     return sp_compare_points(&a->point, &b->point);
 }
 
+/* The points and values of the function, with the indices that the mask lacks set to 0, sorted by point. free() them.
+ */
 static struct sample *masked_samples(const struct sp_learn_function *function, unsigned mask)
 {
     struct sample *samples = sp_realloc(NULL, function->count + 1, sizeof *samples);
@@ -59,7 +62,7 @@ static struct sample *masked_samples(const struct sp_learn_function *function, u
     return samples;
 }
 
-/* Each point once; 0 when two values are at one. */
+/* Keeps each point once and returns how many there are; 0 when one point has two values. */
 static size_t unite_samples(struct sample *samples, size_t count)
 {
     size_t kept = 0;
@@ -71,7 +74,7 @@ static size_t unite_samples(struct sample *samples, size_t count)
     return kept;
 }
 
-/* Evenly, with the first and the last. */
+/* Keeps at most MOST_POINTS of the samples, evenly chosen, with the first and the last one. */
 static size_t thin_samples(struct sample *samples, size_t count)
 {
     if (count <= MOST_POINTS) return count;
@@ -91,6 +94,7 @@ static struct sp_reduced keep_samples(const struct sample *samples, size_t count
     return reduced;
 }
 
+/* Reduces the function to the indices of the mask; false when they do not decide its values. */
 static bool try_mask(const struct sp_learn_function *function, unsigned mask, struct sp_reduced *reduced)
 {
     struct sample *samples = masked_samples(function, mask);
@@ -162,11 +166,17 @@ struct sp_term_bank *sp_library_bank(struct sp_library *library, const struct sp
 
 /* ---- solve ---- */
 
-enum { MOST_ROUNDS = 40, MOST_ITERATIONS = 400000, MOST_SPELLED = 64, POPULAR = 7, FEW = 3 };
+enum {
+    MOST_ROUNDS = 40,         /* of layouts: each ends with a decision taken back */
+    MOST_ITERATIONS = 400000, /* of the loops of a row, in all examples */
+    MOST_SPELLED = 64,        /* numbers that are spelt out in names */
+    POPULAR = 7,              /* the cost of a key that was chosen somewhere */
+    FEW = 3                   /* numbers up to here are spelt out rather than not solved */
+};
 
 /* ---- loops ---- */
 
-/* The runs of a stem's values that have one outer point. */
+/* The values [begin, end) of a stem that have one outer point: the numbers of one loop. */
 struct run {
     size_t begin, end;
 };
@@ -188,6 +198,7 @@ static bool runs_are_even(const struct sp_stem_value *values, size_t count, uint
     return true;
 }
 
+/* The difference of the first two values of a run; 1 if every run has one value. */
 static uint64_t step_of_values(const struct sp_stem_value *values, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -196,7 +207,7 @@ static uint64_t step_of_values(const struct sp_stem_value *values, size_t count)
     return 1;
 }
 
-/* Its values are the same whatever the example and the outer indices. */
+/* Whether every run has the same values. */
 static bool runs_are_alike(const struct sp_stem_value *values, size_t count)
 {
     const struct run first = next_run(values, count, 0);
@@ -210,12 +221,13 @@ static bool runs_are_alike(const struct sp_stem_value *values, size_t count)
     return true;
 }
 
-/* A key, an item or a length, whose words are in the name. */
+/* Whether a term is a key, an item or a length that goes with the name. */
 static bool is_key_of_loop(const struct sp_search_term *term, const char *name)
 {
     return term->terminal && sp_search_term_affinity(term, name);
 }
 
+/* Exchanges the chosen term and an alternative. */
 static void choose_rather(struct sp_answer *answer, size_t other)
 {
     const struct sp_search_term *stranger = answer->term;
@@ -223,10 +235,10 @@ static void choose_rather(struct sp_answer *answer, size_t other)
     answer->others[other] = stranger;
 }
 
-/* Of an expression, for what is called so. */
+/* Whether a term suits what is called `name`. */
 typedef bool suits(const struct sp_search_term *term, const char *name);
 
-/* The first of the others that is better takes the place of one that does not suit. */
+/* If the chosen term is not good, exchanges it with the first alternative that is better; again until it is good. */
 static void prefer_better(struct sp_answer *answer, const char *name, suits *is_good, suits *is_better)
 {
     for (size_t i = 0; answer->term && !is_good(answer->term, name) && i < answer->other_count; i++)
@@ -238,7 +250,7 @@ static bool goes_with_name(const struct sp_search_term *term, const char *name)
     return sp_search_term_affinity(term, name) > 0;
 }
 
-/* What is counted as it is, or with one more: depth, len(widths) + 1. */
+/* Whether a term is a key, an item or a length, or one more: depth, len(widths) + 1. */
 static bool is_plain_count(const struct sp_search_term *term, const char *name)
 {
     (void)name;
@@ -246,7 +258,7 @@ static bool is_plain_count(const struct sp_search_term *term, const char *name)
     return (one_more ? term->a : term)->terminal != NULL;
 }
 
-/* What is called so is a number of things; a list has as many items as there are. */
+/* Whether a term counts things: a key that is called so, "num_layers" or "n", or what is read from a list. */
 static bool counts_by_name(const struct sp_search_term *term, const char *name)
 {
     (void)name;
@@ -260,7 +272,8 @@ static bool is_no_other_key(const struct sp_search_term *term, const char *name)
     return !term->terminal || counts_by_name(term, name);
 }
 
-/* Rather than a third of a width, or than a width itself; and rather a key that goes with the name. */
+/* For a count of iterations, prefers plain counts to other terms (width // 3), keys that count to other keys (width),
+ * and keys that go with the name. */
 static void prefer_count(struct sp_answer *answer, const char *name)
 {
     prefer_better(answer, name, is_plain_count, is_plain_count);
@@ -268,7 +281,7 @@ static void prefer_count(struct sp_answer *answer, const char *name)
     prefer_better(answer, name, goes_with_name, is_key_of_loop);
 }
 
-/* How many iterations an outer loop has in an example. */
+/* How many iterations the loop over an index has in an example: its highest value, and one more. */
 static size_t iterations_of_index(const struct sp_learn_function *function, size_t example, size_t index)
 {
     uint64_t iterations = 0;
@@ -278,7 +291,7 @@ static size_t iterations_of_index(const struct sp_learn_function *function, size
     return (size_t)iterations;
 }
 
-/* Whether the list has an item for each iteration, which is how often the inner loop iterations there. */
+/* Whether list[i] has the values of the function, and the list has as many items as the loop over i has iterations. */
 static bool is_list_of_iterations(const struct sp_learn_function *function, const struct sp_search_term *item)
 {
     for (size_t i = 0; i < function->count; i++) {
@@ -291,7 +304,10 @@ static bool is_list_of_iterations(const struct sp_learn_function *function, cons
     return true;
 }
 
-/* Of stages that all have as many blocks: a list with an item for each stage, where its name says that it counts. */
+/* The count of an inner loop, if it does not depend on the outer index i in the examples (two stages of 3 blocks each
+ * in all of them): prefers depths[i] to a term like len(depths) + 1. The name of the list must go with that of the
+ * loop, and the list must have an item for each iteration of the outer loop. The term that was chosen becomes an
+ * alternative. */
 static void prefer_list_of_iterations(const struct sp_learn_problem *problem, const struct sp_learn_function *function,
                                       struct sp_answer *answer)
 {
@@ -306,14 +322,14 @@ static void prefer_list_of_iterations(const struct sp_learn_problem *problem, co
                 arena,
                 (struct sp_search_term){.op = SP_TERM_ITEM, .terminal = terminal, .a = sp_search_term_index(arena, k)});
             if (!sp_search_term_affinity(item, function->name) || !is_list_of_iterations(function, item)) continue;
-            if (answer->other_count < SP_MOST_ALTERNATIVES) answer->other_count++;
+            if (answer->other_count < SP_MOST_ALTERNATIVES) answer->other_count++; /* else the last one is replaced */
             answer->others[answer->other_count - 1] = item;
             choose_rather(answer, answer->other_count - 1);
             return;
         }
 }
 
-/* Of the iterations of a body what is behind it: 4*iterations + 1. */
+/* Where the numbers behind a body begin, from how often the body is repeated: period*iterations + behind. */
 static const struct sp_search_term *place_behind(struct sp_arena *arena, const struct sp_stem *stem,
                                                  const struct sp_search_term *iterations)
 {
@@ -323,8 +339,8 @@ static const struct sp_search_term *place_behind(struct sp_arena *arena, const s
     return sp_search_term_binary(arena, SP_TERM_ADD, length, sp_search_term_number(arena, (double)stem->behind));
 }
 
-/* 2^(stages - i), which is nothing from some iteration on: a loop has to have its end at every iteration of the outer
- * ones, also where the row is not. */
+/* Whether a term contains a power like 2^(stages - i), which has no value from some i on. It cannot be the end of a
+ * loop, which must have a value at each iteration of the outer loops, also where no row is. */
 static bool falls_below_one(const struct sp_search_term *term)
 {
     if (!term) return false;
@@ -342,7 +358,7 @@ static bool is_end_everywhere(const struct sp_search_term *term, const char *nam
 enum end {
     FIRST_NUMBER,
     ITERATIONS,
-    ITERATIONS_BEFORE /* of the body that it is behind */
+    ITERATIONS_BEFORE /* how often the body is repeated that the loop comes behind */
 };
 
 static double value_of_end(const struct sp_stem *stem, const struct sp_stem_value *values, struct run run, enum end end)
@@ -352,6 +368,7 @@ static double value_of_end(const struct sp_stem *stem, const struct sp_stem_valu
     return (double)(end == FIRST_NUMBER ? first : (first - stem->behind) / stem->period);
 }
 
+/* The term for the first number of a loop, for its iterations, or for those of the body before it. */
 static struct sp_answer solve_end(struct sp_learn_problem *problem, const struct sp_stem *stem,
                                   const struct sp_stem_value *values, size_t count, enum end end)
 {
@@ -368,7 +385,7 @@ static struct sp_answer solve_end(struct sp_learn_problem *problem, const struct
     return answer;
 }
 
-/* Where the loop begins; what is behind a body, at the place that the iterations of that leave. */
+/* The term for the first number of a loop; behind a body it is computed from the iterations of that. */
 static struct sp_answer solve_first(struct sp_learn_problem *problem, const struct sp_stem *stem,
                                     const struct sp_stem_value *values, size_t count)
 {
@@ -380,7 +397,7 @@ static struct sp_answer solve_first(struct sp_learn_problem *problem, const stru
     return answer;
 }
 
-/* Where every second number occurs, or every third, from the same one on: an index of its own. */
+/* Whether the numbers have a step above 1 and begin with the same one everywhere: 1 3 5 and 1 3. */
 static bool is_stepped(const struct sp_stem_value *values, size_t count, uint64_t step)
 {
     for (size_t i = 0; i < count; i = next_run(values, count, i).end)
@@ -396,7 +413,7 @@ static uint64_t highest_value(const struct sp_stem_value *values, size_t count)
     return highest;
 }
 
-/* Without a range: each number is a name of its own, if they are the same everywhere, or none is above 3. */
+/* Spells out numbers that are no loop, if they are the same everywhere, or none is above 3. */
 static void spell_stem_of_few(struct sp_learn_problem *problem, const struct sp_stem *stem,
                               const struct sp_stem_value *values, size_t count)
 {
@@ -408,14 +425,14 @@ static void spell_stem_of_few(struct sp_learn_problem *problem, const struct sp_
 
 /* ---- a condition in front of a loop ---- */
 
-/* Where a loop may begin: each iteration of the outer ones. */
+/* The points at which a loop may begin: each iteration of the outer loops. */
 struct openings {
     const struct sp_learn_problem *problem;
-    const struct sp_stem *stem;
-    const struct sp_stem_value *values; /* of the stem, in order */
-    size_t count, next;
-    struct sp_learn_function begun; /* 1 where the loop has iterations, 0 where its ends have no value */
-    bool is_open;                   /* there is such a point */
+    const struct sp_stem *stem;         /* the loop */
+    const struct sp_stem_value *values; /* of the stem, sorted by outer point */
+    size_t count, next;                 /* how many those are, and the first that is not before the last point */
+    struct sp_learn_function begun;     /* 1 where the loop has iterations, 0 where its ends have no value */
+    bool is_open;                       /* at some point its ends have no value, and it has no iterations */
 };
 
 static void add_opening(struct openings *openings, const struct sp_point *point)
@@ -438,6 +455,7 @@ static bool is_begun(const struct sp_stem *stem, const struct sp_point *point)
     return !stem->when.term || sp_search_term_value(stem->when.term, point) != 0;
 }
 
+/* Adds the openings below a point, whose first `depth` indices are set. */
 static void list_openings(struct openings *openings, struct sp_point *point, size_t depth)
 {
     if (openings->begun.count >= MOST_ITERATIONS) return;
@@ -455,8 +473,8 @@ static void list_openings(struct openings *openings, struct sp_point *point, siz
     point->index[depth] = 0;
 }
 
-/* A loop over a list that some example does not have must not be begun there: what tells these apart. False when
- * nothing does. */
+/* Finds the condition of a loop whose ends have no value at some points, such as a loop over a list that some examples
+ * lack. False when it needs one and none is found. */
 static bool solve_when(struct sp_learn_problem *problem, struct sp_stem *stem, const struct sp_stem_value *values,
                        size_t count)
 {
@@ -471,7 +489,7 @@ static bool solve_when(struct sp_learn_problem *problem, struct sp_stem *stem, c
     return !openings.is_open || stem->when.term;
 }
 
-/* Words of a list: as often as it has items. */
+/* The loop over the words of a list: from 0 to its length. */
 static void solve_listed_stem(struct sp_learn_problem *problem, struct sp_stem *stem)
 {
     struct sp_arena *arena = problem->evidence->arena;
@@ -489,7 +507,8 @@ static void solve_listed_stem(struct sp_learn_problem *problem, struct sp_stem *
  *     0 1 2 5 6   0 1 5 6    several loops in a row (sp_layout_divide_stem)
  *     3 7         3 7        spelt, if they are few (spell_stem_of_few)
  *
- * Where the layout changed, all stems are solved again (problem->again). */
+ * Where the layout changed, all stems are solved again (problem->again). A stem that is neither solved nor changed
+ * stays as it is, and its rows are not solved. */
 static void solve_stem(struct sp_learn_problem *problem, size_t index)
 {
     struct sp_stem_value *values;
@@ -501,25 +520,27 @@ static void solve_stem(struct sp_learn_problem *problem, size_t index)
         return;
     }
     const uint64_t step = step_of_values(values, count);
-    const bool even = count && runs_are_even(values, count, step);
-    if (count && values[0].value && runs_are_alike(values, count) && next_run(values, count, 0).end == 1) {
-        sp_layout_spell_stem(&problem->layout, stem); /* the 1 of a Sequential is no loop from 1 to 1 */
+    const bool is_even = count && runs_are_even(values, count, step); /* first, first + step, first + 2*step ... */
+    const bool is_alike = count && runs_are_alike(values, count);
+    const bool is_one_number = is_alike && next_run(values, count, 0).end == 1;
+    if (is_one_number && values[0].value) {
+        sp_layout_spell_stem(&problem->layout, stem);
         problem->again = true;
-    } else if (even && is_stepped(values, count, step) && !runs_are_alike(values, count)) {
+    } else if (is_even && is_stepped(values, count, step) && !is_alike) {
         sp_layout_set_step(&problem->layout, stem, step, values[0].value);
         problem->again = true;
-    } else if (even && step == 1) {
+    } else if (is_even && step == 1) {
         stem->first = solve_first(problem, stem, values, count);
         stem->count = solve_end(problem, stem, values, count, ITERATIONS);
         stem->is_solved = stem->first.term && stem->count.term && solve_when(problem, stem, values, count);
     }
-    if (!stem->is_solved && !even && !problem->again)
-        problem->again = sp_layout_divide_stem(&problem->layout, index, false);
+    if (!stem->is_solved && !is_even && !problem->again)
+        problem->again = sp_layout_divide_stem(&problem->layout, index, SP_DIVIDE_ANY);
     if (!stem->is_solved && count && !problem->again) spell_stem_of_few(problem, stem, values, count);
     free(values);
 }
 
-/* How many rows have only some of a stem's values at one outer point: most, when each value is a thing of its own. */
+/* Whether a row has all `size` values of a loop at each outer point where it has any. */
 static bool is_row_whole(const struct sp_tensor_row *row, size_t depth, size_t size)
 {
     struct sp_point outer = {.example = SIZE_MAX};
@@ -540,6 +561,8 @@ static bool is_row_whole(const struct sp_tensor_row *row, size_t depth, size_t s
     return seen >= size;
 }
 
+/* Spells out the numbers of a stem if most of its rows have only some of them: each number is then a thing of its own,
+ * such as the layers of a Sequential. */
 static void spell_partition(struct sp_learn_problem *problem, size_t index)
 {
     struct sp_stem_value *values;
@@ -563,11 +586,12 @@ static void spell_partition(struct sp_learn_problem *problem, size_t index)
 /* ---- where a row is ---- */
 
 struct iterations {
-    struct sp_learn_function presence;
+    struct sp_learn_function presence; /* 1 at the iterations where a tensor is, 0 at the others */
     const struct sp_tensor_row *row;
-    size_t next; /* the place that is awaited */
+    size_t next; /* the first place of the row that no iteration has reached */
 };
 
+/* Notes whether a tensor is at an iteration; false when there are too many. */
 static bool add_iteration(struct iterations *iterations, const struct sp_point *point)
 {
     const struct sp_tensor_row *row = iterations->row;
@@ -608,7 +632,8 @@ static bool is_true_everywhere(const struct sp_learn_function *function)
     return true;
 }
 
-/* False, with the reason in the row, when no condition says where it is. */
+/* Finds the condition of a row, unless it has a tensor at each iteration of its loops. False, with the reason in the
+ * row, when there is none. */
 static bool solve_where(struct sp_learn_problem *problem, struct sp_tensor_row *row)
 {
     struct iterations iterations = {.presence = {.index_count = row->index_count, .name = row->pattern}, .row = row};
@@ -685,7 +710,7 @@ static bool solve_dimensions(struct sp_learn_problem *problem, struct sp_tensor_
 
 /* ---- what may be taken back ---- */
 
-/* Its innermost index that has the same values everywhere, or three at most, is spelt out, in this row alone. */
+/* Spells out an index in this row alone: the innermost one that has the same values everywhere, or none above 2. */
 static void spell_failed_row(struct sp_learn_problem *problem, const struct sp_tensor_row *row)
 {
     for (size_t depth = row->index_count; depth-- > 0;) {
@@ -708,13 +733,14 @@ static bool is_far_fetched(const struct sp_tensor_row *row)
     return false;
 }
 
-/* What no expression says, or hardly one, may be one of several things that alternate. */
+/* Divides a loop of a row that is not solved, or by terms that may be accidents: it may be several things that
+ * alternate. False when no loop can be divided. */
 static bool divide_failed_row(struct sp_learn_problem *problem, const struct sp_tensor_row *row)
 {
     bool divided = false;
     if (row->is_solved && !is_far_fetched(row)) return false;
     for (size_t i = 0; i < row->index_count && !divided; i++)
-        divided = sp_layout_divide_stem(&problem->layout, row->stems[i], true);
+        divided = sp_layout_divide_stem(&problem->layout, row->stems[i], SP_DIVIDE_APART);
     problem->respelled = problem->respelled || divided;
     return divided;
 }
@@ -862,7 +888,7 @@ static void note_conditions(struct sp_learn_problem *problem)
     }
 }
 
-/* Which examples have the front. */
+/* Finds the condition under which the names of an example begin with the front. */
 static void solve_front(struct sp_learn_problem *problem)
 {
     const struct sp_fronts *fronts = &problem->layout.fronts;
@@ -876,7 +902,7 @@ static void solve_front(struct sp_learn_problem *problem)
 void sp_solve_layout(struct sp_learn_problem *problem)
 {
     problem->library.evidence = problem->evidence;
-    sp_layout_begin(&problem->layout, problem->evidence, !problem->no_words);
+    sp_layout_begin(&problem->layout, problem->evidence, problem->words);
     solve_until_settled(problem);
     sp_layout_dimensions(&problem->layout, note_prior, problem);
     note_conditions(problem);

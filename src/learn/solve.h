@@ -84,10 +84,10 @@ struct sp_learn_problem {
         } * items;
         size_t count, capacity;
     } defaults;
-    bool no_words;  /* words in names are never treated as items of a list */
-    size_t effort;  /* values computed for choices by cases so far, as an estimate */
-    bool respelled; /* this round changed which numbers are indices in some rows: another round follows */
-    bool again;     /* a decision was taken back: the round ends at once, and another one follows */
+    enum sp_words words; /* what words in names are that a list has as well */
+    size_t effort;       /* values computed for choices by cases so far, as an estimate */
+    bool respelled;      /* this round changed which numbers are indices in some rows: another round follows */
+    bool again;          /* a decision was taken back: the round ends at once, and another one follows */
 };
 
 /* The likeliest term for a size or a count, with alternatives; no term if there is none. If a key with a default is

@@ -88,8 +88,8 @@ static void list_sequences(struct census *census, struct seen *seen, size_t coun
     }
 }
 
-/* Lists the tensors of all rows of the stem, then groups them. False when there are more rows than a bit set holds, or
- * none. The lists of `census` are to be freed in both cases. */
+/* Lists the tensors of all rows of the stem, then groups them. False when there is no row, or so many that a bit set
+ * does not hold more. The lists of `census` are to be freed in both cases. */
 static bool take_census(const struct sp_layout *layout, size_t stem, struct census *census)
 {
     const size_t depth = layout->stems.items[stem].depth;
@@ -113,6 +113,7 @@ static bool take_census(const struct sp_layout *layout, size_t stem, struct cens
 
 /* ---- what repeats ---- */
 
+/* The rows at a number, as bits; 0 for a number that does not occur. Binary search. */
 static uint64_t rows_at(const struct sequence *sequence, uint64_t number)
 {
     size_t low = 0, high = sequence->count;
@@ -124,6 +125,7 @@ static uint64_t rows_at(const struct sequence *sequence, uint64_t number)
     return low < sequence->count && sequence->iterations[low].number == number ? sequence->iterations[low].rows : 0;
 }
 
+/* Whether the rows at the numbers from `from` on are those of the first period of `model`, and any. */
 static bool is_period_at(const struct sequence *sequence, const struct sequence *model, uint64_t from, uint64_t period)
 {
     uint64_t any = 0;
@@ -134,6 +136,7 @@ static bool is_period_at(const struct sequence *sequence, const struct sequence 
     return any != 0;
 }
 
+/* How often the first period of `model` is repeated at the beginning of the sequence. */
 static uint64_t count_periods(const struct sequence *sequence, const struct sequence *model, uint64_t period)
 {
     uint64_t iterations = 0;
@@ -141,7 +144,7 @@ static uint64_t count_periods(const struct sequence *sequence, const struct sequ
     return iterations;
 }
 
-/* What is behind both bodies is the same. */
+/* Whether the same rows are behind both bodies, from these numbers on, and not too many. */
 static bool ends_are_alike(const struct sequence *a, uint64_t a_from, const struct sequence *b, uint64_t b_from)
 {
     const uint64_t last_a = a->iterations[a->count - 1].number, last_b = b->iterations[b->count - 1].number;
@@ -153,6 +156,7 @@ static bool ends_are_alike(const struct sequence *a, uint64_t a_from, const stru
     return true;
 }
 
+/* Whether no row occurs at two places of the period. */
 static bool are_places_apart(const struct sequence *model, uint64_t period)
 {
     uint64_t before = 0;
@@ -171,6 +175,8 @@ static const struct sequence *longest_sequence(const struct census *census)
     return longest;
 }
 
+/* Divides every sequence by a period, after the longest sequence, in which it must be there twice. False when another
+ * one does not begin with it, or has another end. */
 static bool divide_into_periods(const struct sp_layout *layout, const struct census *census, uint64_t period,
                                 struct sp_division *division)
 {
@@ -188,15 +194,16 @@ static bool divide_into_periods(const struct sp_layout *layout, const struct cen
     return true;
 }
 
-/* False when nothing repeats, or what is behind it is not the same everywhere. `apart`: only where the places of the
- * period have no row in common. */
-static bool division_find(const struct sp_layout *layout, size_t stem, bool apart, struct sp_division *division)
+/* Finds the shortest period of the numbers behind a stem. False when nothing repeats, or what is behind the body is not
+ * the same everywhere. */
+static bool find_division(const struct sp_layout *layout, size_t stem, enum sp_divide which,
+                          struct sp_division *division)
 {
     struct census census = {0};
     bool found = false;
     if (take_census(layout, stem, &census))
         for (uint64_t period = 2; period <= LONGEST_PERIOD && !found; period++)
-            found = (!apart || are_places_apart(longest_sequence(&census), period)) &&
+            found = (which == SP_DIVIDE_ANY || are_places_apart(longest_sequence(&census), period)) &&
                     divide_into_periods(layout, &census, period, division);
     free(census.iterations.items);
     free(census.sequences.items);
@@ -223,7 +230,9 @@ enum { STEP_UNIT = 1 << 20 }; /* a step and an offset below it in one number */
 
 /* ---- numbers within words ---- */
 
-/* Which numbers each example has behind a text, as bits; large ones share the last. */
+enum { LAST_BIT = 63 }; /* for numbers from here on */
+
+/* Which numbers each example has behind a text, as bits. */
 struct stem_counts {
     struct sp_arena arena;
     struct sp_map stems;
@@ -248,11 +257,12 @@ static struct counted_stem *stem_of(struct stem_counts *stem_counts, const char 
     return &stem_counts->list.items[stem_counts->list.count - 1];
 }
 
-/* Notes, for each number in a name, that the text in front of it has this number in the example. */
+/* Notes, for each number in a name, that the text in front of it has this number in the example: "h.3.l2.w" notes 3 for
+ * "h." and 2 for "h.{}.l". */
 static void count_numbers_of_name(struct stem_counts *stem_counts, const struct sp_layout *layout, const char *name,
                                   size_t example)
 {
-    bool fronted;
+    bool fronted; /* of no interest here */
     struct sp_text raw = {0};
     struct sp_marked_name marked = {.count = 0};
     struct sp_indices indices = {.count = 0};
@@ -262,14 +272,15 @@ static void count_numbers_of_name(struct stem_counts *stem_counts, const struct 
     sp_text_free(&marked.text);
     for (char *c = raw.data; c && *c; c++) {
         if (*c != SP_INDEX_MARK) continue;
-        *c = '\0';
+        *c = '\0'; /* for a moment, so that the text ends here */
         const uint64_t number = indices.value[next++];
-        stem_of(stem_counts, raw.data)->seen[example] |= (uint64_t)1 << (number < 63 ? number : 63);
+        stem_of(stem_counts, raw.data)->seen[example] |= (uint64_t)1 << (number < LAST_BIT ? number : LAST_BIT);
         *c = SP_INDEX_MARK;
     }
     sp_text_free(&raw);
 }
 
+/* Whether two examples that have numbers behind the text have other ones. */
 static bool examples_differ_at(const struct stem_counts *stem_counts, const struct counted_stem *stem)
 {
     uint64_t first = 0;
@@ -280,12 +291,12 @@ static bool examples_differ_at(const struct stem_counts *stem_counts, const stru
     return false;
 }
 
-void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence, bool words)
+void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence, enum sp_words words)
 {
     struct stem_counts stem_counts = {.examples = evidence->count};
     *layout = (struct sp_layout){.evidence = evidence};
     sp_fronts_find(&layout->fronts, evidence);
-    if (words) sp_listed_find(&layout->listed, evidence, &layout->fronts);
+    if (words == SP_WORDS_ARE_ITEMS) sp_listed_find(&layout->listed, evidence, &layout->fronts);
     for (size_t e = 0; e < evidence->count; e++)
         for (size_t i = 0; i < shapeproof_inventory_count(evidence->examples[e].inventory); i++)
             count_numbers_of_name(&stem_counts, layout,
@@ -300,57 +311,59 @@ void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence, boo
 
 /* ---- names into rows ---- */
 
-/* A name that is being taken apart. */
-struct parting {
-    struct sp_marked_name marked;
-    struct sp_text raw, pattern;
-    struct sp_indices numbers; /* every number of the name */
-    struct sp_indices indices; /* those that are indices */
-    size_t stems[SP_MAX_INDICES];
-    size_t counted[SP_MAX_INDICES]; /* which of all indices it is, with those that are spelt out */
-    unsigned spelled;               /* bits of indices that this row spells out */
-    struct sp_text whole;           /* the pattern with all indices */
+/* A name that is split into a pattern and indices, from the left to the right. */
+struct split {
     size_t example;
-    const struct sp_division *division; /* of the last number, or NULL ... */
-    uint64_t place;                     /* ... and where in it that is */
+    struct sp_marked_name marked;       /* the name with a mark for each word of a list */
+    struct sp_text raw;                 /* the same with a mark for each number */
+    struct sp_indices numbers;          /* every number of the name */
+    struct sp_text pattern;             /* so far: numbers and words that are no indices are spelt out */
+    struct sp_indices indices;          /* so far */
+    size_t stems[SP_MAX_INDICES];       /* of each index */
+    size_t counted[SP_MAX_INDICES];     /* which one each index is, if those that the row spells out are counted, too */
+    unsigned spelled;                   /* input: bits of indices that this row spells out, by that number */
+    struct sp_text whole;               /* the pattern if the row spelt out nothing */
+    const struct sp_division *division; /* of the number that is added now, or NULL ... */
+    uint64_t place;                     /* ... and which place of it the number is at */
 };
 
-/* The stem (the text of a name up to a number) with this text, added if it is new. A stem that was divided gets the
- * step and the offset of its part. */
-static size_t stem_with_text(struct sp_layout *layout, const struct parting *parting,
-                             const struct sp_listed_place *listed)
+/* The stem whose text is the pattern so far, added if it is new. `listed` is the list whose words stand there, or NULL
+ * for numbers. If the stem is one place of a division, the number is period * index + place in the body, and counts
+ * from the end of the body behind it. */
+static size_t stem_with_text(struct sp_layout *layout, const struct split *split, const struct sp_listed_place *listed)
 {
-    const size_t known = sp_map_get(&layout->stem_names, parting->pattern.data);
+    const size_t known = sp_map_get(&layout->stem_names, split->pattern.data);
     if (known != SIZE_MAX) return known;
-    struct sp_stem stem = {.text = sp_arena_string(&layout->arena, parting->pattern.data),
-                           .depth = parting->indices.count,
+    struct sp_stem stem = {.text = sp_arena_string(&layout->arena, split->pattern.data),
+                           .depth = split->indices.count,
                            .step = 1,
                            .listed = listed};
-    if (parting->division && parting->place < parting->division->period) {
-        stem.step = parting->division->period;
-        stem.offset = parting->place;
-    } else if (parting->division) {
-        stem.period = parting->division->period;
-        stem.behind = parting->place - stem.period;
+    if (split->division && split->place < split->division->period) {
+        stem.step = split->division->period;
+        stem.offset = split->place;
+    } else if (split->division) {
+        stem.period = split->division->period;
+        stem.behind = split->place - stem.period;
     }
     const size_t step = sp_map_get(&layout->steps, stem.text);
     if (step != SIZE_MAX) {
         stem.step = step / STEP_UNIT;
         stem.offset = step % STEP_UNIT;
     }
-    memcpy(stem.stems, parting->stems, sizeof stem.stems);
+    memcpy(stem.stems, split->stems, sizeof stem.stems);
     sp_map_add(&layout->stem_names, stem.text, layout->stems.count);
     *SP_PUSH(&layout->stems) = stem;
     return layout->stems.count - 1;
 }
 
-/* Between dots, and of values that mean the same; or within a word, and counted. */
-static bool is_index(const struct sp_layout *layout, const struct parting *parting, const char *mark)
+/* Whether the number at `mark` is an index: it stands between dots, or the examples differ in it (layout->counted), and
+ * no decision was to spell it out. */
+static bool is_index(const struct sp_layout *layout, const struct split *split, const char *mark)
 {
-    const char *start = parting->raw.data, before = mark > start ? mark[-1] : '.';
+    const char *start = split->raw.data, before = mark > start ? mark[-1] : '.';
     const char after = mark[1] ? mark[1] : '.';
     const bool apart = (before == '.' || before == '/') && (after == '.' || after == '/');
-    if (sp_map_get(&layout->spelled, parting->pattern.data) != SIZE_MAX) return false;
+    if (sp_map_get(&layout->spelled, split->pattern.data) != SIZE_MAX) return false;
     if (apart) return true;
     const size_t length = (size_t)(mark - start);
     struct sp_text stem = {0};
@@ -360,87 +373,91 @@ static bool is_index(const struct sp_layout *layout, const struct parting *parti
     return counted;
 }
 
-/* Whether what is spelt out in this row is; counts those that could be. */
-static bool is_spelled_here(struct parting *parting, size_t *indices_seen)
+/* Whether this row spells out the next index, which is then counted; or whether there are too many indices. */
+static bool is_spelled_here(struct split *split, size_t *indices_seen)
 {
     const size_t place = (*indices_seen)++;
-    return parting->indices.count == SP_MAX_INDICES || (parting->spelled >> place & 1);
+    return split->indices.count == SP_MAX_INDICES || (split->spelled >> place & 1);
 }
 
-/* Marks which place of a division the number is at. NULL where there is none, or no mark for it. */
-static const struct sp_division *mark_place(const struct sp_layout *layout, struct parting *parting, uint64_t number)
+/* Appends the mark for the place of a number in the division of its stem, and returns the division. NULL, and the
+ * pattern stays, when the stem is not divided, or when there is no mark for so high a place. */
+static const struct sp_division *mark_place(const struct sp_layout *layout, struct split *split, uint64_t number)
 {
-    struct sp_point outer = {.example = parting->example};
-    const size_t known = sp_map_get(&layout->divided, parting->pattern.data);
+    struct sp_point outer = {.example = split->example};
+    const size_t known = sp_map_get(&layout->divided, split->pattern.data);
     if (known == SIZE_MAX) return NULL;
-    memcpy(outer.index, parting->indices.value, parting->indices.count * sizeof *outer.index);
-    parting->place = division_place(&layout->divisions.items[known], &outer, number);
-    if (parting->place > SP_LAST_PLACE - SP_FIRST_PLACE) return NULL;
-    const char mark = (char)(SP_FIRST_PLACE + parting->place);
-    sp_text_append(&parting->pattern, &mark, 1);
+    memcpy(outer.index, split->indices.value, split->indices.count * sizeof *outer.index);
+    split->place = division_place(&layout->divisions.items[known], &outer, number);
+    if (split->place > SP_LAST_PLACE - SP_FIRST_PLACE) return NULL;
+    const char mark = (char)(SP_FIRST_PLACE + split->place);
+    sp_text_append(&split->pattern, &mark, 1);
     return &layout->divisions.items[known];
 }
 
-static void part_index(struct sp_layout *layout, struct parting *parting, const struct sp_listed_place *listed,
-                       uint64_t number, size_t place)
+/* Appends an index to the pattern. `place` is which one it is, with those that are spelt out. */
+static void append_index(struct sp_layout *layout, struct split *split, const struct sp_listed_place *listed,
+                         uint64_t number, size_t place)
 {
-    const size_t stem = stem_with_text(layout, parting, listed);
+    const size_t stem = stem_with_text(layout, split, listed);
     const struct sp_stem *made = &layout->stems.items[stem];
-    parting->stems[parting->indices.count] = stem;
-    parting->counted[parting->indices.count] = place;
-    parting->indices.value[parting->indices.count++] = (number - made->offset) / made->step;
-    sp_text_append(&parting->pattern, &(char){SP_INDEX_MARK}, 1);
+    split->stems[split->indices.count] = stem;
+    split->counted[split->indices.count] = place;
+    split->indices.value[split->indices.count++] = (number - made->offset) / made->step;
+    sp_text_append(&split->pattern, &(char){SP_INDEX_MARK}, 1);
 }
 
-static void part_number(struct sp_layout *layout, struct parting *parting, const char *mark, uint64_t number,
+/* Appends a number of the name, as an index or spelt out. */
+static void append_number(struct sp_layout *layout, struct split *split, const char *mark, uint64_t number,
+                          size_t *indices_seen)
+{
+    const size_t place = *indices_seen, length = split->pattern.length;
+    bool counts = is_index(layout, split, mark) && !is_spelled_here(split, indices_seen);
+    split->division = counts ? mark_place(layout, split, number) : NULL;
+    if (split->division) counts = sp_map_get(&layout->spelled, split->pattern.data) == SIZE_MAX;
+    if (!counts) split->pattern.length = length;
+    if (counts) append_index(layout, split, NULL, number, place);
+    else sp_text_number(&split->pattern, number);
+}
+
+/* Appends a word that a list has, as an index or spelt out. */
+static void append_word(struct sp_layout *layout, struct split *split, size_t example, size_t word,
                         size_t *indices_seen)
 {
-    const size_t place = *indices_seen, length = parting->pattern.length;
-    bool counts = is_index(layout, parting, mark) && !is_spelled_here(parting, indices_seen);
-    parting->division = counts ? mark_place(layout, parting, number) : NULL;
-    if (parting->division) counts = sp_map_get(&layout->spelled, parting->pattern.data) == SIZE_MAX;
-    if (!counts) parting->pattern.length = length;
-    if (counts) part_index(layout, parting, NULL, number, place);
-    else sp_text_number(&parting->pattern, number);
-}
-
-static void part_word(struct sp_layout *layout, struct parting *parting, size_t example, size_t word,
-                      size_t *indices_seen)
-{
     const size_t place = *indices_seen;
-    parting->division = NULL;
-    const bool is_index = sp_map_get(&layout->spelled, parting->pattern.data) == SIZE_MAX;
-    if (!is_index || is_spelled_here(parting, indices_seen))
-        sp_text_puts(&parting->pattern, sp_listed_word(&layout->listed, example, &parting->marked, word));
+    split->division = NULL;
+    const bool is_index = sp_map_get(&layout->spelled, split->pattern.data) == SIZE_MAX;
+    if (!is_index || is_spelled_here(split, indices_seen))
+        sp_text_puts(&split->pattern, sp_listed_word(&layout->listed, example, &split->marked, word));
     else
-        part_index(layout, parting, &layout->listed.items[parting->marked.words[word].place],
-                   parting->marked.words[word].item, place);
+        append_index(layout, split, &layout->listed.items[split->marked.words[word].place],
+                     split->marked.words[word].item, place);
 }
 
-/* Splits a name into its pattern and its numbers: "h.3.attn.w" gives "h.{}.attn.w" and 3. Numbers that the layout
- * spells out stay in the pattern. */
-static void part_name(struct sp_layout *layout, struct parting *parting, const char *name, size_t example)
+/* Splits a name into its pattern and its indices: "h.3.attn.w" gives "h.{}.attn.w" and 3. Numbers that are no indices
+ * stay in the pattern, as do those of split->spelled. */
+static void split_name(struct sp_layout *layout, struct split *split, const char *name, size_t example)
 {
     size_t next = 0, word = 0, indices_seen = 0;
     bool fronted;
-    parting->example = example;
-    parting->raw.length = parting->pattern.length = 0;
-    parting->numbers.count = parting->indices.count = 0;
-    sp_text_puts(&parting->raw, "");
-    sp_text_puts(&parting->pattern, "");
-    parting->pattern.data[0] = '\0';
+    split->example = example;
+    split->raw.length = split->pattern.length = 0;
+    split->numbers.count = split->indices.count = 0;
+    sp_text_puts(&split->raw, ""); /* empty strings, not NULL */
+    sp_text_puts(&split->pattern, "");
+    split->pattern.data[0] = '\0';
     name = sp_front_taken(&layout->fronts, example, name, &fronted);
-    if (fronted) sp_text_append(&parting->pattern, &(char){SP_FRONT_MARK}, 1);
-    sp_listed_mark(&layout->listed, example, name, &parting->marked);
-    sp_name_split(&parting->raw, parting->marked.text.data, SP_INDEX_ANYWHERE, &parting->numbers);
-    for (const char *c = parting->raw.data; *c; c++) {
-        if (*c == SP_INDEX_MARK) part_number(layout, parting, c, parting->numbers.value[next++], &indices_seen);
-        else if (*c == SP_WORD_MARK) part_word(layout, parting, example, word++, &indices_seen);
-        else sp_text_append(&parting->pattern, c, 1);
+    if (fronted) sp_text_append(&split->pattern, &(char){SP_FRONT_MARK}, 1);
+    sp_listed_mark(&layout->listed, example, name, &split->marked);
+    sp_name_split(&split->raw, split->marked.text.data, SP_INDEX_ANYWHERE, &split->numbers);
+    for (const char *c = split->raw.data; *c; c++) {
+        if (*c == SP_INDEX_MARK) append_number(layout, split, c, split->numbers.value[next++], &indices_seen);
+        else if (*c == SP_WORD_MARK) append_word(layout, split, example, word++, &indices_seen);
+        else sp_text_append(&split->pattern, c, 1);
     }
 }
 
-/* Tensors of one name that have not as many dimensions are different rows. */
+/* The key of a row: tensors with the same pattern and another rank are another row. */
 static const char *key_of_row(struct sp_layout *layout, const char *pattern, uint32_t rank)
 {
     const size_t known = sp_map_get(&layout->row_names, pattern);
@@ -448,25 +465,26 @@ static const char *key_of_row(struct sp_layout *layout, const char *pattern, uin
     return sp_arena_printf(&layout->arena, "%s\xff%u", pattern, rank);
 }
 
-static size_t row_with_pattern(struct sp_layout *layout, const struct parting *parting, uint32_t rank)
+/* The row of the name that was split, added if it is new. */
+static size_t row_with_pattern(struct sp_layout *layout, const struct split *split, uint32_t rank)
 {
-    const char *key = key_of_row(layout, parting->pattern.data, rank);
+    const char *key = key_of_row(layout, split->pattern.data, rank);
     const size_t known = sp_map_get(&layout->row_names, key);
     if (known != SIZE_MAX) return known;
     struct sp_tensor_row row = {.key = sp_arena_string(&layout->arena, key),
-                                .pattern = sp_arena_string(&layout->arena, parting->pattern.data),
-                                .whole = sp_arena_string(&layout->arena, parting->whole.data),
-                                .index_count = parting->indices.count,
+                                .pattern = sp_arena_string(&layout->arena, split->pattern.data),
+                                .whole = sp_arena_string(&layout->arena, split->whole.data),
+                                .index_count = split->indices.count,
                                 .rank = rank,
                                 .tied_to = SHAPEPROOF_NONE};
-    memcpy(row.stems, parting->stems, sizeof row.stems);
-    memcpy(row.numbers, parting->counted, sizeof row.numbers);
+    memcpy(row.stems, split->stems, sizeof row.stems);
+    memcpy(row.numbers, split->counted, sizeof row.numbers);
     sp_map_add(&layout->row_names, row.key, layout->rows.count);
     *SP_PUSH(&layout->rows) = row;
     return layout->rows.count - 1;
 }
 
-/* A row that is new comes behind the one that it follows in its file. */
+/* Links a new row behind the one that it follows in its file; SHAPEPROOF_NONE: at the beginning. */
 static void put_behind(struct sp_layout *layout, size_t row, size_t previous)
 {
     struct sp_tensor_row *rows = layout->rows.items;
@@ -475,39 +493,39 @@ static void put_behind(struct sp_layout *layout, size_t row, size_t previous)
     *next = row;
 }
 
-/* Puts a tensor into the row with its pattern and rank and returns the row; a new row comes behind `previous`. If the
- * layout spells out numbers in this pattern (parting->spelled), the name is split again without taking these for
- * indices. Optimizer state is left out. */
-static size_t add_tensor_to_layout(struct sp_layout *layout, struct parting *parting, size_t example,
+/* Puts a tensor into the row with its pattern and rank; a new row comes behind the row `previous`. Returns the row,
+ * which is that of the next tensor's `previous`. A tensor of optimizer state is left out, and `previous` is returned.
+ * If the layout spells out indices in this row, the name is split a second time without them. */
+static size_t add_tensor_to_layout(struct sp_layout *layout, struct split *split, size_t example,
                                    const struct shapeproof_tensor *tensor, size_t previous)
 {
-    struct sp_row_tensor occurrence = {.point = {.example = example}, .tensor = tensor};
     if (tensor->flags & SHAPEPROOF_TENSOR_STATE) return previous;
-    parting->spelled = 0;
-    part_name(layout, parting, tensor->name, example);
-    const size_t spelled = sp_map_get(&layout->spelled_rows, parting->pattern.data);
-    parting->whole.length = 0;
-    sp_text_puts(&parting->whole, parting->pattern.data);
+    struct sp_row_tensor occurrence = {.point = {.example = example}, .tensor = tensor};
+    split->spelled = 0;
+    split_name(layout, split, tensor->name, example);
+    const size_t spelled = sp_map_get(&layout->spelled_rows, split->pattern.data);
+    split->whole.length = 0;
+    sp_text_puts(&split->whole, split->pattern.data);
     if (spelled != SIZE_MAX) {
-        parting->spelled = (unsigned)spelled;
-        part_name(layout, parting, tensor->name, example);
+        split->spelled = (unsigned)spelled;
+        split_name(layout, split, tensor->name, example);
     }
-    memcpy(occurrence.point.index, parting->indices.value, parting->indices.count * sizeof(uint64_t));
-    const size_t known = layout->rows.count, row = row_with_pattern(layout, parting, tensor->rank);
+    memcpy(occurrence.point.index, split->indices.value, split->indices.count * sizeof(uint64_t));
+    const size_t known = layout->rows.count, row = row_with_pattern(layout, split, tensor->rank);
     if (row == known) put_behind(layout, row, previous);
     *SP_PUSH(&layout->rows.items[row].places) = occurrence;
     return row;
 }
 
-static void add_example_to_layout(struct sp_layout *layout, struct parting *parting, size_t example)
+static void add_example_to_layout(struct sp_layout *layout, struct split *split, size_t example)
 {
     const struct shapeproof_inventory *inventory = layout->evidence->examples[example].inventory;
     size_t previous = SHAPEPROOF_NONE;
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
-        previous = add_tensor_to_layout(layout, parting, example, shapeproof_inventory_tensor(inventory, i), previous);
+        previous = add_tensor_to_layout(layout, split, example, shapeproof_inventory_tensor(inventory, i), previous);
 }
 
-/* Into the order of the files, as far as they have one. */
+/* Sorts the rows by the links: in the order of the files, as far as they agree. */
 static void sort_rows(struct sp_layout *layout)
 {
     struct sp_tensor_row *sorted = sp_realloc(NULL, layout->rows.count + 1, sizeof *sorted);
@@ -539,18 +557,18 @@ static void clear_layout(struct sp_layout *layout)
 
 void sp_layout_make(struct sp_layout *layout)
 {
-    struct parting parting = {0};
+    struct split split = {0};
     clear_layout(layout);
-    for (size_t e = 0; e < layout->evidence->count; e++) add_example_to_layout(layout, &parting, e);
+    for (size_t e = 0; e < layout->evidence->count; e++) add_example_to_layout(layout, &split, e);
     sort_rows(layout);
     for (size_t i = 0; i < layout->rows.count; i++) {
         struct sp_tensor_row *row = &layout->rows.items[i];
         qsort(row->places.items, row->places.count, sizeof *row->places.items, compare_occurrences);
     }
-    sp_text_free(&parting.marked.text);
-    sp_text_free(&parting.raw);
-    sp_text_free(&parting.pattern);
-    sp_text_free(&parting.whole);
+    sp_text_free(&split.marked.text);
+    sp_text_free(&split.raw);
+    sp_text_free(&split.pattern);
+    sp_text_free(&split.whole);
 }
 
 /* ---- decisions ---- */
@@ -566,13 +584,13 @@ void sp_layout_set_step(struct sp_layout *layout, const struct sp_stem *stem, ui
     if (step < STEP_UNIT && offset < STEP_UNIT) sp_map_add(&layout->steps, text, (size_t)(step * STEP_UNIT + offset));
 }
 
-bool sp_layout_divide_stem(struct sp_layout *layout, size_t stem, bool apart)
+bool sp_layout_divide_stem(struct sp_layout *layout, size_t stem, enum sp_divide which)
 {
     struct sp_division division;
     const char *text = layout->stems.items[stem].text;
     const size_t length = strlen(text);
     if (length && text[length - 1] >= SP_FIRST_PLACE && text[length - 1] <= SP_LAST_PLACE) return false;
-    if (layout->stems.items[stem].step != 1 || !division_find(layout, stem, apart, &division)) return false;
+    if (layout->stems.items[stem].step != 1 || !find_division(layout, stem, which, &division)) return false;
     sp_map_add(&layout->divided, sp_arena_string(layout->evidence->arena, text), layout->divisions.count);
     *SP_PUSH(&layout->divisions) = division;
     return true;
@@ -611,7 +629,7 @@ bool sp_row_is_in(const struct sp_tensor_row *row, size_t example)
 
 static bool is_row_of_table(const struct sp_tensor_row *row) { return row->is_solved && !row->is_inner; }
 
-/* Not of rows alone that another table says. */
+/* Whether the loop is written: false if all rows below it are predicted by other tables. */
 static bool is_stem_of_table(const struct sp_layout *layout, size_t stem)
 {
     bool inner = false;
@@ -627,12 +645,12 @@ static bool is_stem_of_table(const struct sp_layout *layout, size_t stem)
 static void visit_row_dimensions(const struct sp_tensor_row *row, sp_visit_answer *visit, void *context)
 {
     for (uint32_t d = 0; d < row->rank; d++)
-        visit(context, &row->dims[d], (struct sp_asked){row->pattern, (int)d, false});
+        visit(context, &row->dims[d], (struct sp_asked){.pattern = row->pattern, .dimension = (int)d});
 }
 
 static void visit_row_answers(const struct sp_tensor_row *row, sp_visit_answer *visit, void *context)
 {
-    const struct sp_asked whether = {row->pattern, -1, false};
+    const struct sp_asked whether = {.pattern = row->pattern, .dimension = SP_WHETHER_OR_HOW_MANY};
     visit_row_dimensions(row, visit, context);
     if (row->where.term) visit(context, &row->where, whether);
     if (row->tied_when.term) visit(context, &row->tied_when, whether);
@@ -649,10 +667,14 @@ void sp_layout_answers(const struct sp_layout *layout, sp_visit_answer *visit, v
     for (size_t i = 0; i < layout->rows.count; i++)
         if (is_row_of_table(&layout->rows.items[i])) visit_row_answers(&layout->rows.items[i], visit, context);
     if (layout->fronted.term)
-        visit(context, &layout->fronted, (struct sp_asked){(const char[]){SP_FRONT_MARK, '\0'}, -1, true});
+        visit(context, &layout->fronted,
+              (struct sp_asked){.pattern = (const char[]){SP_FRONT_MARK, '\0'},
+                                .is_loop = true,
+                                .dimension = SP_WHETHER_OR_HOW_MANY});
     for (size_t i = 0; i < layout->stems.count; i++) {
         const struct sp_stem *stem = &layout->stems.items[i];
-        const struct sp_asked iterations = {stem->text, -1, true};
+        const struct sp_asked iterations = {
+            .pattern = stem->text, .is_loop = true, .dimension = SP_WHETHER_OR_HOW_MANY};
         if (!stem->is_solved || !is_stem_of_table(layout, i)) continue;
         visit(context, &stem->first, iterations);
         visit(context, &stem->count, iterations);
