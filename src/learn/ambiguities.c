@@ -147,7 +147,7 @@ static bool is_choice(const struct sp_answer *answer)
            (answer->term->op == SP_TERM_NUMBER && answer->term->number > 1);
 }
 
-/* What is asked, and what is answered: the places that a choice is counted for. */
+/* Where a choice was made. */
 struct ambiguous {
     struct shapeproof_learning *learning;
     struct sp_asked asked;
@@ -160,6 +160,7 @@ static struct shapeproof_undecided_place place_of_ambiguity(struct sp_arena *are
                                                asked.dimension};
 }
 
+/* Adds a place to the ambiguity with these words, which is made if it is new. */
 static void count_choice(const struct ambiguous *ambiguous, struct shapeproof_undecided choice)
 {
     struct shapeproof_learning *learning = ambiguous->learning;
@@ -172,7 +173,7 @@ static void count_choice(const struct ambiguous *ambiguous, struct shapeproof_un
     known->told.places = known->places.count;
 }
 
-/* The 4 of hidden_size // 4 may be keys that no example has otherwise. */
+/* Reports that a number in a term may be a key: the 4 of hidden_size // 4, if a key is 4 in all examples. */
 static void ambiguity_number(const struct ambiguous *ambiguous, const struct sp_answer *answer)
 {
     struct sp_arena *arena = &ambiguous->learning->arena;
@@ -199,6 +200,7 @@ static bool asks_length_of_sizes(const struct sp_search_term *term)
     return asks_length_of_sizes(term->a) || asks_length_of_sizes(term->b) || asks_length_of_sizes(term->c);
 }
 
+/* Reports an answer that has alternatives, or that rests on little evidence. */
 static void ambiguity_answer(const struct ambiguous *ambiguous, const struct sp_answer *answer)
 {
     struct sp_arena *arena = &ambiguous->learning->arena;
@@ -211,7 +213,7 @@ static void ambiguity_answer(const struct ambiguous *ambiguous, const struct sp_
                                                           .experiment = experiment_for(arena, chosen, answer)});
 }
 
-/* What stands for a key where it is absent is chosen wherever the key is asked. */
+/* Reports the choice of a default at each place where its symbol is used. */
 static void ambiguity_default(void *context, const struct sp_terminal *terminal)
 {
     const struct ambiguous *ambiguous = context;
@@ -347,7 +349,8 @@ static bool compares_counts(const struct sp_layout *layout, const struct sp_sear
     return number ? number->number > 1 : !compares_dims_of_row(layout, term, pattern);
 }
 
-/* A condition whose key has nothing to do with the tensor, which a few examples have shown. */
+/* Reports a condition, or a count, whose keys have nothing to do with the name, or that compares unrelated numbers: the
+ * examples may have it by accident. */
 static void ambiguity_stranger(const struct ambiguous *ambiguous, const struct sp_answer *answer)
 {
     struct sp_arena *arena = &ambiguous->learning->arena;
@@ -365,7 +368,8 @@ static void ambiguity_stranger(const struct ambiguous *ambiguous, const struct s
                                                      : "more checkpoints: its name has nothing to do with these"});
 }
 
-/* A bias that is as long as its weight is wide is ambiguous where that is, and nowhere else. */
+/* The answer for the first dimension of the weight, if the answer is that for a bias and has the same term: the bias is
+ * ambiguous wherever its weight is. Any other answer is returned as it is. */
 static const struct sp_answer *answer_of_weight(const struct sp_layout *layout, const struct sp_answer *answer,
                                                 struct sp_asked asked)
 {
@@ -403,7 +407,7 @@ const char *sp_ambiguity_places(struct sp_arena *arena, const struct sp_ambiguit
     return sp_text_keep(&text, arena);
 }
 
-/* What decides most first; then by their words. */
+/* The order of ambiguities: those at most places first, then by their words. */
 static int compare_choices(const void *left, const void *right)
 {
     const struct shapeproof_undecided *a = &((const struct sp_ambiguity *)left)->told,
@@ -413,7 +417,7 @@ static int compare_choices(const void *left, const void *right)
     return order ? order : strcmp(a->alternatives, b->alternatives);
 }
 
-/* Absent in some, null in others: nothing in all. */
+/* Whether a key is absent or null in each example. */
 static bool is_never_set(const struct sp_terminal *terminal, size_t examples)
 {
     for (size_t e = 0; e < examples; e++)
@@ -421,8 +425,8 @@ static bool is_never_set(const struct sp_terminal *terminal, size_t examples)
     return true;
 }
 
-/* That a head is tied, which some examples say and others do not, and nothing asks: where it would change something
- * there was something else that left the head out. */
+/* Whether a key is a flag of a tie that no row depends on. The examples cannot show what it changes: wherever it would
+ * have left out the head, something else did. */
 static bool is_idle_tie(const struct shapeproof_learning *learning, const struct sp_terminal *terminal)
 {
     static const char *const ties[] = {"tie_word_embeddings", "tie_encoder_decoder", "tied", "share_embed"};
@@ -446,7 +450,7 @@ static bool is_unvaried(const struct shapeproof_learning *learning, const struct
            is_idle_tie(learning, terminal);
 }
 
-/* A model without a head has nothing that its embedding could be tied to. */
+/* Whether the model has a head, to which its embedding could be tied. */
 static bool has_head(const struct shapeproof_learning *learning)
 {
     static const char *const words[] = {"head", "decoder", "predictions", "embed_out", "output"};
@@ -482,26 +486,25 @@ static const char *list_unvaried(struct shapeproof_learning *learning)
     return sp_text_keep(&text, &learning->arena);
 }
 
-/* A list that no example has otherwise may be no reason for the names, and of two that are equal one is. */
+/* Reports that the words of names may not come from this list: they may be fixed, if the list is the same in all
+ * examples, or from another list that has the same items. Nothing is reported if neither is so. */
 static void ambiguity_words(struct shapeproof_learning *learning, const struct sp_stem *stem)
 {
     const struct sp_terminal *terminal = stem->listed->terminal, *other = stem->listed->other;
     const bool constant = sp_terminal_is_constant(terminal, learning->evidence.count);
+    if (!constant && !other) return;
+
     const struct ambiguous ambiguous = {learning,
                                         {.pattern = stem->text, .is_loop = true, .dimension = SP_WHETHER_OR_HOW_MANY}};
     struct sp_text items = {0}, others = {0};
     sp_value_json(&items, terminal->values[0]);
     if (other) sp_text_printf(&others, "names in %s", other->path);
     if (constant) sp_text_printf(&others, "%snames in %s", other ? ", " : "", items.data);
-    const char *experiment = sp_arena_printf(&learning->arena, "a checkpoint whose %s is not %s", terminal->path,
-                                             constant ? items.data
-                                             : other  ? other->path
-                                                      : "");
-    if (constant || other)
-        count_choice(&ambiguous, (struct shapeproof_undecided){
-                                     .chosen = sp_arena_printf(&learning->arena, "names in %s", terminal->path),
-                                     .alternatives = sp_text_keep(&others, &learning->arena),
-                                     .experiment = experiment});
+    count_choice(&ambiguous, (struct shapeproof_undecided){
+                                 .chosen = sp_arena_printf(&learning->arena, "names in %s", terminal->path),
+                                 .alternatives = sp_text_keep(&others, &learning->arena),
+                                 .experiment = sp_arena_printf(&learning->arena, "a checkpoint whose %s is not %s",
+                                                               terminal->path, constant ? items.data : other->path)});
     sp_text_free(&items);
 }
 
@@ -551,7 +554,7 @@ static bool is_of_frozen_norm(const struct sp_layout *layout, const char *patter
            !has_sibling(layout, pattern, "num_batches_tracked");
 }
 
-/* No file says which of its tensors are buffers: what is not called as parameters are may be one. */
+/* Reports rows that may be buffers, which no file says: those whose names are not those of parameters. */
 static void ambiguity_buffers(struct shapeproof_learning *learning)
 {
     const struct sp_layout *layout = &learning->problem.layout;

@@ -27,7 +27,7 @@ static const char *name_of_table(struct shapeproof_learning *learning)
     return is_table_name(name) ? name : "learnt";
 }
 
-/* Without the marks of places. */
+/* A pattern without the marks of places. */
 static const char *without_places(struct sp_arena *arena, const char *pattern)
 {
     char *plain = sp_arena_string(arena, pattern), *end = plain;
@@ -44,7 +44,8 @@ const char *sp_row_shown(struct sp_arena *arena, const char *pattern)
     return sp_arena_printf(arena, "{p}%s", sp_pattern_shown(arena, pattern + 1));
 }
 
-/* Lists what the table does not explain, each with its reason. */
+/* Adds to `rest` what the table does not explain, with the reasons, and to `unexplained` the tensors of rows that are
+ * not solved. */
 static void list_unexplained_rows(struct shapeproof_learning *learning)
 {
     const struct sp_layout *layout = &learning->problem.layout;
@@ -81,8 +82,9 @@ static size_t count_common_rows(const struct sp_layout *layout, size_t example, 
     return common;
 }
 
-/* Of examples that have hardly a name in common any table says no more than which file is which. */
-static void refuse_strangers(struct shapeproof_learning *learning)
+/* Finds examples that share less than a quarter of their names with the first one: a table for such would only say
+ * which file is which. */
+static void find_strangers(struct shapeproof_learning *learning)
 {
     for (size_t e = 1; e < learning->evidence.count; e++) {
         size_t first, here;
@@ -109,9 +111,11 @@ static bool can_learn(size_t count, const struct shapeproof_tables *tables,
     return !options || !options->like || sp_tables_table(tables, options->like, error);
 }
 
+/* Writes and proves the table for the layout that is solved: as an extension of `like` if that is given and fits, else
+ * by itself, or as an extension of a table that is near. */
 static void write_learnt(struct shapeproof_learning *learning, const char *like, struct shapeproof_error *error)
 {
-    refuse_strangers(learning);
+    find_strangers(learning);
     list_unexplained_rows(learning);
     sp_learn_ambiguity(learning);
     if (like && !learning->are_strangers && sp_learn_extend(learning, like, error)) return;
@@ -128,7 +132,7 @@ static void free_ambiguities(struct shapeproof_learning *learning)
     learning->undecided.count = 0;
 }
 
-/* Forgets the text, and what was told beside it. */
+/* Forgets the letters and what was reported, so that the table can be written again. */
 static void start_over(struct shapeproof_learning *learning)
 {
     free_ambiguities(learning);
@@ -155,7 +159,8 @@ static void write_again(struct shapeproof_learning *learning, struct shapeproof_
     sp_learn_prove(learning, error);
 }
 
-/* Of a table with mistakes what is right: any command takes that, and what is left says why. */
+/* Writes what is right of a table with mistakes, so that every command accepts it: without the rows that are wrong, or,
+ * if that is not sound either, without any. */
 static void write_what_is_right(struct shapeproof_learning *learning, struct shapeproof_error *error)
 {
     start_over(learning);
@@ -167,7 +172,8 @@ static void write_what_is_right(struct shapeproof_learning *learning, struct sha
     write_again(learning, error);
 }
 
-/* With what tables predict of configurations within this one; without that, where it does not come out. */
+/* Solves the layout and writes the table; with the tables of configurations within this one if it is proved with them,
+ * else without. */
 static void learn_table(struct shapeproof_learning *learning, const char *like, struct shapeproof_error *error)
 {
     struct sp_layout *layout = &learning->problem.layout;

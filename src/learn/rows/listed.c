@@ -137,7 +137,8 @@ static bool begins_listed_word(const char *name, size_t place)
     return is_of_word(name[place]) && (!place || !is_of_word(name[place - 1]));
 }
 
-/* How long the item is that the text begins with: the longest; 0 when there is none. */
+/* The length of the longest item of the list that the text begins with, as a whole word; *item is which. 0 when there
+ * is none. */
 static size_t length_of_item(struct shapeproof_value list, const char *text, size_t *item)
 {
     size_t longest = 0;
@@ -175,6 +176,7 @@ static bool has_words(const struct sp_evidence *evidence, const struct sp_termin
 
 /* ---- marking ---- */
 
+/* A piece of a name with a mark for each number. */
 static const char *bare_text(struct sp_arena *arena, const char *text, size_t length)
 {
     struct sp_text bare = {0};
@@ -202,7 +204,8 @@ static const char *rest_of_component(struct sp_arena *arena, struct shapeproof_v
     return bare;
 }
 
-/* The place of the word that begins there, or SHAPEPROOF_NONE. */
+/* The place whose list has an item at the beginning of `text`, *item of *length characters, and that fits what is
+ * before and behind it. SHAPEPROOF_NONE when there is none. */
 static size_t place_of_word(const struct sp_listed *listed, struct sp_arena *arena, size_t example,
                             const struct sp_text *before, const char *text, size_t *item, size_t *length)
 {
@@ -222,16 +225,16 @@ void sp_listed_mark(const struct sp_listed *listed, size_t example, const char *
     marked->count = marked->text.length = 0;
     sp_text_puts(&marked->text, "");
     for (size_t i = 0; name[i];) {
-        size_t item = 0, length = 1, place = SHAPEPROOF_NONE;
+        size_t item = 0, length = 0, place = SHAPEPROOF_NONE;
         if (listed->count && marked->count < SP_MOST_WORDS && begins_listed_word(name, i))
             place = place_of_word(listed, &arena, example, &marked->text, name + i, &item, &length);
-        if (place == SHAPEPROOF_NONE) length = 1;
-        else {
-            marked->words[marked->count].place = place;
-            marked->words[marked->count++].item = item;
+        if (place == SHAPEPROOF_NONE) {
+            sp_text_append(&marked->text, &name[i++], 1);
+            continue;
         }
-        const char here = place == SHAPEPROOF_NONE ? name[i] : SP_WORD_MARK;
-        sp_text_append(&marked->text, &here, 1);
+        marked->words[marked->count].place = place;
+        marked->words[marked->count++].item = item;
+        sp_text_append(&marked->text, &(char){SP_WORD_MARK}, 1);
         i += length;
     }
     sp_arena_free(&arena);
@@ -249,9 +252,9 @@ const char *sp_listed_word(const struct sp_listed *listed, size_t example, const
 /* A place that may be that of a list, and what stands there. */
 struct candidate {
     struct sp_listed_place place;
-    uint64_t *seen; /* for each example, bits of the items of its list */
-    uint64_t *sums; /* for each example and item, of what is below it */
-    bool is_broken; /* a word of the list of another example is there */
+    uint64_t *seen; /* for each example, bits of the items of its list that stand there */
+    uint64_t *sums; /* for each example and item, a hash of what names have behind it, in any order */
+    bool is_broken; /* an item of another example's list is there, and not one of this example's */
 };
 
 struct finder {
@@ -289,7 +292,7 @@ static uint64_t sum_of_text(const char *text, uint64_t rank)
     return sum | 1;
 }
 
-/* What the text begins with, of the list of that example or of another one. */
+/* Notes at its place the word that the text begins with, if it is an item of the list in some example. */
 static void note_word(struct finder *finder, size_t terminal, size_t example, const char *before, const char *text,
                       uint32_t rank)
 {
@@ -336,7 +339,7 @@ static void note_all_names(struct finder *finder, const struct sp_fronts *fronts
     sp_text_free(&marked.text);
 }
 
-/* Below each of its words is the same. */
+/* Whether there are several items, and names have the same behind each. */
 static bool has_alike_words(const struct candidate *candidate, size_t example, size_t items)
 {
     const uint64_t *sums = candidate->sums + example * SP_MOST_LISTED;
@@ -345,6 +348,7 @@ static bool has_alike_words(const struct candidate *candidate, size_t example, s
     return items > 1;
 }
 
+/* Whether a place is that of its list; the head of listed.h says when. */
 static bool is_of_list(const struct finder *finder, const struct candidate *candidate)
 {
     const struct sp_terminal *terminal = candidate->place.terminal;
@@ -363,7 +367,7 @@ static unsigned nearness(struct finder *finder, const struct sp_terminal *termin
     return sp_search_term_affinity(sp_search_term_terminal(&finder->arena, SP_TERM_LENGTH, terminal), before);
 }
 
-/* Of two lists the one that is nearer to the name. */
+/* Two lists have the same items: the one that goes better with the name is kept, the other is noted beside it. */
 static void choose_list(struct finder *finder, struct sp_listed_place *known, const struct sp_terminal *terminal)
 {
     const struct sp_terminal *chosen = known->terminal;
@@ -374,7 +378,7 @@ static void choose_list(struct finder *finder, struct sp_listed_place *known, co
         if (strcmp(finder->listed->items[i].before, known->before) == 0) finder->listed->items[i].terminal = terminal;
 }
 
-/* What stands behind one beginning is of one list. */
+/* Adds a place, unless another list has the same beginning already. */
 static void add_place(struct finder *finder, const struct sp_listed_place *place)
 {
     struct sp_listed *listed = finder->listed;
@@ -389,7 +393,7 @@ static void add_place(struct finder *finder, const struct sp_listed_place *place
                                                 sp_arena_string(arena, place->behind), place->terminal, NULL};
 }
 
-/* Whether there is one more than before. */
+/* Adds the candidates that are places of their lists; whether there were any. */
 static bool add_places(struct finder *finder)
 {
     const size_t known = finder->listed->count;
@@ -408,7 +412,7 @@ static void forget_candidates(struct finder *finder)
     finder->arena = (struct sp_arena){0};
 }
 
-/* The second word of a name is looked for when the first has its mark. */
+/* In rounds: the second word of a name is searched for when the first has its mark. */
 void sp_listed_find(struct sp_listed *listed, const struct sp_evidence *evidence, const struct sp_fronts *fronts)
 {
     struct finder finder = {.evidence = evidence, .listed = listed};

@@ -17,14 +17,16 @@
 /* Stands for the front in the text of a pattern. No name has this byte: it is not UTF-8. */
 #define SP_FRONT_MARK '\xfe'
 
+/* The front: what most names begin with in some examples and not in others, as the layers are "transformer.h.0." in one
+ * and "h.0." in another whose class is another one. */
 struct sp_fronts {
     const char *text;    /* "transformer.", or "" when all examples have the same */
     bool *has;           /* for each example: its names begin so */
-    struct sp_map names; /* names without their numbers that have a front, taken away */
+    struct sp_map names; /* what is behind the front in names that have it, without numbers */
 };
 
 void sp_fronts_find(struct sp_fronts *fronts, const struct sp_evidence *evidence);
-/* The name without its front if it has one, or would have: then *marked. */
+/* The name without its front. *marked: the name has the front, or is one that has it in other examples. */
 const char *sp_front_taken(const struct sp_fronts *fronts, size_t example, const char *name, bool *marked);
 void sp_fronts_free(struct sp_fronts *fronts);
 
@@ -33,11 +35,13 @@ void sp_fronts_free(struct sp_fronts *fronts);
 
 enum { SP_MOST_WORDS = 4, SP_MOST_LISTED = 64 };
 
-/* Where words of a list stand: "encoders." and what is left of the component, "". */
+/* A place in names where words of a list stand. */
 struct sp_listed_place {
-    const char *before, *behind; /* with marks for numbers and words */
-    const struct sp_terminal *terminal;
-    const struct sp_terminal *other; /* another list that has the same items in every example, or NULL */
+    const char *before; /* what the name has in front of the word: "encoders.", with marks for numbers and words */
+    const char
+        *behind; /* what it has up to the next dot, likewise: "" of encoders.text.weight, "_1" of text_1.weight */
+    const struct sp_terminal *terminal; /* the list */
+    const struct sp_terminal *other;    /* another list that has the same items in every example, or NULL */
 };
 
 struct sp_listed {
@@ -45,18 +49,23 @@ struct sp_listed {
     size_t count, capacity;
 };
 
-/* A name with a mark for each word, and which items of which lists these are. */
+/* A name with SP_WORD_MARK in place of each word, and which items of which lists these are. */
 struct sp_marked_name {
     struct sp_text text;
     struct {
-        size_t place, item;
+        size_t place; /* of struct sp_listed */
+        size_t item;  /* of the list of the example */
     } words[SP_MOST_WORDS];
-    size_t count;
+    size_t count; /* of the words */
 };
 
+/* Finds the places of all lists. */
 void sp_listed_find(struct sp_listed *listed, const struct sp_evidence *evidence, const struct sp_fronts *fronts);
+/* Fills `marked`: "encoders.sound.weight" becomes "encoders.{}.weight" and item 1, if the list of the example is
+ * ["text", "sound"]. Words beyond the fourth stay. The text of `marked` is used again if there is one, and to be freed.
+ */
 void sp_listed_mark(const struct sp_listed *listed, size_t example, const char *name, struct sp_marked_name *marked);
-/* The word itself. */
+/* A word of a marked name: "sound". */
 const char *sp_listed_word(const struct sp_listed *listed, size_t example, const struct sp_marked_name *marked,
                            size_t word);
 

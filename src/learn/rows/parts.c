@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The row with the same beginning and this end; SHAPEPROOF_NONE when there is none that could be in a part. */
+/* The index of the row that begins like `row`, with `base` characters, and ends so. SHAPEPROOF_NONE when there is none,
+ * or when it cannot be in a part: it is not solved, or tied. */
 static size_t row_beside(const struct sp_layout *layout, const struct sp_tensor_row *row, size_t base, const char *end)
 {
     struct sp_text name = {0};
@@ -22,6 +23,7 @@ static bool same_condition(const struct sp_tensor_row *a, const struct sp_tensor
     return left && right ? sp_search_terms_equal(left, right) : left == right;
 }
 
+/* Whether a row has the term as that dimension; false when it has not so many. */
 static bool is_dim(const struct sp_tensor_row *row, uint32_t dimension, const struct sp_search_term *term)
 {
     return dimension < row->rank && sp_search_terms_equal(row->dims[dimension].term, term);
@@ -34,7 +36,8 @@ static void add_argument(struct sp_part_found *found, const struct sp_search_ter
 
 /* ---- a weight and a bias ---- */
 
-/* What a weight with a bias of its first dimension is, by its rank; NULL: nothing. */
+/* The part that a weight with a bias is, by its rank, and its arguments; NULL when it is none. A convolution must have
+ * a square kernel. */
 static const char *part_of_weight(const struct sp_tensor_row *weight, struct sp_part_found *found)
 {
     static const char *const parts[] = {NULL, "norm", "linear", "convolution_1d", "convolution"};
@@ -44,6 +47,7 @@ static const char *part_of_weight(const struct sp_tensor_row *weight, struct sp_
     return parts[weight->rank];
 }
 
+/* Whether a weight and a bias are a part; only that of a linear may have a condition of its own. */
 static bool is_pair(const struct sp_tensor_row *weight, const struct sp_tensor_row *bias, struct sp_part_found *found)
 {
     if (bias->rank != 1 || !weight->rank || !is_dim(weight, 0, bias->dims[0].term)) return false;
@@ -67,26 +71,28 @@ static struct sp_part_found find_pair(const struct sp_layout *layout, const stru
 
 /* ---- batch normalisation ---- */
 
-/* Whether the rows beside this one make a batch norm: weight, bias, running_mean and running_var of one size, and
- * an integer counter. The part is NULL if not. */
+/* The batch norm that a row is in: four vectors of one size and a counter of 64 bits, under one condition. The part is
+ * NULL when it is in none. */
 static struct sp_part_found find_batch_norm(const struct sp_layout *layout, const struct sp_tensor_row *row,
                                             size_t base)
 {
     static const char *const ends[] = {"weight", "bias", "running_mean", "running_var", "num_batches_tracked"};
+    enum { WEIGHT = 0, COUNTER = 4 };
+    static const struct sp_part_found none = {.part = NULL};
     struct sp_part_found found = {.part = "batch_norm", .base = row->pattern, .base_length = base};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         const size_t there = row_beside(layout, row, base, ends[i]);
-        const struct sp_tensor_row *other = there == SHAPEPROOF_NONE ? NULL : &layout->rows.items[there];
-        const bool fits = other && same_condition(other, row) && other->rank == (i < 4 ? 1U : 0U) &&
-                          (!i || i == 4 || is_dim(other, 0, found.arguments[0]));
-        if (!fits) return (struct sp_part_found){.part = NULL};
-        if (!i) add_argument(&found, other->dims[0].term);
+        if (there == SHAPEPROOF_NONE) return none;
+        const struct sp_tensor_row *other = &layout->rows.items[there];
+        if (!same_condition(other, row) || other->rank != (i == COUNTER ? 0U : 1U)) return none;
+        if (i == WEIGHT) add_argument(&found, other->dims[0].term); /* the size */
+        else if (i != COUNTER && !is_dim(other, 0, found.arguments[0])) return none;
         found.rows[found.row_count++] = there;
         found.where = other->where.term;
     }
-    const struct sp_tensor_row *count = &layout->rows.items[found.rows[4]];
-    for (size_t i = 0; i < count->places.count; i++)
-        if (count->places.items[i].tensor->dtype != SHAPEPROOF_DTYPE_I64) return (struct sp_part_found){.part = NULL};
+    const struct sp_tensor_row *counter = &layout->rows.items[found.rows[COUNTER]];
+    for (size_t i = 0; i < counter->places.count; i++)
+        if (counter->places.items[i].tensor->dtype != SHAPEPROOF_DTYPE_I64) return none;
     return found;
 }
 
@@ -94,14 +100,16 @@ static struct sp_part_found find_batch_norm(const struct sp_layout *layout, cons
 
 enum { MOST_MEMBERS = 4 };
 
+/* Linear layers that are one part: "q_proj", "k_proj", "v_proj", "o_proj". */
 struct ensemble {
     const struct sp_layout *layout;
-    const struct sp_tensor_row *weights[MOST_MEMBERS], *biases[MOST_MEMBERS];
+    const struct sp_tensor_row *weights[MOST_MEMBERS];
+    const struct sp_tensor_row *biases[MOST_MEMBERS]; /* NULL: the member has none */
     struct sp_part_found found;
 };
 
-/* Finds the row of the weight of each member, and that of its bias if it has one. False if a weight is not there, if
- * its condition is not that of the first, or if it and its bias are of no layer. */
+/* Finds the row of the weight of each member, and that of its bias if it has one. False if a weight is not there or no
+ * matrix, if its condition is not that of the first, or if the bias is not as long as the weight has rows. */
 static bool find_members(struct ensemble *ensemble, const struct sp_tensor_row *row, size_t base,
                          const char *const *members, size_t count)
 {
@@ -127,7 +135,8 @@ static bool find_members(struct ensemble *ensemble, const struct sp_tensor_row *
     return true;
 }
 
-/* One flag for the biases of these members; false when they have not one. */
+/* Adds the flag that says whether these members have biases. False when one flag cannot say it: some have a bias and
+ * some have none, or they have other conditions. */
 static bool add_bias_flag(struct ensemble *ensemble, size_t first, size_t count)
 {
     const struct sp_tensor_row *bias = ensemble->biases[first];
@@ -142,12 +151,13 @@ static bool add_bias_flag(struct ensemble *ensemble, size_t first, size_t count)
     return true;
 }
 
-/* Flags that are false need not be said, if they are the last. */
+/* Drops flags at the end that are false: that is their default. */
 static void drop_idle_flags(struct sp_part_found *found)
 {
     while (found->flag_count && !found->flags[found->flag_count - 1].holds) found->flag_count--;
 }
 
+/* gated_mlp(outer, inner, bias) */
 static struct sp_part_found find_gated_mlp(const struct sp_layout *layout, const struct sp_tensor_row *row, size_t base)
 {
     static const char *const members[] = {"gate_proj", "up_proj", "down_proj"};
@@ -164,7 +174,8 @@ static struct sp_part_found find_gated_mlp(const struct sp_layout *layout, const
     return ensemble.found;
 }
 
-/* A*D and K*D, by the factor that they share: A, K and D. */
+/* Splits the widths of queries and keys, A*D and K*D, into the arguments A, K and D. False when they share no factor.
+ */
 static bool split_products(const struct sp_search_term *queries, const struct sp_search_term *keys,
                            struct sp_part_found *found)
 {
@@ -181,6 +192,7 @@ static bool split_products(const struct sp_search_term *queries, const struct sp
     return false;
 }
 
+/* grouped_attention(width, heads, key heads, width of a head, bias, bias of o_proj) */
 static struct sp_part_found find_grouped_attention(const struct sp_layout *layout, const struct sp_tensor_row *row,
                                                    size_t base)
 {
@@ -201,7 +213,7 @@ static struct sp_part_found find_grouped_attention(const struct sp_layout *layou
     return ensemble.found;
 }
 
-/* Of a matrix "...self_attn.q_proj.weight": what the matrices below "...self_attn." are together. */
+/* The part that the matrices below "...self_attn." are, for the row "...self_attn.q_proj.weight" or any beside it. */
 static struct sp_part_found find_ensemble(const struct sp_layout *layout, const struct sp_tensor_row *row, size_t base)
 {
     while (base > 1 && row->pattern[base - 2] != '.') base--;
