@@ -24,7 +24,8 @@ struct base_search {
 
 /* ---- groups ---- */
 
-/* Of a group of an inner table that of the table which uses it. */
+/* The group of a predicted tensor, added if it is new; for a group of an inner table, "text: attention", that of the
+ * table which uses it, "text". SHAPEPROOF_NONE when there are too many. */
 static size_t group_of_predicted(struct base_search *search, size_t example,
                                  const struct shapeproof_predicted *predicted)
 {
@@ -39,6 +40,7 @@ static size_t group_of_predicted(struct base_search *search, size_t example,
     return base->group_count++;
 }
 
+/* Whether the file has a predicted tensor with its shape, or lacks one that may be left out. */
 static bool is_as_predicted(const struct shapeproof_inventory *inventory, const struct shapeproof_predicted *predicted)
 {
     const size_t there = shapeproof_inventory_find(inventory, predicted->name);
@@ -47,7 +49,7 @@ static bool is_as_predicted(const struct shapeproof_inventory *inventory, const 
     return sp_same_dims(tensor->shape, tensor->rank, predicted->shape, predicted->rank);
 }
 
-/* A group of which one tensor is not as predicted is none of the learnt table. False when there are too many. */
+/* Marks the groups as replaced of which a tensor is not as predicted in some example. False when there are too many. */
 static bool judge_groups(struct base_search *search)
 {
     for (size_t e = 0; e < search->learning->evidence.count; e++)
@@ -79,7 +81,8 @@ static bool is_kept_place(struct base_search *search, const struct sp_row_tensor
     return group != SHAPEPROOF_NONE && !search->base->groups[group].is_replaced;
 }
 
-/* Of a row that is written nothing may be in the other table as well; true when that replaced one more group. */
+/* Decides whether a row is left to the base, which must have all of it. If it has some of it the row is written, and
+ * the groups that have the rest are replaced; then true. */
 static bool judge_row(struct base_search *search, size_t index)
 {
     const struct sp_tensor_row *row = &search->learning->problem.layout.rows.items[index];
@@ -92,6 +95,7 @@ static bool judge_row(struct base_search *search, size_t index)
     return kept && kept < row->places.count;
 }
 
+/* Until nothing changes: a group that is replaced may take a tensor from another row. */
 static void judge_rows(struct base_search *search)
 {
     const size_t count = search->learning->problem.layout.rows.count;
@@ -107,7 +111,7 @@ static bool have_same_loops(const struct sp_tensor_row *a, const struct sp_tenso
     return a->index_count == b->index_count && memcmp(a->stems, b->stems, a->index_count * sizeof *a->stems) == 0;
 }
 
-/* What is new in a loop stands beside what is in place of a group there. */
+/* The heading for a row that the base has not at all: that of a row with the same loops, or NULL. */
 static const char *heading_beside(const struct sp_layout *layout, const struct sp_base *base, size_t row)
 {
     for (size_t r = 0; r < layout->rows.count && layout->rows.items[row].index_count; r++)
@@ -116,7 +120,7 @@ static const char *heading_beside(const struct sp_layout *layout, const struct s
     return NULL;
 }
 
-/* Where rows stand that the other table has otherwise, or not at all. */
+/* Finds the headings of the rows that are written. */
 static void find_headings(struct base_search *search)
 {
     const struct sp_layout *layout = &search->learning->problem.layout;
@@ -134,23 +138,24 @@ static void find_headings(struct base_search *search)
 
 /* ---- how much it has ---- */
 
-static size_t count_tensors(const struct sp_layout *layout, const struct sp_base *base, size_t example, bool of_base)
+/* How many tensors of an example are in rows of the base; in all rows if `base` is NULL. */
+static size_t count_tensors(const struct sp_layout *layout, const struct sp_base *base, size_t example)
 {
     size_t count = 0;
     for (size_t r = 0; r < layout->rows.count; r++)
-        for (size_t i = 0; i < layout->rows.items[r].places.count && (!of_base || base->rows[r]); i++)
+        for (size_t i = 0; i < layout->rows.items[r].places.count && (!base || base->rows[r]); i++)
             count += layout->rows.items[r].places.items[i].point.example == example;
     return count;
 }
 
-/* All of each example, or half of it. */
+/* Sets is_whole, is_most and tensors. */
 static void weigh_base(struct base_search *search)
 {
     const struct sp_layout *layout = &search->learning->problem.layout;
     struct sp_base *base = search->base;
     base->is_whole = base->is_most = true;
     for (size_t e = 0; e < search->learning->evidence.count; e++) {
-        const size_t all = count_tensors(layout, base, e, false), here = count_tensors(layout, base, e, true);
+        const size_t all = count_tensors(layout, NULL, e), here = count_tensors(layout, base, e);
         base->tensors += here;
         base->is_whole = base->is_whole && here == all;
         base->is_most = base->is_most && 2 * here >= all;
@@ -158,7 +163,7 @@ static void weigh_base(struct base_search *search)
     for (size_t i = 0; i < base->group_count; i++) base->is_whole = base->is_whole && !base->groups[i].is_replaced;
 }
 
-/* What stands above the first heading cannot be replaced. */
+/* Whether the base can be extended: only groups with a name can be replaced, and it must have something. */
 static bool can_extend_base(const struct sp_base *base)
 {
     for (size_t i = 0; i < base->group_count; i++)
@@ -166,6 +171,7 @@ static bool can_extend_base(const struct sp_base *base)
     return base->tensors > 0;
 }
 
+/* Expands the table for each example. False when one has no configuration, or the table cannot be expanded for it. */
 static bool predict_examples(struct base_search *search, const char *table)
 {
     struct shapeproof_error error = {0};

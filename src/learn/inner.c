@@ -10,18 +10,17 @@
 #include "config/config.h"
 #include "shapeproof/prediction.h"
 
-enum { FEWEST_TENSORS = 8 };
+enum { FEWEST_TENSORS = 8 }; /* of a prediction: smaller ones may match by accident */
 
 /* ---- the predictions of one inner configuration ---- */
 
-/* One for each example. */
 struct trial {
     const struct sp_layout *layout;
     const struct shapeproof_tables *tables;
-    const struct sp_terminal *terminal;
-    const char *class;
-    struct shapeproof_config **configs;
-    struct shapeproof_prediction **predictions;
+    const struct sp_terminal *terminal;         /* the key of the inner configuration */
+    const char *class;                          /* that it is tried with; NULL: as the configuration has it */
+    struct shapeproof_config **configs;         /* one for each example */
+    struct shapeproof_prediction **predictions; /* likewise */
 };
 
 static size_t count_examples(const struct trial *trial) { return trial->layout->evidence->count; }
@@ -36,7 +35,8 @@ static void close_trial(struct trial *trial)
     }
 }
 
-/* False when there is no table for it in some example, or another one. */
+/* Predicts the inner configuration of each example. False when some example has no table for it, too few tensors, or
+ * another table than the first one. close_trial ends it in both cases. */
 static bool open_trial(struct trial *trial)
 {
     struct sp_arena *arena = trial->layout->evidence->arena;
@@ -65,6 +65,7 @@ static bool open_trial(struct trial *trial)
 
 /* ---- where it stands in the files ---- */
 
+/* Whether a predicted tensor is in the file behind the prefix with its shape, or may be left out. */
 static bool is_inner_tensor_there(const struct shapeproof_inventory *inventory, const char *prefix,
                                   const struct shapeproof_predicted *predicted)
 {
@@ -77,7 +78,8 @@ static bool is_inner_tensor_there(const struct shapeproof_inventory *inventory, 
     return sp_same_dims(tensor->shape, tensor->rank, predicted->shape, predicted->rank);
 }
 
-/* Some example has it. What none has, because it is tied in all of them, need not be there where nothing is tied. */
+/* Whether some example has a predicted tensor behind the prefix. A tied tensor that no example has may be one that the
+ * outer model lacks, even where nothing is tied. */
 static bool is_in_any_example(const struct trial *trial, const char *prefix,
                               const struct shapeproof_predicted *predicted)
 {
@@ -89,6 +91,7 @@ static bool is_in_any_example(const struct trial *trial, const char *prefix,
     return false;
 }
 
+/* Whether everything that is predicted is in each example behind the prefix. */
 static bool is_trial_there(const struct trial *trial, const char *prefix)
 {
     for (size_t e = 0; e < count_examples(trial); e++)
@@ -101,7 +104,8 @@ static bool is_trial_there(const struct trial *trial, const char *prefix)
     return true;
 }
 
-/* What stands in front of the first name that is predicted, wherever all of them are behind it; NULL when nowhere. */
+/* The prefix behind which all predicted tensors are in each file, searched for by the first predicted name; NULL when
+ * there is none. A prefix ends with a dot and is not empty. */
 static const char *find_prefix(const struct trial *trial)
 {
     const struct shapeproof_inventory *inventory = trial->layout->evidence->examples[0].inventory;
@@ -117,6 +121,7 @@ static const char *find_prefix(const struct trial *trial)
     return NULL;
 }
 
+/* Whether each tensor of a row is predicted behind the prefix. */
 static bool is_row_of_trial(const struct trial *trial, const char *prefix, const struct sp_tensor_row *row)
 {
     const size_t length = strlen(prefix);
@@ -149,7 +154,7 @@ static void mark_rows(const struct trial *trial, const char *prefix, struct sp_l
 
 /* ---- which there may be ---- */
 
-/* How the names of the classes of a table begin, as its text says: family = "Llama". */
+/* What the class names of a table begin with, as its text says: family = "Llama" -> "Llama". NULL when it does not. */
 static const char *family_of_table(struct sp_arena *arena, const struct shapeproof_table_info *info)
 {
     static const char word[] = "\nfamily";
@@ -174,7 +179,7 @@ static const char *family_of_type(struct sp_arena *arena, const struct shapeproo
     return NULL;
 }
 
-/* A table reads it in all examples, under its own class or another one of the family. */
+/* Tries an inner configuration with a class (NULL: its own); if a table predicts it in all examples, marks its rows. */
 static bool try_inner(struct sp_inners *inners, struct sp_layout *layout, const struct shapeproof_tables *tables,
                       const struct sp_terminal *terminal, const char *class)
 {
@@ -186,7 +191,8 @@ static bool try_inner(struct sp_inners *inners, struct sp_layout *layout, const 
     return prefix != NULL;
 }
 
-/* The table of the first example; NULL when there is none, or it is that of the name. */
+/* The table for the inner configuration of the first example; NULL when there is none, or it is the one called `name`.
+ */
 static const char *table_of_terminal(const struct sp_layout *layout, const struct shapeproof_tables *tables,
                                      const struct sp_terminal *terminal, const char *name)
 {
@@ -201,7 +207,7 @@ static const char *table_of_terminal(const struct sp_layout *layout, const struc
     return table && strcmp(table, name) != 0 ? table : NULL;
 }
 
-/* An object with a type of its own, the same in every example. */
+/* Whether a key of the outermost level is an object with a model_type, the same in every example. */
 static bool has_own_type(const struct sp_layout *layout, const struct sp_terminal *terminal)
 {
     const char *first = NULL;
@@ -214,6 +220,7 @@ static bool has_own_type(const struct sp_layout *layout, const struct sp_termina
     return first != NULL && !strchr(terminal->path, '.');
 }
 
+/* Tries an inner configuration with its own class, then with the usual classes of its table's family. */
 static void find_inner(struct sp_inners *inners, struct sp_layout *layout, const struct shapeproof_tables *tables,
                        const struct sp_terminal *terminal, const char *name)
 {

@@ -24,10 +24,11 @@ struct sp_inners {
     size_t count, capacity;
 };
 
-/* Finds them, but for the table of that name, and marks their rows. */
+/* Finds the inner configurations and marks their rows as is_inner. The table called `name`, which is being learnt, is
+ * not tried. */
 void sp_inners_find(struct sp_inners *inners, struct sp_layout *layout, const struct shapeproof_tables *tables,
                     const char *name);
-/* All rows are rows again. */
+/* Forgets them: no row is is_inner any more. */
 void sp_inners_forget(struct sp_inners *inners, struct sp_layout *layout);
 /* Whether the path is within a configuration that a table reads. */
 bool sp_inners_read(const struct sp_inners *inners, const char *path);

@@ -10,17 +10,21 @@
 #include "base/chars.h"
 #include "learn/learning.h"
 
-enum { LONGEST_NAME = 60, SMALLEST = 5 };
+enum {
+    LONGEST_NAME = 60,
+    SMALLEST = 5 /* a size below this, such as that of a kernel, gets no key */
+};
 
 struct inventor {
     struct shapeproof_learning *learning;
-    struct sp_map taken;   /* names */
-    struct sp_map vectors; /* values that have a name */
+    struct sp_map taken;   /* names of keys */
+    struct sp_map vectors; /* values that have a key, one for each example: "64 96 " */
 };
 
 static bool is_name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || sp_is_digit(c); }
 
-/* The last component of a text that has a letter, without what no name may have. */
+/* The last component of the first `length` characters of a text, without characters that no key may have: "h.{}.up" ->
+ * "up". "size" if it would be empty or begin with a digit. */
 static const char *word_at_end(struct sp_arena *arena, const char *text, size_t length)
 {
     char word[LONGEST_NAME];
@@ -34,7 +38,8 @@ static const char *word_at_end(struct sp_arena *arena, const char *text, size_t 
     return size && !sp_is_digit(word[0]) ? sp_arena_string(arena, word) : "size";
 }
 
-/* Gives the values a key of that name, or of that name and a number; but once. */
+/* Gives the values, one for each example, a key of that name, or of that name and a number if it is taken. Values that
+ * have a key already get no other one. */
 static void invent_key(struct inventor *inventor, const char *name, const int64_t *values)
 {
     struct shapeproof_learning *learning = inventor->learning;
@@ -50,7 +55,8 @@ static void invent_key(struct inventor *inventor, const char *name, const int64_
         sp_config_set_value(learning->invented[e], free_name, sp_value_int(values[e]), "the file");
 }
 
-/* What a dimension is in each example; false when it depends on an index, or is too small to be one of a model. */
+/* Fills `values` with a dimension of a row in each example. False when it depends on an index, when it is too small, or
+ * when an example lacks the row. */
 static bool values_of_dimension(const struct shapeproof_learning *learning, const struct sp_tensor_row *row,
                                 uint32_t dimension, int64_t *values)
 {
@@ -67,6 +73,7 @@ static bool values_of_dimension(const struct shapeproof_learning *learning, cons
     return true;
 }
 
+/* Gives the dimensions of a row keys: "up_rows", "up_columns", or "ln_size" for a vector. */
 static void invent_sizes(struct inventor *inventor, const struct sp_tensor_row *row, int64_t *values)
 {
     static const char *const ends[] = {"rows", "columns", "depth", "height"};
@@ -80,7 +87,7 @@ static void invent_sizes(struct inventor *inventor, const struct sp_tensor_row *
                        sp_arena_printf(&inventor->learning->arena, "%s_%s", word, rank > 1 ? ends[d] : "size"), values);
 }
 
-/* How many iterations a loop has that does not depend on an outer one. */
+/* Gives the number of iterations of a loop a key, "h_count". The loop has no outer one. */
 static void invent_count(struct inventor *inventor, const struct sp_layout *layout, size_t stem, int64_t *values)
 {
     struct sp_stem_value *list;
@@ -100,11 +107,12 @@ static void invent_from_layout(struct inventor *inventor, const struct sp_layout
     int64_t *values = sp_arena_array(&inventor->learning->arena, inventor->learning->evidence.count, sizeof *values);
     for (size_t i = 0; i < layout->stems.count; i++)
         if (!layout->stems.items[i].depth) invent_count(inventor, layout, i, values);
-    sp_map_free(&inventor->vectors); /* a count is never a size */
+    sp_map_free(&inventor->vectors); /* a size that happens to be equal to a count gets a key of its own */
     inventor->vectors = (struct sp_map){0};
     for (size_t i = 0; i < layout->rows.count; i++) invent_sizes(inventor, &layout->rows.items[i], values);
 }
 
+/* The layout is made of the names alone, for the keys, and dropped: learning makes another one with them. */
 void sp_learn_invent(struct shapeproof_learning *learning)
 {
     struct inventor inventor = {.learning = learning};

@@ -9,29 +9,36 @@
 #include "lang/tables.h"
 #include "learn/learning.h"
 
-enum { LONGEST_WORD = 80, LIKED = 1000, FEWEST_REMARKS = 3, FEWEST_WORDS = 5 };
-
-/* That a table calls a key so. */
-struct vote {
-    const char *key, *letter, *comment;
-    const char *says; /* for a length: the whole expression; or NULL */
-    size_t count;
+enum {
+    LONGEST_WORD = 80,
+    LIKED = 1000,       /* the weight of a table that is preferred; that of others is 1 */
+    FEWEST_REMARKS = 3, /* tables with a comment that is taken */
+    FEWEST_WORDS = 5    /* tables with a name of several letters that is taken */
 };
 
-/* How often a key has that comment, whatever its letter. */
+/* That tables call a key so. */
+struct vote {
+    const char *key, *letter;
+    const char *comment; /* behind a definition; or NULL */
+    const char *says;    /* for a length: the whole expression; or NULL */
+    size_t count;        /* of the tables, by weight */
+};
+
+/* That tables have this comment for a key, whatever its letter. */
 struct remark {
     const char *key, *words;
-    size_t count;
+    size_t count; /* of the tables, by weight */
 };
 
+/* What tables call keys, and say about them. */
 struct priors {
     struct sp_arena *arena;
-    struct sp_map said; /* "key comment" */
+    struct sp_map said; /* "key comment" -> the index of the remark */
     struct {
         struct remark *items;
         size_t count, capacity;
     } remarks;
-    struct sp_map known; /* "key letter" */
+    struct sp_map known; /* "key letter" -> the index of the vote */
     struct {
         struct vote *items;
         size_t count, capacity;
@@ -49,13 +56,26 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* The word at `*at`, and `*at` behind it; NULL when there is none. Dots are part of a key. */
-static const char *take_code_word(struct sp_arena *arena, const char **at, const char *end, bool dots)
+static const char *copy_word(struct sp_arena *arena, const char *start, const char *end)
+{
+    const size_t length = (size_t)(end - start);
+    return length && length < LONGEST_WORD ? sp_arena_copy(arena, start, length) : NULL;
+}
+
+/* Moves *at behind the letter, or the word, that begins there; NULL when there is none, or it is too long. */
+static const char *take_letter(struct sp_arena *arena, const char **at, const char *end)
 {
     const char *start = *at;
-    while (*at < end && (is_word_character(**at) || (dots && **at == '.'))) (*at)++;
-    const size_t length = (size_t)(*at - start);
-    return length && length < LONGEST_WORD ? sp_arena_copy(arena, start, length) : NULL;
+    while (*at < end && is_word_character(**at)) (*at)++;
+    return copy_word(arena, start, *at);
+}
+
+/* The same for a key, which may have dots: "text_config.hidden_size". */
+static const char *take_key(struct sp_arena *arena, const char **at, const char *end)
+{
+    const char *start = *at;
+    while (*at < end && (is_word_character(**at) || **at == '.')) (*at)++;
+    return copy_word(arena, start, *at);
 }
 
 static void count_vote(struct priors *priors, struct vote vote)
@@ -71,7 +91,7 @@ static void count_vote(struct priors *priors, struct vote vote)
     if (!priors->votes.items[known].comment) priors->votes.items[known].comment = vote.comment;
 }
 
-/* "and of the decoder" says something only below the line that it goes on from. */
+/* Whether a comment continues that of the line above it: "and of the decoder". */
 static bool goes_on(const char *comment)
 {
     static const char *const words[] = {"and ", "its ", "their ", "the same", "likewise", "or ", "of it"};
@@ -92,7 +112,7 @@ static void count_remark(struct priors *priors, const char *key, const char *wor
     *SP_PUSH(&priors->remarks) = (struct remark){key, words, weight};
 }
 
-/* What most tables say of the key; NULL when it is only what one or two say, which know more of it than its name. */
+/* The comment that most tables have for a key; NULL when these are one or two, whose comments are about themselves. */
 static const char *usual_remark(const struct priors *priors, const char *key)
 {
     const struct remark *best = NULL;
@@ -103,18 +123,28 @@ static const char *usual_remark(const struct priors *priors, const char *key)
     return best && best->count >= FEWEST_REMARKS ? best->words : NULL;
 }
 
-/* A definition of a key with no more to it than a default: LETTER = key [default ...] [# comment] */
+/* Counts a line that defines a letter for a key, with a default at most:
+ *
+ *     H = hidden_size                        # width
+ *     K = num_key_value_heads default A      # key heads
+ *
+ * Any other line is skipped, and so is a key that is its own letter. A comment that continues the one above is left
+ * out. */
 static void read_definition(struct priors *priors, const char *line, const char *end, size_t weight)
 {
     struct vote vote = {.count = weight};
-    vote.letter = take_code_word(priors->arena, &line, end, false);
+    vote.letter = take_letter(priors->arena, &line, end);
     line = skip_blanks(line, end);
     if (!vote.letter || line >= end || *line != '=') return;
+
     line = skip_blanks(line + 1, end);
-    vote.key = take_code_word(priors->arena, &line, end, true);
+    vote.key = take_key(priors->arena, &line, end);
     line = skip_blanks(line, end);
-    const bool plain = line >= end || *line == '#' || (end - line > 8 && memcmp(line, "default ", 8) == 0);
-    if (!vote.key || !plain || !(*vote.key >= 'a' && *vote.key <= 'z') || strcmp(vote.key, vote.letter) == 0) return;
+    const bool is_plain = line >= end || *line == '#' || (end - line > 8 && memcmp(line, "default ", 8) == 0);
+    if (!vote.key || !is_plain) return;
+    const bool begins_small = *vote.key >= 'a' && *vote.key <= 'z'; /* others are letters: E = H */
+    if (!begins_small || strcmp(vote.key, vote.letter) == 0) return;
+
     const char *comment = memchr(line, '#', (size_t)(end - line));
     if (comment) {
         comment = skip_blanks(comment + 1, end);
@@ -125,12 +155,12 @@ static void read_definition(struct priors *priors, const char *line, const char 
     count_vote(priors, vote);
 }
 
-/* LETTER = len(key) default ...: what stands for the list, or the object, where there is none; but for what asks the
- * definitions of its own table. */
+/* Counts a line that defines a letter for a length with a default: C = len(id2label) default 2. A default with a call
+ * or a string is skipped, since it may depend on other definitions of its table. */
 static void read_length(struct priors *priors, const char *line, const char *end, size_t weight)
 {
     struct vote vote = {.count = weight};
-    vote.letter = take_code_word(priors->arena, &line, end, false);
+    vote.letter = take_letter(priors->arena, &line, end);
     line = skip_blanks(line, end);
     if (!vote.letter || line >= end || *line != '=') return;
     const char *expression = skip_blanks(line + 1, end), *stop = expression;
@@ -138,7 +168,7 @@ static void read_length(struct priors *priors, const char *line, const char *end
     while (stop > expression && stop[-1] == ' ') stop--;
     if (stop - expression < 5 || memcmp(expression, "len(", 4) != 0) return;
     line = expression + 4;
-    vote.key = take_code_word(priors->arena, &line, end, true);
+    vote.key = take_key(priors->arena, &line, end);
     if (!vote.key || stop - line < 10 || memcmp(line, ") default ", 10) != 0) return;
     if (memchr(line + 1, '(', (size_t)(stop - line - 1)) || memchr(line, '"', (size_t)(stop - line))) return;
     vote.says = sp_arena_copy(priors->arena, expression, (size_t)(stop - expression));
@@ -173,7 +203,7 @@ struct naming {
     struct sp_map taken;
 };
 
-/* Nobody has it, and no key of the configurations is called so. */
+/* Whether a letter is not given to a key yet, and neither a word of the language nor a key of the configurations. */
 static bool is_free_letter(const struct naming *naming, const char *letter)
 {
     static const char *const reserved[] = {"class", "known", "seen", "whole"};
@@ -188,7 +218,8 @@ static const struct vote *usual_letter(const struct naming *naming, const char *
     for (size_t i = 0; i < naming->priors.votes.count; i++) {
         const struct vote *vote = &naming->priors.votes.items[i];
         if (strcmp(vote->key, key) != 0 || !is_free_letter(naming, vote->letter)) continue;
-        if (vote->letter[1] && vote->count < FEWEST_WORDS && !vote->says) continue; /* what a few tables call it */
+        const bool is_word = vote->letter[1] != '\0';
+        if (is_word && vote->count < FEWEST_WORDS && !vote->says) continue; /* few tables call it so */
         if (!best || vote->count > best->count) best = vote;
     }
     return best;
@@ -207,7 +238,7 @@ static const char *capital_of_key(const struct naming *naming, const char *key)
     return NULL;
 }
 
-/* A key that has a symbol for itself and its default is called by its path. */
+/* Whether there is a symbol for a key with its default: that gets the letter, and the key is written by its path. */
 static bool has_symbol(const struct naming *naming, const struct sp_terminal *terminal)
 {
     for (size_t i = 0; i < naming->learning->evidence.terminals.count; i++) {
@@ -225,7 +256,7 @@ static bool is_number_somewhere(const struct naming *naming, const struct sp_ter
     return terminal->meaning != NULL;
 }
 
-/* A list or an object whose length counts, and what other tables take for it where it is not there. */
+/* Gives a list or an object whose length counts the letter and the default that other tables have for it. */
 static void name_length(struct naming *naming, struct sp_terminal *terminal)
 {
     const struct vote *usual =
@@ -237,6 +268,7 @@ static void name_length(struct naming *naming, struct sp_terminal *terminal)
     sp_map_add(&naming->taken, terminal->letter, 0);
 }
 
+/* Gives a key its letter when it occurs for the first time. */
 static void name_terminal(void *context, const struct sp_terminal *asked)
 {
     struct naming *naming = context;
@@ -290,7 +322,7 @@ static void read_table_and_bases(struct priors *priors, const struct shapeproof_
     }
 }
 
-/* A letter means what the first of these tables says. */
+/* Whether a vote is the first one for its letter: the table itself comes before those that it extends. */
 static bool is_letter_of(const struct priors *priors, const struct vote *vote)
 {
     for (size_t i = 0; i < priors->votes.count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tables that are near to what is learnt: the one that serves the configuration, else those that infer finds for the
- * smallest file. One that has all of it is told; one that has most of it is extended, where that is shorter. */
+ * Tables that are near to what is learnt: those that the configuration chooses, else those that infer finds for the
+ * smallest file. One that has all of it is reported; one that has most of it is extended, where that is shorter. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,10 @@
 #include "shapeproof/infer.h"
 #include "shapeproof/prediction.h"
 
-enum { MOST_NEAR = 6, MOST_INFERRED = 4000 };
+enum {
+    MOST_NEAR = 6,       /* tables that are tried */
+    MOST_INFERRED = 4000 /* tensors of a file whose tables are inferred */
+};
 
 /* ---- which there are ---- */
 
@@ -24,6 +27,7 @@ static void add_near(struct shapeproof_learning *learning, struct near_tables *n
     if (near->count < MOST_NEAR) near->items[near->count++] = sp_arena_string(&learning->arena, table);
 }
 
+/* Adds the table that serves a configuration, if there is one. */
 static void add_served(struct shapeproof_learning *learning, struct near_tables *near,
                        const struct shapeproof_config *config)
 {
@@ -34,7 +38,8 @@ static void add_served(struct shapeproof_learning *learning, struct near_tables 
     sp_error_reset(&error);
 }
 
-/* That of the first example, as every command would choose it; and by its class, whatever its type is. */
+/* Adds the table of the first example, as every command would choose it, and the one by its class alone, without its
+ * model_type. */
 static void add_all_served(struct shapeproof_learning *learning, struct near_tables *near)
 {
     const struct shapeproof_config *config = learning->evidence.examples[0].config;
@@ -67,7 +72,7 @@ static void add_inferred(struct shapeproof_learning *learning, struct near_table
     sp_error_reset(&error);
 }
 
-/* That which has most of it; NULL when none has half of every example. */
+/* The table that has most tensors of the examples; NULL when none has half of every example. */
 static struct sp_base *best_base(struct shapeproof_learning *learning, const struct near_tables *near)
 {
     struct sp_base *best = NULL;
@@ -90,7 +95,7 @@ static struct sp_base *nearest_base(struct shapeproof_learning *learning)
 
 /* ---- with it, or without ---- */
 
-/* It is about a row that the other table has not. */
+/* Whether an ambiguity is about a row that the base has not. */
 static bool is_about_rest(struct shapeproof_learning *learning, const struct sp_ambiguity *ambiguity)
 {
     const struct sp_layout *layout = &learning->problem.layout;
@@ -102,9 +107,12 @@ static bool is_about_rest(struct shapeproof_learning *learning, const struct sp_
     return false;
 }
 
-/* Rows that a table has which was asked for are not ambiguous. A table that was not asked for is itself the ambiguity.
- */
-static void settle_ambiguities(struct shapeproof_learning *learning, bool asked)
+/* Who chose the table that is extended. */
+enum choice { CHOSEN_BY_USER, FOUND_BY_US };
+
+/* Drops the ambiguities about rows that the base has. If the user chose the base, its rows are right by that; if not,
+ * all places that were dropped become one ambiguity: whether the table is an extension of the base at all. */
+static void settle_ambiguities(struct shapeproof_learning *learning, enum choice choice)
 {
     size_t kept = 0;
     struct sp_ambiguity whole = {
@@ -122,12 +130,12 @@ static void settle_ambiguities(struct shapeproof_learning *learning, bool asked)
     }
     learning->undecided.count = kept;
     whole.told.places = whole.places.count;
-    if (!asked && whole.places.count) *SP_PUSH(&learning->undecided) = whole;
+    if (choice == FOUND_BY_US && whole.places.count) *SP_PUSH(&learning->undecided) = whole;
     else free(whole.places.items);
-    if (asked && !kept) learning->unvaried = "";
+    if (choice == CHOSEN_BY_USER && !kept) learning->unvaried = "";
 }
 
-/* Lines that are no comments. */
+/* How many lines are not blank and no comments. */
 static size_t count_lines_of_table(const char *text)
 {
     size_t lines = 0;
@@ -178,10 +186,11 @@ static void go_back(struct shapeproof_learning *learning, struct fallback *fallb
     for (size_t i = 0; i < terminals->count; i++) terminals->items[i]->letter = fallback->letters[i];
 }
 
-/* Writes the learnt table as an extension of that one, if every tensor of every example is then explained, and the text
- * is a third shorter; `asked`: by --like, however long it is. A row that could not be learnt may be one that the base
- * has, so that no tensor is excused from the proof. False when it does not come out: then the table is as it was. */
-static bool extend_base(struct shapeproof_learning *learning, struct sp_base *base, bool asked,
+/* Writes the learnt table as an extension of the base, if every tensor of every example is then explained; of a base
+ * that the user did not choose, only if the text is also a third shorter, or the table was not proved without it. A row
+ * that could not be learnt may be one that the base has, so that no tensor is excused from the proof. False when the
+ * base is not kept: then the table is as it was. */
+static bool extend_base(struct shapeproof_learning *learning, struct sp_base *base, enum choice choice,
                         struct shapeproof_error *error)
 {
     struct fallback fallback = remember(learning);
@@ -191,14 +200,14 @@ static bool extend_base(struct shapeproof_learning *learning, struct sp_base *ba
     sp_learn_letters_of_base(learning);
     sp_learn_write(learning);
     learning->is_proved = sp_learn_prove(learning, error);
-    const bool shorter = asked || !fallback.is_proved ||
-                         3 * count_lines_of_table(learning->text) <= 2 * count_lines_of_table(fallback.text);
-    const bool kept = learning->is_proved && shorter;
+    const bool is_better = choice == CHOSEN_BY_USER || !fallback.is_proved ||
+                           3 * count_lines_of_table(learning->text) <= 2 * count_lines_of_table(fallback.text);
+    const bool kept = learning->is_proved && is_better;
     if (!kept) go_back(learning, &fallback);
     sp_map_free(&fallback.unexplained);
     free(fallback.rest.items);
     if (!kept) return false;
-    settle_ambiguities(learning, asked);
+    settle_ambiguities(learning, choice);
     sp_learn_write(learning);
     return true;
 }
@@ -206,7 +215,7 @@ static bool extend_base(struct shapeproof_learning *learning, struct sp_base *ba
 bool sp_learn_extend(struct shapeproof_learning *learning, const char *like, struct shapeproof_error *error)
 {
     struct sp_base *base = sp_learn_look_at_base(learning, like);
-    return base && extend_base(learning, base, true, error);
+    return base && extend_base(learning, base, CHOSEN_BY_USER, error);
 }
 
 void sp_learn_find_near(struct shapeproof_learning *learning)
@@ -223,7 +232,8 @@ size_t sp_learn_place_of_table(const struct shapeproof_tables *tables, const cha
     return SIZE_MAX;
 }
 
-/* A table of the user's by the name of the learnt one is likely what it was learnt as before, and will be no more. */
+/* Whether a table is one of the user's with the name of the learnt one: likely an earlier result, which will be
+ * replaced. */
 static bool is_predecessor(const struct shapeproof_learning *learning, const char *table)
 {
     const size_t place = sp_learn_place_of_table(learning->tables, table);
@@ -235,5 +245,5 @@ void sp_learn_extend_near(struct shapeproof_learning *learning, struct shapeproo
 {
     if (learning->near && !learning->known && !learning->inners.count &&
         !is_predecessor(learning, learning->near->table))
-        extend_base(learning, learning->near, false, error);
+        extend_base(learning, learning->near, FOUND_BY_US, error);
 }

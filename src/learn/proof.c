@@ -25,7 +25,8 @@ static bool is_same_shape(const struct shapeproof_tensor *tensor, const struct s
     return sp_same_dims(tensor->shape, tensor->rank, predicted->shape, predicted->rank);
 }
 
-/* A tensor that is tied may be left out of a file. */
+/* Adds a difference for each predicted tensor that is not in the file, or has another shape there. One that is optional
+ * or tied may be left out of a file. */
 static void compare_predicted(struct shapeproof_learning *learning, const struct shapeproof_prediction *prediction,
                               size_t example)
 {
@@ -40,6 +41,8 @@ static void compare_predicted(struct shapeproof_learning *learning, const struct
     }
 }
 
+/* Adds a difference for each tensor of the file that is not predicted, unless it is unexplained already; counts those
+ * that are predicted with their shape. */
 static void compare_tensors(struct shapeproof_learning *learning, const struct shapeproof_prediction *prediction,
                             size_t example)
 {
@@ -55,6 +58,7 @@ static void compare_tensors(struct shapeproof_learning *learning, const struct s
     }
 }
 
+/* False, with an error, when the table cannot be expanded for the example. */
 static bool compare_example(struct shapeproof_learning *learning, const struct shapeproof_tables *tables,
                             size_t example, struct shapeproof_error *error)
 {
@@ -71,7 +75,7 @@ static bool compare_example(struct shapeproof_learning *learning, const struct s
     return prediction != NULL;
 }
 
-/* What the user has added to the tables; of what is in no file that is left the table alone. */
+/* Adds the tables of the user: their files, or the text of the table where the file cannot be read any more. */
 static void add_own_tables(struct shapeproof_tables *tables, const struct shapeproof_tables *given)
 {
     const char *last = "";
@@ -88,7 +92,8 @@ static void add_own_tables(struct shapeproof_tables *tables, const struct shapep
     }
 }
 
-/* The tables that there are, and the learnt one; NULL when that is none. */
+/* The built-in tables and the learnt one; with those of the user if it depends on other tables. NULL, with an error,
+ * when its text is no table. */
 static struct shapeproof_tables *tables_with_learnt(const struct shapeproof_learning *learning,
                                                     struct shapeproof_error *error)
 {
@@ -122,7 +127,8 @@ bool sp_learn_prove(struct shapeproof_learning *learning, struct shapeproof_erro
 
 /* ---- rows by themselves ---- */
 
-/* Some of a message without the place in a text that nobody sees: "expected a list, found an integer". */
+/* The first line of a message without the places in the text, which nobody sees: "learnt.shapes:3:7: expected a list"
+ * -> "expected a list". */
 static const char *words_of_error(struct shapeproof_learning *learning, const struct shapeproof_error *error)
 {
     const char *words = error->message;
@@ -151,7 +157,8 @@ static bool is_row_of_example(const struct sp_tensor_row *row, const struct shap
     return shapeproof_prediction_count(prediction) == places;
 }
 
-/* NULL when the text, which has that row alone, predicts it in each example; otherwise what is wrong. */
+/* What is wrong with a row, if the text has that row alone: it cannot be expanded for an example, or predicts something
+ * else than the example has. NULL when nothing is. */
 static const char *fault_of_row(struct shapeproof_learning *learning, const struct sp_tensor_row *row)
 {
     struct shapeproof_error error = {0};
@@ -176,7 +183,7 @@ static const char *fault_of_row(struct shapeproof_learning *learning, const stru
     return fault;
 }
 
-/* Writes the table of that row alone, without what it shares with others. */
+/* The same, for which the text is written with that row alone and without its tie. `solved` is which rows are. */
 static const char *fault_of_row_alone(struct shapeproof_learning *learning, const bool *solved, size_t which)
 {
     struct sp_layout *layout = &learning->problem.layout;
@@ -203,13 +210,14 @@ void sp_learn_leave_out_all_rows(struct shapeproof_learning *learning)
 
 void sp_learn_leave_out_wrong_rows(struct shapeproof_learning *learning)
 {
-    enum { MOST_PREDICTIONS = 20000 }; /* some seconds */
+    enum { MOST_PREDICTIONS = 20000 }; /* some seconds; with more all rows are left out */
     struct sp_layout *layout = &learning->problem.layout;
     const size_t rows = layout->rows.count;
     if (rows * learning->evidence.count > MOST_PREDICTIONS) {
         sp_learn_leave_out_all_rows(learning);
         return;
     }
+    /* The faults are all collected first: each row is tried in a table that has no other one. */
     bool *solved = sp_realloc(NULL, rows + 1, sizeof *solved);
     const char **faults = sp_realloc(NULL, rows + 1, sizeof *faults);
     for (size_t i = 0; i < rows; i++) solved[i] = layout->rows.items[i].is_solved;
@@ -223,6 +231,7 @@ void sp_learn_leave_out_wrong_rows(struct shapeproof_learning *learning)
         row->is_solved = false;
         row->why_not = faults[i];
     }
+    /* What is tied to a row that is left out is written by itself. */
     for (size_t i = 0; i < rows; i++) {
         struct sp_tensor_row *row = &layout->rows.items[i];
         if (row->tied_to != SHAPEPROOF_NONE && !layout->rows.items[row->tied_to].is_solved)

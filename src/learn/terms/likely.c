@@ -7,15 +7,16 @@
 
 enum {
     LONGEST_WORD = 32,
-    SHORTEST_STEM = 3,
-    SAME_WORD = 4,
-    KNOWN_PAIR = 3,
-    MOST_AFFINITY = 8,
-    LABELS = 14,
-    STRANGE = 6
+    SHORTEST_STEM = 3, /* letters of a word that is searched for anywhere in a name */
+    /* Affinities, in units of cost. */
+    SAME_WORD = 4,     /* for each word of the key that is in the name */
+    KNOWN_PAIR = 3,    /* for each word that goes with a piece of the name */
+    MOST_AFFINITY = 8, /* of one key together */
+    LABELS = 14,       /* of id2label and a classifier */
+    STRANGE = 6        /* the strangeness of a term with a key that is out of place */
 };
 
-/* Words of keys, and pieces of names where they belong. */
+/* Words of keys, and the pieces of names that they go with. */
 static const char *const known_pairs[][2] = {
     {"vocab", "embed_tokens"},
     {"vocab", "wte"},
@@ -105,7 +106,7 @@ static const char *const known_pairs[][2] = {
     {"channels", "kv_proj"},
 };
 
-/* Words that say nothing of where. */
+/* Words of keys that do not say what the key is about. */
 static bool is_general(const char *word)
 {
     static const char *const words[] = {"num", "size", "dim", "n",  "d",   "config",
@@ -124,7 +125,7 @@ static bool next_word(const char **rest, char word[LONGEST_WORD])
     return length > 0;
 }
 
-/* "q" is in "self_attn.q_proj". */
+/* Whether a component of the name begins with the word: "q" and "self_attn.q_proj". */
 static bool begins_component(const char *word, size_t length, const char *name)
 {
     for (const char *at = name; (at = strstr(at, word)) != NULL; at++)
@@ -159,12 +160,16 @@ static bool is_of_part(const char *word)
     return SP_IS_AMONG(word, words);
 }
 
-static unsigned affinity_of_key(const char *path, const char *name, bool proper)
+/* Which words of a key count for its affinity. */
+enum key_words { ALL_WORDS, PROPER_WORDS /* not those that say which part of a model it is */ };
+
+/* How well a key goes with a name. */
+static unsigned affinity_of_key(const char *path, const char *name, enum key_words words)
 {
     char word[LONGEST_WORD];
     unsigned affinity = 0;
     while (next_word(&path, word)) {
-        if (proper && is_of_part(word)) continue;
+        if (words == PROPER_WORDS && is_of_part(word)) continue;
         if (strcmp(word, "id2label") == 0 && is_known_pair(word, name)) return LABELS; /* a head has one row for each */
         if (is_in_name(word, name)) affinity += SAME_WORD;
         else if (is_known_pair(word, name)) affinity += KNOWN_PAIR;
@@ -172,12 +177,13 @@ static unsigned affinity_of_key(const char *path, const char *name, bool proper)
     return affinity < MOST_AFFINITY ? affinity : MOST_AFFINITY;
 }
 
-/* Words of keys that are of one thing alone, and pieces of the names that have to do with it. */
+/* Words of keys that are about one thing alone, each followed by the pieces of names that have to do with it. */
 static const char *const narrow_words[][10] = {
     {"position", "pos", "wpe", "rel", "emb", "mask", "freq", "bias", "attn"},
     {"vocab", "emb", "wte", "head", "vocab", "pred", "shared", "decoder", "token", "out"},
 };
 
+/* Whether a key has such a word, and the name none of its pieces. */
 static bool is_out_of_place(const char *path, const char *name)
 {
     for (size_t i = 0; i < sizeof narrow_words / sizeof *narrow_words; i++) {
@@ -207,16 +213,17 @@ unsigned sp_search_term_strangeness(const struct sp_search_term *term, const cha
     return narrowness.strangers ? STRANGE : 0;
 }
 
+/* The highest affinity of a key of a term so far. */
 struct nearest {
     const char *name;
-    bool proper;
+    enum key_words words;
     unsigned affinity;
 };
 
 static void weigh_terminal(void *context, const struct sp_terminal *terminal)
 {
     struct nearest *nearest = context;
-    const unsigned affinity = affinity_of_key(terminal->path, nearest->name, nearest->proper);
+    const unsigned affinity = affinity_of_key(terminal->path, nearest->name, nearest->words);
     if (affinity > nearest->affinity) nearest->affinity = affinity;
 }
 
@@ -232,7 +239,7 @@ static void weigh_texts(const struct sp_search_term *term, struct nearest *neare
 
 unsigned sp_search_term_affinity(const struct sp_search_term *term, const char *name)
 {
-    struct nearest nearest = {name, false, 0};
+    struct nearest nearest = {name, ALL_WORDS, 0};
     sp_search_term_terminals(term, weigh_terminal, &nearest);
     weigh_texts(term, &nearest);
     return nearest.affinity;
@@ -240,7 +247,7 @@ unsigned sp_search_term_affinity(const struct sp_search_term *term, const char *
 
 unsigned sp_search_term_proper_affinity(const struct sp_search_term *term, const char *name)
 {
-    struct nearest nearest = {name, true, 0};
+    struct nearest nearest = {name, PROPER_WORDS, 0};
     sp_search_term_terminals(term, weigh_terminal, &nearest);
     return nearest.affinity;
 }
