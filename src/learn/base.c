@@ -24,8 +24,8 @@ struct base_search {
 
 /* ---- groups ---- */
 
-/* The group of a predicted tensor, added if it is new; for a group of an inner table, "text: attention", that of the
- * table which uses it, "text". SHAPEPROOF_NONE when there are too many. */
+/* The group of a predicted tensor, added if it is new; for a group of an inner table, "language model: attention", that
+ * of the table which uses it, "language model". SHAPEPROOF_NONE when there are too many. */
 static size_t group_of_predicted(struct base_search *search, size_t example,
                                  const struct shapeproof_predicted *predicted)
 {
@@ -82,7 +82,7 @@ static bool is_kept_place(struct base_search *search, const struct sp_row_tensor
 }
 
 /* Decides whether a row is left to the base, which must have all of it. If it has some of it the row is written, and
- * the groups that have the rest are replaced; then true. */
+ * the groups with that part are replaced; then true. */
 static bool judge_row(struct base_search *search, size_t index)
 {
     const struct sp_tensor_row *row = &search->learning->problem.layout.rows.items[index];

@@ -30,7 +30,7 @@ void sp_inventory_claim(struct shapeproof_inventory *inventory, uint32_t file, u
 }
 
 void sp_inventory_claim_storage(struct shapeproof_inventory *inventory, uint32_t file, uint64_t begin, uint64_t end,
-                                const char *storage, const char *record, bool whole)
+                                const char *storage, const char *record, bool is_compressed)
 {
     add_claim(inventory, &(struct sp_byte_claim){.begin = begin,
                                                  .end = end,
@@ -38,7 +38,7 @@ void sp_inventory_claim_storage(struct shapeproof_inventory *inventory, uint32_t
                                                  .use = SP_USE_UNUSED,
                                                  .storage = storage,
                                                  .record = record,
-                                                 .whole = whole});
+                                                 .is_compressed = is_compressed});
 }
 
 void sp_inventory_claim_scattered(struct shapeproof_inventory *inventory, uint64_t bytes, enum sp_use use)
@@ -49,12 +49,12 @@ void sp_inventory_claim_scattered(struct shapeproof_inventory *inventory, uint64
 
 /* ---- how much of each storage the tensors use ---- */
 
-/* Bytes of a storage that a tensor reaches. */
+/* The bytes [begin, end) of a storage that a tensor reaches. */
 struct reach {
     const char *storage;
     uint64_t begin, end;
     uint32_t file;
-    bool *counted; /* with its storage: where it lies in that does not matter any more */
+    bool *counted; /* of the tensor: set when its bytes are counted with a claim of its storage */
 };
 
 static int compare_reaches(const void *left, const void *right)
@@ -66,7 +66,8 @@ static int compare_reaches(const void *left, const void *right)
     return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-/* All reaches, sorted by their storages; how many. Bytes that are not known count as the end of the storage. */
+/* The reaches of all tensors with a storage, sorted by file, storage and begin; *count is how many. free() them. A
+ * tensor whose bytes are not known reaches all of its storage. `counted` has a place for each tensor. */
 static struct reach *list_reaches(const struct shapeproof_inventory *inventory, bool *counted, size_t *count)
 {
     struct reach *reaches = sp_realloc(NULL, inventory->count + 1, sizeof *reaches);
@@ -85,21 +86,29 @@ static struct reach *list_reaches(const struct shapeproof_inventory *inventory, 
     return reaches;
 }
 
-/* The bytes of a storage of `size` bytes that some tensor reaches. */
-static uint64_t used_bytes(const struct reach *reaches, size_t count, const struct sp_byte_claim *claim, uint64_t size)
+/* The index of the first reach of a file and a storage: binary search. */
+static size_t first_reach(const struct reach *reaches, size_t count, uint32_t file, const char *storage)
 {
-    const struct reach key = {claim->storage, 0, 0, claim->file, NULL};
+    const struct reach key = {.storage = storage, .file = file};
     size_t low = 0, high = count;
-    uint64_t used = 0, done = 0;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (compare_reaches(&reaches[middle], &key) < 0) low = middle + 1;
         else high = middle;
     }
-    for (; low < count && reaches[low].file == claim->file && !strcmp(reaches[low].storage, claim->storage); low++) {
-        const uint64_t begin = reaches[low].begin > done ? reaches[low].begin : done;
-        const uint64_t end = reaches[low].end < size ? reaches[low].end : size;
-        *reaches[low].counted = true;
+    return low;
+}
+
+/* How many of the first `size` bytes of the claimed storage some tensor reaches: the union of its reaches, which are
+ * sorted by begin. Marks the tensors of the storage as counted. */
+static uint64_t used_bytes(const struct reach *reaches, size_t count, const struct sp_byte_claim *claim, uint64_t size)
+{
+    uint64_t used = 0, done = 0; /* bytes before `done` are counted */
+    for (size_t i = first_reach(reaches, count, claim->file, claim->storage);
+         i < count && reaches[i].file == claim->file && strcmp(reaches[i].storage, claim->storage) == 0; i++) {
+        const uint64_t begin = reaches[i].begin > done ? reaches[i].begin : done;
+        const uint64_t end = reaches[i].end < size ? reaches[i].end : size;
+        *reaches[i].counted = true;
         if (end <= begin) continue;
         used += end - begin;
         done = end;
@@ -107,7 +116,8 @@ static uint64_t used_bytes(const struct reach *reaches, size_t count, const stru
     return used;
 }
 
-/* The claim of a storage becomes one for what is used and one for the rest, wherever within it they lie. */
+/* Divides each claim of a storage into one for the bytes that tensors use and one for the rest. Only the two sizes are
+ * right: the used bytes are put in front, wherever in the storage they lie. Marks the tensors that are counted so. */
 static void divide_storages(struct shapeproof_inventory *inventory, bool *counted)
 {
     struct sp_account *account = &inventory->account;
@@ -116,10 +126,13 @@ static void divide_storages(struct shapeproof_inventory *inventory, bool *counte
     const size_t claims = account->claims.count;
     for (size_t i = 0; i < claims; i++) {
         struct sp_byte_claim claim = account->claims.items[i];
-        if (!claim.record) continue;
+        const bool is_of_storage = claim.record != NULL;
+        if (!is_of_storage) continue;
         const uint64_t size = claim.end - claim.begin;
-        uint64_t used = claim.storage ? used_bytes(reaches, count, &claim, claim.whole ? UINT64_MAX : size) : 0;
-        if (claim.whole && used) used = size;
+        const uint64_t size_of_data =
+            claim.is_compressed ? UINT64_MAX : size; /* how long the data is inflated is unknown */
+        uint64_t used = claim.storage ? used_bytes(reaches, count, &claim, size_of_data) : 0;
+        if (claim.is_compressed && used) used = size;
         if (used < size) *SP_PUSH(&account->unused) = (struct shapeproof_unused){claim.record, claim.file, size - used};
         account->claims.items[i].begin += used;
         claim.end = claim.begin + used;
@@ -131,7 +144,7 @@ static void divide_storages(struct shapeproof_inventory *inventory, bool *counte
 
 /* ---- the sum ---- */
 
-/* Where a claim begins or ends. */
+/* Where a claim begins (step 1) or ends (step -1). */
 struct edge {
     uint64_t at;
     uint32_t file;
@@ -146,7 +159,8 @@ static int compare_edges(const void *left, const void *right)
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* What follows what is of the same use is one range with it: most files are one. */
+/* Appends the two edges of a range and returns the new count. A range that continues the last one, with the same use,
+ * is merged into it: most files become one range. */
 static size_t add_edges(struct edge *edges, size_t count, uint64_t begin, uint64_t end, uint32_t file, enum sp_use use)
 {
     struct edge *last = count ? &edges[count - 1] : NULL;
@@ -159,6 +173,9 @@ static size_t add_edges(struct edge *edges, size_t count, uint64_t begin, uint64
     return count;
 }
 
+/* The edges of all claims, and of the tensors that are not counted with a storage, sorted by file and place. free()
+ * them.
+ */
 static struct edge *list_edges(const struct shapeproof_inventory *inventory, const bool *counted, size_t *count)
 {
     const struct sp_account *account = &inventory->account;
@@ -178,6 +195,7 @@ static struct edge *list_edges(const struct shapeproof_inventory *inventory, con
     return edges;
 }
 
+/* The sum that a byte belongs to, if so many claims of each use are open there. */
 static uint64_t *sum_of_use(struct shapeproof_file_bytes *bytes, const size_t *open)
 {
     if (open[SP_USE_TENSOR]) return &bytes->tensors;
@@ -186,7 +204,7 @@ static uint64_t *sum_of_use(struct shapeproof_file_bytes *bytes, const size_t *o
     return open[SP_USE_STRUCTURE] ? &bytes->structure : &bytes->unaccounted;
 }
 
-/* The edges of one file, from 0 to its size; returns how many there are. */
+/* Adds the bytes of one file to the sums, by its edges: a sweep from 0 to its size. Returns how many edges it has. */
 static size_t sum_file(struct shapeproof_file_bytes *bytes, const struct edge *edges, size_t count, uint32_t file,
                        uint64_t size)
 {
@@ -203,7 +221,7 @@ static size_t sum_file(struct shapeproof_file_bytes *bytes, const struct edge *e
     return i;
 }
 
-/* No more than is left over. */
+/* Takes the scattered bytes of a use from those that are unaccounted for, but no more than there are. */
 static void add_scattered(struct sp_account *account, int use)
 {
     size_t open[SP_USE_COUNT] = {0};
@@ -225,6 +243,7 @@ static uint64_t absent_bytes(const struct sp_account *account, const struct shap
     return tensor->bytes - (size - tensor->data_begin < tensor->bytes ? size - tensor->data_begin : tensor->bytes);
 }
 
+/* Fills `bytes` and `unused` of the account. */
 static void sum_bytes(struct shapeproof_inventory *inventory)
 {
     struct sp_account *account = &inventory->account;
@@ -245,12 +264,13 @@ static void sum_bytes(struct shapeproof_inventory *inventory)
     free(counted);
 }
 
-/* Few ask, and it takes as long as a hundredth of reading. An inventory is for one thread at a time. */
+/* The account with its sums, which are made when they are asked for: few callers do, and it takes a hundredth of the
+ * time of reading. An inventory is for one thread at a time. */
 static const struct sp_account *summed_account(const struct shapeproof_inventory *inventory)
 {
     if (!inventory->account.summed) {
         struct shapeproof_inventory *own =
-            (struct shapeproof_inventory *)inventory; /* to who sees it, nothing changes */
+            (struct shapeproof_inventory *)inventory; /* a cache: callers see no change */
         own->account.summed = true;
         sum_bytes(own);
     }

@@ -5,20 +5,21 @@
 
 #include "base/chars.h"
 
-enum look {
-    VECTOR,    /* numbers in a row */
-    ONE,       /* a single element */
+/* The dtype and the shape that such a buffer has. P: positions, N: tokens of a window. */
+enum form {
+    VECTOR,    /* real numbers in a row */
+    ONE,       /* a single element of any dtype */
     COUNTER,   /* a single integer */
     MASK,      /* (1, 1, P, P) or (1, P, P); (P, P) of truth values */
     POSITIONS, /* integers, (P) or (1, P) */
     INDEX,     /* integers, (N, N) */
-    TABLE      /* a number for each position and more */
+    TABLE      /* real numbers, (P, ...) */
 };
 
-/* By the end of the name, which begins with a component. A parameter may be called so too: hence the look. */
+/* The buffers by the last components of their names. Parameters have such names, too, but not that form. */
 static const struct {
     const char *tail;
-    enum look look;
+    enum form form;
 } known[] = {
     {"inv_freq", VECTOR},
     {"rope.freqs", VECTOR},
@@ -53,6 +54,7 @@ static bool is_mask_dtype(enum shapeproof_dtype dtype)
     return dtype == SHAPEPROOF_DTYPE_BOOL || dtype == SHAPEPROOF_DTYPE_U8;
 }
 
+/* Whether the last two dimensions are equal, and above 1. */
 static bool is_square(const uint64_t *shape, uint32_t rank)
 {
     return rank >= 2 && shape[rank - 1] == shape[rank - 2] && shape[rank - 1] > 1;
@@ -66,30 +68,33 @@ static bool is_mask(const uint64_t *shape, uint32_t rank, enum shapeproof_dtype 
     return rank > 2 || is_mask_dtype(dtype);
 }
 
-/* Whether a tensor has the form that a rule expects: a vector of numbers, a single number, a counter, a mask,
- * positions, a square index or a table of numbers. */
-static bool has_look(enum look look, const uint64_t *shape, uint32_t rank, enum shapeproof_dtype dtype)
+/* Whether a tensor has the form that a rule expects. */
+static bool has_form(enum form form, const uint64_t *shape, uint32_t rank, enum shapeproof_dtype dtype)
 {
-    const bool integer = is_index_dtype(dtype), one = rank == 0 || (rank == 1 && shape[0] == 1);
-    switch (look) {
+    const bool is_integer = is_index_dtype(dtype), is_one = rank == 0 || (rank == 1 && shape[0] == 1);
+    const bool is_real = !is_integer && !is_mask_dtype(dtype);
+    switch (form) {
     case VECTOR:
-        return rank == 1 && !integer && !is_mask_dtype(dtype);
+        return rank == 1 && is_real;
     case ONE:
-        return one;
+        return is_one;
     case COUNTER:
-        return one && integer;
+        return is_one && is_integer;
     case MASK:
         return is_mask(shape, rank, dtype);
     case POSITIONS:
-        return integer && (rank == 1 || (rank == 2 && shape[0] == 1));
+        return is_integer && (rank == 1 || (rank == 2 && shape[0] == 1));
     case INDEX:
-        return integer && rank == 2 && is_square(shape, rank);
+        return is_integer && rank == 2 && is_square(shape, rank);
     case TABLE:
-        return rank >= 2 && !integer && !is_mask_dtype(dtype);
+        return rank >= 2 && is_real;
     }
     return false;
 }
 
+/* Whether the last components of a name are `tail`: "h.0.attn.bias" ends with "attn.bias", "h.0.cross_attn.bias" does
+ * not.
+ */
 static bool ends_with_name(const char *name, const char *tail)
 {
     if (!sp_ends_with(name, tail)) return false;
@@ -100,6 +105,6 @@ static bool ends_with_name(const char *name, const char *tail)
 bool sp_is_computed(const char *name, const uint64_t *shape, uint32_t rank, enum shapeproof_dtype dtype)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (ends_with_name(name, known[i].tail) && has_look(known[i].look, shape, rank, dtype)) return true;
+        if (ends_with_name(name, known[i].tail) && has_form(known[i].form, shape, rank, dtype)) return true;
     return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Buffers that every loader can compute, by their names and looks: the frequencies of rotary embeddings, masks. */
+ * Buffers that every loader can compute: the frequencies of rotary embeddings, masks, positions. */
 #ifndef SP_MODEL_COMPUTED_H
 #define SP_MODEL_COMPUTED_H
 
@@ -8,6 +8,7 @@
 
 #include "shapeproof/dtype.h"
 
+/* Whether a tensor is such a buffer, by its name, its shape and its dtype. */
 bool sp_is_computed(const char *name, const uint64_t *shape, uint32_t rank, enum shapeproof_dtype dtype);
 
 #endif

@@ -104,7 +104,8 @@ bool sp_inventory_unread(struct shapeproof_inventory *inventory, const char *nam
     return true;
 }
 
-/* Those that are not named above are counted; when nothing could be read, that is an error. */
+/* Adds a warning with the number of tensors that are not read, if not each of them has one. False, with an error, when
+ * no tensor could be read. */
 static bool judge_unread(struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const struct shapeproof_error *why = &inventory->first_unread;
@@ -248,6 +249,8 @@ uint64_t sp_tensor_reach(const struct shapeproof_tensor *tensor)
     return last == UINT64_MAX ? last : last + 1;
 }
 
+/* Marks a tensor that has place and shape of the one before as the same as that, and one that begins within the reach
+ * of another as a view. `shared` is sorted by storage and place; `first` is the first tensor of the inventory. */
 static void mark_ties(struct shapeproof_tensor **shared, size_t count, const struct shapeproof_tensor *first)
 {
     uint64_t end = 0;
@@ -275,6 +278,7 @@ static void find_ties(struct shapeproof_inventory *inventory)
     free(shared);
 }
 
+/* Sums parameters and bytes, those of ties once; false, with an error, when a sum overflows. */
 static bool sum_totals(struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct shapeproof_totals *totals = &inventory->totals;
@@ -294,6 +298,7 @@ static bool sum_totals(struct shapeproof_inventory *inventory, struct shapeproof
     return true;
 }
 
+/* Fails with an error about the tensor, whose name another one has. */
 static bool refuse_duplicate(const struct shapeproof_inventory *inventory, size_t index, struct shapeproof_error *error)
 {
     const struct shapeproof_tensor *tensor = &inventory->tensors[index];

@@ -17,11 +17,11 @@
 enum { SP_DTYPE_COUNT = 1 SHAPEPROOF_DTYPES(SP_ONE_DTYPE) };
 #undef SP_ONE_DTYPE
 
-/* What an index or the name of a shard promises, and no file holds. */
+/* A tensor that an index or the name of a shard declares, and that is in no file. */
 struct sp_promise {
     const char *tensor; /* or NULL: not even its name is known */
-    const char *shard;
-    bool unreadable; /* the shard is not there, or cannot be opened */
+    const char *shard;  /* where it should be */
+    bool unreadable;    /* the shard is not there, or cannot be opened; otherwise it lacks the tensor */
 };
 
 struct shapeproof_inventory {
@@ -79,7 +79,7 @@ uint32_t sp_inventory_add_file(struct shapeproof_inventory *inventory, const cha
 struct shapeproof_tensor *sp_inventory_add(struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 /* Copies both. A key is kept once: its first value, with a warning when a later one differs. */
 void sp_inventory_add_metadata(struct shapeproof_inventory *inventory, const char *key, const char *value);
-/* Once each, however often it is said. Past SP_MAX_WARNINGS one last warning says that there are more. */
+/* Adds a warning, unless there is an equal one. Past SP_MAX_WARNINGS one last warning says that there are more. */
 void sp_inventory_warn(struct shapeproof_inventory *inventory, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -89,11 +89,11 @@ void sp_inventory_warn(struct shapeproof_inventory *inventory, const char *forma
 bool sp_inventory_unread(struct shapeproof_inventory *inventory, const char *name, const struct shapeproof_error *why,
                          struct shapeproof_error *error);
 
-/* What was said of one of several files is said of the whole that they are: warnings, suspects, what is not read. */
+/* Copies what was reported of one of several files into the inventory of all: warnings, suspects, what is not read. */
 void sp_inventory_adopt_remarks(struct shapeproof_inventory *inventory, const struct shapeproof_inventory *part);
-/* The same with a warning for each of the first. */
+/* Notes a name that unpickling would import (`called`: and call), once, with a warning for each of the first 20. */
 void sp_inventory_suspect_global(struct shapeproof_inventory *inventory, const char *name, bool called);
-/* The same of all code in the configuration of a Keras model, a JSON text. */
+/* Notes all code in the configuration of a Keras model, a JSON text, with warnings. */
 void sp_inventory_judge_keras(struct shapeproof_inventory *inventory, const char *json, size_t length);
 /* Notes a tensor that is listed in `shard` and is not there. `unreadable`: neither is the shard, or it cannot be
  * opened. Copies the names. */
@@ -108,7 +108,7 @@ static inline void sp_inventory_promise_shard(struct shapeproof_inventory *inven
 /* Sets parameters and bytes from shape and dtype; false, and nothing set, when a product overflows 64 bits or the
  * bits do not fill whole bytes. Readers call it before comparing with the bytes that the file holds. */
 bool sp_tensor_measure(struct shapeproof_tensor *tensor);
-/* With its shape and its placement, in the arena. */
+/* A deep copy in the arena. */
 const struct shapeproof_tensor_piece *sp_tensor_piece_copy(const struct shapeproof_tensor_piece *piece,
                                                            struct sp_arena *arena);
 /* One past the last element that the tensor reaches, counted from the start of its storage; UINT64_MAX when that

@@ -6,7 +6,8 @@
 #include "base/chars.h"
 #include "base/names.h"
 
-static const char *word_of(struct shapeproof_value object, const char *key)
+/* The string at a key; "" for anything else. */
+static const char *string_at(struct shapeproof_value object, const char *key)
 {
     const struct shapeproof_value value = sp_value_member(object, key);
     return value.type == SHAPEPROOF_VALUE_STRING ? value.string : "";
@@ -45,16 +46,26 @@ static bool is_code_of_tensorflow(const char *name)
     return false;
 }
 
-/* One object that names a class. Fills `name` with what runs, and `where` with the sentence about it. */
+/* Judges one object that names a class or a function:
+ *
+ *     {"class_name": "Lambda", "config": {"name": "mean", ...}}              a layer with Python code
+ *     {"class_name": "__lambda__", ...}                                      a function with Python code
+ *     {"class_name": "TFOpLambda", "config": {"function": "io.read_file"}}   a call of TensorFlow
+ *     {"class_name": "function", "module": "os", "config": "system"}         a name that is imported and called
+ *
+ * Fills `name` with what runs and `where` with the sentence about it; leaves both empty if it is harmless. */
 static void judge_entry(struct shapeproof_value entry, struct sp_text *name, struct sp_text *where)
 {
     const struct shapeproof_value config = sp_value_member(entry, "config");
-    const char *class_name = word_of(entry, "class_name"), *module = word_of(entry, "module");
-    const char *behind = strrchr(class_name, '>'), *layer = word_of(config, "name");
+    const char *class_name = string_at(entry, "class_name"), *module = string_at(entry, "module");
+    const char *package_end = strrchr(class_name, '>'); /* "keras.layers>Lambda" */
+    const char *layer = string_at(config, "name");
     const bool is_function = strcmp(class_name, "function") == 0;
     const char *called = is_function && config.type == SHAPEPROOF_VALUE_STRING ? config.string : class_name;
-    if (!*layer) layer = word_of(entry, "name");
-    if (strcmp(behind ? behind + 1 : class_name, "Lambda") == 0) {
+    const bool is_of_builtins = strcmp(module, "builtins") == 0;
+    const bool is_foreign = is_of_builtins ? is_function && is_code_of_builtins(called) : !is_own_module(module);
+    if (!*layer) layer = string_at(entry, "name");
+    if (strcmp(package_end ? package_end + 1 : class_name, "Lambda") == 0) {
         sp_text_puts(name, "keras.layers.Lambda");
         sp_text_printf(where,
                        "the layer %s is a Lambda: loading the model would run the Python code in its configuration",
@@ -62,12 +73,11 @@ static void judge_entry(struct shapeproof_value entry, struct sp_text *name, str
     } else if (strcmp(class_name, "__lambda__") == 0) {
         sp_text_puts(name, class_name);
         sp_text_puts(where, "a function in the configuration is Python code, which loading the model would run");
-    } else if (strcmp(class_name, "TFOpLambda") == 0 && is_code_of_tensorflow(word_of(config, "function"))) {
-        sp_text_printf(name, "tf.%s", word_of(config, "function"));
+    } else if (strcmp(class_name, "TFOpLambda") == 0 && is_code_of_tensorflow(string_at(config, "function"))) {
+        sp_text_printf(name, "tf.%s", string_at(config, "function"));
         sp_text_printf(where, "the layer %s calls %s by its name, which is no computation on tensors",
                        sp_quote(layer).text, sp_quote(name->data).text);
-    } else if (*module && (strcmp(module, "builtins") == 0 ? is_function && is_code_of_builtins(called)
-                                                           : !is_own_module(module))) {
+    } else if (*module && is_foreign) {
         sp_text_printf(name, "%s.%s", module, called);
         sp_text_printf(where, "the configuration names %s, which loading the model would import and call",
                        sp_quote(name->data).text);
@@ -79,7 +89,7 @@ void sp_keras_code_each(struct shapeproof_value root, sp_keras_code_found *found
     if (root.type == SHAPEPROOF_VALUE_LIST)
         for (size_t i = 0; i < root.count; i++) sp_keras_code_each(root.items[i], found, to);
     if (root.type != SHAPEPROOF_VALUE_OBJECT) return;
-    if (*word_of(root, "class_name")) {
+    if (*string_at(root, "class_name")) {
         struct sp_text name = {0}, where = {0};
         judge_entry(root, &name, &where);
         if (name.length) found(to, name.data, where.data);
