@@ -12,7 +12,8 @@
 
 #include "base/arena.h"
 
-/* A link that leads nowhere is what caches and annexes have in place of what was not fetched. */
+/* Fails with the reason why a file cannot be opened. If it is a symbolic link whose target does not exist, the file was
+ * likely not downloaded: caches and git-annex leave such links. Always false. */
 static bool refuse_open(int directory_fd, const char *path, int why, struct shapeproof_error *error)
 {
     char target[256];
@@ -51,9 +52,11 @@ bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_
                   struct shapeproof_error *error)
 {
     size_t done = 0;
-    if (length > INT64_MAX || offset > INT64_MAX - length || file->base > INT64_MAX - length - offset)
-        return sp_malformed(error, "offset %" PRIu64 " is past any file", offset);
-    if (file->source && !sp_file_need(file, offset, length, error)) return false;
+    /* base + offset + length, without an overflow on the way: pread takes a signed offset. */
+    const bool is_end_in_range =
+        length <= INT64_MAX && offset <= INT64_MAX - length && file->base <= INT64_MAX - length - offset;
+    if (!is_end_in_range) return sp_malformed(error, "offset %" PRIu64 " is past any file", offset);
+    if (!sp_file_need(file, offset, length, error)) return false;
     while (done < length) {
         const ssize_t got = pread(file->fd, (char *)into + done, length - done, (off_t)(file->base + offset + done));
         if (got < 0 && errno == EINTR) continue;

@@ -10,35 +10,37 @@
 
 #include "base/error.h"
 
-/* Whoever fetches the bytes of a file that is elsewhere: `fd` is then a sparse copy of it on this machine, of the same
- * size, with holes. NULL of a file that is here. */
+/* Fetches the bytes of a remote file: `fd` is then a sparse local copy of it, of the same size, with holes. */
 struct sp_byte_source {
-    /* Fetches what of these bytes, all within the file, is not in that copy yet. */
+    /* Fetches those of the bytes, which are all within the file, that are not in the copy yet; false with an error. */
     bool (*fill)(struct sp_byte_source *source, uint64_t offset, uint64_t length, struct shapeproof_error *error);
 };
 
-/* A file of that name lies in each folder of such copies: what is read there without a byte source may be a hole. */
+/* A file of that name is in each folder of such copies, which must not be read without a byte source: zeros may be a
+ * hole. */
 #define SP_MIRROR_MARK ".shapeproof-mirror"
 
 struct sp_file {
     int fd;
-    uint64_t size;    /* when it was opened */
-    const char *path; /* borrowed: as the user wrote it */
-    uint64_t base;    /* a file within a file: where it begins in that; else 0 */
-    unsigned nesting; /* in how many other files it lies */
-    struct sp_byte_source *source;
+    uint64_t size;                 /* when it was opened */
+    const char *path;              /* borrowed: as the user wrote it */
+    uint64_t base;                 /* of a file within a file: where it begins in that; else 0 */
+    unsigned nesting;              /* how many files it is in, one within the other */
+    struct sp_byte_source *source; /* of a remote file; NULL for a local one */
 };
 
 /* Opens `path` (relative to `directory_fd`, or AT_FDCWD) and insists on a regular file: a FIFO or device never blocks.
  */
 bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, struct shapeproof_error *error);
-/* Exactly `length` bytes at `offset`, which counts from `base`; false with an error when the file has become shorter.
- */
+/* Reads exactly `length` bytes at `offset`, which counts from `base`. False with an error: SHAPEPROOF_KIND_MALFORMED
+ * when the file ends before, SHAPEPROOF_KIND_IO when reading fails. */
 bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length,
                   struct shapeproof_error *error);
-/* Makes sure that the bytes are there for who reads `fd` by other means than sp_file_read. */
+/* Fetches the bytes of a remote file, up to its end, for code that reads `fd` by other means than sp_file_read. True at
+ * once for a local file. */
 bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, struct shapeproof_error *error);
-/* The whole file, NUL-terminated (the NUL not counted), when it is at most `limit` bytes. free() it. */
+/* The whole file, NUL-terminated (the NUL not counted), when it is at most `limit` bytes; else NULL with an
+ * error. free() it. */
 char *sp_file_slurp(const struct sp_file *file, size_t limit, struct shapeproof_error *error);
 void sp_file_close(struct sp_file *file);
 

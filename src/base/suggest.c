@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The edit distance, with two neighbours swapped as one edit. */
+ * Suggestions by the optimal string alignment distance: insertions, deletions, replacements and swaps of two neighbours
+ * count one each. */
 #include "base/suggest.h"
 
 #include <stdint.h>
@@ -7,11 +8,13 @@
 
 #include "base/chars.h"
 
-enum { LONGEST = 40 };
+enum { LONGEST = 40 }; /* of a word that is compared */
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* One row per character of `a`; the last three are kept. */
+/* The optimal string alignment distance of two words of at most LONGEST characters: "weihgt" and "weight" have 1. By
+ * dynamic programming: row i has the distances of the first i characters of `a` from each beginning of `b`; three rows
+ * are kept. */
 static size_t typing_distance(const char *a, const char *b)
 {
     const size_t rows = strlen(a), columns = strlen(b);
@@ -34,7 +37,7 @@ const char *sp_suggest(const char *word, const char *const *candidates, size_t c
 {
     const size_t length = strlen(word);
     const char *best = NULL;
-    size_t best_distance = length / 3 + 1; /* a third of it may be wrong */
+    size_t best_distance = length / 3 + 1; /* a third of the word may be wrong, and one character more */
     if (!length || length > LONGEST) return NULL;
     for (size_t i = 0; i < count; i++) {
         if (strlen(candidates[i]) > LONGEST) continue;
@@ -50,7 +53,7 @@ const char *sp_suggest(const char *word, const char *const *candidates, size_t c
 
 /* ---- words that are most likely one ---- */
 
-/* What is left without digits, "_" and "-", in small letters; false when nothing is. */
+/* Fills `letters` with the word without digits, "_" and "-", in small letters; false when nothing is left. */
 static bool put_letters(char letters[LONGEST + 1], const char *word)
 {
     size_t length = 0;
@@ -61,6 +64,7 @@ static bool put_letters(char letters[LONGEST + 1], const char *word)
     return length;
 }
 
+/* Whether two words have the same digits in the same order: "layer_12" and "layers12". */
 static bool have_same_digits(const char *a, const char *b)
 {
     for (;; a++, b++) {
@@ -71,7 +75,7 @@ static bool have_same_digits(const char *a, const char *b)
     }
 }
 
-/* Of words that are not shorter than that. */
+/* sp_is_misspelt, with letters changed only in words of at least `shortest` characters. */
 static bool is_misspelt(const char *word, const char *meant, size_t shortest)
 {
     enum { LONG = 14 };
@@ -87,13 +91,14 @@ bool sp_is_misspelt(const char *word, const char *meant) { return is_misspelt(wo
 
 /* ---- keys of configurations ---- */
 
-/* The length of a word of it, "layers" of "num_layers", without the "s" of many. */
+/* The length of the word that a piece of a key begins with, without the "s" of a plural: 5 of "layers.x". */
 static size_t part_length(const char *part)
 {
     const size_t length = strcspn(part, "_.");
     return length > 1 && part[length - 1] == 's' ? length - 1 : length;
 }
 
+/* Whether a key has that word. */
 static bool has_part(const char *key, const char *part, size_t length)
 {
     for (; *key; key += strcspn(key, "_."), key += *key != '\0')
@@ -101,7 +106,7 @@ static bool has_part(const char *key, const char *part, size_t length)
     return false;
 }
 
-/* Whether both have a word of some length in common. */
+/* Whether two keys have a word of at least four characters in common. */
 static bool share_part(const char *a, const char *b)
 {
     enum { SHORTEST_PART = 4 };
@@ -118,7 +123,8 @@ const char *sp_suggest_key(const char *key, const char *const *candidates, size_
         if (strlen(candidates[i]) > LONGEST) continue;
         if (is_misspelt(key, candidates[i], 4)) return candidates[i];
         const size_t distance = share_part(key, candidates[i]) ? typing_distance(key, candidates[i]) : SIZE_MAX;
-        if (distance >= least_distance || 3 * distance > 2 * strlen(key)) continue;
+        const bool is_too_far = 3 * distance > 2 * strlen(key); /* two thirds of the key may be wrong */
+        if (distance >= least_distance || is_too_far) continue;
         least_distance = distance;
         best = candidates[i];
     }

@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of the candidates the one that `word` is most likely a slip of the keyboard for, or an abbreviation of; or NULL. */
+/* The candidate that `word` is most likely a typing mistake for, or the first one that it abbreviates; NULL when none
+ * is near. */
 const char *sp_suggest(const char *word, const char *const *candidates, size_t count);
 /* Whether a word that need not be wrong is most likely the other one misspelt: one letter is, two in a long word, or
  * only capitals, "_" and "-" differ. Words with other digits are other words. */
 bool sp_is_misspelt(const char *word, const char *meant);
-/* Of the candidates the one that was most likely meant by a key: misspelt, or with a word in common; or NULL. */
+/* The candidate that was most likely meant by a key: the first one that it is misspelt from, else the nearest one that
+ * has a word in common with it; NULL when there is none. */
 const char *sp_suggest_key(const char *key, const char *const *candidates, size_t count);
 
 #endif

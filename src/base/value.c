@@ -17,7 +17,7 @@ const char *sp_value_kind(enum shapeproof_value_type type)
     return names[type];
 }
 
-/* Of the key of that length, which need not end there. */
+/* The member whose key is the first `length` characters of `key`; the last one if it is repeated. */
 static struct shapeproof_value member_named(struct shapeproof_value object, const char *key, size_t length)
 {
     for (size_t i = object.type == SHAPEPROOF_VALUE_OBJECT ? object.count : 0; i-- > 0;)
@@ -38,7 +38,7 @@ struct shapeproof_value sp_value_at(struct shapeproof_value root, const char *pa
     return sp_value_member(root, path);
 }
 
-/* The fewest digits that read back as the same number. */
+/* Writes a number with as few digits, from 15 on, as read back as the same number: 0.1, and 3.0 for a whole one. */
 static void real_json(struct sp_text *text, double real)
 {
     struct sp_real_text digits;

@@ -31,7 +31,7 @@ static inline struct shapeproof_value sp_value_absent(const char *key)
 {
     return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_ABSENT, .string = key};
 }
-/* As a condition takes it. */
+/* Whether a condition of the table language holds for the value: true, or an integer other than 0. */
 static inline bool sp_value_is_true(struct shapeproof_value value)
 {
     return (value.type == SHAPEPROOF_VALUE_BOOL && value.boolean) ||
@@ -54,17 +54,18 @@ static inline bool sp_is_class_key(const char *key)
 static inline bool sp_is_release_key(const char *key) { return strcmp(key, "transformers_version") == 0; }
 /* Whether a key is an item of a list: "depths[2]". */
 static inline bool sp_is_item_key(const char *key) { return key[strlen(key) - 1] == ']'; }
-/* What the object has at a dotted path, "text_config.vocab_size"; absent otherwise. */
+/* What the object has at a dotted path, "text_config.vocab_size"; absent when there is nothing. */
 struct shapeproof_value sp_value_at(struct shapeproof_value root, const char *path);
 /* A copy of the object that has the value at the path, with objects on the way to it; in the arena, but for the path
  * and for what it shares with `object`. */
 struct shapeproof_value sp_value_with(struct sp_arena *arena, struct shapeproof_value object, const char *path,
                                       struct shapeproof_value value);
-/* The list with its first `count` items, of which the one at `place` is another, or comes behind them all; in the
- * arena. SIZE_MAX: none is. */
+/* A list of the first `count` items of `list`, in the arena, with `item` in place of the one at `place`. `count` may be
+ * one more than the list has, if `place` is behind its last item. SIZE_MAX replaces none. */
 struct shapeproof_value sp_value_list_with(struct sp_arena *arena, struct shapeproof_value list, size_t count,
                                            size_t place, struct shapeproof_value item);
-/* The object with the members of the patch in place of its own, and objects in it likewise: one patch for two. */
+/* The object with the members of the patch in place of its own; a member that is an object in both is patched itself.
+ */
 struct shapeproof_value sp_value_patched(struct sp_arena *arena, struct shapeproof_value object,
                                          struct shapeproof_value patch);
 /* Appends the value as JSON; absent as null. */
@@ -81,11 +82,12 @@ static inline bool sp_value_is_bool(struct shapeproof_value value, bool boolean)
  * is refused. Errors have status SHAPEPROOF_ERR_TABLE and name line and column. */
 bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
                          struct shapeproof_error *error);
-/* Keys that come more than once in an object: how often, and the first of them, in the arena. Zero at first. */
+/* The members of objects whose key was there before. Zero-initialise. */
 struct sp_json_repeats {
     size_t count;
-    const char *first;
+    const char *first; /* the key of the first of them, in the arena */
 };
+/* The same, and counts repeated keys in `repeats`, which may be NULL. */
 bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
                                 struct sp_json_repeats *repeats, struct shapeproof_error *error);
 

@@ -22,14 +22,15 @@ enum {
 /* ---- the walk ---- */
 
 struct walk {
-    struct sp_json json;
-    char *text; /* a copy for cJSON, in which a 0 stands for each of Python's words */
+    struct sp_json json; /* the scanner, with a copy of the text in which it decodes strings */
+    char *text;          /* the copy for cJSON, in which a 0 replaces each of Python's words */
     unsigned level;
     const char *why;                           /* the mistake, where it is another than the scanner's */
     SP_ARRAY(struct shapeproof_value) numbers; /* in the order of the text */
 };
 
-/* Python writes Infinity and NaN, for which JSON has no words: they are noted as numbers. */
+/* Moves past Infinity, -Infinity or NaN, which Python writes and JSON does not have; false when none of them is here.
+ * For cJSON the word is replaced by a 0 and blanks; the value that is noted for it is an infinity, or null for NaN. */
 static bool take_python_word(struct walk *walk)
 {
     static const struct {
@@ -52,21 +53,23 @@ static bool take_python_word(struct walk *walk)
     return false;
 }
 
-/* A whole number of 64 bits from its digits, exactly; others are the nearest double, and whole ones below 2^53, such as
- * 1e3, integers. */
+/* The value of a number: an integer if it is written as one of 64 bits, or is whole and below 2^53, such as 1e3;
+ * otherwise the nearest double. */
 static struct shapeproof_value number_of(const char *digits, size_t length)
 {
+    static const double first_inexact = 9007199254740992.0; /* 2^53: from here on not every whole number is a double */
     char *end;
     errno = 0;
     const long long whole = strtoll(digits, &end, 10);
     if (end == digits + length && !errno) return sp_value_int(whole);
     const double number = sp_real_read(digits, NULL);
-    if (number == floor(number) && fabs(number) < 9007199254740992.0) return sp_value_int((int64_t)number);
+    if (number == floor(number) && fabs(number) < first_inexact) return sp_value_int((int64_t)number);
     return sp_value_real(number);
 }
 
 static bool walk_value(struct walk *walk);
 
+/* A string, a word or a number; numbers are noted. */
 static bool walk_scalar(struct walk *walk)
 {
     size_t length;
@@ -169,6 +172,7 @@ static struct shapeproof_value from_node(struct tree *tree, const cJSON *node)
 
 /* ---- the text ---- */
 
+/* Fails with the line and the column of an offset. */
 static bool bad_json(const char *json, size_t offset, const char *why, struct shapeproof_error *error)
 {
     size_t line = 1, column = 1;
@@ -190,18 +194,20 @@ static const char *reason(const struct walk *walk, const char *json)
     return "not JSON";
 }
 
-/* The scanner decodes strings in place, so both it and cJSON have a copy. */
+/* In three steps: the scanner checks the text and notes its numbers; cJSON makes a tree; the tree becomes the value,
+ * with the noted numbers. The scanner decodes strings in place, and the walk replaces words for cJSON, so that each has
+ * a copy of the text. The scanner's own message is dropped, since bad_json writes one with line and column. */
 bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
                                 struct sp_json_repeats *repeats, struct shapeproof_error *error)
 {
-    struct shapeproof_error why = {0};
+    struct shapeproof_error scanner_error = {0};
     const size_t valid = sp_utf8_check(json, length);
     if (valid < length) return bad_json(json, valid, "not JSON", error);
     struct sp_text scanned = {0}, parsed = {0};
     sp_text_append(&scanned, json, length);
     sp_text_append(&parsed, json, length);
     struct walk walk = {.text = parsed.data};
-    walk.json = (struct sp_json){.what = "", .text = scanned.data, .length = length, .error = &why};
+    walk.json = (struct sp_json){.what = "", .text = scanned.data, .length = length, .error = &scanner_error};
     if (length >= 3 && memcmp(json, "\xef\xbb\xbf", 3) == 0) walk.json.offset = 3; /* a byte-order mark */
     const bool sound = walk_value(&walk) && sp_json_end(&walk.json);
     cJSON *node = sound ? cJSON_ParseWithLength(parsed.data, length) : NULL;
