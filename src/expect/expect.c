@@ -14,6 +14,7 @@ enum { MAX_FILE = 256 * 1024 };
 
 /* ---- the file ---- */
 
+/* The text of a file, of *length bytes and a NUL; NULL with an error. free() it. */
 static char *read_file(const char *path, size_t *length, struct shapeproof_error *error)
 {
     struct sp_file file;
@@ -64,6 +65,7 @@ static bool is_about_id(const struct sp_expectation *expectation, const char *id
            (cause && strcmp(expectation->id, cause) == 0);
 }
 
+/* Whether an expectation is about a finding: by its id or its cause, and by one of its names. */
 static bool covers(const struct sp_expectation *expectation, const char *id, const char *cause, const char *name,
                    const char *other)
 {
@@ -71,7 +73,7 @@ static bool covers(const struct sp_expectation *expectation, const char *id, con
                                                    (other && sp_name_pattern_matches(&expectation->pattern, other)));
 }
 
-/* All that cover it are fulfilled by it; the first that is not expired gives the reason. */
+/* The first expectation that covers the finding and is not expired gives the reason. */
 const char *sp_expected(struct sp_expecting *expecting, const char *id, const char *cause, const char *name,
                         const char *other)
 {
@@ -95,9 +97,9 @@ void sp_expecting_end(struct sp_expecting *expecting, struct sp_arena *arena,
     const struct shapeproof_expectations *all = expecting->expectations;
     for (size_t i = 0; i < all->count; i++) {
         const struct sp_expectation *item = &all->items[i];
-        const bool unused = !expecting->fulfilled || !expecting->fulfilled[i];
+        const bool fulfilled = expecting->fulfilled && expecting->fulfilled[i];
+        if (fulfilled && !item->expired) continue;
         struct sp_left_over left = {.expired = item->expired};
-        if (!item->expired && !unused) continue;
         left.name = sp_arena_printf(arena, "%s %s", item->id, item->name);
         if (item->expired)
             left.message = sp_arena_printf(arena, "was expected until %s (%s:%zu: %s)", item->until, all->path,

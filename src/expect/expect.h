@@ -29,23 +29,28 @@ struct shapeproof_expectations {
 bool sp_expectations_parse(struct shapeproof_expectations *expectations, const char *text, size_t length,
                            const char *today, struct sp_text *messages);
 
-/* One use of the expectations. Begin with `expectations` set and the rest zero; end with sp_expecting_end. */
+/* One use of the expectations, for the findings of one check. Begin with `expectations` set and the rest zero; end with
+ * sp_expecting_end. */
 struct sp_expecting {
     const struct shapeproof_expectations *expectations;
-    bool *fulfilled; /* heap */
+    bool *fulfilled; /* for each expectation: it covers some finding. Heap; NULL until the first finding */
 };
 
-/* The reason for which such a finding is expected, or NULL. `cause` and `other`, a second name, may be NULL. */
+/* The reason for which a finding is expected; NULL when it is not, or not any more. Marks all expectations that cover
+ * it as fulfilled. `id` is that of the finding, `cause` that of the cause which explains it, or NULL; `other` is a
+ * second name of the tensor, or NULL. */
 const char *sp_expected(struct sp_expecting *expecting, const char *id, const char *cause, const char *name,
                         const char *other);
 
-/* An expectation that no finding fulfils, or that is past its day: a finding of its own, called "missing lm_head.*". */
+/* An expectation that no finding fulfils, or that is past its day, fulfilled or not: it becomes a finding of its own.
+ */
 struct sp_left_over {
-    bool expired;               /* or unused */
-    const char *name, *message; /* in the arena */
+    bool expired;        /* past its day; false: not fulfilled */
+    const char *name;    /* "missing lm_head.*", in the arena */
+    const char *message; /* "is expected and was not found (...)", in the arena */
 };
 
-/* Calls `add` for each of these, in the order of the file. */
+/* Calls `add` for each of these, in the order of the file, and ends the use. */
 void sp_expecting_end(struct sp_expecting *expecting, struct sp_arena *arena,
                       void (*add)(void *context, struct sp_left_over left), void *context);
 

@@ -65,6 +65,7 @@ struct word {
 
 static bool is_blank_char(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
+/* Appends a message about a word of the line, and counts the mistake. Always false. */
 static bool fail_expectation(struct parser *p, struct word where, const char *message)
 {
     const struct sp_span span = {&p->source, (uint32_t)where.offset, (uint32_t)(where.length ? where.length : 1)};
@@ -73,7 +74,7 @@ static bool fail_expectation(struct parser *p, struct word where, const char *me
     return false;
 }
 
-/* The next word of the line; empty at its end and in front of the reason. */
+/* The next word of the line, in which "\ " is a blank; empty at its end and in front of the reason. */
 static struct word next_word(struct parser *p)
 {
     const char *text = p->source.text;
@@ -106,6 +107,8 @@ static bool fail_unknown_id(struct parser *p, struct word word, const char *id)
         likely ? sp_arena_printf(arena, "there is no finding or cause '%s': did you mean '%s'?", id, likely)
                : sp_arena_printf(arena, "there is no finding or cause '%s' (docs/causes.md lists them)", id));
 }
+
+/* The parts of a line, each false with a message when it is wrong. */
 
 static bool read_id(struct parser *p, struct sp_expectation *expectation)
 {
@@ -147,6 +150,7 @@ static bool is_date(const char *text)
     return day >= 1 && day <= days[month - 1] + (leap && month == 2);
 }
 
+/* Reads [until YYYY-MM-DD]; true as well when it is not there. */
 static bool read_until(struct parser *p, struct sp_expectation *expectation)
 {
     const struct word word = next_word(p);
@@ -174,6 +178,7 @@ static bool read_reason(struct parser *p, struct sp_expectation *expectation)
     return true;
 }
 
+/* Reads one line, and adds its expectation unless it has a mistake. */
 static void read_line(struct parser *p, size_t number)
 {
     struct shapeproof_expectations *expectations = p->expectations;
@@ -193,7 +198,7 @@ bool sp_expectations_parse(struct shapeproof_expectations *expectations, const c
 {
     struct parser p = {.expectations = expectations, .today = today, .messages = messages};
     p.source = (struct sp_source_text){.name = expectations->path, .text = text, .length = length};
-    const size_t good = sp_utf8_check(text, length), nul = strlen(text);
+    const size_t good = sp_utf8_check(text, length), nul = strlen(text); /* offsets of what is no text */
     if (!is_date(today))
         return fail_expectation(&p, (struct word){0, 1}, "today is no day of the calendar, as YYYY-MM-DD");
     if (good < length || nul < length)
