@@ -15,7 +15,11 @@
 /* Numbers in expressions that may be keys: the 4 of hidden_size // 4, where every example has 32 heads and 8 of them
  * for keys. */
 
-enum { UNLIKELY = 20, LEAST_OF_KEY = 4, LEAST_OF_TWO = 3 };
+enum {
+    UNLIKELY = 20,    /* the cost from which on a key hardly has to do with a size */
+    LEAST_OF_KEY = 4, /* numbers from here on may be a key, */
+    LEAST_OF_TWO = 3  /* and from here on a product or a quotient of two */
+};
 
 /* The number that it is in all examples, and which therefore cannot be told from that number; 0 for anything else. */
 static double constant_of_terminal(const struct sp_evidence *evidence, const struct sp_terminal *terminal)
@@ -32,6 +36,7 @@ static const struct sp_search_term *key_of_terminal(struct sp_evidence *evidence
     return sp_search_term_terminal(evidence->arena, SP_TERM_KEY, terminal);
 }
 
+/* A key that is this number in all examples, or NULL. */
 static const struct sp_search_term *one_key(struct sp_evidence *evidence, double number)
 {
     for (size_t i = 0; i < evidence->terminals.count && number >= (double)LEAST_OF_KEY; i++)
@@ -40,6 +45,7 @@ static const struct sp_search_term *one_key(struct sp_evidence *evidence, double
     return NULL;
 }
 
+/* The product or the quotient of `a` and another key, if it is this number in all examples; or NULL. */
 static const struct sp_search_term *two_keys(struct sp_evidence *evidence, const struct sp_terminal *a, double number)
 {
     const double first = constant_of_terminal(evidence, a);
@@ -80,7 +86,11 @@ static const struct sp_search_term *number_that_may_be_key(struct sp_evidence *e
 
 /* ---- undecided ---- */
 
-enum { MOST_UNVARIED = 400, NEAR = 3, MOST_IDLE = 3 };
+enum {
+    MOST_UNVARIED = 400, /* keys that are looked at */
+    NEAR = 3,            /* the affinity from which on a key could be about the name */
+    MOST_IDLE = 3        /* keys that are named in one report */
+};
 
 static const char *words_of_term(struct sp_arena *arena, const struct sp_search_term *term)
 {
@@ -110,6 +120,7 @@ static struct sp_ambiguity *find_choice(struct shapeproof_learning *learning, co
     return NULL;
 }
 
+/* Whether a term is a truth value. */
 static bool is_condition(const struct sp_search_term *term)
 {
     switch (term->op) {
@@ -125,6 +136,7 @@ static bool is_condition(const struct sp_search_term *term)
     }
 }
 
+/* Which checkpoint would decide an ambiguity, for people. */
 static const char *experiment_for(struct sp_arena *arena, const char *chosen, const struct sp_answer *answer)
 {
     if (!answer->other_count && answer->short_loop) return "a checkpoint whose loop has more iterations";
@@ -139,8 +151,8 @@ static const char *experiment_for(struct sp_arena *arena, const char *chosen, co
     return sp_arena_printf(arena, "a checkpoint whose %s is not %s", number ? other : chosen, number ? chosen : other);
 }
 
-/* A number that all examples share is a choice as well, unless it is one that sizes are made of; and so is an
- * expression so long that it may be an accident, or one of a loop that has hardly any iterations. */
+/* Whether an answer is reported as undecided: it has alternatives, is a number above 1 (which may be a key), may be an
+ * accident, or depends on a loop with hardly any iterations. */
 static bool is_choice(const struct sp_answer *answer)
 {
     return answer->other_count || answer->short_loop || sp_is_accident(answer) ||
@@ -223,6 +235,7 @@ static void ambiguity_default(void *context, const struct sp_terminal *terminal)
             ambiguity_answer(ambiguous, &problem->defaults.items[i].answer);
 }
 
+/* Sets *context, a terminal, to NULL if it has the path of this one. */
 static void strike_terminal(void *context, const struct sp_terminal *terminal)
 {
     const struct sp_terminal **wanted = context;
@@ -248,7 +261,8 @@ static const char *last_word(const char *path)
     return word ? word : path;
 }
 
-/* num_key_value_heads, where it is num_attention_heads in every example. */
+/* Whether another key of the same kind has the same values in every example, as num_attention_heads may have those of
+ * num_key_value_heads. */
 static bool has_twin(const struct sp_evidence *evidence, const struct sp_terminal *terminal)
 {
     if (terminal->meaning || terminal->cost >= UNLIKELY || sp_terminal_is_constant(terminal, evidence->count))
@@ -266,14 +280,15 @@ static bool has_twin(const struct sp_evidence *evidence, const struct sp_termina
     return false;
 }
 
-/* What counts layers is no size of one. */
+/* Whether a key counts layers, so that it is no size of one. */
 static bool counts_layers(const struct sp_terminal *terminal)
 {
     return strstr(terminal->path, "num_layers") || strstr(terminal->path, "hidden_layers") ||
            strstr(terminal->path, "depth");
 }
 
-/* Whether the key could be what it is about, for all that the examples show. */
+/* Whether a key that is not in the answer could be in it, although the examples cannot show it: it goes with the name,
+ * and is in some examples only or equal to another key. */
 static bool is_idle_key(const struct ambiguous *ambiguous, const struct sp_answer *answer,
                         const struct sp_terminal *terminal)
 {
@@ -286,8 +301,8 @@ static bool is_idle_key(const struct ambiguous *ambiguous, const struct sp_answe
     return missing != NULL;
 }
 
-/* num_key_value_heads is in one example, or in all, and there are as many as heads: of k_proj, which is hidden_size
- * wide in all of them, that decides nothing. */
+/* Reports the keys that a size may depend on although its answer has none of them: k_proj is hidden_size wide in all
+ * examples, and num_key_value_heads, where it is given, equals the number of heads. */
 static void ambiguity_idle_keys(const struct ambiguous *ambiguous, const struct sp_answer *answer)
 {
     const struct sp_evidence *evidence = &ambiguous->learning->evidence;
@@ -322,7 +337,8 @@ static bool is_size_of_row(const struct sp_layout *layout, const struct sp_searc
     return false;
 }
 
-/* hidden_size != embedding_size, of a matrix between the two. */
+/* Whether a comparison is of the first two dimensions of the row: hidden_size != embedding_size, for a matrix between
+ * the two. */
 static bool compares_dims_of_row(const struct sp_layout *layout, const struct sp_search_term *term, const char *pattern)
 {
     for (size_t i = 0; i < layout->rows.count; i++) {

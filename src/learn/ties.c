@@ -4,6 +4,7 @@
 
 #include "learn/solve.h"
 
+/* The tensor of a row without loops in an example, or NULL. */
 static const struct sp_row_tensor *only_place_in(const struct sp_tensor_row *row, size_t example)
 {
     for (size_t i = 0; i < row->places.count; i++)
@@ -41,7 +42,8 @@ static bool is_shared_in_all(const struct sp_evidence *evidence, const struct sp
     return true;
 }
 
-/* Under the condition that tells the examples in which they are one from the others; not tied when there is none. */
+/* Ties two rows under the condition that tells the examples in which they are one storage from the others; leaves them
+ * untied when there is none. */
 static void tie_by_storage(struct sp_learn_problem *problem, struct sp_tensor_row *row, size_t other)
 {
     const struct sp_tensor_row *target = &problem->layout.rows.items[other];
@@ -57,7 +59,7 @@ static void tie_by_storage(struct sp_learn_problem *problem, struct sp_tensor_ro
     sp_function_free(&shared);
 }
 
-/* In a file the later of two tensors says that it is the same as the earlier one. */
+/* Whether a tensor of the row is the same storage as an earlier one of its file. */
 static bool is_same_as_any(const struct sp_tensor_row *row)
 {
     for (size_t i = 0; i < row->places.count; i++)
@@ -65,7 +67,8 @@ static bool is_same_as_any(const struct sp_tensor_row *row)
     return false;
 }
 
-/* To the first row that it always is one storage with; else, under a condition, to the first that it ever is. */
+/* Ties a row without loops to the first row before it that is the same storage in every example with both; else, under
+ * a condition, to the first that is in some. */
 static void find_tie(struct sp_learn_problem *problem, size_t index)
 {
     struct sp_tensor_row *row = &problem->layout.rows.items[index];
@@ -97,7 +100,7 @@ static const struct shapeproof_tensor *at_first_iteration(const struct sp_tensor
     return NULL;
 }
 
-/* Every iteration but the first has the storage of the first. */
+/* Whether each iteration of a loop has the storage of the first one. */
 static bool is_one_block(const struct sp_evidence *evidence, const struct sp_tensor_row *row, size_t depth)
 {
     size_t shared = 0;
@@ -114,6 +117,7 @@ static bool is_one_block(const struct sp_evidence *evidence, const struct sp_ten
     return shared > 0;
 }
 
+/* Ties the row to its own first iteration, for i > 0, in the first loop where that is so. */
 static void tie_iterations(struct sp_learn_problem *problem, size_t index)
 {
     struct sp_tensor_row *row = &problem->layout.rows.items[index];
@@ -161,7 +165,8 @@ static bool are_dims_of_row(const struct sp_tensor_row *row, const struct sp_ten
     return row->rank == other->rank;
 }
 
-/* What may be the embedding has its shape: a few heads that are of their own decide less than all embeddings do. */
+/* Gives a head that is absent where a tie is set the dimensions of the embedding, if these are its sizes: fewer
+ * examples have the head, so that its own dimensions rest on less. */
 static void take_dims_of_embedding(const struct sp_learn_problem *problem, struct sp_tensor_row *row)
 {
     const struct sp_search_term *flag = row->is_solved && !row->index_count ? flag_of_tie(row->where.term) : NULL;
@@ -174,7 +179,8 @@ static void take_dims_of_embedding(const struct sp_learn_problem *problem, struc
     }
 }
 
-/* A head that is absent exactly where the flag of a tie is set is the embedding there. */
+/* Ties a head that is absent exactly where the flag of a tie is set to the embedding of equal dimensions: it is always
+ * there, and the same when the flag is set. */
 static void tie_by_flag(struct sp_learn_problem *problem, struct sp_tensor_row *row)
 {
     const struct sp_search_term *flag = row->is_solved && !row->index_count ? flag_of_tie(row->where.term) : NULL;
@@ -190,7 +196,7 @@ static void tie_by_flag(struct sp_learn_problem *problem, struct sp_tensor_row *
     }
 }
 
-/* The one that counts is that which comes first in the file. */
+/* Of several rows with one storage the first of the file has it; the others are tied to it. */
 void sp_solve_ties(struct sp_learn_problem *problem)
 {
     for (size_t i = problem->layout.rows.count; i-- > 0;) find_tie(problem, i);

@@ -9,15 +9,17 @@
 #include "learn/rows/parts.h"
 #include "shapeproof/table.h"
 
-enum { WIDEST_COMMENT = 100, MOST_CLASSES = 24 };
+enum { WIDEST_COMMENT = 100 /* columns */, MOST_CLASSES = 24 };
 
+/* The text that is being written. */
 struct sheet {
     struct shapeproof_learning *learning;
     struct sp_text text;
-    bool *asked; /* for each stem: some expression asks its index */
-    const struct sp_alike_row *alike;
+    bool *asked;                      /* for each stem: some term reads its index */
+    const struct sp_alike_row *alike; /* for each row */
 };
 
+/* The words for which a row is written once, or NULL. */
 static const struct sp_alternating_words *words_of_row(const struct sheet *sheet, const struct sp_tensor_row *row)
 {
     return sheet->alike[row - sheet->learning->problem.layout.rows.items].words;
@@ -30,11 +32,11 @@ static void put_term(struct sheet *sheet, const struct sp_search_term *term)
 
 /* ---- the head ---- */
 
-/* The different texts at a path, or at its first item, of all examples. */
+/* The different strings at a path, or at the first item of its list, in all examples. */
 struct kinds {
     const char *items[MOST_CLASSES];
     size_t count;
-    bool everywhere;
+    bool everywhere; /* each example has one */
 };
 
 static struct kinds kinds_at_path(const struct shapeproof_learning *learning, const char *path)
@@ -59,8 +61,10 @@ static void put_kinds(struct sheet *sheet, const struct kinds *kinds)
     }
 }
 
-/* The classes, or architectures, by which `check` chooses the table: of diffusers alone, of timm where there is no
- * type, of transformers where every example has one: then the table comes before one that takes any class. */
+/* Writes the classes, or architectures, by which `check` chooses the table: those of diffusers; else those of timm, if
+ * there is no model_type; else those of transformers, if every example has one: then the table is preferred to one for
+ * any class.
+ */
 static void write_served_classes(struct sheet *sheet, bool has_type)
 {
     struct kinds classes = kinds_at_path(sheet->learning, "_class_name");
@@ -104,6 +108,7 @@ static void write_head(struct sheet *sheet)
 
 /* ---- what names say ---- */
 
+/* What the group of a row without indices is called, by its name: "embedding", "head", "rest" ... */
 static const char *word_for_name(const char *name)
 {
     static const char *const words[][2] = {
@@ -134,7 +139,7 @@ static const char *part_of_name(const char *name)
     return NULL;
 }
 
-/* The same of a model that has several, which its groups are called by. */
+/* The same if the model has several parts, which its groups are then called by; else NULL. */
 static const char *part_in_heading(const struct sp_layout *layout, const char *name)
 {
     const char *part = part_of_name(name), *other = NULL;
@@ -145,7 +150,8 @@ static const char *part_in_heading(const struct sp_layout *layout, const char *n
     return other ? part : NULL;
 }
 
-/* A head that the file, in the order of the alphabet, has in front of the layers: it is written behind them. */
+/* Whether a row is a head that stands in front of all layers, as in a file in alphabetical order: it is written behind
+ * them. */
 static bool is_late_head(const struct sp_layout *layout, size_t index)
 {
     const struct sp_tensor_row *row = &layout->rows.items[index];
@@ -161,11 +167,11 @@ static bool is_late_head(const struct sp_layout *layout, size_t index)
 
 static bool is_defined(const struct sp_terminal *terminal) { return terminal->uses && terminal->letter; }
 
-/* The letters in the order in which the rows, as they are written, need them. */
+/* The keys that have a letter, in the order in which the written rows use them. */
 struct alphabet {
     const struct sp_terminal **items;
     size_t count;
-    size_t widest;
+    size_t widest; /* the length of the longest letter */
 };
 
 static void add_letter(void *context, const struct sp_terminal *terminal)
@@ -204,6 +210,7 @@ static struct alphabet list_letters(struct shapeproof_learning *learning)
     return alphabet;
 }
 
+/* H = hidden_size      # width */
 static void write_definition(struct sheet *sheet, const struct sp_terminal *terminal, size_t width)
 {
     const size_t start = sheet->text.length;
@@ -213,14 +220,15 @@ static void write_definition(struct sheet *sheet, const struct sp_terminal *term
     if (terminal->meaning) put_term(sheet, terminal->meaning);
     else sp_text_puts(&sheet->text, terminal->says ? terminal->says : terminal->path);
     if (terminal->comment) {
+        enum { COMMENT_COLUMN = 44 };
         const size_t used = sheet->text.length - start;
-        sp_text_pad(&sheet->text, used < 44 ? 44 - used : 2);
+        sp_text_pad(&sheet->text, used < COMMENT_COLUMN ? COMMENT_COLUMN - used : 2);
         sp_text_printf(&sheet->text, "# %s", terminal->comment);
     }
     sp_text_puts(&sheet->text, "\n");
 }
 
-/* Of classes that nobody has shown nothing is known. */
+/* Requires one of the classes of the examples: what another class has is not known. */
 static void write_classes(struct sheet *sheet)
 {
     const struct kinds classes = kinds_at_path(sheet->learning, "architectures");
@@ -230,7 +238,7 @@ static void write_classes(struct sheet *sheet)
     sp_text_puts(&sheet->text, "]\nrequire class in known, \"there is no table for the class \" + class\n");
 }
 
-/* Flags of the structure that no example sets otherwise: the table refuses what it has not seen. */
+/* Requires the flags that change what there is to have the value that they have in all examples. */
 static void write_unseen_flags(struct sheet *sheet)
 {
     const struct shapeproof_learning *learning = sheet->learning;
@@ -249,7 +257,7 @@ static void write_unseen_flags(struct sheet *sheet)
 
 static bool is_count(struct shapeproof_value value) { return value.type == SHAPEPROOF_VALUE_INT && value.integer > 0; }
 
-/* In every example one is a multiple of the other. */
+/* Whether both are positive integers in every example, the first a multiple of the other. */
 static bool is_multiple(const struct shapeproof_learning *learning, const struct sp_terminal *terminal,
                         const struct sp_terminal *of)
 {
@@ -289,7 +297,8 @@ static bool is_set_everywhere(const struct shapeproof_learning *learning, const 
     return true;
 }
 
-/* Where every example says how wide a head is, and the table asks that, the width is no share. */
+/* Whether a key gives the width of a head in every example, and the table uses it: then heads need not divide the
+ * width. */
 static bool has_width_of_head(const struct shapeproof_learning *learning, const struct sp_terminal *heads)
 {
     static const char *const words[] = {"head_dim", "head_size", "d_kv"};
@@ -302,7 +311,7 @@ static bool has_width_of_head(const struct shapeproof_learning *learning, const 
     return false;
 }
 
-/* Heads that divide a width in every example: what they share where they do not, nobody knows. */
+/* Requires heads to divide the width, as they do in every example: what a model has where they do not is not known. */
 static void write_multiples(struct sheet *sheet)
 {
     static const char *const widths[] = {"hidden_size", "d_model", "n_embd", "embed_dim", "dim"};
@@ -321,7 +330,7 @@ static void write_multiples(struct sheet *sheet)
     if (count) sp_text_puts(&sheet->text, "\nrequire whole, \"in every example the heads divide the width\"\n");
 }
 
-/* Of a model without classes it is not known what its head is. */
+/* Requires at least one class: which head a model without classes has is not known. */
 static void write_least_counts(struct sheet *sheet)
 {
     const struct shapeproof_learning *learning = sheet->learning;
@@ -334,6 +343,7 @@ static void write_least_counts(struct sheet *sheet)
     }
 }
 
+/* p = condition ? "transformer." : "" */
 static void write_front(struct sheet *sheet)
 {
     const struct sp_layout *layout = &sheet->learning->problem.layout;
@@ -359,7 +369,7 @@ static void write_definitions(struct sheet *sheet)
 
 /* ---- what is not decided ---- */
 
-/* A list of words in comments of at most 100 columns. */
+/* Writes the keys that the examples do not vary as a comment, in lines of at most 100 columns. */
 static void write_unvaried(struct sheet *sheet)
 {
     const char *word = sheet->learning->unvaried;
@@ -440,7 +450,8 @@ static bool asks_index_of_depth(const struct sp_tensor_row *row, size_t depth)
     return row->where.term && (sp_indices_of(row->where.term) >> depth & 1);
 }
 
-/* A loop of one iteration is none: its number stands in the name, layers.{4*N}. */
+/* Whether a loop has always one iteration, and no row reads its index: then its number is written into the name,
+ * layers.{4*N}. */
 static bool is_one_iteration(const struct shapeproof_learning *learning, const struct sp_tensor_row *row, size_t depth)
 {
     const struct sp_stem *stem = stem_of_row(learning, row, depth);
@@ -455,7 +466,7 @@ static bool is_one_iteration(const struct shapeproof_learning *learning, const s
     return stem->step == 1;
 }
 
-/* x - 1 is x - 2 with one less. */
+/* The term minus 1: x - 1 becomes x - 2. */
 static const struct sp_search_term *one_less(struct sp_arena *arena, const struct sp_search_term *term)
 {
     const bool less = term->op == SP_TERM_SUBTRACT && term->b->op == SP_TERM_NUMBER;
@@ -463,7 +474,7 @@ static const struct sp_search_term *one_less(struct sp_arena *arena, const struc
                                  sp_search_term_number(arena, less ? term->b->number + 1 : 1));
 }
 
-/* first + count - 1, as short as it can be said. */
+/* The last number of a loop, first + count - 1, as short as possible. */
 static const struct sp_search_term *last_of_stem(struct sp_arena *arena, const struct sp_stem *stem)
 {
     const struct sp_search_term *first = stem->first.term, *count = stem->count.term;
@@ -478,7 +489,7 @@ static const struct sp_search_term *last_of_stem(struct sp_arena *arena, const s
     return one_less(arena, count);
 }
 
-/* N-1, as the tables have it. */
+/* Writes the end of a range: N-1 without blanks, as in the built-in tables. */
 static void put_last(struct sheet *sheet, const struct sp_search_term *last)
 {
     const bool plain = last->op == SP_TERM_SUBTRACT && !last->a->b;
@@ -487,13 +498,15 @@ static void put_last(struct sheet *sheet, const struct sp_search_term *last)
     if (plain) put_term(sheet, last->b);
 }
 
-/* Words that stand in names alone: no expression asks where in their list they are. */
+/* Whether a stem has words of a list whose place in the list no term reads: the loop is over the words themselves. */
 static bool is_plain_word(const struct sheet *sheet, const struct sp_stem *stem)
 {
     return stem->listed && !sheet->asked[stem - sheet->learning->problem.layout.stems.items];
 }
 
-/* What a word is called: as no key of the configurations is, nor the word of so many outer loops. */
+/* The variable of a loop over words with so many other such loops around it: a word that is no key of the
+ * configurations.
+ */
 static const char *name_behind(const struct sheet *sheet, size_t outer)
 {
     static const char *const names[] = {"name", "word", "which", "item", "entry", "kind", "of", "one"};
@@ -519,7 +532,7 @@ static const char *name_of_words(const struct sheet *sheet, const struct sp_tens
     return name_behind(sheet, count_listed(sheet, row->stems, row->index_count));
 }
 
-/* for name in ["text", "image"]; numbers that are no range without quotes */
+/* for name in ["text", "image"]; without quotes if all are numbers */
 static void put_loop_of_words(struct sheet *sheet, const struct sp_tensor_row *row,
                               const struct sp_alternating_words *words)
 {
@@ -532,6 +545,7 @@ static void put_loop_of_words(struct sheet *sheet, const struct sp_tensor_row *r
     sp_text_puts(&sheet->text, "]");
 }
 
+/* for i in first..last, from `start` on if it is not NULL; or for name in list */
 static void put_loop(struct sheet *sheet, const struct sp_stem *stem, const struct sp_search_term *start)
 {
     if (!start && is_plain_word(sheet, stem)) {
@@ -544,7 +558,8 @@ static void put_loop(struct sheet *sheet, const struct sp_stem *stem, const stru
     put_last(sheet, last_of_stem(&sheet->learning->arena, stem));
 }
 
-/* Of a row that is there from some iteration on: the index, and where it begins. */
+/* The key from which on a row exists, if its condition is i >= key and the loop begins at 0; *index is which loop. NULL
+ * otherwise. Such a row is written in a loop of its own that begins there, without a condition. */
 static const struct sp_search_term *start_of_row(const struct shapeproof_learning *learning,
                                                  const struct sp_tensor_row *row, size_t *index)
 {
@@ -556,7 +571,7 @@ static const struct sp_search_term *start_of_row(const struct shapeproof_learnin
     return first->op == SP_TERM_NUMBER && first->number == 0 ? where->b : NULL;
 }
 
-/* What the group of a row is called, for want of a better word. */
+/* The name of the group of a row: the words in front of its indices, or what kind of row it is. */
 static const char *name_of_group(struct shapeproof_learning *learning, const struct sp_tensor_row *row)
 {
     struct sp_text name = {0};
@@ -574,7 +589,8 @@ static bool is_group_of_base(const struct sp_base *base, const char *name)
     return false;
 }
 
-/* A group of the table that is extended is replaced by one of the same name: by what is in its place alone. */
+/* Writes the name of a row's group. A group with the name of one of the base replaces that, so that only rows in its
+ * place may have its name; others are called "own ...". */
 static void put_group_of_row(struct sheet *sheet, const struct sp_tensor_row *row)
 {
     struct shapeproof_learning *learning = sheet->learning;
@@ -616,6 +632,7 @@ static bool is_same_condition(const struct sp_search_term *a, const struct sp_se
     return a && b ? sp_search_terms_equal(a, b) : a == b;
 }
 
+/* Whether two rows can be written under one heading: they have the same loops, or are of the same kind. */
 static bool are_in_one_group(const struct sheet *sheet, const struct sp_tensor_row *a, const struct sp_tensor_row *b)
 {
     const struct shapeproof_learning *learning = sheet->learning;
@@ -709,7 +726,7 @@ static const char *name_of_row(const struct sheet *sheet, const struct sp_tensor
     return name_at_iteration(sheet, row, length, SHAPEPROOF_NONE, words_of_row(sheet, row));
 }
 
-/* What frameworks call so is a buffer, whatever its dtype. */
+/* Whether frameworks use that name for buffers, whatever the dtype. */
 static bool is_statistic(const char *name)
 {
     static const char *const ends[] = {"running_mean",
@@ -734,7 +751,7 @@ static bool is_statistic(const char *name)
     return false;
 }
 
-/* What no parameter has, counts and masks, if every tensor of the row has it; NULL otherwise. */
+/* The dtype of a row if all its tensors have it and parameters never do, as those of counters and masks; else NULL. */
 static const char *dtype_of_buffer(const struct sp_tensor_row *row)
 {
     const enum shapeproof_dtype dtype = row->places.items[0].tensor->dtype;
@@ -815,7 +832,8 @@ static bool is_any_of_base(const struct shapeproof_learning *learning, const str
     return false;
 }
 
-/* The row, or the part that it begins. */
+/* Writes a row, or the part that it is in, and marks all rows of that as written. A part with a row of the base is not
+ * used. */
 static void write_row_or_part(struct sheet *sheet, size_t index, bool *written)
 {
     const struct sp_layout *layout = &sheet->learning->problem.layout;
@@ -828,7 +846,7 @@ static void write_row_or_part(struct sheet *sheet, size_t index, bool *written)
         written[found.rows[i]] = true;
 }
 
-/* The table that reads a configuration within. */
+/* model.language_model.*   llama from text_config */
 static void write_inner(struct sheet *sheet, const struct sp_inner *inner)
 {
     const char *end = strstr(inner->key, "_config");
@@ -839,7 +857,7 @@ static void write_inner(struct sheet *sheet, const struct sp_inner *inner)
     sp_text_puts(&sheet->text, "\n");
 }
 
-/* Those that begin with this row. */
+/* Writes the inner tables whose first row is this one; whether there were any. */
 static bool write_inners_at(struct sheet *sheet, size_t row)
 {
     const struct sp_inners *inners = &sheet->learning->inners;
@@ -852,17 +870,20 @@ static bool write_inners_at(struct sheet *sheet, size_t row)
     return any;
 }
 
-static void write_rows_of(struct sheet *sheet, bool late, bool *written)
+/* Which rows are written: late heads come behind all others. */
+enum written_rows { ALL_BUT_LATE_HEADS, LATE_HEADS };
+
+static void write_rows_of(struct sheet *sheet, enum written_rows which, bool *written)
 {
     const struct sp_layout *layout = &sheet->learning->problem.layout;
     const struct sp_tensor_row *last = NULL;
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i];
-        if (!late && write_inners_at(sheet, i)) last = NULL;
+        if (which == ALL_BUT_LATE_HEADS && write_inners_at(sheet, i)) last = NULL;
         if (row->is_inner || !row->is_solved || written[i] || sheet->alike[i].is_said ||
             (sheet->learning->base && sheet->learning->base->rows[i]))
             continue;
-        if (is_late_head(layout, i) != late) continue;
+        if (is_late_head(layout, i) != (which == LATE_HEADS)) continue;
         if (!last || !are_in_one_group(sheet, last, row)) write_heading(sheet, row);
         write_row_or_part(sheet, i, written);
         last = row;
@@ -873,11 +894,11 @@ static void write_rows(struct sheet *sheet)
 {
     const size_t count = sheet->learning->problem.layout.rows.count;
     bool *written = sp_arena_array(&sheet->learning->arena, count + 1, sizeof *written);
-    write_rows_of(sheet, false, written);
-    write_rows_of(sheet, true, written);
+    write_rows_of(sheet, ALL_BUT_LATE_HEADS, written);
+    write_rows_of(sheet, LATE_HEADS, written);
 }
 
-/* Of the table that is extended: groups that no example has. */
+/* Writes an empty group for each group of the base that no example has: that removes it. */
 static void write_removed_groups(struct sheet *sheet)
 {
     const struct sp_base *base = sheet->learning->base;
@@ -893,7 +914,7 @@ static void write_rest(struct sheet *sheet)
         sp_text_printf(&sheet->text, "#   %s\n", sheet->learning->rest.items[i]);
 }
 
-/* In the layout that all tables have. */
+/* The text as the formatter of tables writes it; as it is if that refuses it. */
 static const char *format_sheet(struct sheet *sheet)
 {
     struct shapeproof_error error = {0};
@@ -904,7 +925,7 @@ static const char *format_sheet(struct sheet *sheet)
     return kept;
 }
 
-/* Which indices the expressions of a row ask. */
+/* Which indices the terms of a row read, as bits. */
 static unsigned indices_of_row(const struct sp_layout *layout, const struct sp_tensor_row *row)
 {
     unsigned asked = row->where.term ? sp_indices_of(row->where.term) : 0;

@@ -6,7 +6,11 @@
 
 #include "learn/rows/parts.h"
 
-enum { LEAST_SAVED = 4, OWN_LINES = 2, WIDEST = 60 };
+enum {
+    LEAST_SAVED = 4, /* lines, so that rows are written once */
+    OWN_LINES = 2,   /* what the loop over the words costs */
+    WIDEST = 60      /* characters of all words together */
+};
 
 struct alike_search {
     struct sp_arena *arena;
@@ -50,7 +54,7 @@ static bool are_rows_alike(const struct sp_layout *layout, const struct sp_tenso
     return a->places.items[0].tensor->dtype == b->places.items[0].tensor->dtype && are_loops_alike(layout, a, b);
 }
 
-/* It is written as it is, and in nothing else yet. */
+/* Whether a row is written, and not with others yet. */
 static bool is_open_row(const struct alike_search *search, size_t index)
 {
     const struct sp_tensor_row *row = row_at(search, index);
@@ -60,7 +64,7 @@ static bool is_open_row(const struct alike_search *search, size_t index)
 
 /* ---- words ---- */
 
-/* Where a word stands in patterns: behind so much of the pattern of that row. */
+/* Where a word stands in patterns: behind the first `begin` characters, which are those of the pattern of `row`. */
 struct position {
     size_t row, begin;
 };
@@ -70,7 +74,7 @@ static bool is_behind(const struct alike_search *search, struct position at, siz
     return strncmp(row_at(search, row)->pattern, row_at(search, at.row)->pattern, at.begin) == 0;
 }
 
-/* The component there, if it is a plain word and not the last; 0 otherwise. */
+/* The length of the component at `begin`, if it is a plain word and not the last one; else 0. */
 static size_t length_of_word(const char *pattern, size_t begin)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -107,7 +111,7 @@ static size_t count_rows_of_word(const struct alike_search *search, struct posit
     return count;
 }
 
-/* Every row of the first word has one of this, and this has no others. */
+/* Whether each row of the first word has a twin with this word, and no other row has this word. */
 static bool is_word_alike(const struct alike_search *search, struct position at,
                           const struct sp_alternating_words *alike, const char *word)
 {
@@ -145,7 +149,7 @@ static void add_words(const struct alike_search *search, struct position at, str
 
 /* ---- what it saves ---- */
 
-/* Lines of the rows of the first word; 0 when a part has rows of other words as well. */
+/* How many lines the rows of a word take; 0 when a part has rows of other words as well. */
 static size_t count_lines_of_word(const struct alike_search *search, struct position at, const char *word)
 {
     size_t lines = 0;
@@ -184,7 +188,7 @@ static void try_position(struct alike_search *search, struct position at)
     if (lines * (alike.count - 1) >= LEAST_SAVED + OWN_LINES) keep_words(search, at, &alike);
 }
 
-/* The words of the outermost modules first. */
+/* Tries the words of the outermost modules first. */
 const struct sp_alike_row *sp_find_alike(struct sp_arena *arena, const struct sp_layout *layout, const bool *skipped)
 {
     enum { DEEPEST = 8, MOST_ROWS = 600 };

@@ -22,10 +22,11 @@ struct sp_alternating_words {
 /* For each row. */
 struct sp_alike_row {
     const struct sp_alternating_words *words; /* whose first word it has, or NULL */
-    bool is_said;                             /* by the row of the first word */
+    bool is_said;                             /* it is written with the row of the first word */
 };
 
-/* `skipped`: rows that are not written, or NULL. All is in the arena. */
+/* Finds such rows; the result has an entry for each row of the layout. `skipped` says which rows are not written at
+ * all; NULL: none. All is in the arena. */
 const struct sp_alike_row *sp_find_alike(struct sp_arena *arena, const struct sp_layout *layout, const bool *skipped);
 
 #endif

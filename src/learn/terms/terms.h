@@ -68,7 +68,7 @@ enum sp_term_op {
     SP_TERM_QUOTIENT, /* a/b, not rounded: an operand of ROUND. NaN if a and b are whole and the quotient is not */
     SP_TERM_DEFAULT,  /* a default b: b where a is NaN */
     SP_TERM_IF,       /* a ? b : c; the one that is not taken may be NaN */
-    SP_TERM_EQUAL,    /* a == b */
+    SP_TERM_EQUAL,    /* a == b; this one and all that follow are conditions */
     SP_TERM_LESS,     /* a < b */
     SP_TERM_AT_LEAST, /* a >= b */
     SP_TERM_NOT,      /* of a truth value, which is 0 or 1 */
