@@ -38,10 +38,13 @@ enum shapeproof_severity {
     X(MISSING, 0, "missing", ERROR, "predicted, and not in the file") \
     X(UNEXPECTED, 1, "unexpected", ERROR, "in the file, and not predicted") \
     X(SHAPE, 2, "shape", ERROR, "has another shape than predicted") \
-    X(DTYPE, 3, "dtype", ERROR, "has another dtype than the table says, or than others have") \
-    X(QUANTISED, 4, "quantised", ERROR, "quantised in the file and exempt in the configuration, or the reverse") \
-    X(LACKING, 5, "lacking", ERROR,                                                                                    \
-      "may be absent, or is announced by the configuration; missing, although its module is in the file")              \
+    X(DTYPE, 3, "dtype", ERROR, \
+      "has another dtype than the table says, or than the tensors of its kind or the rest of the file") \
+    X(QUANTISED, 4, "quantised", ERROR, \
+      "the file quantises a weight that the configuration exempts, or the other way round") \
+    X(LACKING, 5, "lacking", ERROR, \
+      "not in the file and not required by the table: an optional tensor that its siblings have, or one that an " \
+      "index or the configuration announces") \
     X(TIED_ABSENT, 6, "tied-absent", NOTE, "not stored, since it is the same as another") \
     X(TIED_PRESENT, 7, "tied-present", NOTE, "stored, though it is the same as another") \
     X(OPTIONAL, 8, "optional", NOTE, "in the file, which need not have it") \

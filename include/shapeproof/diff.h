@@ -38,8 +38,8 @@ enum shapeproof_diff_side { SHAPEPROOF_DIFF_A = 0, SHAPEPROOF_DIFF_B = 1 };
 #define SHAPEPROOF_DIFF_FINDINGS(X) \
     X(REMOVED, 0, "removed", ERROR, "in A alone") \
     X(ADDED, 1, "added", ERROR, "in B alone") \
-    X(QUANTISED, 2, "quantised", ERROR, "a weight here, what a quantiser makes of it there; data are not compared") \
-    X(JOINED, 3, "joined", ERROR, "one tensor here, several there, whose shapes add up to it; data are not compared") \
+    X(QUANTISED, 2, "quantised", ERROR, "quantised in one file, a plain weight in the other; data are not compared") \
+    X(JOINED, 3, "joined", ERROR, "one tensor in one file, the parts of it in the other; data are not compared") \
     X(SHAPE, 4, "shape", ERROR, "in both, of another shape") \
     X(TRANSPOSED, 5, "transposed", ERROR, "in both, with its dimensions in the other order") \
     X(DTYPE, 6, "dtype", ERROR, "in both, of another dtype") \
