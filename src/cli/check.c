@@ -20,10 +20,12 @@ static const struct cli_option options[] = {
          "whether it loads: transformers, transformers-4, diffusers, torch, mlx, several of them, or all; the "
          "status is 0 only if each takes it whole; none: no loader is asked, and the verdict alone gives the status"},
     {.name = "strict",
-     .help = "status 0 only if the verdict is match, there is no warning, and the table reads every setting"},
+     .help = "as without it, but status 0 only if the verdict is match, there is no warning, and the table reads every "
+             "setting"},
     {.name = "data",
      .letter = 'd',
-     .help = "read the data of tensors that are tied, or could be, and are stored apart: whether they are equal"},
+     .help = "read the data of tied tensors that are stored separately, and of tensors that could be tied, and report "
+             "whether they are equal"},
     {.name = "all",
      .letter = 'a',
      .help = "all findings, also those that the causes explain; a line for each, none collapsed over its indices"},
@@ -261,7 +263,8 @@ static int run_check(const struct cli_args *args)
 static const struct cli_term statuses[] = {
     {"0", "the verdict is match or explained, and the loader of the directory takes the file whole (with --for, each "
           "loader that is named; with --for=none, the verdict alone counts)"},
-    {"1", "the verdict is differs, a loader does not take the file whole, or with --strict there is a warning"},
+    {"1", "the verdict is differs, a loader does not take the file whole, a claim of --claims fails, or with --strict "
+          "the verdict is explained or there is a warning"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a configuration or a file of expected differences is wrong"},
     {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the report could not be written"},
@@ -277,19 +280,18 @@ const struct cli_command cli_check = {
     .description =
         "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from the config.json "
         "beside it, or from --config, --table and --set, and compares names, shapes, dtypes and ties. Only headers "
-        "are read. With --data, tensors that are stored separately although they are tied, or have equal shapes so "
-        "that "
-        "they could be, are read too, and it is reported whether they are equal. A "
-        "Keras model, .keras or .h5, is predicted from the configuration in its file, layer by layer.\n"
+        "are read. With --data, the data of some tensors are read too: of tied tensors that are stored separately, and "
+        "of tensors that could be tied because their shapes are equal. The report says whether they are equal. A Keras "
+        "model, .keras or .h5, is predicted from the configuration in its file, layer by layer.\n"
         "\n"
         "The first line is the verdict and its reason: 'match'; 'explained', when every difference has a harmless "
-        "cause, such as a wrapper prefix; 'differs'; or 'unknown', when nothing can be told of a part of the model "
-        "and all else is as it should be. Then come the causes. A hyper-parameter is a cause only if predicting with "
+        "cause, such as a wrapper prefix; 'differs'; or 'unknown', when a part of the model cannot be checked and "
+        "the rest matches. Then come the causes. A hyper-parameter is a cause only if predicting with "
         "the other value removes the findings. Other causes follow from names and shapes. Then come the findings, "
         "collapsed over their indices: "
         "layers.{0-4,20-31} stands for these indices and no other. The exit status is 0 for match and explained, 1 for "
-        "differs, or if the loader that reads this file does not take all of it, 5 for unknown, and when "
-        "there is no table for the architecture or no configuration to tell it.\n"
+        "differs, or if the loader that reads this file does not take all of it, 5 for unknown, or if there is no "
+        "table for the architecture or no configuration.\n"
         "\n"
         "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
         "hold several models. Each model that has weights is compared with the configuration in its folder; one line "

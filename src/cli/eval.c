@@ -533,16 +533,15 @@ const struct cli_command cli_eval = {
         "the table, and all operands are expressions.\n"
         "\n"
         "An expression is one of the language of tables, in which / may give a fraction, and [group] and total are "
-        "numbers of parameters. They take other hyper-parameters in parentheses: total(vocab_size=128000), "
-        "[attention](n_head=4). With --checkpoint, stored([group]), stored(total) and stored(bytes) are what the "
-        "checkpoint stores. A letter that the table does "
-        "not have has its usual meaning: d is the width, L the number of layers; NAME = EXPRESSION among the operands "
-        "defines one.\n"
+        "numbers of parameters. Behind [group] and total, parentheses change hyper-parameters: "
+        "total(vocab_size=128000), [attention](n_layer=4). With --checkpoint, stored([group]), stored(total) and "
+        "stored(bytes) are what the checkpoint stores. A letter that the table does not have has its usual meaning: d "
+        "is the width, L the number of layers; NAME = EXPRESSION among the operands defines one.\n"
         "\n"
-        "Integers and fractions of them are exact: a fraction is printed as a decimal, then exactly (without --for and "
-        "--csv). What is computed "
-        "from a number with a decimal point is a floating-point number. With --for "
-        "there is a row for each value of a hyper-parameter. Where the table cannot be predicted the row says why.",
+        "Integers and fractions are computed exactly. A fraction is printed as a decimal number, and without --for "
+        "and --csv also exactly. The result is a floating-point number if the expression has a number with a decimal "
+        "point. With --for there is a row for each value of a hyper-parameter. If the table cannot be predicted there, "
+        "the row says why.",
     .least = 1,
     .most = CLI_MANY,
     .options = options,

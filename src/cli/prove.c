@@ -31,11 +31,11 @@ static const struct cli_option options[] = {
     {CLI_OPTION_VOCABULARY},
     {.name = "allow",
      .argument = "proved|tested",
-     .help = "what is good enough: a proof, which is the default, or that the claim held wherever it was tried"},
+     .help = "which verdict is accepted: PROVED alone, which is the default, or TESTED as well"},
     {.name = "explain",
      .help =
-         "every verdict with its proof: the polynomial that both sides are, or both of them, case by case; not with "
-         "a checkpoint or hyper-parameters"},
+         "every verdict with its proof: the polynomial of both sides, or of each side if they differ, for each case; "
+         "not with a checkpoint or hyper-parameters"},
     {.name = "all",
      .letter = 'a',
      .help = "the claims that are proved too; with --checkpoint also those about other hyper-parameters, and errata"},
@@ -436,22 +436,20 @@ const struct cli_command cli_prove = {
     .summary = "prove or refute the formulas that are claimed of tables",
     .operands = "[TABLE...|MODEL]",
     .description =
-        "Judges every claim about each TABLE; with --claim, that claim alone; when no table is named, those of the "
-        "files "
-        "in --claims, or else every claim about every table. Both sides of a claim are brought to one polynomial and "
-        "subtracted: PROVED holds for all "
-        "hyper-parameters; REFUTED comes with the difference and the "
-        "smallest counter-example; TESTED held at every point that was tried, where no proof was possible; UNDECIDED "
-        "says "
-        "why.\n"
+        "Judges the claims about each TABLE: all of them, or with --claim only the claim that is given. Without a "
+        "TABLE, judges the claims in the files of --claims, or without these all built-in claims. Both sides of a "
+        "claim are brought to one polynomial and subtracted: PROVED holds for all hyper-parameters; REFUTED comes with "
+        "the difference and a small counter-example; TESTED held at every point that was tried, where no proof was "
+        "possible; UNDECIDED says why.\n"
         "\n"
         "Claims stand in table files, or in files of their own (--claims) that begin with 'claims for TABLE'. A "
         "published error is marked 'erratum': it must be refuted. The exit status is 1 when a claim is refuted or an "
         "erratum is proved; otherwise 5 when a claim is undecided, or is only TESTED and --allow "
         "tested is not given.\n"
         "\n"
-        "With --explain, each claim has its proof in lines: the expanded polynomial that both sides are, in each case "
-        "of the conditions in it; for a proof by cases, what is assumed in each case, where q1 is a new whole number.\n"
+        "With --explain, the proof follows each claim: the expanded polynomial of both sides for each case of the "
+        "conditions in it; for a proof by cases, the assumption of each case, in which q1 is a new variable for a "
+        "whole number.\n"
         "\n"
         "With the name of a published MODEL, or hyper-parameters by --config, --model or --set, the claims about its "
         "table are evaluated there: what the formula gives, and what the table predicts. Without --claim and --claims "

@@ -134,8 +134,8 @@ const struct cli_command cli_tables = {
     .summary = "list the tables, or show one",
     .operands = "[TABLE|FILTER]",
     .description =
-        "Lists the tables that are built in, and those of --table FILE: name, kind, what they are, and the model_type "
-        "values they serve where the name does not say. With FILTER, those that have it in their name, kind or "
+        "Lists the built-in tables and those of --table FILE: name, kind, title, and the model_type values of a table "
+        "if they are not its name. With FILTER, those that have it in their name, kind or "
         "model_type; a FILTER with *, ? or [...] must match one of these as a whole. With the name of a TABLE, and "
         "without --kind and --json, prints its text as it stands in its file.",
     .least = 0,
