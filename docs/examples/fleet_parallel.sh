@@ -4,7 +4,7 @@
 #
 #   sh fleet_parallel.sh paths.txt DIRECTORY [HOST,HOST...]
 #
-# Run it again to go on after an interruption: each piece has its own results, and leaves out what is done.
+# Run it again to continue after an interruption: each piece has its own results, and finished checkpoints are skipped.
 set -eu
 list=$(realpath "$1")
 mkdir -p "$2"
