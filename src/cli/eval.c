@@ -39,7 +39,7 @@ static const struct cli_example examples[] = {
     {"shapeproof eval gpt2 '[embedding] / total'", "the share of the embeddings in GPT-2"},
     {"shapeproof eval gpt2 'total(tie_word_embeddings=false) - total'", "what an untied head adds"},
     {"shapeproof eval llama-3-8b '[embedding] / total'", "the same for a published model"},
-    {"shapeproof eval llama 'total' --for num_hidden_layers=8..64..8", "the total for several depths"},
+    {"shapeproof eval llama-3-8b total --for num_hidden_layers=8..64..8", "the total for several depths"},
     {"shapeproof eval --checkpoint model/ 'stored(total) - total'", "what a checkpoint stores beyond its table"},
     {NULL, NULL},
 };
