@@ -13,7 +13,7 @@ static const struct cli_option options[] = {
     {.name = "free", .argument = "KEY,KEY", .help = "up to three hyper-parameters that change together"},
     {.name = "keep",
      .argument = "KEY/KEY",
-     .help = "with --free: a ratio that stays what it is: when one side changes, the other follows; may be repeated"},
+     .help = "with --free: keep this ratio: when one of the two changes, the other follows; may be repeated"},
     {.name = "all", .help = "with --free: try every integer, not multiples of 64 alone"},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_MODEL},
@@ -28,7 +28,7 @@ static const struct cli_example examples[] = {
     {"shapeproof solve gpt2 --total 124439808 --set vocab_size=50000", "finds the vocabulary, 50257"},
     {"shapeproof solve gpt2 --total 350000000 --within 2%", "which single change makes it a model of 350M"},
     {"shapeproof solve attention_is_all_you_need --rounds-to 65M", "the vocabularies that fit the figure of the paper"},
-    {"shapeproof solve gpt2 --rounds-to 1.5B --free n_layer,n_embd --keep n_embd/n_head",
+    {"shapeproof solve gpt2-medium --rounds-to 1.5B --free n_layer,n_embd --keep n_embd/n_head",
      "depths and widths of a larger model whose heads are as wide as now"},
     {NULL, NULL},
 };
@@ -184,7 +184,7 @@ static const struct cli_term statuses[] = {
 
 const struct cli_command cli_solve = {
     .name = "solve",
-    .summary = "find the hyper-parameter that, changed alone, gives a total",
+    .summary = "find the hyper-parameter, or several together, that give a total",
     .operands = "[TABLE|MODEL]",
     .description =
         "Finds, for each hyper-parameter of TABLE, the values that give exactly N parameters, while all others are as "
@@ -193,11 +193,11 @@ const struct cli_command cli_solve = {
         "and the numbers in a list are tried, one at a time. Flags come first, "
         "then powers of two, multiples of 64, multiples of 8, small numbers, other numbers; within each class, values "
         "closest to the current one come first. The exit status is 1 when nothing gives the total.\n\n"
-        "With --free the hyper-parameters KEY,KEY change together, each from a 32nd of its present value to 32 times "
-        "it, and those that --keep ties to them follow. A multiple of 64 stays one, and of other numbers every integer "
-        "up to 256 is tried, above that multiples of 64; --all tries every integer. First come round numbers (powers "
-        "of two, multiples of 128, below "
-        "128 multiples of 4) that change all keys by nearly the same factor.",
+        "With --free the hyper-parameters KEY,KEY change together, each between a 32nd of its present value and 32 "
+        "times this value. Those that --keep ties to them follow. If the present value is a multiple of 64, the "
+        "multiples of 64 are tried; otherwise all integers up to 256, and above that the multiples of 64. --all tries "
+        "every integer. Round numbers (powers of two, multiples of 128, and below 128 multiples of 4) that change all "
+        "keys by nearly the same factor come first.",
     .least = 0,
     .most = 1,
     .options = options,
