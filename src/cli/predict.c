@@ -100,7 +100,7 @@ static const struct cli_term statuses[] = {
     {"0", "the listing was printed"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table or a configuration is wrong, or a hyper-parameter without a default is not given"},
-    {"4", "a checkpoint that was given with --config is unreadable, or the output could not be written"},
+    {"4", "the output could not be written"},
     {"5", "there is no table for the configuration"},
     {NULL, NULL},
 };
