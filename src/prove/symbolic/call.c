@@ -45,7 +45,7 @@ static struct sp_atom_properties any_of(struct sp_symbolic *symbolic, const stru
     return fact;
 }
 
-/* Whether it is a hyper-parameter, or what is taken from one: a member, an item, one of two keys. */
+/* Whether a number is a hyper-parameter, or is taken from one: a member, an item, one of two keys, a function of it. */
 static bool is_from_key(struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     const size_t atom = sp_atom_alone(sym.poly);
@@ -80,10 +80,14 @@ static struct sp_sym void_item(struct sp_symbolic *symbolic, const struct sp_ope
     return item;
 }
 
-/* list[index]. The list is a value, written in brackets, or a hyper-parameter. An item of an empty list is absent; a
- * known index gives the item; outside the list it is a mistake, or void_item while such items may still vanish; any
- * other item becomes an atom, with the properties that all items of the list have. A number may be a hyper-parameter
- * that is a list, so it passes for one. */
+/* list[index], where the list is a known value, stands in brackets, or is a hyper-parameter, which is a number as far
+ * as one can see:
+ *
+ *     [][i]            absent
+ *     [4, 5][1]        5
+ *     [4, 5][2]        a mistake; or, with premises.voids, void_item
+ *     [4, 5][i]        an atom with the properties that all items have: whole, from 4 up
+ *     depths[i]        an atom; the symbol `depths` is noted to be a list */
 bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  struct sp_sym *out)
 {
@@ -112,12 +116,13 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
         return true;
     }
     const struct sp_atom_properties fact = item_of(symbolic, list);
-    sp_sym_mark(symbolic, list, true, false);
-    *out = sp_atom_computed(symbolic, operation, args, 2, fact,
-                            sp_arena_printf(&symbolic->algebra.arena, "%s[%s]",
-                                            list.kind == SP_SYM_NUMBER ? sp_sym_operand(symbolic, list, false)
-                                                                       : sp_sym_words(symbolic, list),
-                                            sp_sym_words(symbolic, args[1])));
+    sp_sym_mark_list(symbolic, list);
+    *out =
+        sp_atom_computed(symbolic, operation, args, 2, fact,
+                         sp_arena_printf(&symbolic->algebra.arena, "%s[%s]",
+                                         list.kind == SP_SYM_NUMBER ? sp_sym_operand(symbolic, list, SP_OPERAND_CLOSED)
+                                                                    : sp_sym_words(symbolic, list),
+                                         sp_sym_words(symbolic, args[1])));
     return true;
 }
 
@@ -128,7 +133,7 @@ static bool is_named_function(const struct sp_operation *operation, const char *
     return strcmp(operation->function->name, name) == 0;
 }
 
-/* That b is not less than a is assumed where a loop would go backwards otherwise. */
+/* Whether a <= b may be assumed, because a loop would go backwards otherwise; it is noted then. */
 static bool is_assumed(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
     if (!symbolic->premises.assumes) return false;
@@ -136,6 +141,7 @@ static bool is_assumed(struct sp_symbolic *symbolic, const struct sp_poly *a, co
     return atom != SIZE_MAX && sp_atom_info(symbolic, atom)->range && sp_atom_assume(symbolic, atom);
 }
 
+/* Whether a <= b is seen, or may be assumed. */
 static bool is_at_most(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
     return sp_poly_never_negative(symbolic, sp_poly_sub(&symbolic->algebra, b, a)) || is_assumed(symbolic, a, b);
@@ -146,7 +152,7 @@ static int compare_words(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* min(b, a) is min(a, b). */
+/* "min(a, b)", with the arguments in the order of their texts, so that min(b, a) is the same atom. */
 static const char *extreme_text(struct sp_symbolic *symbolic, const char *name, const struct sp_sym *args, size_t count)
 {
     const char **words = sp_arena_array(&symbolic->algebra.arena, count, sizeof *words);
@@ -159,26 +165,37 @@ static const char *extreme_text(struct sp_symbolic *symbolic, const char *name, 
     return kept;
 }
 
+/* What is known of the smallest, or the largest, of numbers: whether it is whole, and from 0 or from 1 up. The smallest
+ * is so if all are, the largest if one is. */
 static struct sp_atom_properties extreme_fact(struct sp_symbolic *symbolic, const struct sp_sym *args, size_t count,
                                               bool largest)
 {
     struct sp_atom_properties fact = {.is_whole = true, .is_bounded = !largest, .least = 1};
-    bool any = false, one = false;
+    bool any_from_0 = false, any_from_1 = false;
     for (size_t i = 0; i < count; i++) {
         const bool good = sp_poly_never_negative(symbolic, args[i].poly);
         const bool above = good && sp_poly_is_at_least(symbolic, args[i].poly, 1);
         fact.is_whole = fact.is_whole && sp_poly_is_whole(symbolic, args[i].poly);
         fact.is_bounded = largest ? fact.is_bounded : fact.is_bounded && good;
-        any = any || good;
-        one = one || above;
+        any_from_0 = any_from_0 || good;
+        any_from_1 = any_from_1 || above;
         if (!above) fact.least = 0;
     }
-    if (largest) fact = (struct sp_atom_properties){.is_whole = fact.is_whole, .is_bounded = any, .least = one};
+    if (largest)
+        fact = (struct sp_atom_properties){
+            .is_whole = fact.is_whole, .is_bounded = any_from_0, .least = any_from_1 ? 1 : 0};
     if (!fact.is_whole) fact.least = 0;
     return fact;
 }
 
-/* min and max of numbers: those that another one always beats do not matter. */
+/* Whether `a` is never the smallest (or largest) beside `b`, or is so only where they are equal. */
+static bool is_beaten(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b, bool largest)
+{
+    return largest ? is_at_most(symbolic, a, b) : is_at_most(symbolic, b, a);
+}
+
+/* min or max of numbers, without those that another one always beats: min(4*E, 8*E, F) is min(4*E, F). The one that is
+ * left is the result; several become an atom. */
 static bool symbolic_extreme(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                              const struct sp_sym *args, size_t count, struct sp_sym *out)
 {
@@ -189,12 +206,9 @@ static bool symbolic_extreme(struct sp_symbolic *symbolic, const struct sp_opera
         const struct sp_poly *poly;
         bool beaten = false;
         if (!sp_sym_as_number(symbolic, operation->span, args[i], &poly)) return false;
-        for (size_t k = 0; k < kept && !beaten; k++)
-            beaten = largest ? is_at_most(symbolic, poly, left[k].poly) : is_at_most(symbolic, left[k].poly, poly);
+        for (size_t k = 0; k < kept && !beaten; k++) beaten = is_beaten(symbolic, poly, left[k].poly, largest);
         for (size_t k = 0; k < kept && !beaten;) {
-            const bool wins =
-                largest ? is_at_most(symbolic, left[k].poly, poly) : is_at_most(symbolic, poly, left[k].poly);
-            if (wins) left[k] = left[--kept];
+            if (is_beaten(symbolic, left[k].poly, poly, largest)) left[k] = left[--kept];
             else k++;
         }
         if (!beaten) left[kept++] = sp_sym_of_poly(poly);
@@ -206,6 +220,7 @@ static bool symbolic_extreme(struct sp_symbolic *symbolic, const struct sp_opera
     return true;
 }
 
+/* The sum of a list in brackets; NULL, after a message, when an item is no number. */
 static const struct sp_poly *sum_of_items(struct sp_symbolic *symbolic, const struct sp_sym *items, size_t count)
 {
     const struct sp_poly *sum = sp_poly_int(&symbolic->algebra, 0);
@@ -226,7 +241,7 @@ const struct sp_poly *sp_sym_least_of(struct sp_symbolic *symbolic, const struct
     return least.poly;
 }
 
-/* What they give is a text, a list, or whatever is there. */
+/* Whether what the function gives may be a text, a list, or whatever is there. */
 static bool gives_anything(const struct sp_operation *operation)
 {
     static const char *const names[] = {"member", "row", "after", "until", "skip", "stray"};
@@ -246,9 +261,16 @@ static bool counts_items(const struct sp_operation *operation)
     return SP_IS_AMONG(operation->function->name, names);
 }
 
-/* What is known of the result of a function without its value: whether it is a truth, whole, bounded below, and by
- * what. The functions without a line of their own, int, round, min and max of a list and the like, give an integer that
- * is not negative if their argument is not. */
+/* What is known of the result of a function without its value:
+ *
+ *     member, row, after, ...         nothing
+ *     near_multiple                   whole, from 1 up
+ *     number_after(text, mark, n)     as n
+ *     starts_with, ends_with          a condition
+ *     at(list, i)                     as an item of the list
+ *     len, sum, count, find, release  whole, from 0 up
+ *     ceil_div, round_up              whole; from 1 up if their argument is, else as below
+ *     int, round and all others       whole; from 0 up if their argument is */
 static struct sp_atom_properties call_fact(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                                            const struct sp_sym *args)
 {
@@ -274,12 +296,13 @@ static struct sp_atom_properties call_fact(struct sp_symbolic *symbolic, const s
     return fact;
 }
 
+/* The call as an atom, "len(depths)", with what is known of its value. */
 static struct sp_sym unknown_call(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                                   const struct sp_sym *args, size_t count)
 {
     const struct sp_atom_properties fact = call_fact(symbolic, operation, args);
     struct sp_text text = {0};
-    if (takes_text(operation)) sp_sym_mark(symbolic, args[0], false, true);
+    if (takes_text(operation)) sp_sym_mark_text(symbolic, args[0]);
     sp_text_printf(&text, "%s%s(", fact.is_condition ? "[" : "", operation->function->name);
     for (size_t i = 0; i < count; i++) sp_text_printf(&text, "%s%s", i ? ", " : "", sp_sym_words(symbolic, args[i]));
     sp_text_puts(&text, fact.is_condition ? ")]" : ")");
@@ -287,7 +310,16 @@ static struct sp_sym unknown_call(struct sp_symbolic *symbolic, const struct sp_
     return sp_atom_computed(symbolic, operation, args, count, fact, atom);
 }
 
-/* What can be said without knowing the arguments; false when that is nothing. */
+/* The result of a call where it is seen although not all arguments are known:
+ *
+ *     min(a, b), max([a, b])     symbolic_extreme
+ *     sum([a, b])                a + b
+ *     int(n), round(n)           n, if it is whole
+ *     at([a, b], 1)              b
+ *     at(n, 1)                   n, where both sides of a pair are equal
+ *     len([a, b])                2
+ *
+ * False for any other call, and after a mistake, which was reported. */
 static bool call_known(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                        size_t count, struct sp_sym *out)
 {
@@ -299,7 +331,7 @@ static bool call_known(struct sp_symbolic *symbolic, const struct sp_operation *
         return symbolic_extreme(symbolic, operation, first.items, first.count, out);
     if (is_named_function(operation, "sum") && is_list && count == 1) {
         const struct sp_poly *sum = sum_of_items(symbolic, first.items, first.count);
-        *out = sp_sym_of_poly(sum ? sum : first.poly);
+        if (sum) *out = sp_sym_of_poly(sum);
         return sum != NULL;
     }
     *out = first;
@@ -319,6 +351,9 @@ static bool takes_list(const struct sp_operation *operation)
     return counts_items(operation) || is_named_function(operation, "min") || is_named_function(operation, "max");
 }
 
+/* Computes a function of the table language: as a prediction does where all arguments are known, else as call_known
+ * sees it, else as an atom, of which the first argument is noted to be a list or a text where the function takes one.
+ */
 bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  size_t count, struct sp_sym *out)
 {
@@ -338,11 +373,11 @@ bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operat
         return true;
     }
     if (known) return sp_sym_fail(symbolic, operation->span, "%s: %s", operation->function->name, problem);
-    const size_t mistakes = symbolic->report.mistakes;
+    const size_t mistakes_before = symbolic->report.mistakes;
     if (call_known(symbolic, operation, args, count, out)) return true;
-    if (symbolic->report.mistakes > mistakes) return false;
-    if (takes_list(operation)) sp_sym_mark(symbolic, args[0], true, false);
-    if (is_named_function(operation, "member")) sp_sym_mark(symbolic, args[0], false, true);
+    if (symbolic->report.mistakes > mistakes_before) return false;
+    if (takes_list(operation)) sp_sym_mark_list(symbolic, args[0]);
+    if (is_named_function(operation, "member")) sp_sym_mark_text(symbolic, args[0]);
     *out = unknown_call(symbolic, operation, args, count);
     if (is_named_function(operation, "at")) sp_atom_side(symbolic, args, *out);
     return true;
@@ -370,7 +405,7 @@ bool sp_sym_member_of(struct sp_symbolic *symbolic, const struct sp_operation *o
     return true;
 }
 
-/* A member, or the place of an item, which may not be there; and what is computed from one. */
+/* Looks among all atoms on which it depends for a member of an object, or the place of an item (find). */
 bool sp_sym_may_be_unset(struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     bool found = false;
@@ -388,6 +423,7 @@ bool sp_sym_may_be_unset(struct sp_symbolic *symbolic, struct sp_sym sym)
     return found;
 }
 
+/* a default b: `a` if it is set, or b if it is not; where that is not known an atom, or a condition of its own. */
 bool sp_sym_default(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                     struct sp_sym *out)
 {

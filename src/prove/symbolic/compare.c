@@ -7,21 +7,25 @@
 #include "lang/functions.h"
 #include "prove/symbolic/atoms.h"
 
-enum { MAX_MEMBERS = 16 };
+enum { MAX_MEMBERS = 16 }; /* items of a list that `in` compares one by one */
 
-/* The terms of a polynomial with that sign, as they stand on a side of their own. */
-static const struct sp_poly *side(struct sp_symbolic *symbolic, const struct sp_poly *poly, bool positive)
+enum sign { POSITIVE, NEGATIVE };
+
+/* The terms of a polynomial with that sign, with a plus each: of L - F - 2 the positive ones are L, the negative ones F
+ * + 2. */
+static const struct sp_poly *terms_with(struct sp_symbolic *symbolic, const struct sp_poly *poly, enum sign sign)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
     const struct sp_poly *sum = sp_poly_int(algebra, 0);
     for (size_t i = 0; i < poly->count; i++) {
         const struct sp_poly term = {&poly->terms[i], 1};
-        const struct sp_poly *part = sp_poly_scale(algebra, &term, sp_rational_int(positive ? 1 : -1));
-        if ((poly->terms[i].coefficient.num > 0) == positive) sum = sp_poly_add(algebra, sum, part);
+        const struct sp_poly *part = sp_poly_scale(algebra, &term, sp_rational_int(sign == POSITIVE ? 1 : -1));
+        if ((poly->terms[i].coefficient.num > 0) == (sign == POSITIVE)) sum = sp_poly_add(algebra, sum, part);
     }
     return sum;
 }
 
+/* The condition left < right, or left == right, as an atom: "[F + 2 < L]". */
 static struct sp_sym comparison(struct sp_symbolic *symbolic, enum sp_op op, const struct sp_poly *left,
                                 const struct sp_poly *right)
 {
@@ -36,6 +40,7 @@ static struct sp_sym comparison(struct sp_symbolic *symbolic, enum sp_op op, con
 
 enum { MOST_CASES_DEEP = 4 }; /* conditions that one comparison is split by: 2^4 cases */
 
+/* The first condition in a polynomial; SIZE_MAX for none. */
 static size_t condition_in(const struct sp_algebra *algebra, const struct sp_poly *poly)
 {
     for (size_t i = 0; i < poly->count; i++)
@@ -47,7 +52,8 @@ static size_t condition_in(const struct sp_algebra *algebra, const struct sp_pol
 static const struct sp_poly *decide_by_cases(struct sp_symbolic *symbolic, const struct sp_poly *gap, enum sp_op op,
                                              unsigned depth);
 
-/* Whether 0 < gap, or 0 == gap, as 0 or 1; NULL when that is not seen. */
+/* Whether 0 < gap (SP_OP_LT), or 0 == gap (SP_OP_EQ), as a polynomial that is 0 or 1; NULL when that is not seen.
+ * `depth`: how many conditions were split. */
 static const struct sp_poly *decide_gap(struct sp_symbolic *symbolic, const struct sp_poly *gap, enum sp_op op,
                                         unsigned depth)
 {
@@ -83,7 +89,8 @@ static const struct sp_poly *decide_by_cases(struct sp_symbolic *symbolic, const
 
 /* ---- order and equality ---- */
 
-/* However it is written, a comparison is one of sums of positive terms: 0 < L - F is F < L. */
+/* a < b as a condition. Where it is not decided it is an atom with only positive terms on both sides, however it was
+ * written: 0 < L - F and -L < -F are both F < L. */
 const struct sp_poly *sp_sym_less(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
@@ -94,9 +101,11 @@ const struct sp_poly *sp_sym_less(struct sp_symbolic *symbolic, const struct sp_
     if (algebra->failed) return gap;
     const struct sp_poly *decided = decide_gap(symbolic, gap, SP_OP_LT, 0);
     if (decided) return decided;
-    return comparison(symbolic, SP_OP_LT, side(symbolic, gap, false), side(symbolic, gap, true)).poly;
+    return comparison(symbolic, SP_OP_LT, terms_with(symbolic, gap, NEGATIVE), terms_with(symbolic, gap, POSITIVE))
+        .poly;
 }
 
+/* a == b as a condition; of what is never below 0, a == 0 is not 0 < a. */
 static const struct sp_poly *same_number(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
@@ -108,12 +117,13 @@ static const struct sp_poly *same_number(struct sp_symbolic *symbolic, const str
     const struct sp_poly *decided = decide_gap(symbolic, gap, SP_OP_EQ, 0);
     if (decided) return decided;
     if (gap->terms[0].coefficient.num < 0) gap = sp_poly_sub(algebra, b, a);
-    if (sp_poly_never_negative(symbolic, gap)) /* 0, or more */
+    if (sp_poly_never_negative(symbolic, gap))
         return sp_sym_not(symbolic, sp_sym_less(symbolic, sp_poly_int(algebra, 0), gap));
-    return comparison(symbolic, SP_OP_EQ, side(symbolic, gap, true), side(symbolic, gap, false)).poly;
+    return comparison(symbolic, SP_OP_EQ, terms_with(symbolic, gap, POSITIVE), terms_with(symbolic, gap, NEGATIVE))
+        .poly;
 }
 
-/* 1 - p - q + 2pq */
+/* p == q of conditions: 1 - p - q + 2*p*q, which is 1 where both are 0 or both are 1. */
 static const struct sp_poly *same_truth(struct sp_symbolic *symbolic, const struct sp_poly *p, const struct sp_poly *q)
 {
     struct sp_algebra *algebra = &symbolic->algebra;
@@ -130,6 +140,14 @@ static struct sp_sym unknown_condition(struct sp_symbolic *symbolic, const struc
     return sp_atom_computed(symbolic, operation, args, 2, (struct sp_atom_properties){.is_condition = true}, text);
 }
 
+/* args[0] == args[1], by what the two are:
+ *
+ *     known values                      a constant
+ *     two conditions                    same_truth
+ *     two numbers                       same_number
+ *     a condition and a number          false; but a condition of its own for a key, which may be a truth value
+ *     texts and lists that are only     a condition of its own; what is compared with a text is noted to be one
+ *     named, and a key beside a text */
 struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *args)
 {
     const struct sp_operation operation = {.kind = SP_DO_BINARY, .op = SP_OP_EQ};
@@ -141,18 +159,19 @@ struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *ar
         return sp_sym_of_condition(same_truth(symbolic, args[0].poly, args[1].poly));
     if (sp_sym_is_numeric(args[0]) && sp_sym_is_numeric(args[1]) && args[0].kind != args[1].kind) {
         const struct sp_sym number = args[0].kind == SP_SYM_CONDITION ? args[1] : args[0];
-        if (sp_atom_alone(number.poly) != SIZE_MAX) /* a key, or what is taken from one: it may be a truth value */
-            return unknown_condition(symbolic, &operation, args, "==");
-        return sp_sym_of_truth(symbolic, false); /* a truth value is no number */
+        const bool may_be_key = sp_atom_alone(number.poly) != SIZE_MAX;
+        return may_be_key ? unknown_condition(symbolic, &operation, args, "==") : sp_sym_of_truth(symbolic, false);
     }
     if (sp_sym_is_numeric(args[0]) && sp_sym_is_numeric(args[1]))
         return sp_sym_of_condition(same_number(symbolic, args[0].poly, args[1].poly));
     for (size_t i = 0; i < 2; i++)
-        if (sp_sym_is_text(args[!i])) sp_sym_mark(symbolic, args[i], false, true);
+        if (sp_sym_is_text(args[!i])) sp_sym_mark_text(symbolic, args[i]);
     return unknown_condition(symbolic, &operation, args, "==");
 }
 
-/* a < b, of which the other three are made. */
+/* a < b, of which the other three orders are made: of two known texts, of two known numbers of which one is real, of a
+ * text that is only named, which is a condition of its own, and of numbers. False after a mistake: anything else has no
+ * order. */
 static bool less(struct sp_symbolic *symbolic, struct sp_span span, struct sp_sym a, struct sp_sym b,
                  const struct sp_poly **out)
 {
@@ -192,13 +211,13 @@ static const struct sp_poly *one_of(struct sp_symbolic *symbolic, const struct s
     return sp_poly_sub(algebra, sp_poly_add(algebra, p, q), sp_poly_mul(algebra, p, q));
 }
 
-/* A text in a text. */
+/* `part in whole` of a text: a constant if both are known, else a condition of its own. */
 static struct sp_sym in_text(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                              const struct sp_sym *args)
 {
     struct shapeproof_value part, whole;
     if (!sp_sym_literal(args[0], &part) || !sp_sym_literal(args[1], &whole) || part.type != SHAPEPROOF_VALUE_STRING) {
-        sp_sym_mark(symbolic, args[0], false, true);
+        sp_sym_mark_text(symbolic, args[0]);
         return unknown_condition(symbolic, operation, args, "in");
     }
     return sp_sym_of_truth(symbolic, strstr(whole.string, part.string) != NULL);
@@ -265,9 +284,10 @@ bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *oper
     } else if (args[0].kind == SP_SYM_NUMBER && is_short_list_of_numbers(list)) {
         *out = sp_sym_of_condition(is_one_of_numbers(symbolic, args[0], list));
     } else {
-        const bool texts = list.kind == SP_SYM_VALUE && list.value.items[0].type == SHAPEPROOF_VALUE_STRING;
-        sp_sym_mark(symbolic, args[0], false, texts);
-        sp_sym_mark(symbolic, list, true, sp_sym_is_text(args[0])); /* a text in a text, or in a list of texts */
+        const bool is_list_of_texts = list.kind == SP_SYM_VALUE && list.value.items[0].type == SHAPEPROOF_VALUE_STRING;
+        if (is_list_of_texts) sp_sym_mark_text(symbolic, args[0]);
+        sp_sym_mark_list(symbolic, list);
+        if (sp_sym_is_text(args[0])) sp_sym_mark_text(symbolic, list); /* it may be a text, or a list of texts */
         *out = unknown_condition(symbolic, &own, args, "in");
     }
     return true;

@@ -11,6 +11,7 @@
 
 enum { MAX_POWER = 64 };
 
+/* `a op b` in floating point, as predictions compute it. False, with a message, where there is no finite result. */
 static bool symbolic_real_arithmetic(struct sp_symbolic *symbolic, const struct sp_operation *operation, double a,
                                      double b, struct sp_sym *out)
 {
@@ -27,7 +28,8 @@ static int64_t floor_of_division(struct sp_rational value)
     return value.num / value.den - (value.num % value.den < 0);
 }
 
-/* p // q where that is seen: an exact quotient, or one of numbers close to 0. */
+/* p // q as a polynomial, where that is seen: of two numbers, of what divides exactly, or, for whole p and q, 0 where
+ * 0 <= p < q, and -1 where -q <= p < 0. NULL for any other. */
 static const struct sp_poly *floor_quotient(struct sp_symbolic *symbolic, const struct sp_poly *p,
                                             const struct sp_poly *q)
 {
@@ -46,6 +48,7 @@ static const struct sp_poly *floor_quotient(struct sp_symbolic *symbolic, const 
     return NULL;
 }
 
+/* p % q, which is p - (p // q)*q; NULL where the floor is none that is seen. */
 static const struct sp_poly *remainder_of_division(struct sp_symbolic *symbolic, const struct sp_poly *p,
                                                    const struct sp_poly *q)
 {
@@ -54,6 +57,7 @@ static const struct sp_poly *remainder_of_division(struct sp_symbolic *symbolic,
     return quotient ? sp_poly_sub(algebra, p, sp_poly_mul(algebra, quotient, q)) : NULL;
 }
 
+/* a^b for a small whole number b; NULL for any other. */
 static const struct sp_poly *power(struct sp_symbolic *symbolic, const struct sp_poly *a, const struct sp_poly *b)
 {
     struct sp_rational exponent;
@@ -85,6 +89,7 @@ static const struct sp_poly *exact_result(struct sp_symbolic *symbolic, enum sp_
     }
 }
 
+/* `p op q` as an atom, such as "(H // A)", with what is known of its value. */
 static struct sp_sym inexact(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                              const struct sp_sym *args, const struct sp_poly *p, const struct sp_poly *q)
 {
@@ -94,12 +99,15 @@ static struct sp_sym inexact(struct sp_symbolic *symbolic, const struct sp_opera
     struct sp_atom_properties fact = {.is_whole = whole && (operation->op != SP_OP_DIV || symbolic->is_counting)};
     fact.is_bounded = sp_poly_never_negative(symbolic, p) && sp_poly_never_negative(symbolic, q);
     if (operation->op == SP_OP_POW && whole && fact.is_bounded) fact.least = sp_poly_is_at_least(symbolic, p, 1);
-    const char *left = sp_sym_operand(symbolic, args[0], operation->op != SP_OP_POW);
+    const enum sp_operand_place place = operation->op == SP_OP_POW ? SP_OPERAND_CLOSED : SP_OPERAND_OF_PRODUCT;
+    const char *left = sp_sym_operand(symbolic, args[0], place);
     const char *text = sp_arena_printf(&symbolic->algebra.arena, "(%s %s %s)", left, words[operation->op],
-                                       sp_sym_operand(symbolic, args[1], false));
+                                       sp_sym_operand(symbolic, args[1], SP_OPERAND_CLOSED));
     return sp_atom_computed(symbolic, operation, args, 2, fact, text);
 }
 
+/* Arithmetic of numbers. If one is a real number it is done in floating point; otherwise the result is a polynomial
+ * where it can be one, else an atom. The divisors of a table are noted to be sizes. */
 bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                     struct sp_sym *out)
 {
@@ -119,15 +127,14 @@ bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *ope
     if (operation->op == SP_OP_POW && sp_poly_is_constant(q, &number) && number.num < 0)
         return sp_sym_fail(symbolic, operation->span, "the exponent is negative");
     const struct sp_poly *result = exact_result(symbolic, operation->op, p, q);
-    if (!result && known &&
-        (x.type == SHAPEPROOF_VALUE_REAL || y.type == SHAPEPROOF_VALUE_REAL)) /* a root of a number */
+    if (!result && known && (x.type == SHAPEPROOF_VALUE_REAL || y.type == SHAPEPROOF_VALUE_REAL)) /* 2^(1/2) */
         return symbolic_real_arithmetic(symbolic, operation, sp_value_as_real(x), sp_value_as_real(y), out);
     const struct sp_sym numbers[] = {sp_sym_of_poly(p), sp_sym_of_poly(q)};
     *out = result ? sp_sym_of_poly(result) : inexact(symbolic, operation, numbers, p, q);
     return true;
 }
 
-/* Texts that are not both known. */
+/* a + b of texts: the text if both are known, else one that is only named, with its origin. */
 bool sp_sym_join(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  struct sp_sym *out)
 {

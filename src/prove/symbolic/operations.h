@@ -13,26 +13,35 @@ bool sp_sym_is_text(struct sp_sym sym);
 const char *sp_sym_kind(struct sp_sym sym);
 /* Whether a number is not 0, as a condition. */
 struct sp_sym sp_sym_truth(struct sp_symbolic *symbolic, struct sp_span span, struct sp_sym number);
-/* Notes that a hyper-parameter without a value is used as a list, or as a text. */
-void sp_sym_mark(struct sp_symbolic *symbolic, struct sp_sym sym, bool list, bool text);
-/* As it is written beside an operator that binds tighter than +: in brackets, unless it is one word, or a product in
- * front of *, /, // and %: a*b // (c*d). */
-const char *sp_sym_operand(struct sp_symbolic *symbolic, struct sp_sym sym, bool may_be_product);
+/* Notes that a symbol, a hyper-parameter without a value, is used as a list, or as a text. For anything else nothing.
+ */
+void sp_sym_mark_list(struct sp_symbolic *symbolic, struct sp_sym sym);
+void sp_sym_mark_text(struct sp_symbolic *symbolic, struct sp_sym sym);
+/* Where an operand stands, which decides whether it needs brackets. */
+enum sp_operand_place {
+    SP_OPERAND_OF_PRODUCT, /* in front of *, /, // or %: a product needs none, as in a*b // c */
+    SP_OPERAND_CLOSED      /* anywhere else: only one word needs none */
+};
+/* A value as it is written beside an operator that binds tighter than +: (a + b) // c. */
+const char *sp_sym_operand(struct sp_symbolic *symbolic, struct sp_sym sym, enum sp_operand_place place);
 
-/* compare.c: ==, the four orders, and `in`. Each is false after a mistake, which was reported. */
+/* Each of the functions below computes one kind of operation. False after a mistake, which was reported. sp_sym_operate
+ * calls them with arguments of which none is absent, null, or either of two values; but those of `default` may be. */
+
+/* compare.c: ==, the four orders, and `in`. */
 struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *args);
 bool sp_sym_order(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                   struct sp_sym *out);
 bool sp_sym_member(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                    struct sp_sym *out);
 
-/* compute.c: numbers, and texts one behind the other. */
+/* compute.c: arithmetic, and texts one behind the other. */
 bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                     struct sp_sym *out);
 bool sp_sym_join(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  struct sp_sym *out);
 
-/* call.c */
+/* call.c: list[index], object.name, a default b, and functions. */
 bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  struct sp_sym *out);
 bool sp_sym_member_of(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,

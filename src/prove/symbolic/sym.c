@@ -53,6 +53,7 @@ bool sp_sym_literal(struct sp_sym sym, struct shapeproof_value *value)
     return true;
 }
 
+/* Reports that a value is needed and not set, and notes the first key that is absent. Always false. */
 static bool not_set(struct sp_symbolic *symbolic, struct sp_span span, struct shapeproof_value value)
 {
     const bool heard = symbolic->report.messages != &symbolic->report.unheard, named = value.string && *value.string;
@@ -86,6 +87,7 @@ static const struct sp_poly *real_poly(struct sp_symbolic *symbolic, double real
     return sp_poly_atom(algebra, atom);
 }
 
+/* A value that is either of two as a number: an atom that remembers the choice. */
 static struct sp_sym choice_number(struct sp_symbolic *symbolic, struct sp_sym either)
 {
     const struct sp_operation operation = {.kind = SP_DO_CHOICE};
@@ -142,15 +144,18 @@ bool sp_sym_is_text(struct sp_sym sym)
            (sym.kind == SP_SYM_OPAQUE && !sym.items);
 }
 
-/* A hyper-parameter without a value that is used as a list, or as a text. */
-void sp_sym_mark(struct sp_symbolic *symbolic, struct sp_sym sym, bool list, bool text)
+void sp_sym_mark_list(struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     const size_t atom = sym.kind == SP_SYM_NUMBER ? sp_atom_alone(sym.poly) : SIZE_MAX;
     for (size_t i = 0; i < symbolic->symbols.count; i++)
-        if (symbolic->symbols.items[i].atom == atom) {
-            symbolic->symbols.items[i].is_list = symbolic->symbols.items[i].is_list || list;
-            symbolic->symbols.items[i].is_text = symbolic->symbols.items[i].is_text || text;
-        }
+        if (symbolic->symbols.items[i].atom == atom) symbolic->symbols.items[i].is_list = true;
+}
+
+void sp_sym_mark_text(struct sp_symbolic *symbolic, struct sp_sym sym)
+{
+    const size_t atom = sym.kind == SP_SYM_NUMBER ? sp_atom_alone(sym.poly) : SIZE_MAX;
+    for (size_t i = 0; i < symbolic->symbols.count; i++)
+        if (symbolic->symbols.items[i].atom == atom) symbolic->symbols.items[i].is_text = true;
 }
 
 bool sp_poly_is_at_least(struct sp_symbolic *symbolic, const struct sp_poly *poly, int64_t above)
@@ -187,7 +192,7 @@ const char *sp_sym_compared_words(struct sp_symbolic *symbolic, struct sp_sym sy
     return sp_sym_words(symbolic, sym);
 }
 
-/* A name, a call, or digits: nothing that an operator beside it could tear apart. */
+/* Whether it is written as one word: a name, a call, or digits. */
 static bool is_tight(struct sp_sym sym)
 {
     struct sp_rational number;
@@ -195,21 +200,24 @@ static bool is_tight(struct sp_sym sym)
     return sp_poly_is_constant(sym.poly, &number) && number.den == 1 && number.num >= 0;
 }
 
+/* Whether it is written as a product: no sum, and without a sign. */
 static bool is_product(struct sp_sym sym)
 {
     return !sp_sym_is_numeric(sym) ||
            (sym.poly->count <= 1 && (!sym.poly->count || sym.poly->terms[0].coefficient.num > 0));
 }
 
-const char *sp_sym_operand(struct sp_symbolic *symbolic, struct sp_sym sym, bool may_be_product)
+const char *sp_sym_operand(struct sp_symbolic *symbolic, struct sp_sym sym, enum sp_operand_place place)
 {
     const char *text = sp_sym_words(symbolic, sym);
-    const bool plain = is_tight(sym) || (may_be_product && is_product(sym));
+    const bool plain = is_tight(sym) || (place == SP_OPERAND_OF_PRODUCT && is_product(sym));
     return plain ? text : sp_arena_printf(&symbolic->algebra.arena, "(%s)", text);
 }
 
 /* ---- lists ---- */
 
+/* A list whose items are all known is a known value; but not one with a fraction in it, 1/3, which a value would round.
+ * Any other list is opaque: it has its items, and the text "[a, 3]" as its name. */
 struct sp_sym sp_sym_of_items(struct sp_symbolic *symbolic, const struct sp_sym *items, size_t count)
 {
     struct sp_arena *arena = &symbolic->algebra.arena;
