@@ -10,14 +10,21 @@
 #include "prove/symbolic/operate.h"
 #include "prove/symbolic/sums.h"
 
-enum { MAX_USES = 64, UNROLL = 64, MAX_NAME = 1024, MAX_ROUNDS = 8 };
+enum {
+    MAX_USES = 64,   /* parts used within one another */
+    UNROLL = 64,     /* iterations of a loop over known numbers that are counted one by one */
+    MAX_NAME = 1024, /* bytes that a hole of a name is filled with */
+    MAX_ROUNDS = 8   /* of counting again with another list given */
+};
 
+/* The walk through the sections and rows of a table, and of what it uses. */
 struct walk {
     struct sp_symbolic *symbolic;
     unsigned uses; /* parts and tables used within one another */
 };
 
-/* The rows that a part of the table adds, while its loops are still open. */
+/* Rows with the parameters that they have so far. Each use of a part, loop and condition fills a tally of its own,
+ * which is then summed, or multiplied, into that around it. */
 struct tally {
     struct sp_row_count *rows;
     size_t count, capacity;
@@ -32,7 +39,8 @@ static bool have_same_shape(const struct sp_row_count *a, const struct sp_row_co
     return same;
 }
 
-/* Adds the tensors of a row, to those that the tally has of it already. */
+/* Adds the tensors of a row, to those that the tally has of the row of that name and group. The shape is dropped when
+ * another one was counted before. */
 static void add_to(struct walk *walk, struct tally *tally, struct sp_row_count row)
 {
     for (size_t i = 0; i < tally->count; i++)
@@ -48,6 +56,7 @@ static void add_to(struct walk *walk, struct tally *tally, struct sp_row_count r
     tally->rows[tally->count++] = row;
 }
 
+/* Adds the rows of `inner`, each with its parameters and tensors times `by`. */
 static void multiply_into(struct walk *walk, struct tally *tally, const struct tally *inner, const struct sp_poly *by)
 {
     for (size_t i = 0; i < inner->count; i++) {
@@ -85,7 +94,7 @@ static const char *row_name(struct walk *walk, const struct sp_sym_env *env, con
     return sp_text_keep(&text, &walk->symbolic->algebra.arena);
 }
 
-/* 1 when the row counts: its condition holds and it is not tied to another tensor. */
+/* How often the row counts, in *out: 1 where its condition holds and it is not tied to another tensor, else 0. */
 static bool presence(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
                      const struct sp_poly **out)
 {
@@ -104,6 +113,9 @@ static const char *group_of_section(struct walk *walk, const struct sp_sym_env *
     return sp_group_name(&walk->symbolic->algebra.arena, env->frame->unit, env->section, env->frame->group);
 }
 
+/* Counts a row that is a tensor: the product of its dimensions, where it is there. The dimensions are noted to be
+ * sizes. An optional tensor or a buffer is read, for its keys, but not counted. False after a mistake; so are all
+ * below. */
 static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
     const struct sp_poly *present, **shape = sp_arena_array(&walk->symbolic->algebra.arena, row->rank, sizeof *shape);
@@ -128,6 +140,7 @@ static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct
     return true;
 }
 
+/* A frame for one use of a table or part, which reads the whole configuration. */
 static struct sp_sym_frame *new_count_frame(struct walk *walk, const struct sp_unit *unit)
 {
     struct sp_arena *arena = &walk->symbolic->algebra.arena;
@@ -139,6 +152,8 @@ static struct sp_sym_frame *new_count_frame(struct walk *walk, const struct sp_u
     return frame;
 }
 
+/* Evaluates the arguments of a use, `given` (or NULL) in the environment of the use, and the defaults of the others in
+ * the frame of the unit itself. */
 static bool count_arguments(struct walk *walk, const struct sp_sym_env *env, struct sp_expr **given,
                             struct sp_sym_frame *frame)
 {
@@ -157,7 +172,8 @@ static bool count_arguments(struct walk *walk, const struct sp_sym_env *env, str
     return true;
 }
 
-/* The keys of a sub-configuration begin with its path; `with` gives some of them. */
+/* Opens what `from` and `with` of a use say: the sub-configuration that the frame reads, and the keys that it is given.
+ * Without `from` the keys that are given around it are so in it, too. */
 static bool count_view(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
                        struct sp_sym_frame *frame)
 {
@@ -216,8 +232,9 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     frame->depends = env->frame->depends;
     frame->given = env->frame->given;
     frame->given_count = env->frame->given_count;
-    if (unit->is_table || row->has_from || row->with_count) {
-        frame->given_count = 0;
+    const bool has_own_keys = unit->is_table || row->has_from || row->with_count;
+    if (has_own_keys) {
+        frame->given_count = 0; /* count_view collects them anew */
         if (!count_view(walk, env, row, frame)) return false;
     }
     sp_sym_note_keys(walk->symbolic, &(struct sp_sym_env){.frame = frame});
@@ -232,7 +249,7 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
 
 /* ---- loops ---- */
 
-/* Where the count is. */
+/* What sp_walk hands to the functions below, for the clauses and rows of a section: where the count is. */
 struct place {
     struct walk *walk;
     const struct sp_sym_env *env;
@@ -241,12 +258,13 @@ struct place {
 
 static const struct sp_walker counting;
 
+/* Counts what is behind the first `clause` clauses of the section: its other loops and conditions, and its rows. */
 static bool count_behind(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct tally *tally)
 {
     return sp_walk(&counting, env->section, clause, &(struct place){walk, env, tally});
 }
 
-/* One iteration; or all of them, when the index is a symbol. */
+/* Counts the inside of a loop with `sym` as its index: one iteration, or all of them when the index is a symbol. */
 static bool with_index(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym sym,
                        struct tally *tally)
 {
@@ -257,7 +275,7 @@ static bool with_index(struct walk *walk, const struct sp_sym_env *env, size_t c
     return sp_sym_spend(walk->symbolic, loop->first->span, 1) && count_behind(walk, &inner, clause + 1, tally);
 }
 
-/* The item of a list at an index. */
+/* The item of a list at the index that *item is, in the place of the index. */
 static bool item_of(struct walk *walk, struct sp_span span, const struct sp_sym *list, struct sp_sym *item)
 {
     const struct sp_operation operation = {.kind = SP_DO_INDEX, .span = span};
@@ -265,7 +283,7 @@ static bool item_of(struct walk *walk, struct sp_span span, const struct sp_sym 
     return sp_sym_operate(walk->symbolic, &operation, args, 2, item);
 }
 
-/* Whether a dimension of the row is another one at another index. */
+/* Whether a dimension of the row depends on the index. */
 static bool varies_with(struct sp_symbolic *symbolic, const struct sp_row_count *row, size_t index)
 {
     bool varies = false;
@@ -274,8 +292,9 @@ static bool varies_with(struct sp_symbolic *symbolic, const struct sp_row_count 
     return varies;
 }
 
-/* Counts the inside of a loop once, with its index as a symbol, and sums each row over the index. A shape that
- * depends on the index is dropped: the rows of the loop are not alike then. */
+/* Counts the inside of a loop once, with its index as a symbol, and sums each row over the index from `first` to
+ * `last`. For a loop over a list (else NULL) the symbol stands for an item of it. A shape that depends on the index is
+ * dropped: the rows of the loop are not alike then. */
 static bool sum_loop(struct walk *walk, const struct sp_sym_env *env, size_t clause, const struct sp_poly *first,
                      const struct sp_poly *last, const struct sp_sym *list, struct tally *tally)
 {
@@ -301,7 +320,7 @@ static bool sum_loop(struct walk *walk, const struct sp_sym_env *env, size_t cla
     return good;
 }
 
-/* A list whose items are known one by one, if only in part. */
+/* Counts the inside of a loop over a list whose items are known one by one, if only as formulas: once for each. */
 static bool each_item(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym list,
                       struct tally *tally)
 {
@@ -317,7 +336,7 @@ static bool each_item(struct walk *walk, const struct sp_sym_env *env, size_t cl
 static bool each_of(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym list,
                     struct tally *tally);
 
-/* Either of two lists: the iterations of both count, each in its case. */
+/* Counts the inside of a loop over either of two lists: over both, each multiplied by the condition of its case. */
 static bool each_of_both(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym list,
                          struct tally *tally)
 {
@@ -331,6 +350,8 @@ static bool each_of_both(struct walk *walk, const struct sp_sym_env *env, size_t
     return good;
 }
 
+/* Counts the inside of a loop over a list: by its items, or, for a hyper-parameter that is a list, by the index from 0
+ * to len(list) - 1. */
 static bool each_of(struct walk *walk, const struct sp_sym_env *env, size_t clause, struct sp_sym list,
                     struct tally *tally)
 {
@@ -358,7 +379,8 @@ static bool count_each(const void *at, size_t clause)
            each_of(place->walk, place->env, clause, list, place->tally);
 }
 
-/* A loop over a few known indices is unrolled, so that list items in it are known too. */
+/* Counts a loop `for i in first..last`. One over fewer than UNROLL known indices is unrolled, so that list items in it
+ * are known too; one that is known to be empty counts nothing. Any other is summed with its index as a symbol. */
 static bool count_range(const void *at, size_t clause)
 {
     const struct place *place = at;
@@ -370,9 +392,10 @@ static bool count_range(const void *at, size_t clause)
     if (!sp_sym_number(walk->symbolic, env, loop->first, &first) ||
         !sp_sym_number(walk->symbolic, env, loop->last, &last))
         return false;
-    const bool known = sp_poly_is_constant(first, &from) && sp_poly_is_constant(last, &to);
-    if (known && from.den == 1 && to.den == 1 && to.num < from.num) return true;
-    if (!known || from.den != 1 || to.den != 1 || (uint64_t)to.num - (uint64_t)from.num >= UNROLL)
+    const bool known =
+        sp_poly_is_constant(first, &from) && sp_poly_is_constant(last, &to) && from.den == 1 && to.den == 1;
+    if (known && to.num < from.num) return true;
+    if (!known || (uint64_t)to.num - (uint64_t)from.num >= UNROLL)
         return sum_loop(walk, env, clause, first, last, NULL, place->tally);
     for (int64_t i = from.num; i <= to.num; i++)
         if (!with_index(walk, env, clause, sp_sym_of_poly(sp_poly_int(&walk->symbolic->algebra, i)), place->tally))
@@ -380,6 +403,7 @@ static bool count_range(const void *at, size_t clause)
     return true;
 }
 
+/* Counts what is behind a condition of the section, multiplied by it. */
 static bool count_if(const void *at, size_t clause)
 {
     const struct place *place = at;
@@ -414,6 +438,7 @@ static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tal
 
 /* ---- the whole ---- */
 
+/* Adds up the rows: for each group, in the order of their first rows, and in total. */
 static void sum_groups(struct sp_count *count)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
@@ -431,8 +456,8 @@ static void sum_groups(struct sp_count *count)
     }
 }
 
-/* Counts the parameters of the table in terms of its hyper-parameters: rows, then groups. False with a message when
- * something has no value or the algebra ran out of room. */
+/* Counts the parameters of the table in terms of its hyper-parameters: rows, then groups. `how` says what is fixed.
+ * False with a message when something has no value, or the algebra failed, such as by a formula that is too long. */
 static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
 {
     struct walk walk = {&count->symbolic, 0};
@@ -444,9 +469,9 @@ static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
     count->symbolic.is_counting = true;
     count->frame = new_count_frame(&walk, count->table);
     const struct sp_sym_env env = {.frame = count->frame};
-    const bool given = count_arguments(&walk, &env, NULL, count->frame);
-    if (given) sp_sym_name_symbols(walk.symbolic, &env);
-    const bool good = given && count_unit(&walk, count->frame, &tally);
+    const bool has_arguments = count_arguments(&walk, &env, NULL, count->frame); /* all by default */
+    if (has_arguments) sp_sym_name_symbols(walk.symbolic, &env);
+    const bool good = has_arguments && count_unit(&walk, count->frame, &tally);
     count->rows = tally.rows;
     count->row_count = tally.count;
     count->symbolic.is_counting = false;
@@ -455,7 +480,8 @@ static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
     return sp_sym_fail(&count->symbolic, count->table->span, "%s", count->symbolic.algebra.failed);
 }
 
-/* The default of a list was taken in one place, while the total depends on the list: then it must be given. */
+/* Whether, in one place, the default was taken for a list on which the total depends elsewhere: the two do not fit.
+ * Adds such lists to count->given, so that they count as given everywhere the next time. */
 static bool find_list_to_give(struct sp_count *count)
 {
     bool found = false;
@@ -467,6 +493,7 @@ static bool find_list_to_give(struct sp_count *count)
     return found;
 }
 
+/* Frees what was counted, but not which lists are given. */
 static void forget(struct sp_count *count)
 {
     free(count->rows);
@@ -478,6 +505,7 @@ static void forget(struct sp_count *count)
     count->row_count = count->group_count = count->group_capacity = 0;
 }
 
+/* Counts the table, and again for as long as that finds another list to be given. */
 static bool count_how(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                       const struct sp_sym_fixed *how)
 {

@@ -16,9 +16,10 @@ struct sp_row_count {
     const char *group;
     const char *name; /* with the placeholders of its template: "transformer.h.{i}.attn.c_proj.weight" */
     size_t prefix;    /* how many bytes of it a placeholder at the beginning gave: "transformer." */
-    const struct sp_poly *parameters;
-    const struct sp_poly *tensors;      /* how many count: neither optional, nor buffers, nor tied to another */
-    const struct sp_poly *const *shape; /* of each of them: `rank` dimensions; NULL when they have not all the same */
+    const struct sp_poly *parameters; /* of all its tensors together */
+    const struct sp_poly *tensors;    /* how many count: neither optional, nor buffers, nor tied to another */
+    const struct sp_poly *const
+        *shape; /* of each tensor: `rank` dimensions; NULL when they do not all have one shape */
     size_t rank;
 };
 
@@ -33,9 +34,9 @@ struct sp_count {
     size_t group_count, group_capacity;
     const struct sp_poly *total;
     struct sp_text messages;
-    struct sp_map given; /* lists that are needed in one place and have a default in another: they are given */
-    struct sp_arena keys;
-    bool counts_may_be_0; /* when it is reduced, what is no dimension, divisor or number of iterations is from 0 up */
+    struct sp_map given;  /* keys of lists that are needed in one place and have a default in another: they are given */
+    struct sp_arena keys; /* the texts of these keys */
+    bool counts_may_be_0; /* in reductions, what is no dimension, divisor or number of iterations is from 0 up */
 };
 
 /* The two sides of a hyper-parameter that may be a pair, such as patch_size, where its value is not known. */

@@ -11,13 +11,17 @@ enum { SP_SYM_MAX_DEPTH = 1000 };
 
 /* ---- meaning.c ---- */
 
-/* As sp_meaning_at; in the table that a claim is about, of the name alone. */
+/* What a name means where it stands, as sp_meaning_at has it. A name of a claim that is looked up in the claim's table
+ * (env->is_outer) does not stand there: its meaning is that of the name alone. */
 struct sp_meaning sp_sym_meaning_of(const struct sp_sym_env *env, const struct sp_expr *expr);
-/* enc = config_encoder: what the name stands for. */
+/* The expression that a name stands for: config_encoder for `enc`, by "enc = config_encoder"; itself when it has no
+ * definition. */
 const struct sp_expr *sp_sym_name_behind(const struct sp_sym_env *env, const struct sp_expr *expr);
 /* Whether it is a hyper-parameter, or a member of one. */
 bool sp_sym_name_is_key(const struct sp_sym_env *env, const struct sp_expr *expr);
-/* In which a definition has its value; a local one sees the indices of its section's loops. */
+/* The environment in which a definition has its value; a local one, of a section, sees the indices of the section's
+ * loops.
+ */
 struct sp_sym_env sp_sym_name_env(const struct sp_sym_env *env, bool local);
 /* The value of a name. False after a mistake, which was reported; so below. */
 bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -25,14 +29,19 @@ bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
 
 /* ---- keys.c ---- */
 
-enum sp_sym_key_state { SP_SYM_KEY_KNOWN, SP_SYM_KEY_UNSET, SP_SYM_KEY_OPEN };
+/* What is known of a key. */
+enum sp_sym_key_state {
+    SP_SYM_KEY_KNOWN, /* its value */
+    SP_SYM_KEY_UNSET, /* that it is null, or absent and nothing can set it */
+    SP_SYM_KEY_OPEN   /* nothing: it is a symbol */
+};
 
 /* "text_config.hidden_size", in the arena. */
 const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
 /* The same of what a claim names: through its definitions and those of the table. NULL for what is no key. */
 const char *sp_sym_claimed_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
-/* Evaluates the definition of the table that begins with the key, which is not set: its default. False when there is
- * none. */
+/* The default of a key that is not set: evaluates the definition of the table that begins with it, "A = n_head default
+ * 12". False when there is none. */
 bool sp_sym_defaulted_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const char *path,
                           struct sp_sym *out);
 /* What `with` gives for the key, if the expression is one by its name; else NULL. */
@@ -43,19 +52,21 @@ struct shapeproof_value sp_sym_key_setting(const struct sp_sym_env *env, const s
 void sp_sym_key_mark(struct sp_symbolic *symbolic, const char *path);
 /* Whether it is one of the keys that are open although the rest is settled. */
 bool sp_sym_key_is_open(const struct sp_symbolic *symbolic, const char *path);
-/* What is known of a key: its value (or null), that it is not set, or that it is open. */
+/* What is known of a key, whose path is `path`. *out becomes the value: absent or null for an unset one; of an open key
+ * it means nothing. */
 enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
                                          const struct sp_expr *expr, const char *path, struct sp_sym *out);
 /* A key on its own, without a default; `name` is what the table calls it, or NULL. */
 bool sp_sym_key_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                       const char *name, struct sp_sym *out);
-/* a default b default c: the first that is set. */
+/* a default b default c: the first that is set. `name` is what the table calls it, or NULL. */
 bool sp_sym_key_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                       const char *name, struct sp_sym *out);
 
 /* ---- views.c ---- */
 
-/* The sub-configuration that an expression names, without the dot behind its path. */
+/* The sub-configuration that an expression names: writes its path, without a dot behind it, and its object to `view`.
+ */
 bool sp_sym_view_of(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                     struct sp_sym_frame *view);
 
