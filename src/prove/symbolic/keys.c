@@ -55,7 +55,7 @@ struct shapeproof_value sp_sym_key_setting(const struct sp_sym_env *env, const s
     return sp_value_member(given->kind == SP_SYM_VALUE ? given->value : sp_value_absent(object->name), expr->name);
 }
 
-/* What has members is no number. */
+/* Notes that the object in which the member `path` is, a symbol until now, is no number. */
 static void mark_object(struct sp_symbolic *symbolic, const char *path)
 {
     const char *object = sp_arena_copy(&symbolic->algebra.arena, path, (size_t)(strrchr(path, '.') - path));
@@ -70,7 +70,8 @@ bool sp_sym_key_is_open(const struct sp_symbolic *symbolic, const char *path)
     return false;
 }
 
-/* What is known of a key: its value (or null), that it is not set, or that it is open. */
+/* In this order: what `with` gives, the key that is open although the rest is settled, the configuration. A key that
+ * the configuration does not have is open, or absent in a settled count. */
 enum sp_sym_key_state sp_sym_key_look_up(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
                                          const struct sp_expr *expr, const char *path, struct sp_sym *out)
 {
@@ -125,6 +126,7 @@ static const char *key_of_definition(struct sp_symbolic *symbolic, const struct 
     return definition->is_function || !sp_sym_name_is_key(table, expr) ? NULL : claimed_path(symbolic, table, expr);
 }
 
+/* The environment of the table itself, also for a claim about it. */
 static struct sp_sym_env env_of_table(const struct sp_sym_env *env)
 {
     return (struct sp_sym_env){.frame = env->outer ? env->outer : env->frame, .is_outer = true};
@@ -144,6 +146,8 @@ bool sp_sym_defaulted_key(struct sp_symbolic *symbolic, const struct sp_sym_env 
     return false;
 }
 
+/* Reports that a claim names something which the table does not have, with the name that comes nearest. Always false.
+ */
 static bool unknown_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                         const char *path)
 {
@@ -161,34 +165,42 @@ static bool unknown_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
                        likely ? "; did you mean '" : "", likely ? likely : "", likely ? "'?" : "");
 }
 
-/* A key that a claim names: one that the table has. */
+/* The value of a key for which the table has no symbol: that of the configuration, the table's default in a settled
+ * count, or what symbolic->fixed.named says. False after a message when there is none of these. */
+static bool claimed_setting(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                            const char *path, struct sp_sym *out)
+{
+    const struct shapeproof_value value =
+        symbolic->fixed.settings ? sp_value_at(symbolic->fixed.settings->root, path) : sp_value_absent(path);
+    struct sp_rational number;
+    sp_sym_key_mark(symbolic, path);
+    *out = sp_sym_of_value(symbolic, value);
+    if (sp_value_is_set(value)) return true;
+    if (symbolic->fixed.is_settled && sp_sym_defaulted_key(symbolic, env, path, out)) return true;
+    if (!symbolic->fixed.named || !symbolic->fixed.named(symbolic->fixed.context, path, &number))
+        return unknown_key(symbolic, env, expr, path);
+    *out = sp_sym_of_poly(sp_poly_rational(&symbolic->algebra, number));
+    return true;
+}
+
+/* The value of a key that a claim names: the word `total`, a symbol of the table, or claimed_setting. */
 static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                         struct sp_sym *out)
 {
     const char *path = claimed_path(symbolic, env, expr);
     const struct sp_symbol_info *symbol = sp_sym_symbol(symbolic, path);
-    if (expr->kind == SP_EXPR_NAME && strcmp(expr->name, "total") == 0)
+    if (expr->kind == SP_EXPR_NAME && strcmp(expr->name, "total") == 0) {
         *out = sp_sym_of_poly(env->group(env->context, NULL));
-    else if (symbol) {
-        const struct sp_poly *poly = sp_poly_atom(&symbolic->algebra, symbol->atom);
-        const bool is_condition = symbolic->algebra.atoms[symbol->atom].is_condition;
-        *out = is_condition ? sp_sym_of_condition(poly) : sp_sym_of_poly(poly);
-    } else {
-        const struct shapeproof_value value =
-            symbolic->fixed.settings ? sp_value_at(symbolic->fixed.settings->root, path) : sp_value_absent(path);
-        struct sp_rational number;
-        sp_sym_key_mark(symbolic, path);
-        *out = sp_sym_of_value(symbolic, value);
-        if (sp_value_is_set(value)) return true;
-        if (symbolic->fixed.is_settled && sp_sym_defaulted_key(symbolic, env, path, out)) return true;
-        if (!symbolic->fixed.named || !symbolic->fixed.named(symbolic->fixed.context, path, &number))
-            return unknown_key(symbolic, env, expr, path);
-        *out = sp_sym_of_poly(sp_poly_rational(&symbolic->algebra, number));
+        return true;
     }
+    if (!symbol) return claimed_setting(symbolic, env, expr, path, out);
+    const struct sp_poly *poly = sp_poly_atom(&symbolic->algebra, symbol->atom);
+    const bool is_condition = symbolic->algebra.atoms[symbol->atom].is_condition;
+    *out = is_condition ? sp_sym_of_condition(poly) : sp_sym_of_poly(poly);
     return true;
 }
 
-/* A key on its own, without a default. */
+/* The known value, or absent, or null; a symbol for an open key. */
 bool sp_sym_key_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                       const char *name, struct sp_sym *out)
 {
@@ -202,16 +214,20 @@ bool sp_sym_key_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env
 
 /* ---- defaults ---- */
 
+/* `name`, here and below: what the table calls the symbol that the chain becomes, or NULL. */
 static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                       const char *name, struct sp_sym *out);
 
+/* Whether a default is a number or a condition, so that the key has a symbol. */
 static bool is_numeric_default(struct sp_sym sym)
 {
     return sym.kind == SP_SYM_NUMBER || sym.kind == SP_SYM_CONDITION ||
            (sym.kind == SP_SYM_VALUE && sym.value.type == SHAPEPROOF_VALUE_REAL);
 }
 
-/* What is computed from a list or a text that is not known: the table has a default for when it is not given. */
+/* Whether a value is computed from a list or a text that is a symbol, as len(widths) is. In front of `default` such a
+ * list counts as left out, so that the default is taken, unless it is among those that are given (fixed.given). This is
+ * noted in the symbol. Never in a settled count, where lists and texts have values. */
 static bool is_unknown_symbol(struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     bool found = false;
@@ -229,7 +245,8 @@ static bool is_unknown_symbol(struct sp_symbolic *symbolic, struct sp_sym sym)
     return found;
 }
 
-/* What is absent or null becomes the rest of the chain. */
+/* `sym default rest`, where `sym` is no open key: `sym` if it is set, the rest if it is not, SP_DO_DEFAULT of both
+ * where that is not known, and each of these for one that is either of two. */
 static bool put_default(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *rest,
                         const char *name, struct sp_sym sym, struct sp_sym *out)
 {
@@ -249,8 +266,8 @@ static bool put_default(struct sp_symbolic *symbolic, const struct sp_sym_env *e
     return true;
 }
 
-/* Whether it speaks of keys that have no definition of their own: other names of the key in front of it, as in
- * n_layer default num_hidden_layers default 12. Where that key is not given, they are not given either. */
+/* Whether a value depends on a key that has no definition of its own: another name of the key in front of it, as in
+ * n_layer default num_hidden_layers default 12. Where that key is not given, it is not given either. */
 static bool has_alias(struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     bool found = false;
@@ -267,6 +284,7 @@ static bool has_alias(struct sp_symbolic *symbolic, struct sp_sym sym)
     return found;
 }
 
+/* Whether an item of a chain is such another name of the key in front of it, or computed from one. */
 static bool is_alias_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     struct sp_sym sym;
@@ -284,7 +302,8 @@ static bool rest_of_chain(struct sp_symbolic *symbolic, const struct sp_sym_env 
     return first_set(symbolic, env, rest, NULL, out);
 }
 
-/* A key that stays open and has a default. A text or a list is the one that the table gives. */
+/* An open key in front of a default: a symbol with that default if it is a number. Of a text or a list the default
+ * itself is the value, since formulas are for the texts and lists of the table. */
 static bool open_symbolic_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *rest,
                               const char *name, const char *path, struct sp_sym *out)
 {
@@ -297,7 +316,15 @@ static bool open_symbolic_key(struct sp_symbolic *symbolic, const struct sp_sym_
     return true;
 }
 
-/* a default b default c: the first that is set. An open key is set; what follows it is its default. */
+/* a default b default c, by what `a` is:
+ *
+ *     an open key                     a symbol, which counts as set; the rest is its default (open_symbolic_key)
+ *     a key that is known or unset    put_default
+ *     computed from an unknown list   the rest (is_unknown_symbol)
+ *     another number                  itself; the rest is the default of its symbol, if it is one without a default
+ *     anything else                   put_default
+ *
+ * The last item of a chain, c, is a key or an expression without a default. */
 static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                       const char *name, struct sp_sym *out)
 {
@@ -313,7 +340,8 @@ static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env
     if (expr == key) return sp_sym_eval(symbolic, env, expr, out);
     if (!sp_sym_eval(symbolic, env, key, &first)) return false;
     if (is_unknown_symbol(symbolic, first)) return first_set(symbolic, env, expr->args[1], name, out);
-    if (first.kind <= SP_SYM_CONDITION && !env->group && !sp_sym_may_be_unset(symbolic, first)) {
+    const bool is_set_number = first.kind <= SP_SYM_CONDITION && !sp_sym_may_be_unset(symbolic, first);
+    if (is_set_number && !env->group) {
         struct sp_sym fallback;
         *out = first;
         out->name = NULL;
@@ -325,8 +353,8 @@ static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env
     return put_default(symbolic, env, expr->args[1], name, first, out);
 }
 
-/* When none is set, the first is the one to ask for, unless it is null and the last is absent, or the other way round.
- */
+/* When none is set, first_set gives the last one. The result is the first one then, because that is the key to ask for,
+ * unless one of the two is null and the other absent. */
 bool sp_sym_key_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                       const char *name, struct sp_sym *out)
 {

@@ -10,13 +10,14 @@
 
 /* ---- what a name means ---- */
 
+/* The binding of the loop with that number, counted from outside; NULL when it is not open. */
 static const struct sp_sym_binding *loop_numbered(const struct sp_sym_binding *loops, size_t number)
 {
     while (loops && loops->number > number) loops = loops->outer;
     return loops && loops->number == number ? loops : NULL;
 }
 
-/* As sp_meaning_of; in the table that a claim is about, of the name alone. */
+/* The index of a loop that is not open hides nothing: the name means what it means in the unit. */
 struct sp_meaning sp_sym_meaning_of(const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     const struct sp_unit *unit = env->frame->unit;
@@ -26,7 +27,7 @@ struct sp_meaning sp_sym_meaning_of(const struct sp_sym_env *env, const struct s
     return hidden ? sp_meaning_in_unit(unit, expr) : meaning;
 }
 
-/* enc = config_encoder: what the name stands for. */
+/* At most 8 definitions deep. */
 const struct sp_expr *sp_sym_name_behind(const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     for (int steps = 0; steps < 8 && expr->kind == SP_EXPR_NAME; steps++) {
@@ -57,7 +58,8 @@ struct sp_sym_env sp_sym_name_env(const struct sp_sym_env *env, bool local)
 
 /* ---- names ---- */
 
-/* labels = len(id2label) default num_labels default 2, in the table and in a part that it uses. */
+/* Whether two definitions say the same, as "labels = len(id2label) default num_labels default 2" in the table and in a
+ * part that it uses. */
 static bool is_same_line(const struct sp_definition *a, const struct sp_definition *b)
 {
     const struct sp_span left = a->expr->span, right = b->expr->span;
@@ -79,6 +81,7 @@ static const char *symbol_name(const struct sp_symbolic *symbolic, const struct 
     return *env->frame->path || env->frame->unit->is_table ? NULL : definition->name;
 }
 
+/* Evaluates a definition, and gives its name to the symbol or the atom that it is. */
 static bool define(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *definition,
                    struct sp_sym *out)
 {
@@ -91,6 +94,7 @@ static bool define(struct sp_symbolic *symbolic, const struct sp_sym_env *env, c
     return true;
 }
 
+/* The value of a definition of the unit, which is evaluated once. */
 static bool unit_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, size_t index, struct sp_sym *out)
 {
     struct sp_sym_frame *frame = env->frame;
@@ -98,18 +102,19 @@ static bool unit_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
     const struct sp_sym_env own = sp_sym_name_env(env, false);
     if (definition->is_function)
         return sp_sym_fail(symbolic, definition->span, "'%s' needs its arguments", definition->name);
-    if (frame->cached[index] == 1)
+    if (frame->cached[index] == SP_SYM_CACHE_BUSY)
         return sp_sym_fail(symbolic, definition->span, "'%s' is defined through itself", definition->name);
-    if (frame->cached[index] == 0) {
-        frame->cached[index] = 1;
+    if (frame->cached[index] == SP_SYM_CACHE_EMPTY) {
+        frame->cached[index] = SP_SYM_CACHE_BUSY;
         const bool good = define(symbolic, &own, definition, &frame->cache[index]);
-        frame->cached[index] = good ? 2 : 0;
+        frame->cached[index] = good ? SP_SYM_CACHE_FULL : SP_SYM_CACHE_EMPTY;
         if (!good) return false;
     }
     *out = frame->cache[index];
     return true;
 }
 
+/* The value of a definition of a section, which may differ from iteration to iteration. */
 static bool local_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *local,
                         struct sp_sym *out)
 {
@@ -118,6 +123,7 @@ static bool local_value(struct sp_symbolic *symbolic, const struct sp_sym_env *e
     return sp_sym_eval(symbolic, &own, local->expr, out);
 }
 
+/* A name that a claim does not define is looked up in its table, once more with what it means there. */
 bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                        struct sp_sym *out)
 {
@@ -144,7 +150,7 @@ bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
     return sp_sym_name_value(symbolic, &outer, expr, out);
 }
 
-/* A key that has a definition of its own is a hyper-parameter of its own. */
+/* Notes the key that a definition begins with, if it does: it has a definition of its own. */
 static void note_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *definition)
 {
     const struct sp_sym_env own = sp_sym_name_env(env, false);
@@ -160,10 +166,12 @@ void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env
         note_key(symbolic, env, &env->frame->unit->definitions[i]);
 }
 
+/* Evaluates each definition that begins with a key, which makes its symbol. Mistakes do not count: a definition that
+ * nothing uses cannot fail. */
 void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *env)
 {
     const struct sp_unit *unit = env->frame->unit;
-    const struct sp_sym_heard heard = sp_sym_begin_look_ahead(symbolic); /* what nothing uses cannot fail */
+    const struct sp_sym_heard heard = sp_sym_begin_look_ahead(symbolic);
     sp_sym_note_keys(symbolic, env);
     for (size_t i = 0; i < unit->definition_count; i++) {
         const struct sp_definition *definition = &unit->definitions[i];

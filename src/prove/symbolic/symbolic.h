@@ -181,6 +181,13 @@ struct sp_sym_given {
     struct sp_sym sym;
 };
 
+/* Whether the value of a definition is in the cache of its frame. */
+enum sp_sym_cache {
+    SP_SYM_CACHE_EMPTY,
+    SP_SYM_CACHE_BUSY, /* it is being evaluated: met again, it is defined through itself */
+    SP_SYM_CACHE_FULL
+};
+
 /* One use of a table or part; compare struct sp_frame. */
 struct sp_sym_frame {
     const struct sp_unit *unit;
@@ -191,7 +198,7 @@ struct sp_sym_frame {
     size_t given_count;
     const struct sp_sym *params;
     struct sp_sym *cache; /* of unit->definitions: their values */
-    char *cached;         /* beside it: 0 not evaluated, 1 under way, 2 done */
+    char *cached;         /* beside it: enum sp_sym_cache */
     const char *group;    /* NULL: the section's own name */
     const char *prefix;   /* in front of every name */
     size_t prefix_length; /* of it, what a placeholder at its beginning gave */
