@@ -24,6 +24,7 @@ struct sp_sym sp_sym_combine(struct sp_symbolic *symbolic, const struct sp_poly 
     return (struct sp_sym){.kind = SP_SYM_EITHER, .poly = c, .either = either};
 }
 
+/* args[0] ? args[1] : args[2], as a number. */
 static bool choose_either(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                           struct sp_sym *out)
 {
@@ -34,7 +35,7 @@ static bool choose_either(struct sp_symbolic *symbolic, const struct sp_operatio
     return true;
 }
 
-/* An argument that is either of two: the operation is done with both. */
+/* The operation where args[which] is either of two values: it is done with both, and the results are combined. */
 static bool both_ways(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                       size_t count, size_t which, struct sp_sym *out)
 {
@@ -49,6 +50,8 @@ static bool both_ways(struct sp_symbolic *symbolic, const struct sp_operation *o
     return true;
 }
 
+/* `a op b`: an order, texts one behind the other, arithmetic, == and `in`; != and `not in` are the negation of these.
+ */
 static bool operate_on_two(struct sp_symbolic *symbolic, const struct sp_operation *operation,
                            const struct sp_sym *args, struct sp_sym *out)
 {
@@ -66,6 +69,7 @@ static bool operate_on_two(struct sp_symbolic *symbolic, const struct sp_operati
 
 /* ---- all of them ---- */
 
+/* The sum of args[0] over the index of the operation from args[1] to args[2]. */
 static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                          struct sp_sym *out)
 {
@@ -74,6 +78,9 @@ static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_operation
     return true;
 }
 
+/* Three things are the same for all operations but a choice, a sum and a default. The result is absent or null when an
+ * argument is, the first such. With an argument that is either of two values the operation is done with both. All else
+ * depends on the operation. A default is done with both values of its first argument alone. */
 bool sp_sym_operate(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                     size_t count, struct sp_sym *out)
 {
@@ -84,7 +91,7 @@ bool sp_sym_operate(struct sp_symbolic *symbolic, const struct sp_operation *ope
     if (operation->kind == SP_DO_DEFAULT) return both_ways(symbolic, operation, args, count, 0, out);
     for (size_t i = 0; i < count; i++) {
         if (sp_sym_is_set(args[i])) continue;
-        *out = args[i]; /* absent and null are contagious */
+        *out = args[i];
         return true;
     }
     for (size_t i = 0; i < count; i++)
@@ -99,6 +106,7 @@ bool sp_sym_operate(struct sp_symbolic *symbolic, const struct sp_operation *ope
         return sp_sym_member_of(symbolic, operation, args, out);
     case SP_DO_CALL:
         return sp_sym_call(symbolic, operation, args, count, out);
+    case SP_DO_INDEX:
     default:
         return sp_sym_item(symbolic, operation, args, out);
     }

@@ -10,7 +10,11 @@
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/operations.h"
 
-enum { MAX_ROUNDS = 8, MAX_DEPTH = 1000, MAX_ITERATIONS = 4096 };
+enum {
+    MAX_ROUNDS = 8,       /* of deciding conditions by the assumption that no loop goes backwards */
+    MAX_DEPTH = 1000,     /* atoms computed within one another: bounds the stack */
+    MAX_ITERATIONS = 4096 /* of a sum that is computed iteration by iteration */
+};
 
 void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *value)
 {
@@ -32,24 +36,33 @@ void sp_values_free(struct sp_values *values)
 
 /* ---- final forms ---- */
 
+/* One reduction: the values that are put in, and the final forms that are known so far. */
 struct reducer {
     struct sp_symbolic *symbolic;
-    const size_t *atoms;
+    const size_t *atoms; /* that have a value */
     const struct sp_poly *const *values;
     size_t count;
-    const struct sp_poly **finals; /* by atom; NULL: not known yet */
-    char *states;
-    size_t size; /* newer atoms are made of final forms */
-    unsigned depth;
+    const struct sp_poly **finals; /* by atom, of those that are STATE_DONE */
+    char *states;                  /* by atom */
+    size_t size;                   /* of both: newer atoms are made from final forms, and final themselves */
+    unsigned depth;                /* of atoms that are computed within one another */
 };
 
-enum { STATE_NEW, STATE_BUSY, STATE_DONE, STATE_NONE };
+/* Of an atom: whether its final form is known. */
+enum {
+    STATE_NEW,
+    STATE_BUSY, /* it is being computed: met again, the values go round in a circle */
+    STATE_DONE,
+    STATE_NONE /* it has none */
+};
 
+/* The polynomial with the final forms of its atoms put in; NULL when it has no value. */
 static const struct sp_poly *reduce_poly(struct reducer *r, const struct sp_poly *poly);
 
+/* reduce_sym for each of an array, into one in the arena. False when one has no value. */
 static bool reduce_list(struct reducer *r, const struct sp_sym *from, size_t count, struct sp_sym **to);
 
-/* A number that is no fraction of integers, or one with a factor: what takes it knows it as a value. */
+/* Makes a number that is an atom for a real number (is_real), or such an atom with a factor, the real number itself. */
 static void take_real(struct sp_symbolic *symbolic, struct sp_sym *sym)
 {
     if (sym->kind != SP_SYM_NUMBER || sym->poly->count != 1 || sym->poly->terms[0].count != 1) return;
@@ -60,7 +73,9 @@ static void take_real(struct sp_symbolic *symbolic, struct sp_sym *sym)
     *sym = sp_sym_of_value(symbolic, sp_value_real(factor * info->real));
 }
 
-/* An atom that is computed to be no number after all: an item of a list of texts. */
+/* The value of an atom that is no number after all, once it is computed: an item of a list of texts. False for any
+ * other.
+ */
 static bool reduce_to_value(struct reducer *r, const struct sp_poly *poly, struct sp_sym *out)
 {
     const size_t atom = sp_atom_alone(poly);
@@ -116,6 +131,8 @@ static bool reduce_list(struct reducer *r, const struct sp_sym *from, size_t cou
     return true;
 }
 
+/* Whether a reduction left the arguments as they were, as far as that is seen without looking into lists and choices.
+ */
 static bool same_args(const struct sp_sym *a, const struct sp_sym *b, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -126,16 +143,19 @@ static bool same_args(const struct sp_sym *a, const struct sp_sym *b, size_t cou
     return true;
 }
 
-/* Operations that may be decided by sizes alone. */
+/* Whether the operation may have another result although its arguments are the same: comparisons, floors, min and max
+ * are decided by what is known of sizes, which differs between a count and a reduction. */
 static bool may_be_decided(const struct sp_operation *operation)
 {
     return operation->kind == SP_DO_BINARY || operation->kind == SP_DO_CALL;
 }
 
+/* One reduction of a polynomial with these values. */
 static const struct sp_poly *reduce_once(struct sp_symbolic *symbolic, const struct sp_poly *poly, const size_t *atoms,
                                          const struct sp_poly *const *values, size_t count);
 
-/* One iteration of a loop: what is in its body need not have a value in another iteration. */
+/* The body of a sum where its index has that value. It is a reduction of its own, since an atom may have a value in one
+ * iteration and none in another. */
 static const struct sp_poly *iteration_of_sum(struct reducer *r, const struct sp_origin *sum, int64_t index)
 {
     size_t *atoms = sp_realloc(NULL, r->count + 1, sizeof *atoms);
@@ -150,7 +170,8 @@ static const struct sp_poly *iteration_of_sum(struct reducer *r, const struct sp
     return iteration;
 }
 
-/* A sum whose ends are known now, iteration by iteration. False when they are not. */
+/* A sum whose ends are known numbers now, iteration by iteration; *sum becomes NULL when one has no value. False, and
+ * *sum as it was, for any other atom. */
 static bool by_iterations(struct reducer *r, const struct sp_origin *origin, const struct sp_poly **sum)
 {
     struct sp_rational first, last;
@@ -169,9 +190,9 @@ static bool by_iterations(struct reducer *r, const struct sp_origin *origin, con
     return true;
 }
 
-/* An atom that is computed from others, after the assignments: itself where its arguments stay as they are, else
- * what the operation gives for the new ones. A condition that only says that a loop goes backwards counts as 0 if
- * the premises allow that. NULL when it has no value. */
+/* The final form of an atom that is computed from others: itself where its arguments stay as they are, else what the
+ * operation gives for the new ones. A condition which says that a loop goes backwards is 0 with premises.assumes. NULL
+ * when it has no value. */
 static const struct sp_poly *computed(struct reducer *r, size_t atom, const struct sp_origin *origin)
 {
     struct sp_symbolic *symbolic = r->symbolic;
@@ -194,6 +215,7 @@ static const struct sp_poly *computed(struct reducer *r, size_t atom, const stru
     return poly;
 }
 
+/* The value of the atom, if it has one; else it is computed again, or is itself. */
 static const struct sp_poly *find_final(struct reducer *r, size_t atom)
 {
     for (size_t i = 0; i < r->count; i++)
@@ -202,7 +224,7 @@ static const struct sp_poly *find_final(struct reducer *r, size_t atom)
     return origin ? computed(r, atom, origin) : sp_poly_atom(&r->symbolic->algebra, atom);
 }
 
-/* NULL when it has no value. */
+/* The final form of an atom, which is found once. NULL when it has no value. */
 static const struct sp_poly *final_form(struct reducer *r, size_t atom)
 {
     if (atom >= r->size) return sp_poly_atom(&r->symbolic->algebra, atom);
@@ -216,8 +238,10 @@ static const struct sp_poly *final_form(struct reducer *r, size_t atom)
     return r->finals[atom];
 }
 
-/* Puts in the final forms of all atoms of one kind that are in the polynomial. */
-static const struct sp_poly *put_finals(struct reducer *r, bool conditions, const struct sp_poly *poly)
+enum atom_sort { CONDITIONS, QUANTITIES };
+
+/* Puts in the final forms of all atoms of one sort that are in the polynomial. One without a final form stays. */
+static const struct sp_poly *put_finals(struct reducer *r, enum atom_sort sort, const struct sp_poly *poly)
 {
     struct sp_algebra *algebra = &r->symbolic->algebra;
     const struct sp_poly *from = poly;
@@ -226,7 +250,7 @@ static const struct sp_poly *put_finals(struct reducer *r, bool conditions, cons
     for (size_t i = 0; i < from->count; i++)
         for (size_t k = 0; k < from->terms[i].count && !algebra->failed; k++) {
             const size_t atom = from->terms[i].factors[k].atom;
-            if (atom >= r->size || algebra->atoms[atom].is_condition != conditions || seen[atom]) continue;
+            if (atom >= r->size || algebra->atoms[atom].is_condition != (sort == CONDITIONS) || seen[atom]) continue;
             seen[atom] = 1;
             const struct sp_poly *final = final_form(r, atom);
             if (!final || sp_atom_alone(final) == atom) continue;
@@ -237,7 +261,9 @@ static const struct sp_poly *put_finals(struct reducer *r, bool conditions, cons
     return poly;
 }
 
-/* Whether something is left that has no value. It does not matter where it was multiplied with 0. */
+/* Whether an atom is left that has no value, or was not put in. One that was multiplied by 0 is gone, and does not
+ * matter.
+ */
 static bool has_no_value(struct reducer *r, const struct sp_poly *poly)
 {
     for (size_t i = 0; i < poly->count; i++)
@@ -252,8 +278,8 @@ static bool has_no_value(struct reducer *r, const struct sp_poly *poly)
 static const struct sp_poly *reduce_poly(struct reducer *r, const struct sp_poly *poly)
 {
     if (!poly) return NULL;
-    poly = put_finals(r, true, poly);
-    poly = put_finals(r, false, poly);
+    poly = put_finals(r, CONDITIONS, poly);
+    poly = put_finals(r, QUANTITIES, poly);
     return r->symbolic->algebra.failed || has_no_value(r, poly) ? NULL : poly;
 }
 
@@ -273,7 +299,7 @@ static const struct sp_poly *reduce_once(struct sp_symbolic *symbolic, const str
     return poly;
 }
 
-/* What goes wrong on the way is no mistake of the table. */
+/* reduce_once without messages: what goes wrong on the way is no mistake of the table. */
 static const struct sp_poly *reduce_quietly(struct sp_symbolic *symbolic, const struct sp_poly *poly,
                                             const size_t *atoms, const struct sp_poly *const *values, size_t count)
 {
@@ -311,7 +337,7 @@ size_t sp_positive_atom(struct sp_symbolic *symbolic, size_t condition)
     return info->is_bounded && info->least >= 0 ? atom : SIZE_MAX;
 }
 
-/* A condition 0 < x beside x, which decides nothing there: [0 < x]*x is x. */
+/* Whether an atom of the term is a condition 0 < x beside x, which decides nothing there: [0 < x]*x is x. */
 static bool is_idle_atom(struct sp_symbolic *symbolic, const struct sp_term *term, size_t atom)
 {
     const size_t positive = symbolic->algebra.atoms[atom].is_condition ? sp_positive_atom(symbolic, atom) : SIZE_MAX;
@@ -335,6 +361,7 @@ static const struct sp_poly *tidy_term(struct sp_symbolic *symbolic, const struc
     return sp_poly_scale(&symbolic->algebra, &(struct sp_poly){&tidied, 1}, sp_rational_int(1));
 }
 
+/* The polynomial without such conditions. */
 static const struct sp_poly *tidy(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
     bool found = false;
@@ -355,7 +382,8 @@ static bool has_range(struct sp_symbolic *symbolic)
     return false;
 }
 
-/* That no loop goes backwards decides conditions, and what is computed from them. */
+/* Reduces the polynomial under the assumption that no loop goes backwards, until that decides no more conditions. What
+ * was assumed is kept in premises.assumed. */
 static const struct sp_poly *assume_ranges(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
     symbolic->premises.assumes = true;
@@ -368,6 +396,7 @@ static const struct sp_poly *assume_ranges(struct sp_symbolic *symbolic, const s
     return poly;
 }
 
+/* Whether the polynomial still depends on an item that its list does not have. */
 static bool has_void(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
     bool found = false;
@@ -380,6 +409,7 @@ static bool has_void(struct sp_symbolic *symbolic, const struct sp_poly *poly)
     return found;
 }
 
+/* Puts in the values, assumes what they allow to be assumed, and tidies the result up. */
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
@@ -402,8 +432,8 @@ static bool has_value(const struct sp_values *values, size_t atom)
     return false;
 }
 
-/* A hyper-parameter that a formula speaks of is there; any other is absent unless someone gives it, and so is an
- * object, whose members are the hyper-parameters. */
+/* Whether absent(key) is true by default: not of a hyper-parameter on which the total depends, since formulas take it
+ * for given; but of any other, and of an object, of which the members are the hyper-parameters. */
 static bool is_usually_absent(struct sp_count *count, const char *key)
 {
     struct sp_symbolic *symbolic = &count->symbolic;

@@ -16,9 +16,10 @@ struct sp_values {
 
 void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *value);
 void sp_values_free(struct sp_values *values);
-/* Puts the values into the polynomial, also where they bring symbols that have values too. Symbols without a value are
- * taken to be 1 or more. NULL when that has no value: where 0 would stand below a fraction line, or a sum below it, or
- * when the values go round in a circle. */
+/* Puts the values into the polynomial, also where they bring symbols that have values too, and computes again what is
+ * computed from them. Symbols without a value are taken to be 1 or more. NULL when that has no value: where 0 would
+ * stand below a fraction line, or a sum below it, or when the values go round in a circle; and when the algebra failed.
+ */
 const struct sp_poly *sp_reduce(struct sp_count *count, const struct sp_poly *poly, const struct sp_values *values);
 enum sp_defaults { SP_DEFAULTS_OF_ALL, SP_DEFAULTS_OF_CONDITIONS };
 
@@ -26,7 +27,7 @@ enum sp_defaults { SP_DEFAULTS_OF_ALL, SP_DEFAULTS_OF_CONDITIONS };
 void sp_values_add_defaults(struct sp_count *count, struct sp_values *values, enum sp_defaults which);
 /* Adds the defaults that are fractions, which a table computes with in floating point: good enough for conditions. */
 void sp_values_add_fractions(struct sp_count *count, struct sp_values *values);
-/* Whether a condition is true when every symbol has its default. */
+/* Whether a condition is true when every symbol has its default. False also when the defaults leave it open. */
 bool sp_holds_by_default(struct sp_count *count, size_t condition);
 /* The symbol of an atom, or NULL: an atom that is no symbol is computed. */
 const struct sp_symbol_info *sp_symbol_of(const struct sp_count *count, size_t atom);

@@ -10,34 +10,41 @@
 #include "prove/symbolic/operate.h"
 #include "prove/symbolic/reduce.h"
 
-enum { MAX_ITERATIONS = 4096, MAX_BOUNDS = 16 };
+enum {
+    MAX_ITERATIONS = 4096, /* of a loop between known ends that is unrolled */
+    MAX_BOUNDS = 16        /* conditions [index < bound] of one term */
+};
 
 struct loop {
     struct sp_symbolic *symbolic;
-    struct sp_span span;
-    size_t index;
-    const struct sp_poly *first, *last, *length;
+    struct sp_span span; /* for messages */
+    size_t index;        /* its atom */
+    const struct sp_poly *first, *last;
+    const struct sp_poly *length; /* last - first + 1: the number of iterations, where it goes forward */
 };
 
-/* One term of the body, taken apart. */
+/* One term of the body, as a product: outside * powers * [index < bound]... * [index == point] * tangle. Of
+ * E*i^2*[i < F]*w[i] the pieces are E, i^2, F, none, and w[i]. */
 struct pieces {
-    const struct sp_poly *outside;            /* the factors without the index */
-    const struct sp_poly *powers;             /* of the index */
-    const struct sp_poly *bounds[MAX_BOUNDS]; /* [index < bound] */
+    const struct sp_poly *outside;            /* the factors that do not depend on the index */
+    const struct sp_poly *powers;             /* the power of the index, or 1 */
+    const struct sp_poly *bounds[MAX_BOUNDS]; /* of the factors [index < bound] */
     size_t bound_count;
-    const struct sp_poly *point;  /* [index == point], or NULL */
-    const struct sp_poly *tangle; /* what else depends on the index */
-    const struct sp_poly *inside; /* all that depends on the index */
+    const struct sp_poly *point;  /* of the factor [index == point]; NULL: there is none */
+    const struct sp_poly *tangle; /* the product of all other factors that depend on the index, or 1 */
+    const struct sp_poly *inside; /* the product of all factors that depend on the index, those above among them */
 };
 
+/* The bit of the index in sp_atom_info.depends. */
 static uint64_t bit_of(const struct loop *loop) { return sp_atom_info(loop->symbolic, loop->index)->depends; }
 
+/* Whether an atom depends on the index, and is not the index itself. */
 static bool is_tangled(const struct loop *loop, size_t atom)
 {
     return atom != loop->index && (sp_atom_info(loop->symbolic, atom)->depends & bit_of(loop));
 }
 
-/* gap = sign*index + rest, where the rest does not depend on the index. */
+/* Whether gap = sign*index + rest, where the sign is 1 or -1 and the rest does not depend on the index. */
 static bool is_linear(const struct loop *loop, const struct sp_poly *gap, int *sign, const struct sp_poly **rest)
 {
     struct sp_algebra *algebra = &loop->symbolic->algebra;
@@ -50,14 +57,14 @@ static bool is_linear(const struct loop *loop, const struct sp_poly *gap, int *s
     return !(sp_poly_depends(loop->symbolic, *rest) & bit_of(loop));
 }
 
-/* The gap of a condition, right - left, when it is that kind of comparison. */
+/* Whether an atom is the comparison left < right (SP_OP_LT) or left == right (SP_OP_EQ): *gap is right - left then. */
 static bool comparison_gap(const struct loop *loop, size_t atom, enum sp_op op, const struct sp_poly **gap)
 {
     bool equality;
     return sp_atom_comparison(loop->symbolic, atom, gap, &equality) && equality == (op == SP_OP_EQ);
 }
 
-/* [c < index] is 1 - [index < c + 1]. */
+/* The body with 1 - [index < c + 1] in the place of [c < index], for whole c: then all bounds are from above. */
 static const struct sp_poly *inverted_body(const struct loop *loop, const struct sp_poly *body)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
@@ -83,9 +90,9 @@ static void multiply_sums(const struct loop *loop, const struct sp_poly **produc
     *product = sp_poly_mul(&loop->symbolic->algebra, *product, by);
 }
 
-/* Sorts one factor of the summand: outside of the sum when it does not depend on the index; otherwise a power of
- * the index, an equality i == p (one point), a comparison i < b (a bound), or what no rule can sum (tangle), such as i
- * < b for a b that may be a fraction. */
+/* Adds one factor of a term to the piece that it belongs to. To the tangle goes what depends on the index in any other
+ * way: min(i, L), w[i], a second equality, or i < b for a b that may be a fraction. The gap of i == p is sign*i + rest,
+ * so that p is -sign*rest; the gap of i < b is -i + b. */
 static void take_factor(const struct loop *loop, struct sp_factor factor, struct pieces *pieces)
 {
     struct sp_algebra *algebra = &loop->symbolic->algebra;
@@ -108,6 +115,7 @@ static void take_factor(const struct loop *loop, struct sp_factor factor, struct
     else multiply_sums(loop, &pieces->tangle, power);
 }
 
+/* Takes one term of the body apart. */
 static struct pieces take_apart(const struct loop *loop, const struct sp_term *term)
 {
     struct sp_algebra *algebra = &loop->symbolic->algebra;
@@ -124,7 +132,8 @@ static const struct sp_poly *not_less(const struct loop *loop, const struct sp_p
     return sp_sym_not(loop->symbolic, sp_sym_less(loop->symbolic, a, b));
 }
 
-/* The one iteration in which the index has that value, when it gets there. */
+/* The sum of a term with a point: the one iteration in which the index has that value, if it is within the loop. NULL
+ * when the iteration has no value. */
 static const struct sp_poly *at_point(const struct loop *loop, const struct pieces *pieces)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
@@ -139,7 +148,7 @@ static const struct sp_poly *at_point(const struct loop *loop, const struct piec
     return rest;
 }
 
-/* The number of iterations of a loop is from 1 up, as a size is: the L of F..L-1, but not the F. */
+/* Notes that what the number of iterations grows with is a size, from 1 up: the L of F..L-1, but not the F. */
 static void note_iterations(const struct loop *loop)
 {
     for (size_t i = 0; loop->symbolic->is_counting && i < loop->length->count; i++)
@@ -147,7 +156,8 @@ static void note_iterations(const struct loop *loop)
             sp_poly_mark_sizes(loop->symbolic, &(struct sp_poly){&loop->length->terms[i], 1});
 }
 
-/* 1 unless the loop goes backwards. That it does not is what its author took for granted. */
+/* 1 unless the loop goes backwards, which is last < first - 1. The condition that it does gets the assumption that it
+ * does not, "F <= L", as its range: that is what the author of the table took for granted. */
 static const struct sp_poly *goes_forward(const struct loop *loop)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
@@ -161,7 +171,8 @@ static const struct sp_poly *goes_forward(const struct loop *loop)
     return sp_sym_not(symbolic, backward);
 }
 
-/* Powers of the index, as far as the conditions [index < bound] let it run. */
+/* The sum of a term without a point or a tangle: powers of the index (Faulhaber), from `first` on for as many
+ * iterations as the loop and all bounds allow. NULL when the power is too high. */
 static const struct sp_poly *of_powers(const struct loop *loop, const struct pieces *pieces)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
@@ -193,6 +204,7 @@ static const struct sp_origin *remainder_of_sum(const struct loop *loop, size_t 
     return found ? origin : NULL;
 }
 
+/* of // by; NULL after a mistake. */
 static const struct sp_poly *floor_of_sum(const struct loop *loop, const struct sp_poly *of, const struct sp_poly *by)
 {
     const struct sp_operation floor = {.kind = SP_DO_BINARY, .op = SP_OP_FLOOR, .span = loop->span};
@@ -201,8 +213,9 @@ static const struct sp_poly *floor_of_sum(const struct loop *loop, const struct 
     return sp_sym_operate(loop->symbolic, &floor, args, 2, &result) ? result.poly : NULL;
 }
 
-/* How many of first..last are multiples of k, s further: (last + s) // k - (first + s - 1) // k, for a k from 1 up. Or
- * how many are not. */
+/* The sum of a term whose only piece is a tangle [(i + s) % k == 0], for a k from 1 up: the number of multiples of k in
+ * first + s .. last + s, which is (last + s) // k - (first + s - 1) // k. Of [0 < (i + s) % k] it is the number of all
+ * other iterations. NULL for any other term. */
 static const struct sp_poly *every_few(const struct loop *loop, const struct pieces *pieces)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
@@ -226,6 +239,7 @@ static const struct sp_poly *every_few(const struct loop *loop, const struct pie
     return count;
 }
 
+/* Whether what is summed is a product of conditions, so that the sum counts iterations. */
 static bool is_count(const struct loop *loop, const struct sp_poly *inside)
 {
     if (inside->count != 1) return false;
@@ -234,7 +248,8 @@ static bool is_count(const struct loop *loop, const struct sp_poly *inside)
     return true;
 }
 
-/* A sum that is only written down. */
+/* A sum that is only written down: an atom, with what is known of its value. It is never negative if its body is not,
+ * for an index within the loop. */
 static const struct sp_poly *unsolved(const struct loop *loop, const struct sp_poly *inside)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
@@ -254,6 +269,7 @@ static const struct sp_poly *unsolved(const struct loop *loop, const struct sp_p
     return sp_atom_computed(symbolic, &operation, args, 3, fact, text).poly;
 }
 
+/* The sum of one term of the body, by what its pieces are. */
 static const struct sp_poly *sum_term(const struct loop *loop, const struct sp_term *term)
 {
     const struct pieces pieces = take_apart(loop, term);
@@ -269,6 +285,7 @@ static const struct sp_poly *sum_term(const struct loop *loop, const struct sp_t
 
 /* ---- the whole body ---- */
 
+/* Whether the body depends on the index in another way than by its powers. */
 static bool any_tangled(const struct loop *loop, const struct sp_poly *body)
 {
     for (size_t i = 0; i < body->count; i++)
@@ -285,12 +302,15 @@ struct end {
     bool is_first;
 };
 
+/* Whether the polynomial is that constant. */
 static bool is_exactly(const struct sp_poly *poly, int64_t number)
 {
     struct sp_rational value;
     return sp_poly_is_constant(poly, &value) && value.den == 1 && value.num == number;
 }
 
+/* Whether a condition in the body is [index < first + 1], true in the first iteration alone, or [index < last], false
+ * in the last one alone. */
 static bool tells_end_apart(const struct loop *loop, size_t atom, struct end *end)
 {
     struct sp_algebra *algebra = &loop->symbolic->algebra;
@@ -315,6 +335,7 @@ static bool is_tangled_under(const struct loop *loop, const struct sp_poly *body
     return false;
 }
 
+/* Finds a condition that tells one end apart, and under which something has no closed form. */
 static bool find_end_of_loop(const struct loop *loop, const struct sp_poly *body, struct end *end)
 {
     const size_t atoms = loop->symbolic->algebra.atom_count;
@@ -324,8 +345,8 @@ static bool find_end_of_loop(const struct loop *loop, const struct sp_poly *body
     return false;
 }
 
-/* channels[i - 1] where i is not 0, and something else where it is: the one iteration, and the sum of the others. NULL
- * when the iteration has no value. */
+/* The iteration at the end, and the sum of the others: of "i == 0 ? E : channels[i - 1]" E and the sum of channels[i -
+ * 1] from 1 on, in which no condition is left. NULL when the one iteration has no value. */
 static const struct sp_poly *sum_without_end(const struct loop *loop, const struct sp_poly *body, struct end end)
 {
     struct sp_symbolic *symbolic = loop->symbolic;
@@ -344,7 +365,7 @@ static const struct sp_poly *sum_without_end(const struct loop *loop, const stru
     return sp_poly_add(algebra, iteration, others);
 }
 
-/* Turn by iteration; NULL when a iteration has no value. */
+/* The sum between known ends, iteration by iteration. NULL when one has no value, or it takes too many steps. */
 static const struct sp_poly *unrolled(const struct loop *loop, const struct sp_poly *body, int64_t first, int64_t last)
 {
     struct sp_algebra *algebra = &loop->symbolic->algebra;
@@ -357,6 +378,8 @@ static const struct sp_poly *unrolled(const struct loop *loop, const struct sp_p
     return sum;
 }
 
+/* A loop of few iterations between known ends is unrolled, unless only powers of the index are in it. Otherwise an
+ * iteration at one end that is unlike the others is set apart, and each term is summed by the rule for it. */
 const struct sp_poly *sp_sym_sum(struct sp_symbolic *symbolic, struct sp_span span, size_t index,
                                  const struct sp_poly *body, const struct sp_poly *first, const struct sp_poly *last)
 {

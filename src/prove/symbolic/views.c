@@ -5,6 +5,7 @@
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/operate.h"
 
+/* The sub-configuration that a name with a definition stands for. */
 static bool view_of_name(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                          struct sp_sym_frame *view)
 {
@@ -19,7 +20,8 @@ static bool view_of_name(struct sp_symbolic *symbolic, const struct sp_sym_env *
     return good;
 }
 
-/* An item of a list of objects: keys in it may differ from iteration to iteration. */
+/* An item of a list of objects, configs[i]. Where the list and the index are known it is the object there, else an
+ * unknown one. Its keys depend on the loop indices in `i`. */
 static bool view_of_item(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                          struct sp_sym_frame *view)
 {
@@ -36,7 +38,7 @@ static bool view_of_item(struct sp_symbolic *symbolic, const struct sp_sym_env *
     return true;
 }
 
-/* Of alternatives the one that is set, or the first. */
+/* a default b: the one that is set, or `a` when neither is. */
 static bool view_of_default(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                             struct sp_sym_frame *view)
 {
@@ -47,18 +49,26 @@ static bool view_of_default(struct sp_symbolic *symbolic, const struct sp_sym_en
     return true;
 }
 
+/* A key: its setting, or what `with` gives instead of it, which has no known members when it is no known object. */
+static void view_of_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                        struct sp_sym_frame *view)
+{
+    const struct sp_sym *given = sp_sym_key_given(env->frame, expr);
+    view->path = sp_sym_key_path(symbolic, env, expr);
+    view->depends = env->frame->depends;
+    view->object = sp_sym_key_setting(env, expr);
+    sp_sym_key_mark(symbolic, view->path);
+    if (given) view->object = given->kind == SP_SYM_VALUE ? given->value : sp_value_absent("");
+    if (given && given->name) view->path = given->name;
+}
+
+/* Of text_config it is { path "text_config", its object }; of text_config.vision, configs[i], a default b and names of
+ * these what the functions above say. False after a message for any other expression. */
 bool sp_sym_view_of(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                     struct sp_sym_frame *view)
 {
     if (sp_sym_name_is_key(env, expr)) {
-        /* A key that `with` gives hides the setting; what is no known object has no known members. */
-        const struct sp_sym *given = sp_sym_key_given(env->frame, expr);
-        view->path = sp_sym_key_path(symbolic, env, expr);
-        view->depends = env->frame->depends;
-        view->object = sp_sym_key_setting(env, expr);
-        sp_sym_key_mark(symbolic, view->path);
-        if (given) view->object = given->kind == SP_SYM_VALUE ? given->value : sp_value_absent("");
-        if (given && given->name) view->path = given->name;
+        view_of_key(symbolic, env, expr, view);
         return true;
     }
     switch (expr->kind) {
