@@ -48,12 +48,24 @@ bool sp_sym_name_is_key(const struct sp_sym_env *env, const struct sp_expr *expr
 }
 
 /* The environment of a claim's definitions is that of the claim; those of the table know nothing of it. */
-struct sp_sym_env sp_sym_name_env(const struct sp_sym_env *env, bool local)
+struct sp_sym_env sp_sym_unit_env(const struct sp_sym_env *env)
 {
     struct sp_sym_env own = {.frame = env->frame, .outer = env->outer};
     if (env->outer) own.group = env->group, own.context = env->context;
-    if (local) own.section = env->section, own.loops = env->loops;
     return own;
+}
+
+static struct sp_sym_env section_env(const struct sp_sym_env *env)
+{
+    struct sp_sym_env own = sp_sym_unit_env(env);
+    own.section = env->section;
+    own.loops = env->loops;
+    return own;
+}
+
+struct sp_sym_env sp_sym_name_env(const struct sp_sym_env *env, bool is_local)
+{
+    return is_local ? section_env(env) : sp_sym_unit_env(env);
 }
 
 /* ---- names ---- */
@@ -99,7 +111,7 @@ static bool unit_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
 {
     struct sp_sym_frame *frame = env->frame;
     const struct sp_definition *definition = &frame->unit->definitions[index];
-    const struct sp_sym_env own = sp_sym_name_env(env, false);
+    const struct sp_sym_env own = sp_sym_unit_env(env);
     if (definition->is_function)
         return sp_sym_fail(symbolic, definition->span, "'%s' needs its arguments", definition->name);
     if (frame->cached[index] == SP_SYM_CACHE_BUSY)
@@ -118,7 +130,7 @@ static bool unit_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
 static bool local_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *local,
                         struct sp_sym *out)
 {
-    const struct sp_sym_env own = sp_sym_name_env(env, true);
+    const struct sp_sym_env own = section_env(env);
     if (local->is_function) return sp_sym_fail(symbolic, local->span, "'%s' needs its arguments", local->name);
     return sp_sym_eval(symbolic, &own, local->expr, out);
 }
@@ -153,7 +165,7 @@ bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
 /* Notes the key that a definition begins with, if it does: it has a definition of its own. */
 static void note_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *definition)
 {
-    const struct sp_sym_env own = sp_sym_name_env(env, false);
+    const struct sp_sym_env own = sp_sym_unit_env(env);
     const struct sp_expr *expr = definition->expr;
     if (expr->kind == SP_EXPR_DEFAULT) expr = expr->args[0];
     if (sp_sym_name_is_key(&own, expr))
@@ -175,7 +187,7 @@ void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *
     sp_sym_note_keys(symbolic, env);
     for (size_t i = 0; i < unit->definition_count; i++) {
         const struct sp_definition *definition = &unit->definitions[i];
-        const struct sp_sym_env own = sp_sym_name_env(env, false);
+        const struct sp_sym_env own = sp_sym_unit_env(env);
         const struct sp_expr *expr = definition->expr;
         struct sp_sym sym;
         if (definition->is_function || !sp_sym_name_is_key(&own, expr->kind == SP_EXPR_DEFAULT ? expr->args[0] : expr))

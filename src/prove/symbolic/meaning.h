@@ -19,10 +19,11 @@ struct sp_meaning sp_sym_meaning_of(const struct sp_sym_env *env, const struct s
 const struct sp_expr *sp_sym_name_behind(const struct sp_sym_env *env, const struct sp_expr *expr);
 /* Whether it is a hyper-parameter, or a member of one. */
 bool sp_sym_name_is_key(const struct sp_sym_env *env, const struct sp_expr *expr);
-/* The environment in which a definition has its value; a local one, of a section, sees the indices of the section's
- * loops.
- */
-struct sp_sym_env sp_sym_name_env(const struct sp_sym_env *env, bool local);
+/* The environment in which a definition of the unit has its value. */
+struct sp_sym_env sp_sym_unit_env(const struct sp_sym_env *env);
+/* The same of a definition that is local to a section, which sees the indices of the section's loops, or of one that is
+ * not. */
+struct sp_sym_env sp_sym_name_env(const struct sp_sym_env *env, bool is_local);
 /* The value of a name. False after a mistake, which was reported; so below. */
 bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                        struct sp_sym *out);

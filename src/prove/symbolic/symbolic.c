@@ -15,7 +15,10 @@
 #include "prove/symbolic/operations.h"
 #include "prove/symbolic/sums.h"
 
-enum { MAX_STEPS = 4 * 1000 * 1000, MAX_MESSAGES = 20 };
+enum {
+    MAX_STEPS = 4 * 1000 * 1000, /* of one count or reduction: expressions and iterations */
+    MAX_MESSAGES = 20
+};
 
 void sp_symbolic_free(struct sp_symbolic *symbolic)
 {
@@ -76,7 +79,10 @@ const struct sp_symbol_info *sp_sym_symbol(const struct sp_symbolic *symbolic, c
 
 /* ---- operators ---- */
 
-/* and, or: the right side is not looked at when the left one decides. */
+/* The functions below evaluate one kind of expression each. False after a mistake, which was reported. */
+
+/* and, or: p*q, p + q - p*q. The right side is not evaluated when the left one decides. A side that is absent or null
+ * is the result. */
 static bool symbolic_logic(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym *out)
 {
@@ -96,6 +102,7 @@ static bool symbolic_logic(struct sp_symbolic *symbolic, const struct sp_sym_env
     return true;
 }
 
+/* c ? yes : no. Only the chosen side is evaluated when c is known; a c that is absent or null is the result. */
 static bool symbolic_choice(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                             struct sp_sym *out)
 {
@@ -112,6 +119,7 @@ static bool symbolic_choice(struct sp_symbolic *symbolic, const struct sp_sym_en
     return true;
 }
 
+/* a op b */
 static bool symbolic_binary(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                             struct sp_sym *out)
 {
@@ -123,6 +131,7 @@ static bool symbolic_binary(struct sp_symbolic *symbolic, const struct sp_sym_en
     return sp_sym_operate(symbolic, &operation, args, 2, out);
 }
 
+/* -a, which is 0 - a, and not a. */
 static bool symbolic_unary(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym *out)
 {
@@ -140,6 +149,7 @@ static bool symbolic_unary(struct sp_symbolic *symbolic, const struct sp_sym_env
 
 /* ---- lists, members, calls ---- */
 
+/* [a, b]: none of the items may be absent or null. */
 static bool symbolic_list(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                           struct sp_sym *out)
 {
@@ -153,6 +163,7 @@ static bool symbolic_list(struct sp_symbolic *symbolic, const struct sp_sym_env 
     return true;
 }
 
+/* The symbol that a value is; NULL when it is none. */
 static const struct sp_symbol_info *symbol_of_key(const struct sp_symbolic *symbolic, struct sp_sym sym)
 {
     const size_t atom = sym.kind <= SP_SYM_CONDITION ? sp_atom_alone(sym.poly) : SIZE_MAX;
@@ -178,7 +189,8 @@ static bool symbolic_item(struct sp_symbolic *symbolic, const struct sp_sym_env 
     return sp_sym_operate(symbolic, &operation, args, 2, out);
 }
 
-/* Of an object that is not known: a key of its own; of one that is an item of a list, what it is in each iteration. */
+/* object.name, where the object is not known: a symbol for the key "object.name". Of an object that is an item of a
+ * list, may be unset, or is either of two, it is an operation on it. */
 static bool unknown_member(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym object, struct sp_sym *out)
 {
@@ -198,7 +210,8 @@ static bool unknown_member(struct sp_symbolic *symbolic, const struct sp_sym_env
     return true;
 }
 
-/* Of an object that is known in part, as a key of the configuration is: what it does not have is open. */
+/* object.name, where the object is a value of the configuration: the member, or a symbol for one that it does not have,
+ * unless the count is settled. The members of any other object are just values. */
 static struct sp_sym known_member(struct sp_symbolic *symbolic, struct sp_sym object, const char *name)
 {
     const struct shapeproof_value value = sp_value_member(object.value, name);
@@ -213,6 +226,7 @@ static struct sp_sym known_member(struct sp_symbolic *symbolic, struct sp_sym ob
     return member;
 }
 
+/* a.name: a key of the configuration, or a member of whatever `a` is. */
 static bool symbolic_member(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                             struct sp_sym *out)
 {
@@ -229,12 +243,11 @@ static bool symbolic_member(struct sp_symbolic *symbolic, const struct sp_sym_en
     return true;
 }
 
-/* `home` is where the function is defined; its arguments stand in `env`. */
+/* A call of a function that the table or the claim defines. Its arguments are evaluated in `env`, its body in `own`,
+ * the environment of its definition. */
 static bool symbolic_call_own(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
-                              const struct sp_sym_env *home, const struct sp_definition *definition, bool local,
-                              struct sp_sym *out)
+                              struct sp_sym_env own, const struct sp_definition *definition, struct sp_sym *out)
 {
-    struct sp_sym_env own = sp_sym_name_env(home, local);
     struct sp_sym *args = sp_arena_array(&symbolic->algebra.arena, expr->count, sizeof *args);
     if (definition->param_count != expr->count)
         return sp_sym_fail(symbolic, expr->span, "'%s' takes %zu arguments, not %zu", expr->name,
@@ -245,7 +258,7 @@ static bool symbolic_call_own(struct sp_symbolic *symbolic, const struct sp_sym_
     return sp_sym_eval(symbolic, &own, definition->expr, out);
 }
 
-/* absent(x) and null(x) of a hyper-parameter that is open are conditions of their own. */
+/* The condition absent(path) or null(path) of a hyper-parameter that is open, as a symbol that is false by default. */
 static struct sp_sym unset_condition(struct sp_symbolic *symbolic, const char *function, const char *path)
 {
     const struct sp_sym no = sp_sym_of_truth(symbolic, false);
@@ -277,13 +290,13 @@ static bool claimed_unset(struct sp_symbolic *symbolic, const struct sp_sym_env 
 static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                        struct sp_sym *out);
 
-/* absent(a default b) is that a is absent or null, and that b is absent; likewise null(a default b). False, and nothing
- * reported, when it is no such chain of keys. */
+/* absent(a default b) is (absent(a) or null(a)) and absent(b); null(a default b) is that with null(b). Of a key that is
+ * known the first factor is 0 or 1. False, and nothing reported, when the argument is no such chain of keys. */
 static bool unset_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                         struct sp_sym *out)
 {
     const struct sp_expr *chain = sp_sym_name_behind(env, expr->args[0]);
-    struct sp_sym all = sp_sym_of_truth(symbolic, true), sym;
+    struct sp_sym all_unset = sp_sym_of_truth(symbolic, true), sym;
     if (chain->kind != SP_EXPR_DEFAULT || env->group) return false;
     for (; chain->kind == SP_EXPR_DEFAULT; chain = chain->args[1]) {
         if (!sp_sym_name_is_key(env, chain->args[0])) return false;
@@ -298,13 +311,13 @@ static bool unset_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *e
                             null = unset_condition(symbolic, "null", path);
         const struct sp_poly *neither =
             sp_poly_mul(&symbolic->algebra, sp_sym_not(symbolic, absent.poly), sp_sym_not(symbolic, null.poly));
-        all = sp_sym_of_condition(sp_poly_mul(&symbolic->algebra, all.poly, sp_sym_not(symbolic, neither)));
+        all_unset = sp_sym_of_condition(sp_poly_mul(&symbolic->algebra, all_unset.poly, sp_sym_not(symbolic, neither)));
     }
-    struct sp_expr rest = *expr;
+    struct sp_expr rest = *expr; /* the same call, of the last item of the chain */
     struct sp_expr *last = (struct sp_expr *)(uintptr_t)chain;
     rest.args = &last;
     if (!call_unset(symbolic, env, &rest, &sym)) return false;
-    *out = sp_sym_of_condition(sp_poly_mul(&symbolic->algebra, all.poly, sym.poly));
+    *out = sp_sym_of_condition(sp_poly_mul(&symbolic->algebra, all_unset.poly, sym.poly));
     return true;
 }
 
@@ -345,6 +358,7 @@ static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *en
     return true;
 }
 
+/* A call of a function of the table language. */
 static bool call_builtin(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                          struct sp_sym *out)
 {
@@ -356,17 +370,19 @@ static bool call_builtin(struct sp_symbolic *symbolic, const struct sp_sym_env *
     return sp_sym_operate(symbolic, &operation, args, expr->count, out);
 }
 
+/* A call, by what the name means: a function of the claim or the table where it stands, for a claim one of its table,
+ * or a function of the language. */
 static bool symbolic_call(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                           struct sp_sym *out)
 {
     const struct sp_meaning own = sp_sym_meaning_of(env, expr);
     if (own.definition && own.definition->is_function)
-        return symbolic_call_own(symbolic, env, expr, env, own.definition, own.is_local, out);
+        return symbolic_call_own(symbolic, env, expr, sp_sym_name_env(env, own.is_local), own.definition, out);
     if (env->outer) {
         const struct sp_sym_env table = {.frame = env->outer};
         const struct sp_definition *of_table = sp_meaning_by_name(env->outer->unit, expr->name).definition;
         if (of_table && of_table->is_function)
-            return symbolic_call_own(symbolic, env, expr, &table, of_table, false, out);
+            return symbolic_call_own(symbolic, env, expr, sp_sym_unit_env(&table), of_table, out);
     }
     if (expr->function && expr->function->sees_absent) return call_unset(symbolic, env, expr, out);
     if (expr->function) return call_builtin(symbolic, env, expr, out);
@@ -396,7 +412,7 @@ static bool is_numeric_name(struct sp_symbolic *symbolic, const struct sp_sym_en
     return is_numeric;
 }
 
-/* [embedding](vocab_size = 128000): the group with other settings. */
+/* [embedding](vocab_size = 128000): the group with other settings. The arguments are keys and values in turn. */
 static bool varied_group(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                          struct sp_sym *out)
 {
@@ -417,6 +433,7 @@ static bool varied_group(struct sp_symbolic *symbolic, const struct sp_sym_env *
     return true;
 }
 
+/* [embedding], or `total` with settings: a group of the table. */
 static bool symbolic_group(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym *out)
 {
@@ -439,6 +456,7 @@ static bool symbolic_bracket(struct sp_symbolic *symbolic, const struct sp_sym_e
     return true;
 }
 
+/* The index of a sum around the expression, by its name. False when there is none of that name. */
 static bool find_bound(const struct sp_sym_env *env, const char *name, struct sp_sym *out)
 {
     for (const struct sp_sym_bound *bound = env->bound; bound; bound = bound->outer)
@@ -458,7 +476,7 @@ static bool is_of_conditions(const struct sp_algebra *algebra, const struct sp_p
     return true;
 }
 
-/* sum(i in 1..n: sizes[i]), in closed form where it has one. */
+/* sum(i in 1..n: sizes[i]), in closed form where it has one; count(i in 1..n: i % k == 0) is the sum of a condition. */
 static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                          struct sp_sym *out)
 {
@@ -475,7 +493,8 @@ static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_sym_env *
     const bool good = sp_sym_number(symbolic, &inner, expr->args[2], &body);
     symbolic->loops.count--;
     if (!good) return false;
-    if (expr->value.boolean && !is_of_conditions(&symbolic->algebra, body))
+    const bool counts = expr->value.boolean;
+    if (counts && !is_of_conditions(&symbolic->algebra, body))
         return sp_sym_fail(symbolic, expr->args[2]->span, "count needs a condition; sum takes a number");
     *out = sp_sym_of_poly(sp_sym_sum(symbolic, expr->span, index, body, first, last));
     return true;
@@ -492,11 +511,12 @@ static bool symbolic_stored(struct sp_symbolic *symbolic, const struct sp_sym_en
     return true;
 }
 
-/* dim(wte.weight, 0): a number of the checkpoint in a claim about it alone, else of the rows of the table. */
+/* dim(wte.weight, 0), count(...), elements(...): a number of the checkpoint in a claim about it alone, else of the rows
+ * of the table. */
 static bool symbolic_tensors(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                              struct sp_sym *out)
 {
-    struct shapeproof_value index = sp_value_int(-1);
+    struct shapeproof_value index = sp_value_int(-1); /* of count and elements, which have none */
     struct sp_sym given;
     const char *why = "it needs a checkpoint";
     int64_t value;
@@ -553,6 +573,7 @@ static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_
     return false;
 }
 
+/* Evaluates within the limits of steps and depth. After a mistake *out means nothing. */
 bool sp_sym_eval(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                  struct sp_sym *out)
 {

@@ -106,7 +106,8 @@ struct sp_sym_fixed {
     /* What a name of a claim is worth that the settled table does not have: one that a part gave to a key. Or NULL. */
     bool (*named)(void *context, const char *name, struct sp_rational *value);
     void *context;
-    /* What a claim about a checkpoint alone asks of its tensors; false with *why. NULL elsewhere. */
+    /* What a claim about a checkpoint alone asks of its tensors: dim(wte.weight, 0), where the index is 0, or -1 for
+     * functions without one. False with *why. NULL elsewhere. */
     bool (*tensors)(void *context, const struct sp_expr *expr, int64_t index, int64_t *value, const char **why);
     bool scalars; /* SP_SIDES_ARE_EQUAL: a hyper-parameter stands for both sides of a pair, at(x, 0) is x */
 };
