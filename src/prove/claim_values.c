@@ -56,8 +56,9 @@ bool sp_claim_applies(struct sp_configured *configured, const struct shapeproof_
                       struct sp_located_claim located, struct sp_arena *arena, const char **why)
 {
     struct sp_trial trial = trial_at(configured, located, arena);
-    return sp_trial_applies(&trial, why) &&
-           !(sp_claim_takes_defaults(located.claim) && flags_matter(configured, config, located, arena, why));
+    if (!sp_trial_applies(&trial, why)) return false;
+    const bool is_about_defaults = config && sp_claim_takes_defaults(located.claim);
+    return !is_about_defaults || !flags_matter(configured, config, located, arena, why);
 }
 
 bool sp_claim_sides_of(struct sp_configured *configured, struct sp_located_claim located,

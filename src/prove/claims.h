@@ -44,8 +44,8 @@ struct sp_claim_sides {
     struct sp_rational left, right;
 };
 
-/* Whether what the claim gives in `when` is so under that configuration; *why says what is not: "it is about H = 4*E,
- * and H is 100". */
+/* Whether what the claim gives in `when` is so under that configuration; NULL for a checkpoint alone, which has no
+ * flags. *why says what is not: "it is about H = 4*E, and H is 100". */
 bool sp_claim_applies(struct sp_configured *configured, const struct shapeproof_config *config,
                       struct sp_located_claim located, struct sp_arena *arena, const char **why);
 /* The values of both sides, with `sums` (or NULL) in place of the parameters of the table's groups. False with *why
