@@ -6,6 +6,7 @@
 #include "prove/settle.h"
 #include "prove/symbolic/atoms.h"
 
+/* The truth of every condition of the count that the values decide. */
 static struct sp_values conditions_in(struct sp_count *count, const struct sp_values *values)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;

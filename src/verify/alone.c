@@ -15,13 +15,15 @@
 
 /* A question about some tensors, and what was found so far. */
 struct question {
-    const char *function;
-    int64_t index; /* of dim() */
-    int64_t value;
-    size_t found;
-    const char *why; /* there is no answer */
+    const char *function; /* "dim", "count" or "elements" */
+    int64_t index;        /* of dim(): which dimension */
+    int64_t value;        /* the answer */
+    size_t found;         /* tensors so far */
+    const char *why;      /* there is no answer, or NULL */
 };
 
+/* Adds one tensor to the answer: its dimension, which must be that of all others, one to the count, or its elements,
+ * unless it shares its storage with an earlier tensor. */
 static void ask_tensor(struct question *question, const struct shapeproof_tensor *tensor)
 {
     const bool is_new = tensor->same_as == SHAPEPROOF_NONE;
@@ -38,7 +40,7 @@ static void ask_tensor(struct question *question, const struct shapeproof_tensor
     }
 }
 
-/* What the functions of a claim find out. */
+/* dim(), count() and elements() in a claim: see `tensors` in struct sp_sym_fixed. */
 static bool ask_tensors(void *context, const struct sp_expr *expr, int64_t index, int64_t *value, const char **why)
 {
     const struct shapeproof_inventory *inventory = context;
@@ -61,8 +63,9 @@ static bool ask_tensors(void *context, const struct sp_expr *expr, int64_t index
 
 /* ---- claims ---- */
 
-/* Evaluates one claim about a checkpoint without a table: sizes, counts and the total are those of the file.
- * Nothing is proved, so that the verdict stays undecided. */
+/* Evaluates one claim about a checkpoint without a table: sizes, counts and the total are those of the file. Nothing is
+ * proved, so that the verdict stays undecided. The answer is `other` when `when` does not apply to the file, `unknown`
+ * when a side has no value there, both with the reason in claim.why. */
 static void evaluate_alone(struct shapeproof_verification *verification, struct sp_configured *configured,
                            struct sp_located_claim located)
 {
@@ -75,7 +78,8 @@ static void evaluate_alone(struct shapeproof_verification *verification, struct 
     proof->verdict = SHAPEPROOF_UNDECIDED;
     proof->given = located.unit->given_text;
     claim.proof = proof;
-    if (sp_claim_applies(configured, NULL, located, &verification->arena, &claim.why)) {
+    const struct shapeproof_config *const no_config = NULL;
+    if (sp_claim_applies(configured, no_config, located, &verification->arena, &claim.why)) {
         claim.answer = SHAPEPROOF_CLAIM_UNKNOWN;
         if (sp_claim_sides_of(configured, located, &sums, &verification->arena, &sides, &claim.why)) {
             const bool holds = sp_claim_accepts(located.claim, sides);
@@ -89,6 +93,7 @@ static void evaluate_alone(struct shapeproof_verification *verification, struct 
     *SP_PUSH(&verification->claims) = claim;
 }
 
+/* Whether the options ask for the claims of that file: of all files when they name none. */
 static bool is_judged(const struct shapeproof_verify_options *options, const char *file)
 {
     for (size_t i = 0; i < options->file_count; i++)

@@ -21,7 +21,8 @@ struct held {
     struct shapeproof_verification *verification;
     struct sp_located_claim located;
     struct sp_group_sums predicted;
-    struct sp_claim_sides by_table, by_file;
+    struct sp_claim_sides by_table; /* with the predicted parameters of each group */
+    struct sp_claim_sides by_file;  /* with the stored ones */
 };
 
 static int64_t deviation_parameters(const struct sp_deviation *deviation)
@@ -31,7 +32,9 @@ static int64_t deviation_parameters(const struct sp_deviation *deviation)
     return sum;
 }
 
-/* What one deviation changes in the left side, for each parameter of it. False when that has no value. */
+/* By how much the left side changes for each parameter of one deviation: of 2*[head] + [mlp] 2 for one in the head. It
+ * is evaluated with the predicted parameters, but for that deviation. 0 for one that changes no number of parameters.
+ * False when the side has no value then. */
 static bool weight_of_deviation(struct held *held, const struct sp_deviation *deviation, struct sp_rational *weight)
 {
     struct shapeproof_verification *verification = held->verification;
@@ -57,6 +60,7 @@ static bool weight_of_deviation(struct held *held, const struct sp_deviation *de
     return known;
 }
 
+/* "is missing", "are missing", for that many tensors. */
 static const char *deviation_words(enum shapeproof_deviation_kind kind, size_t count)
 {
     switch (kind) {
@@ -71,12 +75,13 @@ static const char *deviation_words(enum shapeproof_deviation_kind kind, size_t c
     }
 }
 
-/* Deviations of one kind that change the left side: what they are together, and their tensors. */
+/* Deviations of one kind that change the left side, of all groups together. */
 struct change {
-    const struct sp_poly *term;
-    struct sp_deviation all;
+    const struct sp_poly *term; /* by how much; NULL: there are none */
+    struct sp_deviation all;    /* their kind and tensors */
 };
 
+/* Adds a deviation, whose parameters change the left side by `weight` each. */
 static void add_change(struct held *held, struct change *change, const struct sp_deviation *deviation,
                        struct sp_rational weight)
 {
@@ -99,7 +104,7 @@ static bool is_sum(const char *formula)
     return false;
 }
 
-/* " - 3*E*N (h.{0-1}.attn.c_attn.bias are missing)" */
+/* " - 3*E*N (h.{0-1}.attn.c_attn.bias are missing)"; the `first` of several has no plus, and no blanks, in front. */
 static void put_change(struct held *held, struct sp_text *text, const struct change *change, bool first)
 {
     struct shapeproof_verification *verification = held->verification;
@@ -115,7 +120,10 @@ static void put_change(struct held *held, struct sp_text *text, const struct cha
                    deviation_words(change->all.kind, change->all.tensors.count));
 }
 
-/* Appends the terms that make the left side another one in the file than in the table; false when they do not. */
+/* Appends the terms by which the left side differs between the file and the table, one for each kind of deviation: V*E
+ * (wte is stored although it is tied) - 3*E*N (...). The weight of each deviation is found on its own; only if all
+ * changes add up to the whole difference is the side linear in the groups, and the terms are what it is made of. False
+ * when they do not, and nothing is written then. */
 static bool put_terms(struct held *held, struct sp_text *text)
 {
     const struct sp_deviations *all = &held->verification->deviations;
@@ -142,12 +150,14 @@ static bool put_terms(struct held *held, struct sp_text *text)
     return good;
 }
 
+/* The absolute value: "1,536", "1/2". */
 static void put_amount(struct sp_text *text, struct sp_rational value)
 {
     if (value.den != 1) sp_text_printf(text, "%" PRId64 "/%" PRId64, value.num < 0 ? -value.num : value.num, value.den);
     else sp_text_grouped(text, (uint64_t)(value.num < 0 ? -value.num : value.num));
 }
 
+/* "928 more", "96 less" */
 static void put_difference(struct sp_text *text, struct sp_rational difference)
 {
     put_amount(text, difference);
@@ -163,8 +173,15 @@ const char *sp_verify_amount(struct shapeproof_verification *verification, struc
     return sp_text_keep(&text, &verification->arena);
 }
 
-/* "928 more = V*E (...) - 3*E*N (...)"; "96 more than the formula gives, as the table predicts", or without these last
- * words where there is no checkpoint. NULL for none. */
+/* By how much the left side of a claim that fails exceeds the right one:
+ *
+ *     928 more = V*E (...) - 3*E*N (...)                          the file differs from the table
+ *     96 more = V*E (...) - 13 (the formula has, and ...)         and the table from the formula
+ *     96 more than the formula gives, as the table predicts       the file does not, as far as the left side shows
+ *     96 more than the formula gives                              there is no file
+ *     96 more                                                     no terms are found, or the right side differs too
+ *
+ * NULL when there is no difference, and for a claim about a rounded figure. */
 static const char *difference_words(struct held *held)
 {
     struct sp_rational all, of_table;
@@ -193,9 +210,9 @@ static const char *difference_words(struct held *held)
 
 /* ---- a claim ---- */
 
-/* Evaluates one claim at the values of this file: the formula, the same with the table's prediction, and what is
- * stored. Leaves the answer `other` when the claim is about another table or case, `unknown` (with the reason) when
- * it has no value here. */
+/* Evaluates one claim at the values of this file: the formula, and its left side as the table predicts it and as the
+ * file stores it. The answer is `other` when `when` does not apply here, `unknown` when a side has no value here, both
+ * with the reason in claim->why. An exact claim that is not proved gets the premises under which it is. */
 static void evaluate_claim(struct held *held, struct shapeproof_verified_claim *claim)
 {
     struct shapeproof_verification *verification = held->verification;
@@ -215,7 +232,8 @@ static void evaluate_claim(struct held *held, struct shapeproof_verified_claim *
     claim->predicted = public_fraction(held->by_table.left);
     if (verification->inventory) claim->stored = public_fraction(held->by_file.left);
     if (!holds) claim->difference = difference_words(held);
-    if (verdict != SHAPEPROOF_PROVED && !held->located.claim->is_example && held->located.claim->kind == SP_CLAIM_EXACT)
+    const bool is_general = !held->located.claim->is_example && held->located.claim->kind == SP_CLAIM_EXACT;
+    if (verdict != SHAPEPROOF_PROVED && is_general)
         claim->premises = sp_claim_premises(&verification->configured, config, held->located, &verification->arena);
 }
 

@@ -51,6 +51,7 @@ struct asked {
     const struct shapeproof_config *config;
 };
 
+/* The prediction of the table; NULL with the error. */
 static struct shapeproof_prediction *predict_table(const struct shapeproof_expressions *expressions,
                                                    const struct shapeproof_config *config,
                                                    struct shapeproof_error *error)
@@ -59,7 +60,8 @@ static struct shapeproof_prediction *predict_table(const struct shapeproof_expre
                               &(struct shapeproof_predict_options){.table = expressions->table->name}, error);
 }
 
-/* [group] or total with other settings; NULL with the reason in *why. */
+/* The parameters of [group], or of the total, with other settings, by a prediction of their own. `context` is a struct
+ * asked. NULL with the reason in *why. */
 static const struct sp_poly *varied_group(void *context, const char *name, const struct sp_sym_setting *settings,
                                           size_t count, const char **why)
 {
@@ -89,6 +91,7 @@ static const struct sp_poly *varied_group(void *context, const char *name, const
 
 /* ---- all of them ---- */
 
+/* Evaluates each expression. One without a value has the reason in `why`. */
 static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked *asked)
 {
     const struct sp_unit *unit = asked->expressions->unit;
@@ -107,6 +110,8 @@ static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
     }
 }
 
+/* Predicts the table, whose groups and total the expressions may name, and counts it with all settled for everything
+ * else. */
 struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expressions *expressions,
                                                   const struct shapeproof_config *config,
                                                   const struct shapeproof_evaluate_options *options,

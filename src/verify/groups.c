@@ -8,16 +8,24 @@
 #include "base/error.h"
 #include "verify/verify.h"
 
+/* Tensors that do not count. */
+struct left_out {
+    uint64_t tensors, elements;
+};
+
 /* One pass over a check. */
 struct tally {
     struct shapeproof_verification *verification;
     const struct shapeproof_check *check;
-    enum sp_share *shares; /* of each tensor of the file */
-    size_t *kept;          /* of each predicted tensor the one of its class that is stored, or SHAPEPROOF_NONE */
-    int64_t *stored;       /* by group; the last is what is not predicted */
-    uint64_t optional[2], buffers[2], state[2]; /* tensors, elements */
+    enum sp_share *shares; /* heap, by tensor of the file: what it is */
+    size_t *kept; /* heap, by predicted tensor: one that is stored, itself, or for the first of a class another one of
+                   * it; SHAPEPROOF_NONE: there is none */
+    int64_t *stored; /* heap, by group: parameters; the last is what is not predicted */
+    struct left_out optional, buffers, state;
 };
 
+/* The first of the tensors that a predicted one is tied to; itself when it is tied to none. All that are tied to one
+ * are its class. */
 static size_t class_of(const struct shapeproof_prediction *prediction, size_t predicted)
 {
     const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, predicted);
@@ -28,12 +36,15 @@ static size_t class_of(const struct shapeproof_prediction *prediction, size_t pr
     return predicted;
 }
 
+/* The first tensor of the file that has the same storage. */
 static size_t storage_of(const struct shapeproof_check *check, size_t tensor)
 {
     const size_t same = shapeproof_inventory_tensor(check->inventory, tensor)->same_as;
     return same == SHAPEPROOF_NONE ? tensor : same;
 }
 
+/* Finds what is stored of each predicted tensor. Where the first of a class is not stored, the next one of it is kept
+ * in its place. */
 static void find_kept(struct tally *tally)
 {
     const struct shapeproof_prediction *prediction = tally->check->prediction;
@@ -45,6 +56,7 @@ static void find_kept(struct tally *tally)
     }
 }
 
+/* Adds a tensor to the deviation of that kind and group. */
 static void deviate(struct tally *tally, enum shapeproof_deviation_kind kind, size_t group, struct sp_deviant deviant)
 {
     struct sp_deviations *all = &tally->verification->deviations;
@@ -54,15 +66,16 @@ static void deviate(struct tally *tally, enum shapeproof_deviation_kind kind, si
     *SP_PUSH(&all->items[i].tensors) = deviant;
 }
 
-static void leave_out(const struct tally *tally, uint64_t into[2], size_t tensor)
+/* Counts a tensor of the file as left out, unless it shares its storage with an earlier one. */
+static void leave_out(const struct tally *tally, struct left_out *into, size_t tensor)
 {
     const struct shapeproof_tensor *info = shapeproof_inventory_tensor(tally->check->inventory, tensor);
     if (info->same_as != SHAPEPROOF_NONE) return;
-    into[0]++;
-    into[1] += info->parameters;
+    into->tensors++;
+    into->elements += info->parameters;
 }
 
-/* A tensor that is tied to no other, or the one that others are tied to. */
+/* Counts a tensor that is tied to no other, or that others are tied to: by what is stored of its class. */
 static void add_class(struct tally *tally, size_t predicted)
 {
     const struct shapeproof_predicted *info = shapeproof_prediction_tensor(tally->check->prediction, predicted);
@@ -80,36 +93,38 @@ static void add_class(struct tally *tally, size_t predicted)
                 (struct sp_deviant){tensor, predicted, found - promised, NULL});
 }
 
-/* One that is tied, and stored. */
+/* Counts a tensor that is tied to another, and is in the file. It counts when it has a storage of its own beside that
+ * of its class, and deviates then. */
 static void add_tied(struct tally *tally, size_t predicted, size_t class)
 {
     const struct shapeproof_predicted *info = shapeproof_prediction_tensor(tally->check->prediction, predicted);
     const size_t tensor = tally->check->match.tensor_of[predicted], kept = tally->kept[class];
     const int64_t found = (int64_t)sp_parameters_in(tally->check, tensor);
-    if (kept == predicted ||
-        storage_of(tally->check, tensor) == storage_of(tally->check, tally->check->match.tensor_of[kept]))
-        return;
+    if (kept == predicted) return; /* add_class counts it */
+    if (storage_of(tally->check, tensor) == storage_of(tally->check, tally->check->match.tensor_of[kept])) return;
     tally->stored[info->group] += found;
     deviate(tally, SHAPEPROOF_DEVIATION_TIED, info->group, (struct sp_deviant){tensor, predicted, found, NULL});
 }
 
+/* Counts a predicted tensor; optional ones and buffers are left out. */
 static void add_predicted(struct tally *tally, size_t predicted)
 {
     const struct shapeproof_predicted *info = shapeproof_prediction_tensor(tally->check->prediction, predicted);
     const size_t tensor = tally->check->match.tensor_of[predicted];
     const size_t class = class_of(tally->check->prediction, predicted);
     if (info->buffer || info->optional) {
-        if (tensor != SHAPEPROOF_NONE) leave_out(tally, info->buffer ? tally->buffers : tally->optional, tensor);
+        if (tensor != SHAPEPROOF_NONE) leave_out(tally, info->buffer ? &tally->buffers : &tally->optional, tensor);
     } else if (class == predicted) add_class(tally, predicted);
     else if (tensor != SHAPEPROOF_NONE) add_tied(tally, predicted, class);
 }
 
+/* Counts a tensor of the file that is not predicted; a trainer's and buffers are left out. */
 static void add_unpredicted(struct tally *tally, size_t tensor)
 {
     const struct shapeproof_tensor *info = shapeproof_inventory_tensor(tally->check->inventory, tensor);
     const enum sp_share share = tally->shares[tensor];
-    if (share == SP_SHARE_STATE) leave_out(tally, tally->state, tensor);
-    else if (share == SP_SHARE_BUFFER) leave_out(tally, tally->buffers, tensor);
+    if (share == SP_SHARE_STATE) leave_out(tally, &tally->state, tensor);
+    else if (share == SP_SHARE_BUFFER) leave_out(tally, &tally->buffers, tensor);
     else if (info->same_as == SHAPEPROOF_NONE) {
         tally->stored[shapeproof_prediction_group_count(tally->check->prediction)] += (int64_t)info->parameters;
         deviate(tally, SHAPEPROOF_DEVIATION_UNPREDICTED, SHAPEPROOF_NONE,
@@ -117,13 +132,15 @@ static void add_unpredicted(struct tally *tally, size_t tensor)
     }
 }
 
-static void say_uncounted(struct shapeproof_verification *verification, const char *what, const uint64_t counts[2])
+/* Lists what was left out of one kind, if anything was. */
+static void say_uncounted(struct shapeproof_verification *verification, const char *what, struct left_out left_out)
 {
-    if (counts[0])
+    if (left_out.tensors)
         verification->uncounted[verification->uncounted_count++] =
-            (struct shapeproof_uncounted){what, counts[0], counts[1]};
+            (struct shapeproof_uncounted){what, left_out.tensors, left_out.elements};
 }
 
+/* Hands the sums over: of each group, and in total with what is not predicted. */
 static void keep_sums(struct tally *tally)
 {
     struct shapeproof_verification *verification = tally->verification;
@@ -144,6 +161,7 @@ static void keep_sums(struct tally *tally)
     }
 }
 
+/* Counts every predicted tensor, then every tensor of the file that is not predicted. */
 bool sp_verify_groups(struct shapeproof_verification *verification, struct shapeproof_error *error)
 {
     const struct shapeproof_check *check = verification->check;

@@ -24,6 +24,7 @@ struct pattern_row {
     int64_t parameters;             /* in them */
 };
 
+/* The rows of the table, by the patterns of the names that they predict. */
 struct terms {
     struct shapeproof_verification *verification;
     struct sp_patterns patterns;
@@ -60,6 +61,7 @@ static char *pattern_of_template(struct sp_arena *arena, const char *template, s
     return sp_text_keep(&text, arena);
 }
 
+/* Whether the template of a row makes the name. *literal: the bytes of it that stand for themselves. */
 static bool is_made_by(struct sp_arena *arena, const char *template, const char *name, size_t *literal)
 {
     struct sp_name_pattern pattern;
@@ -85,6 +87,8 @@ static const struct sp_row_count *row_of_name(const struct sp_count *count, cons
     return best;
 }
 
+/* Adds a predicted tensor to the row of its pattern, which is looked up for the first one. Optional tensors, buffers
+ * and tied ones are not counted. */
 static void add_to_rows(struct terms *terms, size_t predicted)
 {
     const struct shapeproof_prediction *prediction = terms->verification->check->prediction;
@@ -101,6 +105,7 @@ static void add_to_rows(struct terms *terms, size_t predicted)
 
 /* ---- terms ---- */
 
+/* Whether the polynomial has that value under the configuration. */
 static bool is_worth(const struct terms *terms, const struct sp_poly *poly, int64_t number)
 {
     struct sp_rational value;
@@ -137,6 +142,7 @@ struct source {
     bool is_bias;                  /* it is an unpredicted bias beside the weight that the row has */
 };
 
+/* The row whose pattern the name has; NULL for none. */
 static const struct pattern_row *row_of_pattern(const struct terms *terms, const char *name)
 {
     struct sp_text text = {0};
@@ -217,11 +223,12 @@ static const struct sp_poly *term_of_tensor(struct terms *terms, enum shapeproof
 /* Deviants of one deviation with one source. */
 struct bucket {
     size_t count;
-    int64_t parameters;
-    const struct sp_poly *one; /* the term of each; NULL when they differ */
-    const struct sp_poly *sum;
+    int64_t parameters;        /* of all */
+    const struct sp_poly *one; /* the term that each of them has; NULL when they differ */
+    const struct sp_poly *sum; /* of their terms */
 };
 
+/* Adds a deviant with its term. */
 static void add_to_bucket(struct sp_algebra *algebra, struct bucket *bucket, const struct sp_poly *term,
                           int64_t parameters)
 {
@@ -231,8 +238,10 @@ static void add_to_bucket(struct sp_algebra *algebra, struct bucket *bucket, con
     bucket->count++;
 }
 
-/* Where each tensor of a row deviates by the same term, that is the term for each iteration of its loops: -3*E of N
- * layers is -3*E*N. */
+/* The term of all deviants in a bucket. Where these are all tensors of the row it is written for the loops of the row:
+ * the negative of the whole row if they are missing; else the term that each has, times all/each, the number of
+ * iterations: -3*E of N layers is -3*E*N. A term that is not worth the number of parameters is not used; the sum of the
+ * single terms stands in its place. */
 static const struct sp_poly *term_of_bucket(struct terms *terms, const struct pattern_row *row,
                                             const struct bucket *bucket)
 {
@@ -249,8 +258,9 @@ static const struct sp_poly *term_of_bucket(struct terms *terms, const struct pa
     return term && is_worth(terms, term, bucket->parameters) ? term : bucket->sum;
 }
 
-/* The term that explains a deviation: "3*E*N" for the missing biases of N layers. Its tensors are sorted by the row
- * of the table that predicts them (biases on their own); each row gives its size times the number of tensors. */
+/* Finds the term of a deviation: "-3*E*N" for the missing biases of N layers. Its tensors are sorted into one bucket
+ * for each row of the table, and a second one for biases beside the weight of that row; the terms of the buckets are
+ * added up. A tensor without a row is a number. */
 static void find_term(struct terms *terms, struct sp_deviation *deviation)
 {
     struct sp_algebra *algebra = &terms->verification->general.symbolic.algebra;

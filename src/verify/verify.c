@@ -44,6 +44,7 @@ const char *sp_verify_names(struct shapeproof_verification *verification, const 
 
 /* ---- what is handed out ---- */
 
+/* Hands the deviations of one group (or SHAPEPROOF_NONE, what is not predicted) over. */
 static void give_deviations(struct shapeproof_verification *verification, size_t group,
                             struct shapeproof_stored_group *into)
 {
@@ -111,6 +112,7 @@ static void give_values(struct shapeproof_verification *verification)
     }
 }
 
+/* Judges the claims about the table, in the files that the options name. False with the error. */
 static bool prove_claims(struct shapeproof_verification *verification, const struct shapeproof_tables *tables,
                          const struct shapeproof_verify_options *options, struct shapeproof_error *error)
 {
@@ -121,7 +123,8 @@ static bool prove_claims(struct shapeproof_verification *verification, const str
     return verification->proofs != NULL;
 }
 
-/* What the file stores of each group; without a file, what is predicted. */
+/* Finds verification->sums: what the file stores of each group; without a file, what is predicted. False with the
+ * error. */
 static bool find_sums(struct shapeproof_verification *verification, struct shapeproof_error *error)
 {
     if (verification->check) return sp_verify_groups(verification, error);
@@ -132,6 +135,8 @@ static bool find_sums(struct shapeproof_verification *verification, struct shape
     return true;
 }
 
+/* Counts, proves and evaluates all claims about the table of the prediction, and those about the checkpoint alone.
+ * Without a checkpoint there are no deviations, hence no terms. False with the error. */
 static bool hold_all(struct shapeproof_verification *verification, const struct shapeproof_tables *tables,
                      const struct shapeproof_verify_options *options, struct shapeproof_error *error)
 {
@@ -154,7 +159,8 @@ static bool hold_all(struct shapeproof_verification *verification, const struct 
     return true;
 }
 
-/* Holds the claims; what of the verification is given says against what. */
+/* Verifies the claims against what `given` has: a check of a checkpoint, or a prediction and a configuration alone.
+ * NULL with the error. */
 static struct shapeproof_verification *verify(struct shapeproof_verification given,
                                               const struct shapeproof_tables *tables,
                                               const struct shapeproof_verify_options *options,
@@ -223,6 +229,7 @@ void shapeproof_verification_free(struct shapeproof_verification *verification)
     free(verification);
 }
 
+/* `fails` if one claim fails, else `holds` if one holds and none is unknown. Errata do not count. */
 enum shapeproof_claim_answer shapeproof_verification_answer(const struct shapeproof_verification *verification)
 {
     size_t counts[SHAPEPROOF_CLAIM_UNKNOWN + 1] = {0};

@@ -22,21 +22,21 @@ enum { SP_DEVIATION_KINDS = SHAPEPROOF_DEVIATION_UNPREDICTED + 1 };
 
 /* A tensor that deviates: of the file, or one that is predicted and not there. */
 struct sp_deviant {
-    size_t tensor;                  /* of the file, or SHAPEPROOF_NONE */
-    size_t predicted;               /* or SHAPEPROOF_NONE */
+    size_t tensor;                  /* its index in the file; SHAPEPROOF_NONE: it is missing */
+    size_t predicted;               /* its index in the prediction; SHAPEPROOF_NONE: it is not predicted */
     int64_t parameters;             /* stored less predicted */
     const struct sp_row_count *row; /* of the table: that predicts it, or its siblings with other indices; or NULL */
 };
 
-/* A deviation under way: its tensors. */
+/* The tensors of one group that deviate in one way. */
 struct sp_deviation {
     enum shapeproof_deviation_kind kind;
-    size_t group; /* of the prediction, or SHAPEPROOF_NONE */
+    size_t group; /* of the prediction; SHAPEPROOF_NONE for tensors that are not predicted */
     struct sp_deviants {
         struct sp_deviant *items; /* heap */
         size_t count, capacity;
     } tensors;
-    const struct sp_poly *term; /* what they are in hyper-parameters; in the algebra of configured.general */
+    const struct sp_poly *term; /* their parameters in hyper-parameters, -3*E*N; in the algebra of configured.general */
 };
 
 struct sp_deviations {
@@ -56,12 +56,12 @@ struct shapeproof_verification {
     const struct shapeproof_check *check;           /* NULL: there is no checkpoint, or no table */
     const struct shapeproof_config *config;         /* with the prediction: of the check, or given */
     const struct shapeproof_prediction *prediction; /* NULL: the claims are about the checkpoint alone */
-    struct sp_count general;
-    struct sp_configured configured;
+    struct sp_count general;                        /* the table, with flags, texts and lists as configured */
+    struct sp_configured configured;                /* the same at the values of the configuration */
     struct sp_deviations deviations;
-    struct sp_group_sums sums;     /* what the file stores */
-    struct sp_deviating deviating; /* of the sums: all deviations */
-    struct shapeproof_proofs *proofs;
+    struct sp_group_sums sums;        /* what the file stores; without a file what is predicted */
+    struct sp_deviating deviating;    /* of the sums: all deviations */
+    struct shapeproof_proofs *proofs; /* of the claims about the table, for all hyper-parameters */
     struct shapeproof_stored_group *groups;
     size_t group_count;
     struct shapeproof_uncounted uncounted[3];
