@@ -258,11 +258,15 @@ static void search_last(struct search *search, int64_t *values)
         if (first < column->first_place) first = column->first_place;
         if (last > column->last_place) last = column->last_place;
     }
-    for (int64_t place = first; place <= last && search->evaluations < MAX_EVALUATIONS; place++)
-        if (is_wanted_here(search, place)) {
-            values[search->last] = value_at(column->spacing, place);
-            add_candidate(search, values);
+    for (int64_t place = first; place <= last; place++) {
+        if (search->evaluations >= MAX_EVALUATIONS) {
+            search->found->is_cut = true;
+            return;
         }
+        if (!is_wanted_here(search, place)) continue;
+        values[search->last] = value_at(column->spacing, place);
+        add_candidate(search, values);
+    }
 }
 
 /* Whether some value of the last key may give the total: the count at both ends of its range lies around it. */

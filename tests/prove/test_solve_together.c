@@ -119,6 +119,25 @@ static void counts_that_fall(void **state)
     shapeproof_tables_free(own);
 }
 
+/* A search that ends at its limit says so, also where the limit is reached within the last key. */
+static void searches_at_their_limit(void **state)
+{
+    (void)state;
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *own = shapeproof_tables_new(&error);
+    static const char text[] = "table t\n[all]\nw (k % 3 + 1)\nv (k == 5000000 ? 7 : 1)\n";
+    assert_int_equal(shapeproof_tables_add_text(own, "t.shapes", text, sizeof text - 1, &error), SHAPEPROOF_OK);
+    struct shapeproof_config *config = config_of(SETTINGS("k=200001"));
+    static const char *const keys[] = {"k"};
+    const solve_options options = {.table = "t", .free = keys, .free_count = 1, .every = 1};
+    struct shapeproof_combinations *found = shapeproof_solve_together(own, config, 10, &options, &error);
+    assert_non_null(found);
+    assert_true(shapeproof_combinations_is_cut(found)); /* 5,000,000 is beyond it */
+    shapeproof_combinations_free(found);
+    shapeproof_config_free(config);
+    shapeproof_tables_free(own);
+}
+
 /* Llama 2: from 7B to 13B with all ratios kept, the published shape comes first. Ratios are given in any order. */
 static void ratios_are_kept(void **state)
 {
@@ -208,6 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_those_of_all_predictions),
         cmocka_unit_test(counts_that_fall),
+        cmocka_unit_test(searches_at_their_limit),
         cmocka_unit_test(ratios_are_kept),
         cmocka_unit_test(usual_numbers),
         cmocka_unit_test(mistakes),
