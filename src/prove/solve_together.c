@@ -22,16 +22,16 @@
 #include "shapeproof/prediction.h"
 
 enum {
-    MAX_FREE = 3,
-    MAX_KEPT = 8,
+    MAX_FREE = 3,              /* keys that are free */
+    MAX_KEPT = 8,              /* ratios that are kept */
     FARTHEST = 32,             /* times or parts of the present value that are tried */
     UNBOUNDED = 1 << 18,       /* the largest value of a key that has no present one */
     SMALL = 256,               /* up to this every integer is usual */
     STEP = 64,                 /* above it the multiples of this are */
     AROUND = 8,                /* values tried beyond the ends of a range: a division that rounds makes steps */
     MAX_EVALUATIONS = 2000000, /* of the formula at a point: a few seconds */
-    MAX_CANDIDATES = 1 << 16,
-    MAX_ANSWERS = 256 /* a prediction each */
+    MAX_CANDIDATES = 1 << 16,  /* that give the total by the formula */
+    MAX_ANSWERS = 256          /* that are predicted and handed out */
 };
 
 /* ---- keys and their values ---- */
@@ -55,26 +55,29 @@ struct column {
 
 struct shapeproof_combinations {
     struct sp_arena arena;
-    const char *table, *asked;
-    struct column columns[MAX_FREE + MAX_KEPT];
+    const char *table;
+    const char *asked;                          /* the wanted total as the user wrote it */
+    struct column columns[MAX_FREE + MAX_KEPT]; /* the free ones first */
     size_t column_count, free_count;
-    struct shapeproof_combination *items;
+    struct shapeproof_combination *items; /* heap; best first */
     size_t count, capacity;
-    bool rounded, is_cut;
-    double within;
+    bool rounded;  /* several totals are wanted */
+    bool is_cut;   /* a limit was reached: there may be more */
+    double within; /* per cent */
 };
 
+/* The search. A point, values of all columns, is put into `numbers` column by column, and evaluated there. */
 struct search {
     const struct sp_solve_question *question;
     struct shapeproof_combinations *found;
     struct sp_count count;
     const struct sp_poly *poly; /* the parameters, in the symbols of the columns */
     struct sp_assignment numbers;
-    bool every;      /* all integers are tried, not the usual ones alone */
-    size_t last;     /* the free column that is searched by bisection */
-    bool is_growing; /* the count grows with it */
-    uint64_t evaluations;
-    struct candidate *candidates;
+    bool every;                   /* all integers are tried, not the usual ones alone */
+    size_t last;                  /* the free column with the most values, which is searched by bisection */
+    bool is_growing;              /* the count grows with it */
+    uint64_t evaluations;         /* so far */
+    struct candidate *candidates; /* heap */
     size_t candidate_count, candidate_capacity;
 };
 
@@ -106,7 +109,7 @@ static int64_t place_of(enum spacing spacing, int64_t value)
 
 /* ---- points ---- */
 
-/* Gives the columns the value of their free column times the ratio. */
+/* Puts the value of a free column, and of all that follow it: the value times their ratio. */
 static void put_value(struct search *search, size_t free_column, int64_t value)
 {
     for (size_t i = 0; i < search->found->column_count; i++) {
@@ -125,6 +128,7 @@ static bool evaluate(struct search *search, struct sp_rational *parameters)
     return sp_assignment_of(&search->numbers, search->poly, parameters);
 }
 
+/* evaluate, with the value at that place put for the last column. */
 static bool evaluate_last(struct search *search, int64_t place, struct sp_rational *parameters)
 {
     put_value(search, search->last, value_at(search->found->columns[search->last].spacing, place));
@@ -133,10 +137,11 @@ static bool evaluate_last(struct search *search, int64_t place, struct sp_ration
 
 /* ---- candidates ---- */
 
+/* Values that give the total by the formula. */
 struct candidate {
-    int64_t values[MAX_FREE];
-    double cost;   /* lower is better */
-    double factor; /* of the key that changed most, as a factor above 1 */
+    int64_t values[MAX_FREE]; /* of the free columns */
+    double cost;              /* lower is better */
+    double factor;            /* of the key that changed most, as a factor above 1 */
 };
 
 /* How far a number is from being round, 0 to 2: people choose 128 and 12 rather than 192 and 10, and these rather than
@@ -197,6 +202,7 @@ static bool keeps_ratios(const struct search *search, const int64_t *values)
     return good;
 }
 
+/* Adds values that give the total, unless a kept key would be no whole number with them. */
 static void add_candidate(struct search *search, const int64_t *values)
 {
     if (!keeps_ratios(search, values)) return;
@@ -208,6 +214,7 @@ static void add_candidate(struct search *search, const int64_t *values)
     search->candidates[search->candidate_count++] = candidate_of(search, values);
 }
 
+/* Whether the formula gives a wanted total at that place of the last column. */
 static bool is_wanted_here(struct search *search, int64_t place)
 {
     struct sp_rational parameters;
@@ -233,8 +240,8 @@ static int64_t first_reaching(struct search *search, int64_t bound)
     return high;
 }
 
-/* Whether the count grows, and never falls, as the last key goes from its smallest value to its largest in doubling
- * steps, while the others are as they are now. */
+/* Whether the count never falls as the last key goes from its smallest value to its largest in doubling steps, while
+ * the others are as they were put. */
 static bool grows_with_last(struct search *search)
 {
     const struct column *column = &search->found->columns[search->last];
@@ -246,7 +253,8 @@ static bool grows_with_last(struct search *search)
     return true;
 }
 
-/* The values of the last key that give the total, the others being put. */
+/* Adds the values of the last key that give the total, the others being put: those around the place where the count
+ * reaches it if it grows, else among all. Sets is_cut at the limit of evaluations. */
 static void search_last(struct search *search, int64_t *values)
 {
     const struct column *column = &search->found->columns[search->last];
@@ -269,7 +277,8 @@ static void search_last(struct search *search, int64_t *values)
     }
 }
 
-/* Whether some value of the last key may give the total: the count at both ends of its range lies around it. */
+/* Whether some value of the last key may give the total: unless the count is above it already at the smallest value, or
+ * still below it at the largest. */
 static bool is_within_reach(struct search *search)
 {
     const struct column *column = &search->found->columns[search->last];
@@ -284,8 +293,8 @@ static bool is_within_reach(struct search *search)
 
 /* ---- all keys ---- */
 
-/* The places of a range from its middle outwards, so that the values nearest to the present one come first:
- * 5, 6, 4, 7, 3, ... false behind the last. `step` counts from 0. */
+/* The places of a range from `middle` outwards, so that the values nearest to the present one come first: of 3 to 9
+ * from 5 they are 5, 6, 4, 7, 3, then those on the longer side, 8, 9. `step` counts from 0. False behind the last. */
 static bool nth_place(const struct column *column, int64_t middle, int64_t step, int64_t *place)
 {
     const int64_t above = column->last_place - middle, below = middle - column->first_place;
@@ -296,7 +305,8 @@ static bool nth_place(const struct column *column, int64_t middle, int64_t step,
     return true;
 }
 
-/* Enumerates the values of the free keys from `column` on; the last one is searched. */
+/* Enumerates the values of the free keys from `column` on, one loop within another; for each combination of them the
+ * key search->last, which is left out, is searched. `values` are those that are put so far. */
 static void search_from(struct search *search, size_t column, int64_t *values)
 {
     const struct shapeproof_combinations *found = search->found;
@@ -323,7 +333,9 @@ static void search_from(struct search *search, size_t column, int64_t *values)
     }
 }
 
-/* Predicts the table with these values; true when it gives the total, or has too many tensors to try. */
+/* Predicts the table with the values of the free keys; true when that gives a wanted total. *all becomes the values of
+ * all columns, *parameters the total: by the prediction, or, for a table of too many tensors to predict, by the
+ * formula. */
 static bool is_answer(struct search *search, const int64_t *values, int64_t *all, uint64_t *parameters)
 {
     struct shapeproof_combinations *found = search->found;
@@ -348,6 +360,7 @@ static bool is_answer(struct search *search, const int64_t *values, int64_t *all
     return good;
 }
 
+/* Makes answers of the candidates that are confirmed by a prediction, the best first. */
 static void keep_answers(struct search *search)
 {
     struct shapeproof_combinations *found = search->found;
@@ -370,6 +383,7 @@ static void keep_answers(struct search *search)
 
 /* ---- reading the question ---- */
 
+/* Fails with "'NAME' WHAT". */
 static bool usage_error(struct shapeproof_error *error, const char *name, const char *what)
 {
     return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "'%s' %s", name, what);
@@ -410,6 +424,7 @@ static struct shapeproof_value value_now(const struct search *search, const stru
     return sp_value_at(sp_config_hyper(search->question->config)->root, key);
 }
 
+/* The index of the column of a key; SIZE_MAX for none. */
 static size_t column_of(const struct shapeproof_combinations *found, const char *key)
 {
     for (size_t i = 0; i < found->column_count; i++)
@@ -423,16 +438,16 @@ struct present {
     struct shapeproof_prediction *prediction; /* NULL where a hyper-parameter is missing */
 };
 
-/* Adds a column. NULL with an error for what is named twice, or is no number. */
+/* Adds a column, which is free until tie_column makes it follow another. NULL with an error for a key that has a value
+ * which is no whole number, or is named twice. */
 static struct column *add_column(struct search *search, const struct present *present, const char *name,
                                  const char *key, struct shapeproof_error *error)
 {
     struct shapeproof_combinations *found = search->found;
     struct shapeproof_value now = value_now(search, present->prediction, key);
-    if (column_of(found, key) != SIZE_MAX || (sp_value_is_set(now) && now.type != SHAPEPROOF_VALUE_INT)) {
-        usage_error(error, name,
-                    sp_value_is_set(now) && now.type != SHAPEPROOF_VALUE_INT ? "is not a whole number"
-                                                                             : "is named twice");
+    const bool is_other_value = sp_value_is_set(now) && now.type != SHAPEPROOF_VALUE_INT;
+    if (is_other_value || column_of(found, key) != SIZE_MAX) {
+        usage_error(error, name, is_other_value ? "is not a whole number" : "is named twice");
         return NULL;
     }
     if (now.type != SHAPEPROOF_VALUE_INT) now = sp_value_absent("");
@@ -445,6 +460,7 @@ static struct column *add_column(struct search *search, const struct present *pr
     return column;
 }
 
+/* Adds a column for a number of the table, by its key or the table's name for it. NULL with an error. */
 static struct column *add_free_column(struct search *search, struct present *present, const char *name,
                                       struct shapeproof_error *error)
 {
@@ -452,7 +468,8 @@ static struct column *add_free_column(struct search *search, struct present *pre
     return symbol ? add_column(search, present, symbol->name, symbol->key, error) : NULL;
 }
 
-/* One that the table does not have can follow too, if the configuration has it: the heads of GPT-2 change no shape. */
+/* Adds a column for a key that is to follow another. It need not be one of the table if the configuration has it: the
+ * heads of GPT-2 change no shape. NULL with an error. */
 static struct column *add_kept_column(struct search *search, struct present *present, const char *name,
                                       struct shapeproof_error *error)
 {
@@ -464,7 +481,8 @@ static struct column *add_kept_column(struct search *search, struct present *pre
     return NULL;
 }
 
-/* Ties one key to another that is free or tied already, at their present ratio. */
+/* Adds a column for the key `name` that follows the column `to`, free or tied already, at their present ratio. False
+ * with an error. */
 static bool tie_column(struct search *search, struct present *present, const char *name, size_t to,
                        struct shapeproof_error *error)
 {
@@ -494,15 +512,16 @@ static size_t column_named(const struct search *search, const struct present *pr
     return column_of(search->found, symbol ? symbol->key : name);
 }
 
-/* Ratios in any order: n_head / n_kv_head is kept as soon as n_embd / n_head says what n_head follows. */
+/* Adds a column for each ratio that is kept, in any order: n_head / n_kv_head as soon as n_embd / n_head says what
+ * n_head follows. One side of a ratio must have a column then, and the other one none. False with an error. */
 static bool add_kept(struct search *search, struct present *present,
                      const struct shapeproof_solve_together_options *options, struct shapeproof_error *error)
 {
     bool *done = sp_realloc(NULL, options->keep_count ? options->keep_count : 1, sizeof *done);
-    bool good = true, any = true;
+    bool good = true, progress = true;
     for (size_t i = 0; i < options->keep_count; i++) done[i] = false;
-    while (good && any) {
-        any = false;
+    while (good && progress) {
+        progress = false;
         for (size_t i = 0; i < options->keep_count && good; i++) {
             const struct shapeproof_ratio *ratio = &options->keep[i];
             const size_t of = column_named(search, present, ratio->of), to = column_named(search, present, ratio->to);
@@ -513,7 +532,7 @@ static bool add_kept(struct search *search, struct present *present,
                                ratio->to);
             else if (of != SIZE_MAX) good = tie_column(search, present, ratio->to, of, error);
             else good = tie_column(search, present, ratio->of, to, error);
-            done[i] = any = true;
+            done[i] = progress = true;
         }
     }
     for (size_t i = 0; i < options->keep_count && good; i++)
@@ -525,7 +544,8 @@ static bool add_kept(struct search *search, struct present *present,
     return good;
 }
 
-/* The range of a free key: from a 32nd of its present value to 32 times it. */
+/* Sets the spacing and the range of a free key: from a 32nd of its present value to 32 times it, or from 1 to
+ * UNBOUNDED. */
 static void set_range(const struct search *search, struct column *column)
 {
     const struct shapeproof_value now = column->shown.configured;
@@ -538,6 +558,7 @@ static void set_range(const struct search *search, struct column *column)
     column->last_place = place_of(column->spacing, most);
 }
 
+/* Adds a column for each free key, then those that follow them. False with an error. */
 static bool add_columns(struct search *search, struct present *present,
                         const struct shapeproof_solve_together_options *options, struct shapeproof_error *error)
 {
@@ -554,7 +575,7 @@ static bool add_columns(struct search *search, struct present *present,
     return add_kept(search, present, options, error);
 }
 
-/* Reads what is free and what is kept. */
+/* Makes the columns from what the options name as free and as kept, and the present values. False with an error. */
 static bool read_columns(struct search *search, const struct shapeproof_solve_together_options *options,
                          struct shapeproof_error *error)
 {
@@ -600,6 +621,8 @@ static bool count_columns(struct search *search, struct shapeproof_error *error)
     return true;
 }
 
+/* Searches all combinations. The column with the most values is searched by bisection, since that saves the most;
+ * whether the count grows with it is seen with the others in the middle of their ranges. */
 static void search_all(struct search *search)
 {
     struct shapeproof_combinations *found = search->found;
@@ -616,6 +639,7 @@ static void search_all(struct search *search)
     sp_assignment_free(&search->numbers);
 }
 
+/* What both public functions have in common. NULL with the error. */
 static struct shapeproof_combinations *combinations_of(const struct shapeproof_tables *tables,
                                                        const struct shapeproof_config *config,
                                                        const struct sp_solve_target *target,
