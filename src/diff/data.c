@@ -141,6 +141,7 @@ static bool read_band(struct rows *r, struct shapeproof_error *error)
     return true;
 }
 
+/* The row of A whose elements are those of a row of B. */
 static uint64_t row_in_a(const struct rows *r, uint64_t row)
 {
     if (r->comparison->order != SP_ORDER_ROTARY) return row;
@@ -148,6 +149,8 @@ static uint64_t row_in_a(const struct rows *r, uint64_t row)
     return row - own + own % 2 * (size / 2) + own / 2;
 }
 
+/* Compares `count` elements of B, of which `first` is the index of the first, with those in `a`, which are `step` bytes
+ * apart. */
 static void compare_elements(struct rows *r, uint64_t first, size_t count, const unsigned char *a, size_t step)
 {
     const enum shapeproof_dtype in_a = r->comparison->in_a->dtype, in_b = r->comparison->in_b->dtype;
@@ -162,6 +165,7 @@ static void compare_elements(struct rows *r, uint64_t first, size_t count, const
     }
 }
 
+/* Compares a row of B with its elements in A. False with an error when a file cannot be read. */
 static bool compare_row(struct rows *r, uint64_t row, struct shapeproof_error *error)
 {
     const struct sp_element_comparison *c = r->comparison;
@@ -183,7 +187,7 @@ static bool compare_row(struct rows *r, uint64_t row, struct shapeproof_error *e
     return true;
 }
 
-/* Rows of which order matters, or else one row of all elements. */
+/* The rows and columns of B that are compared; where the order is the same, one row of all elements. */
 static void find_rows(struct rows *r)
 {
     const struct shapeproof_tensor *b = r->comparison->in_b;
@@ -192,7 +196,9 @@ static void find_rows(struct rows *r)
     r->rows = whole ? 1 : b->shape[0];
 }
 
-/* Fills in the result. False with an error when a file cannot be read. */
+/* Compares two tensors element by element in the order that the comparison has, up to the first element that is neither
+ * equal nor rounded. Fills in `result`, and `at` if they are not equal. False with an error when a file cannot be read.
+ */
 static bool elements_compare(struct sp_element_comparison *c, struct shapeproof_error *error)
 {
     struct rows r = {.comparison = c, .is_exact = true, .is_rounded = true};
@@ -201,7 +207,6 @@ static bool elements_compare(struct sp_element_comparison *c, struct shapeproof_
     r.size_a = shapeproof_dtype_bits(c->in_a->dtype) / 8;
     r.size_b = shapeproof_dtype_bits(c->in_b->dtype) / 8;
     find_rows(&r);
-    c->result = SP_ELEMENTS_DIFFERENT;
     c->at = 0;
     r.a = sp_realloc(NULL, c->order == SP_ORDER_TRANSPOSED ? band + 1 : PART * sizeof(double) * 2, 1);
     r.b = sp_realloc(NULL, PART, sizeof(double) * 2);
@@ -315,7 +320,8 @@ static uint64_t heads_of(struct comparison *c, const struct shapeproof_inventory
 
 /* ---- one tensor ---- */
 
-/* Compares in that order; the result is in `comparison`. */
+/* Compares a tensor of A with its counterpart in that order, of rotary halves with the llama.cpp file as B. False with
+ * an error when a file cannot be read. */
 static bool compare_in_order(struct comparison *c, size_t a, enum sp_element_order order, uint64_t heads,
                              struct sp_element_comparison *result)
 {
@@ -332,9 +338,9 @@ static bool compare_in_order(struct comparison *c, size_t a, enum sp_element_ord
 }
 
 /* Compares queries and keys, where one of the files is for llama.cpp, in the order of rotary halves that it expects: if
- * they are equal so, *same becomes true. If they are equal only as they stand (`raw`), the file for llama.cpp is wrong:
- * a finding, and *same becomes false. */
-static bool compare_rotary(struct comparison *c, size_t a, bool raw, bool *same)
+ * they are equal so, *same becomes true. If they are equal only as they are stored (`same_as_stored`), the file for
+ * llama.cpp is wrong: a finding, and *same becomes false. Any other tensor leaves *same as it is. */
+static bool compare_rotary(struct comparison *c, size_t a, bool same_as_stored, bool *same)
 {
     const size_t b = c->diff->a.other[a];
     const char *in_a = gguf_architecture(c->diff->a.inventory), *in_b = gguf_architecture(c->diff->b.inventory);
@@ -342,15 +348,15 @@ static bool compare_rotary(struct comparison *c, size_t a, bool raw, bool *same)
     if (!in_a == !in_b) return true; /* both are of llama.cpp, or neither is */
     const uint64_t heads = in_a ? heads_of(c, c->diff->a.inventory, sp_diff_a(c->diff, a))
                                 : heads_of(c, c->diff->b.inventory, sp_diff_b(c->diff, b));
-    if (!heads || (raw && !pairs_rows(in_a ? in_a : in_b))) return true;
+    if (!heads || (same_as_stored && !pairs_rows(in_a ? in_a : in_b))) return true;
     if (!elements_are_comparable(sp_diff_a(c->diff, a), sp_diff_b(c->diff, b))) return true;
     if (!sp_is_row_major(sp_diff_a(c->diff, a)) || !sp_is_row_major(sp_diff_b(c->diff, b))) return true;
     if (!compare_in_order(c, a, SP_ORDER_ROTARY, heads, &result)) return false;
     const bool paired = result.result != SP_ELEMENTS_DIFFERENT;
     if (paired) {
-        c->permuted += !raw;
+        c->permuted += !same_as_stored;
         *same = true;
-    } else if (raw) {
+    } else if (same_as_stored) {
         *same = false;
         c->diff->totals.data_different++;
         add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA,
@@ -379,6 +385,7 @@ static bool compare_square(struct comparison *c, size_t a, bool *same)
     return true;
 }
 
+/* Counts a tensor that is the same in another form. */
 static void count_form(struct comparison *c, size_t a, enum sp_elements result, bool transposed)
 {
     if (result == SP_ELEMENTS_DIFFERENT) return;
@@ -424,6 +431,7 @@ static bool compare_data(struct comparison *c, size_t a, bool transposed)
     return true;
 }
 
+/* Compares a tensor that has a counterpart, or counts why it cannot be compared. */
 static bool compare_tensor(struct comparison *c, size_t a)
 {
     const size_t b = c->diff->a.other[a];
@@ -456,6 +464,7 @@ static bool could_be_exchanged(const struct shapeproof_diff *diff, size_t a, siz
            sp_diff_b(diff, diff->a.other[other])->dtype == one->dtype;
 }
 
+/* Whether a tensor of A has the bytes of one of B, of the same size. */
 static bool is_same_data(struct comparison *c, size_t a, size_t b, bool *same)
 {
     const uint64_t bytes = sp_diff_a(c->diff, a)->bytes;
@@ -466,7 +475,8 @@ static bool is_same_data(struct comparison *c, size_t a, size_t b, bool *same)
     return true;
 }
 
-/* Says of two tensors of one module with other data that each has that of the other, as of a gate and what it gates. */
+/* Changes the findings about two tensors of one module that have other data, if each has the data of the other, as a
+ * gate and what it gates may: "the two are exchanged". False with an error when a file cannot be read. */
 static bool find_exchanged(struct comparison *c)
 {
     enum { MOST = 64 }; /* findings: as many pairs are looked at as their square */
@@ -474,7 +484,7 @@ static bool find_exchanged(struct comparison *c)
     struct shapeproof_diff_finding *list[MOST];
     size_t count = 0;
     for (size_t i = 0; i < diff->finding_count && count < MOST; i++)
-        if (diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_DATA && diff->findings[i].detail)
+        if (diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_DATA && diff->findings[i].detail) /* "first at ..." */
             list[count++] = &diff->findings[i];
     for (size_t i = 0; i < count; i++)
         for (size_t k = i + 1; k < count; k++) {

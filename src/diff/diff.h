@@ -23,9 +23,9 @@ struct sp_diff_half {
     const struct shapeproof_inventory *inventory;
     size_t *other;                /* its counterpart in the other checkpoint, or SHAPEPROOF_NONE */
     struct sp_spelling *spelling; /* of tensors without one of the same name; of others zero */
-    bool *once;                   /* tied to another that the other one has, and therefore not there */
-    bool *joined; /* one of several on one side that are one on the other, or that one: it is said of all
-                   * of them together what they are */
+    bool *once;                   /* it is tied to a tensor that the other checkpoint has, which stores the two once */
+    bool *joined; /* it is one of several that are one tensor in the other checkpoint, or that one: a single finding is
+                   * about all of them */
 };
 
 struct shapeproof_diff {
@@ -83,7 +83,8 @@ static inline size_t sp_tie_group(const struct shapeproof_inventory *inventory, 
 
 /* ---- the steps ---- */
 
-/* Two tensors are the same, after a translation or SHAPEPROOF_NONE. */
+/* Notes that two tensors are counterparts; `translation` is the one that makes their names equal, or SHAPEPROOF_NONE.
+ */
 void sp_diff_pair_tensors(struct shapeproof_diff *diff, size_t a, size_t b, size_t translation);
 void sp_diff_pair_counters(struct shapeproof_diff *diff); /* counters.c: before all others */
 void sp_diff_pair_order(struct shapeproof_diff *diff);    /* likewise: after all others */
@@ -94,8 +95,8 @@ void sp_diff_map(struct shapeproof_diff *diff);       /* map.c */
 void sp_diff_find(struct shapeproof_diff *diff);      /* findings.c */
 void sp_diff_join(struct shapeproof_diff *diff);      /* joints.c: between the ties and the findings */
 void sp_diff_quantised(struct shapeproof_diff *diff); /* quantised.c: likewise */
-void sp_diff_ties(
-    struct shapeproof_diff *diff); /* ties.c: before the others, so that they know what is only stored once */
+/* ties.c: before the others, which need to know what is stored once. */
+void sp_diff_ties(struct shapeproof_diff *diff);
 bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *watch,
                   struct shapeproof_error *error);   /* data.c */
 void sp_diff_conclude(struct shapeproof_diff *diff); /* summary.c: groups and summary */

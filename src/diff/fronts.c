@@ -101,7 +101,9 @@ static void apply_front(struct sp_pairing *p, const struct vote *vote)
         if (strncmp(text, front->from, length) != 0) continue;
         const char *wanted = sp_arena_printf(&scratch, "%s%s", front->to, text + length);
         const struct sp_side *b = sp_pairing_side(&p->b, sp_pattern_of(&p->patterns, wanted, NULL));
-        if (b) sp_pairing_join(p, &p->a.items[i], b, translation, is_firm(vote));
+        if (b)
+            sp_pairing_join(p, &p->a.items[i], b, translation,
+                            is_firm(vote) ? SP_PAIR_ANY_SHAPES : SP_PAIR_SAME_SHAPES);
     }
     sp_arena_free(&scratch);
 }

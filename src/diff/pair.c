@@ -5,7 +5,7 @@
  *      (counters.c);
  *   1. the same name;
  *   2. the same name in its common spelling: "dense/dense/kernel:0" and "dense.weight"; also when it is translated
- *      from that of another program (schemes.c);
+ *      from that of another program (naming_schemes.c);
  *   3. another beginning, for many patterns alike (fronts.c);
  *   4. a pattern under another name that is like it, with the same indices and shapes (sides.h);
  *   5. of Keras, when nothing is called the same, the order of the layers (counters.c);
@@ -61,7 +61,8 @@ void sp_diff_pair_known(struct shapeproof_diff *diff, const char *const *names_a
 
 /* ---- joining two sides ---- */
 
-static size_t run_of_strays(const struct sp_side *side, size_t from)
+/* How many members have the indices of member `from`, which follow one another. Of several none is paired. */
+static size_t run_of_equals(const struct sp_side *side, size_t from)
 {
     size_t to = from + 1;
     while (to < side->count && sp_compare_indices(&side->members[to].indices, &side->members[from].indices) == 0) to++;
@@ -69,11 +70,11 @@ static size_t run_of_strays(const struct sp_side *side, size_t from)
 }
 
 void sp_pairing_join(struct sp_pairing *p, const struct sp_side *a, const struct sp_side *b, size_t translation,
-                     bool reshaped)
+                     enum sp_pairing_shapes shapes)
 {
     struct shapeproof_diff *diff = p->diff;
     for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
-        const size_t i_run = run_of_strays(a, i), k_run = run_of_strays(b, k);
+        const size_t i_run = run_of_equals(a, i), k_run = run_of_equals(b, k);
         const size_t x = a->members[i].item, y = b->members[k].item;
         const int order = sp_compare_indices(&a->members[i].indices, &b->members[k].indices);
         if (order <= 0) i += i_run;
@@ -81,15 +82,16 @@ void sp_pairing_join(struct sp_pairing *p, const struct sp_side *a, const struct
         if (order != 0 || i_run > 1 || k_run > 1 || diff->a.other[x] != SHAPEPROOF_NONE ||
             diff->b.other[y] != SHAPEPROOF_NONE)
             continue;
-        const bool same_leaf = strcmp(diff->a.spelling[x].leaf, diff->b.spelling[y].leaf) == 0;
-        if (!sp_pairing_fits(p, x, y) && !(reshaped && same_leaf)) continue;
+        const bool may_differ =
+            shapes == SP_PAIR_ANY_SHAPES && strcmp(diff->a.spelling[x].leaf, diff->b.spelling[y].leaf) == 0;
+        if (!sp_pairing_fits(p, x, y) && !may_differ) continue;
         sp_diff_pair_tensors(diff, x, y, translation);
     }
 }
 
 /* ---- 2: the same spelling ---- */
 
-/* What has no counterpart, under its common spelling. */
+/* Makes the sides of what has no counterpart yet, under its common spelling. */
 static void collect_side(struct sp_pairing *p, const struct sp_diff_half *half, struct sp_sides *sides)
 {
     sp_sides_free(sides);
@@ -106,7 +108,7 @@ static void collect_unpaired(struct sp_pairing *p)
     collect_side(p, &p->diff->b, &p->b);
 }
 
-/* Of what is called the same nothing need be known. */
+/* Gives each tensor its common spelling; one that has a counterpart of the same name needs none. */
 static void spell(struct shapeproof_diff *diff, struct sp_diff_half *half)
 {
     for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
@@ -131,7 +133,7 @@ static void pair_spellings(struct sp_pairing *p)
 {
     for (size_t i = 0; i < p->a.count; i++) {
         const struct sp_side *b = sp_pairing_side(&p->b, p->a.items[i].members->pattern);
-        if (b) sp_pairing_join(p, &p->a.items[i], b, SHAPEPROOF_NONE, true);
+        if (b) sp_pairing_join(p, &p->a.items[i], b, SHAPEPROOF_NONE, SP_PAIR_ANY_SHAPES);
     }
 }
 
@@ -169,7 +171,8 @@ static void pair_alike(struct sp_pairing *p)
         const struct sp_side *a = &p->a.items[i];
         if (a->other)
             sp_pairing_join(p, a, a->other,
-                            sp_pairing_translation(p, sp_pairing_text(p, a), sp_pairing_text(p, a->other), ""), false);
+                            sp_pairing_translation(p, sp_pairing_text(p, a), sp_pairing_text(p, a->other), ""),
+                            SP_PAIR_SAME_SHAPES);
     }
 }
 
@@ -187,23 +190,24 @@ static void pair_renamed(struct sp_pairing *p, enum sp_index_rule rule)
     pair_alike(p);
 }
 
+/* The steps of the head of this file. */
 void sp_diff_pair(struct shapeproof_diff *diff)
 {
     struct sp_pairing p = {.diff = diff};
-    sp_diff_pair_counters(diff);
-    pair_equal_names(diff);
+    sp_diff_pair_counters(diff); /* 0 */
+    pair_equal_names(diff);      /* 1 */
     spell(diff, &diff->a);
     spell(diff, &diff->b);
     collect_unpaired(&p);
-    pair_spellings(&p);
+    pair_spellings(&p); /* 2 */
     if (sp_pairing_naming_schemes(&p)) {
         collect_unpaired(&p);
         pair_spellings(&p);
     }
-    pair_renamed(&p, SP_INDEX_COMPONENT);
+    pair_renamed(&p, SP_INDEX_COMPONENT); /* 3 and 4 */
     pair_renamed(&p, SP_INDEX_APART);
-    sp_diff_pair_order(diff);
-    sp_pairing_structure(&p);
+    sp_diff_pair_order(diff); /* 5 */
+    sp_pairing_structure(&p); /* 6 */
     sp_sides_free(&p.a);
     sp_sides_free(&p.b);
     sp_patterns_free(&p.patterns);

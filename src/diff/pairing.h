@@ -15,10 +15,15 @@ struct sp_pairing {
 
 /* Whether one could be the other: the same shape, or that of the other framework. */
 bool sp_pairing_fits(const struct sp_pairing *pairing, size_t a, size_t b);
-/* Pairs the members of two sides that have the same indices; where `reshaped`, with other shapes too, as long as the
- * last component is the same. */
+/* Which members of two sides may be one another. */
+enum sp_pairing_shapes {
+    SP_PAIR_SAME_SHAPES, /* or those of the other framework: sp_pairing_fits */
+    SP_PAIR_ANY_SHAPES   /* others as well, as long as the last component is the same */
+};
+
+/* Pairs the members of two sides that have the same indices, each once on both sides. */
 void sp_pairing_join(struct sp_pairing *pairing, const struct sp_side *a, const struct sp_side *b, size_t translation,
-                     bool reshaped);
+                     enum sp_pairing_shapes shapes);
 const char *sp_pairing_text(const struct sp_pairing *pairing, const struct sp_side *side);
 /* The side of that pattern, or NULL. */
 const struct sp_side *sp_pairing_side(const struct sp_sides *sides, size_t pattern);
@@ -27,7 +32,7 @@ const struct sp_side *sp_pairing_side(const struct sp_sides *sides, size_t patte
 size_t sp_pairing_translation(struct sp_pairing *pairing, const char *a, const char *b, const char *rest);
 
 void sp_pairing_fronts(struct sp_pairing *pairing);         /* fronts.c */
-bool sp_pairing_naming_schemes(struct sp_pairing *pairing); /* schemes.c: true when names were translated */
+bool sp_pairing_naming_schemes(struct sp_pairing *pairing); /* naming_schemes.c: true when names were translated */
 void sp_pairing_structure(struct sp_pairing *pairing);      /* structure.c */
 
 #endif

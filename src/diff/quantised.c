@@ -60,7 +60,8 @@ static void add_quantised(const struct sides *sides, const struct sp_unpacked *u
     }
 }
 
-/* Of several forms that fit the file that one counts under which the most are matrices of the other. */
+/* Reports the modules that one file quantises and the other has as matrices. Of several forms that fit the file that
+ * one is taken under which most modules are matrices of the other. */
 static void find_quantised(const struct sides *sides, const struct sp_unpacked *found, size_t count)
 {
     size_t best = 0, most = 0;
@@ -75,6 +76,7 @@ static void find_quantised(const struct sides *sides, const struct sp_unpacked *
 
 /* ---- quantised in both, each in its own way ---- */
 
+/* Whether both can be the same matrix; of one of which only the number of elements is known, by that alone. */
 static bool same_matrix(const struct sp_matrix *a, const struct sp_matrix *b)
 {
     const uint64_t in_a = a->elements ? a->elements : a->rows * a->columns;
@@ -109,7 +111,7 @@ static void find_both_quantised(struct shapeproof_diff *diff, const struct sp_un
 
 /* ---- the whole ---- */
 
-/* Something is in one alone, or of another dtype. */
+/* Whether it is worth looking: something looks packed, and a tensor is in one alone or has another dtype. */
 static bool may_be_quantised(const struct shapeproof_diff *diff)
 {
     if (!sp_any_looks_packed(diff->a.inventory) && !sp_any_looks_packed(diff->b.inventory)) return false;

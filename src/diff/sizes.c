@@ -10,7 +10,11 @@
 #include "names/components.h"
 #include "names/patterns.h"
 
-enum { SHOWN = 3, MAX_SIZES = 64 };
+enum {
+    SHOWN = 3,     /* sizes that are named */
+    MANY = 4,      /* tensors of other shapes: with fewer the models differ in these alone, and not as a whole */
+    MAX_SIZES = 64 /* different pairs of sizes, and stacks of layers, that are looked at */
+};
 
 /* ---- layers ---- */
 
@@ -72,10 +76,11 @@ static size_t count_layers(const struct shapeproof_inventory *inventory)
 
 /* ---- sizes ---- */
 
+/* A dimension that is `a` in A and `b` in B, in so many tensors. */
 struct size {
     uint64_t a, b;
     size_t count;
-    bool is_hidden, is_vocabulary;
+    bool is_hidden, is_vocabulary; /* in one of these it is the width of the model, or the size of the vocabulary */
 };
 
 struct sizes {
@@ -83,6 +88,7 @@ struct sizes {
     size_t count;
 };
 
+/* The entry of that pair of sizes; NULL when there are too many. */
 static struct size *size_of(struct sizes *sizes, uint64_t a, uint64_t b)
 {
     for (size_t i = 0; i < sizes->count; i++)
@@ -125,9 +131,10 @@ static void put_size(struct sp_text *text, const struct size *size)
                    size->a, size->b);
 }
 
+/* The numbers of layers, if both have such, then the sizes that differ: that of the hidden state first, then the ones
+ * in most tensors. */
 const char *sp_diff_sizes(struct shapeproof_diff *diff)
 {
-    enum { MANY = 4 };
     struct sizes sizes = {.count = 0};
     struct sp_text text = {0};
     const size_t in_a = count_layers(diff->a.inventory), in_b = count_layers(diff->b.inventory);
@@ -141,7 +148,7 @@ const char *sp_diff_sizes(struct shapeproof_diff *diff)
     }
     if (diff->totals.both && in_a && in_b && in_a != in_b) sp_text_printf(&text, "%zu layers against %zu", in_a, in_b);
     if (sizes.count) qsort(sizes.list, sizes.count, sizeof *sizes.list, compare_sizes);
-    for (size_t i = 0; i < sizes.count && i < SHOWN && (reshaped >= MANY || text.length); i++)
-        put_size(&text, &sizes.list[i]);
+    const bool differ_as_a_whole = reshaped >= MANY || text.length;
+    for (size_t i = 0; i < sizes.count && i < SHOWN && differ_as_a_whole; i++) put_size(&text, &sizes.list[i]);
     return text.length ? sp_text_keep(&text, &diff->arena) : NULL;
 }
