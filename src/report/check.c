@@ -41,7 +41,7 @@ static void put_loading_table(const struct shapeproof_loadings *loadings, struct
                               const struct shapeproof_report_options *options)
 {
     static const struct sp_column columns[] = {
-        {"loading", false}, {"", false}, {"new", true}, {"ignored", true}, {"", false}};
+        {"loading", SP_LEFT}, {"", SP_LEFT}, {"new", SP_RIGHT}, {"ignored", SP_RIGHT}, {"", SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns, .prose = true};
     const size_t count = count_loadings(loadings);
     if (count < 2) return;
@@ -260,7 +260,8 @@ static void put_declared(struct sp_table *table, const struct shapeproof_declare
 static void put_counts(const struct shapeproof_check *check, struct sp_text *text,
                        const struct shapeproof_report_options *options)
 {
-    static const struct sp_column columns[] = {{"counts", false}, {"tensors", true}, {"parameters", true}, {"", false}};
+    static const struct sp_column columns[] = {
+        {"counts", SP_LEFT}, {"tensors", SP_RIGHT}, {"parameters", SP_RIGHT}, {"", SP_LEFT}};
     const struct shapeproof_predicted_totals predicted =
         *shapeproof_prediction_totals(shapeproof_check_prediction(check));
     const struct shapeproof_counts *counts = shapeproof_check_counts(check);

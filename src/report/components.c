@@ -136,7 +136,7 @@ static void put_component_lines(const struct shapeproof_components *components,
                                 const struct shapeproof_component_result *results, struct sp_text *text,
                                 const struct shapeproof_report_options *options)
 {
-    static const struct sp_column columns[] = {{"component", false}, {"verdict", false}, {"", false}};
+    static const struct sp_column columns[] = {{"component", SP_LEFT}, {"verdict", SP_LEFT}, {"", SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 3, .prose = true};
     for (size_t i = 0; i < shapeproof_component_count(components); i++) {
         const struct shapeproof_component *component = shapeproof_component(components, i);
@@ -220,8 +220,11 @@ char *shapeproof_report_component_totals(const struct shapeproof_components *com
                                          const struct shapeproof_totals *totals,
                                          const struct shapeproof_report_options *options, size_t *length)
 {
-    static const struct sp_column columns[] = {
-        {"component", false}, {"class", false}, {"tensors", true}, {"parameters", true}, {"bytes", true}};
+    static const struct sp_column columns[] = {{"component", SP_LEFT},
+                                               {"class", SP_LEFT},
+                                               {"tensors", SP_RIGHT},
+                                               {"parameters", SP_RIGHT},
+                                               {"bytes", SP_RIGHT}};
     static const struct shapeproof_report_options plain = {0};
     struct sp_table table = {.columns = columns, .column_count = 5};
     struct shapeproof_totals sum = {0};

@@ -53,7 +53,7 @@ static void put_group_name(struct sp_text *text, const char *group)
 static void put_formulas(const struct shapeproof_derivation *derivation, struct sp_text *text,
                          const struct shapeproof_report_derive_options *options)
 {
-    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 2};
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
         const struct shapeproof_formula *formula = shapeproof_derivation_formula(derivation, i);
@@ -75,7 +75,7 @@ static void put_formulas(const struct shapeproof_derivation *derivation, struct 
 static void put_symbols(const struct shapeproof_derivation *derivation, struct sp_text *text,
                         const struct shapeproof_report_options *options)
 {
-    static const struct sp_column columns[] = {{"symbol", false}, {"hyper-parameter", false}, {"default", false}};
+    static const struct sp_column columns[] = {{"symbol", SP_LEFT}, {"hyper-parameter", SP_LEFT}, {"default", SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 3};
     for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
         const struct shapeproof_symbol *symbol = shapeproof_derivation_symbol(derivation, i);

@@ -262,7 +262,7 @@ static void put_mappings(const struct shapeproof_diff *diff, struct sp_text *tex
                          const struct shapeproof_report_options *options)
 {
     static const struct sp_column columns[] = {
-        {NULL, false}, {NULL, false}, {NULL, false}, {NULL, true}, {NULL, false}};
+        {NULL, SP_LEFT}, {NULL, SP_LEFT}, {NULL, SP_LEFT}, {NULL, SP_RIGHT}, {NULL, SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 5};
     if (!shapeproof_diff_mapping_count(diff)) return;
     sp_put_heading(text, options, "renamed");

@@ -67,7 +67,7 @@ static void put_value(struct sp_text *text, const struct shapeproof_evaluated *e
 static void put_values(struct sp_text *text, const struct shapeproof_evaluation *evaluation,
                        const struct shapeproof_report_options *options)
 {
-    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 2, .prose = true};
     const size_t count = shapeproof_evaluation_count(evaluation);
     if (count == 1) {
@@ -97,13 +97,13 @@ static const struct shapeproof_evaluation *first_evaluation(const struct shapepr
 static void put_points(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
                        const struct shapeproof_report_evaluate_options *options)
 {
-    struct sp_column columns[SP_TABLE_COLUMNS] = {{options->varied, true}};
+    struct sp_column columns[SP_TABLE_COLUMNS] = {{options->varied, SP_RIGHT}};
     const struct shapeproof_evaluation *first = first_evaluation(points, count);
     size_t values = first ? shapeproof_evaluation_count(first) : 0;
     if (values > SP_TABLE_COLUMNS - 2) values = SP_TABLE_COLUMNS - 2;
     for (size_t k = 0; k < values; k++)
-        columns[k + 1] = (struct sp_column){shapeproof_evaluation_get(first, k)->expression, true};
-    columns[values + 1] = (struct sp_column){"", false};
+        columns[k + 1] = (struct sp_column){shapeproof_evaluation_get(first, k)->expression, SP_RIGHT};
+    columns[values + 1] = (struct sp_column){"", SP_LEFT};
     struct sp_table table = {.columns = columns, .column_count = values + 2, .prose = true};
     for (size_t i = 0; i < count; i++) {
         sp_put_visible(sp_table_cell(&table), points[i].value);

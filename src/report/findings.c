@@ -19,7 +19,7 @@ static enum sp_color severity_color(enum shapeproof_severity severity)
 
 struct sp_table sp_label_table(void)
 {
-    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}};
+    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}};
     return (struct sp_table){.columns = columns, .column_count = 2, .prose = true};
 }
 

@@ -206,7 +206,7 @@ static void put_inferred(const struct shapeproof_inference *inference, struct sp
                          const struct shapeproof_report_options *options, bool determined)
 {
     const struct sp_column columns[] = {
-        {determined ? "hyper-parameter" : "not determined", false}, {"value", false}, {"because", false}};
+        {determined ? "hyper-parameter" : "not determined", SP_LEFT}, {"value", SP_LEFT}, {"because", SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 3, .prose = true};
     for (size_t i = 0; i < shapeproof_inference_count(inference); i++) {
         const struct shapeproof_inferred inferred = *shapeproof_inference_get(inference, i);
@@ -326,7 +326,8 @@ static void put_missing(const struct shapeproof_inference *inference, struct sp_
 static void put_other_tables(const struct shapeproof_inference *inference, struct sp_text *text,
                              const struct shapeproof_report_options *options)
 {
-    static const struct sp_column columns[] = {{"other tables", false}, {"explained", true}, {"missing", true}};
+    static const struct sp_column columns[] = {
+        {"other tables", SP_LEFT}, {"explained", SP_RIGHT}, {"missing", SP_RIGHT}};
     enum { MOST = 4 };
     struct sp_table table = {.columns = columns, .column_count = 3};
     size_t shown = 0;

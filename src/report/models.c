@@ -38,8 +38,11 @@ static void put_models_json(struct sp_text *text, const struct shapeproof_models
 static void put_list(struct sp_text *text, const struct shapeproof_models *models, const char *filter,
                      const struct shapeproof_report_options *options)
 {
-    static const struct sp_column columns[] = {
-        {"model", false}, {"published", true}, {"parameters", true}, {"type", false}, {"on the hub", false}};
+    static const struct sp_column columns[] = {{"model", SP_LEFT},
+                                               {"published", SP_RIGHT},
+                                               {"parameters", SP_RIGHT},
+                                               {"type", SP_LEFT},
+                                               {"on the hub", SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
     for (size_t i = 0; i < shapeproof_models_count(models); i++) {
         const struct shapeproof_model *model = shapeproof_models_get(models, i);
@@ -82,8 +85,8 @@ static void put_fact(struct sp_table *table, const char *what, const char *fact)
 static void put_one(struct sp_text *text, const struct shapeproof_model *model,
                     const struct shapeproof_report_options *options)
 {
-    static const struct sp_column facts[] = {{NULL, false}, {NULL, false}};
-    static const struct sp_column values[] = {{"hyper-parameter", false}, {"value", false}};
+    static const struct sp_column facts[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}};
+    static const struct sp_column values[] = {{"hyper-parameter", SP_LEFT}, {"value", SP_LEFT}};
     struct sp_table table = {.columns = facts, .column_count = 2};
     put_fact(&table, "model", model->name);
     put_fact(&table, "on the hub", model->hub);

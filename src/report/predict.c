@@ -118,7 +118,7 @@ static void put_hyperparameter_table(const struct shapeproof_prediction *predict
                                      const struct shapeproof_report_predict_options *options)
 {
     static const struct sp_column columns[] = {
-        {"hyper-parameter", false}, {"symbol", false}, {"value", false}, {"from", false}};
+        {"hyper-parameter", SP_LEFT}, {"symbol", SP_LEFT}, {"value", SP_LEFT}, {"from", SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 4};
     for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++) {
         const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(prediction, i);
@@ -228,7 +228,7 @@ static void put_tensors(const struct shapeproof_prediction *prediction, struct s
                         const struct shapeproof_report_predict_options *options)
 {
     static const struct sp_column columns[] = {
-        {"tensor", false}, {"shape", false}, {"", false}, {"parameters", true}, {"", false}};
+        {"tensor", SP_LEFT}, {"shape", SP_LEFT}, {"", SP_LEFT}, {"parameters", SP_RIGHT}, {"", SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 5};
     const size_t count = shapeproof_prediction_count(prediction);
     size_t *members = sp_realloc(NULL, count, sizeof *members);
@@ -259,7 +259,7 @@ static void put_total(struct sp_table *table, const char *name, uint64_t number,
 static void put_predicted_totals(const struct shapeproof_prediction *prediction, struct sp_text *text,
                                  const struct shapeproof_report_predict_options *options)
 {
-    static const struct sp_column columns[] = {{NULL, false}, {NULL, false}, {NULL, false}};
+    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}, {NULL, SP_LEFT}};
     const struct shapeproof_predicted_totals *totals = shapeproof_prediction_totals(prediction);
     struct sp_table table = {.columns = columns, .column_count = 3};
     const bool tied = totals->parameters != totals->unique_parameters;

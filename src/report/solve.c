@@ -83,9 +83,9 @@ static void put_solutions(const struct shapeproof_solutions *solutions, struct s
                           const struct shapeproof_report_options *options)
 {
     static const struct sp_column exact[] = {
-        {"symbol", false}, {"hyper-parameter", false}, {"value", true}, {"instead of", true}};
+        {"symbol", SP_LEFT}, {"hyper-parameter", SP_LEFT}, {"value", SP_RIGHT}, {"instead of", SP_RIGHT}};
     static const struct sp_column rounded[] = {
-        {"symbol", false}, {"hyper-parameter", false}, {"values", true}, {"now", true}};
+        {"symbol", SP_LEFT}, {"hyper-parameter", SP_LEFT}, {"values", SP_RIGHT}, {"now", SP_RIGHT}};
     struct sp_table table = {.columns = shapeproof_solutions_rounded(solutions) ? rounded : exact, .column_count = 4};
     for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++) {
         const struct shapeproof_solution solution = *shapeproof_solutions_get(solutions, i);
@@ -176,8 +176,9 @@ static void solve_together_text(const struct shapeproof_combinations *found, str
     const size_t rows = count < MOST_ROWS ? count : MOST_ROWS;
     struct sp_column columns[SP_TABLE_COLUMNS] = {{.title = ""}};
     struct sp_table table = {.columns = columns, .column_count = keys + 1};
-    for (size_t i = 0; i < keys; i++) columns[i] = (struct sp_column){shapeproof_combinations_key(found, i)->key, true};
-    columns[keys] = (struct sp_column){"parameters", true};
+    for (size_t i = 0; i < keys; i++)
+        columns[i] = (struct sp_column){shapeproof_combinations_key(found, i)->key, SP_RIGHT};
+    columns[keys] = (struct sp_column){"parameters", SP_RIGHT};
     if (!count) {
         sp_text_puts(text, "no combination of these hyper-parameters gives ");
         sp_put_visible(text, shapeproof_combinations_asked(found));

@@ -94,7 +94,7 @@ static void narrow(struct sp_table *table, size_t limit)
     struct sp_table_layout *layout = &table->layout;
     size_t others = 0;
     for (size_t i = 1; i < table->column_count; i++)
-        if (layout->shown[i] && (i + 1 < table->column_count || table->columns[i].right))
+        if (layout->shown[i] && (i + 1 < table->column_count || table->columns[i].alignment == SP_RIGHT))
             others += layout->width[i] + GAP;
     layout->wraps = limit != 0;
     if (!limit || layout->width[0] + others <= limit) return;
@@ -130,7 +130,7 @@ static void write_cell(struct line *line, size_t column, const char *text, size_
 static size_t start_of(const struct sp_table *table, size_t i, size_t width)
 {
     const struct sp_table_layout *layout = &table->layout;
-    const bool right = table->columns[i].right && width < layout->width[i];
+    const bool right = table->columns[i].alignment == SP_RIGHT && width < layout->width[i];
     return layout->start[i] + (right ? layout->width[i] - width : 0);
 }
 

@@ -22,9 +22,11 @@
 enum { SP_TABLE_COLUMNS = 12 }; /* the most that a table can have */
 enum { SP_TABLE_WIDEST = 512 }; /* first cells that are wider count as one less */
 
+enum sp_alignment { SP_LEFT, SP_RIGHT };
+
 struct sp_column {
     const char *title; /* may be ""; NULL in every column for a table without a heading */
-    bool right;        /* aligned to the right */
+    enum sp_alignment alignment;
 };
 
 /* Where the columns are. */

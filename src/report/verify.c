@@ -317,7 +317,7 @@ static void put_groups(const struct shapeproof_verification *verification, struc
                        const struct shapeproof_report_options *options)
 {
     static const struct sp_column columns[] = {
-        {"group", false}, {"formula", false}, {"predicted", true}, {"stored", true}, {"", true}};
+        {"group", SP_LEFT}, {"formula", SP_LEFT}, {"predicted", SP_RIGHT}, {"stored", SP_RIGHT}, {"", SP_RIGHT}};
     struct sp_table table = {.columns = columns, .column_count = 5};
     for (size_t i = 0; i < shapeproof_verification_group_count(verification); i++)
         put_group(&table, shapeproof_verification_group(verification, i),

@@ -87,7 +87,8 @@ static void outside_text_is_made_visible(void **state)
 
 /* ---- tables ---- */
 
-static const struct sp_column columns[] = {{"name", false}, {"empty", false}, {"size", true}, {"note", false}};
+static const struct sp_column columns[] = {
+    {"name", SP_LEFT}, {"empty", SP_LEFT}, {"size", SP_RIGHT}, {"note", SP_LEFT}};
 
 static void add_row(struct sp_table *table, const char *name, const char *size, const char *note)
 {
@@ -171,7 +172,7 @@ static void a_table_without_rows_is_nothing(void **state)
 /* What says why is not torn apart behind a value that leaves it little room. */
 static void words_begin_a_line_where_they_have_no_room(void **state)
 {
-    static const struct sp_column reasons[] = {{"key", false}, {"value", false}, {"because", false}};
+    static const struct sp_column reasons[] = {{"key", SP_LEFT}, {"value", SP_LEFT}, {"because", SP_LEFT}};
     static const char value[] = "[\"a long list\", \"of texts\", \"that fills the line\"]";
     const struct shapeproof_report_options options = {0};
     struct sp_table table = {.columns = reasons, .column_count = 3, .prose = true};

@@ -94,8 +94,8 @@ static void put_tensor_rows(const void *context, struct sp_inspect_rows *rows)
 
 static void put_list(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    static const struct sp_column columns[] = {{"name", false},      {"dtype", false}, {"shape", false},
-                                               {"parameters", true}, {"bytes", true},  {"note", false}};
+    static const struct sp_column columns[] = {{"name", SP_LEFT},        {"dtype", SP_LEFT},  {"shape", SP_LEFT},
+                                               {"parameters", SP_RIGHT}, {"bytes", SP_RIGHT}, {"note", SP_LEFT}};
     sp_inspect_put_rows(inspect, columns, sizeof columns / sizeof *columns, put_tensor_rows, inspect, text);
 }
 

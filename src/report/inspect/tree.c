@@ -422,9 +422,9 @@ static void put_all_nodes(const void *context, struct sp_inspect_rows *rows)
 
 void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    static const struct sp_column columns[] = {{"name", false},  {"tensors", true},    {"dtype", false},
-                                               {"shape", false}, {"parameters", true}, {"bytes", true},
-                                               {"note", false}};
+    static const struct sp_column columns[] = {{"name", SP_LEFT},  {"tensors", SP_RIGHT},    {"dtype", SP_LEFT},
+                                               {"shape", SP_LEFT}, {"parameters", SP_RIGHT}, {"bytes", SP_RIGHT},
+                                               {"note", SP_LEFT}};
     struct sp_name_tree tree;
     name_tree_open(&tree, inspect, true);
     sp_inspect_put_rows(inspect, columns, sizeof columns / sizeof *columns, put_all_nodes, &tree, text);
@@ -463,7 +463,7 @@ static void put_all_prefixes(const void *context, struct sp_inspect_rows *rows)
 void sp_inspect_prefixes(const struct sp_inspect *inspect, struct sp_text *text)
 {
     static const struct sp_column columns[] = {
-        {"prefix", false}, {"tensors", true}, {"parameters", true}, {"bytes", true}};
+        {"prefix", SP_LEFT}, {"tensors", SP_RIGHT}, {"parameters", SP_RIGHT}, {"bytes", SP_RIGHT}};
     struct sp_name_tree tree;
     name_tree_open(&tree, inspect, false);
     sp_inspect_put_rows(inspect, columns, sizeof columns / sizeof *columns, put_all_prefixes, &tree, text);
