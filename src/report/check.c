@@ -256,7 +256,8 @@ static void put_declared(struct sp_table *table, const struct shapeproof_declare
     else if (!declared->agrees) sp_text_puts(cell, ": not so");
 }
 
-/* At least "predicted" and "stored"; a row that says the same as the one above is left out. */
+/* The table of counts: "predicted" and "stored", then "unique" and "logical" where they differ from the row above, then
+ * what files say of the size. A note behind a row says what it counts. */
 static void put_counts(const struct shapeproof_check *check, struct sp_text *text,
                        const struct shapeproof_report_options *options)
 {
@@ -279,6 +280,7 @@ static void put_counts(const struct shapeproof_check *check, struct sp_text *tex
     put_share(&note, counts->copies, "in copies of tied tensors");
     put_share(&note, counts->buffers, "in buffers");
     put_share(&note, counts->state, "in the state of a trainer");
+    /* packed weights count with what they stand for: otherwise "logical" is "unique" without what is named above */
     if (counts->logical != counts->unique - counts->copies - counts->buffers - counts->state)
         sp_text_puts(&note, note.length ? ", unpacked" : "unpacked");
     if (counts->logical != counts->unique)

@@ -8,8 +8,15 @@
 #include "report/inventory.h"
 #include "shapeproof/report.h"
 
-/* What is said of a component in a word; the later, the worse. */
-enum outcome { OUTCOME_NONE, OUTCOME_MATCH, OUTCOME_EXPLAINED, OUTCOME_UNKNOWN, OUTCOME_DIFFERS, OUTCOME_MISSING };
+/* What is said of a component in a word; a later one is worse. */
+enum outcome {
+    OUTCOME_NONE, /* there is nothing to check */
+    OUTCOME_MATCH,
+    OUTCOME_EXPLAINED,
+    OUTCOME_UNKNOWN, /* also after an error */
+    OUTCOME_DIFFERS,
+    OUTCOME_MISSING /* the list has a component that is not there */
+};
 
 static const char *const outcome_words[] = {"-", "match", "explained", "unknown", "differs", "missing"};
 
@@ -87,7 +94,8 @@ static enum sp_color outcome_color(enum outcome outcome)
                                                            : SHAPEPROOF_VERDICT_DIFFERS);
 }
 
-/* How many are as bad as the worst, and which. */
+/* The first line: the worst verdict, and which components have it: "differs: 1 of 5 components: unet". Behind it, those
+ * that a loader does not load whole. */
 static void put_worst_verdict(const struct shapeproof_components *components,
                               const struct shapeproof_component_result *results, struct sp_text *text,
                               const struct shapeproof_report_options *options)

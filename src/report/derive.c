@@ -117,6 +117,7 @@ static void put_markdown_formula(struct sp_text *text, const char *formula, bool
     sp_text_puts(text, latex ? "$" : "`");
 }
 
+/* Two tables of Markdown: the formulas of the groups, with conditions as in put_formulas, then the symbols. */
 static void derive_markdown(const struct shapeproof_derivation *derivation, struct sp_text *text,
                             const struct shapeproof_report_derive_options *options)
 {

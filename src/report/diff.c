@@ -257,7 +257,7 @@ static void put_both_sides(const struct shapeproof_diff *diff, struct sp_text *t
     sp_table_render(&table, text, options);
 }
 
-/* How the names of A become those of B. */
+/* How the names of A become those of B: "module.* -> *, transposed  24 tensors", a line for each translation. */
 static void put_mappings(const struct shapeproof_diff *diff, struct sp_text *text,
                          const struct shapeproof_report_options *options)
 {
@@ -303,13 +303,20 @@ static void put_diff_group(struct sp_text *text, const struct shapeproof_report_
     sp_end_item(text, begin);
 }
 
-/* What is renamed was said above, and of state only the number is said. */
-static bool is_shown(const struct shapeproof_diff_finding *finding, bool all, bool notes)
+/* The two parts of what was found. */
+enum part {
+    FINDINGS, /* errors and warnings */
+    NOTES
+};
+
+/* Whether a finding has a line in that part. Without --all what is renamed was said above, and of state only the number
+ * is said. */
+static bool is_shown(const struct shapeproof_diff_finding *finding, enum part part, bool all)
 {
     const bool in_short =
         finding->kind == SHAPEPROOF_DIFF_FINDING_RENAMED || finding->kind == SHAPEPROOF_DIFF_FINDING_STATE;
     if (in_short && !all) return false;
-    return (finding->severity == SHAPEPROOF_SEVERITY_NOTE) == notes;
+    return (finding->severity == SHAPEPROOF_SEVERITY_NOTE) == (part == NOTES);
 }
 
 /*   note     24 tensors renamed (expected: the names of 2021); nothing for none. */
@@ -365,7 +372,7 @@ static void put_state(const struct shapeproof_diff *diff, struct sp_text *text,
 
 /* A line for each, or for each group as far as there is room for them. */
 static void put_diff_groups(const struct shapeproof_diff *diff, struct sp_text *body,
-                            const struct shapeproof_report_options *options, bool notes, size_t room)
+                            const struct shapeproof_report_options *options, enum part part, size_t room)
 {
     const size_t count = options->all ? shapeproof_diff_finding_count(diff) : shapeproof_diff_group_count(diff);
     size_t left = 0;
@@ -373,7 +380,7 @@ static void put_diff_groups(const struct shapeproof_diff *diff, struct sp_text *
         const struct shapeproof_diff_group shown =
             options->all ? group_of_one(shapeproof_diff_finding(diff, i)) : *shapeproof_diff_group(diff, i);
         const size_t end = body->length;
-        if (!is_shown(shown.first, options->all, notes)) continue;
+        if (!is_shown(shown.first, part, options->all)) continue;
         if (!left) put_diff_group(body, options, &shown);
         if (!left && (options->all || sp_count_lines(body) <= room)) continue;
         if (!left) sp_cut_back(body, end);
@@ -389,21 +396,26 @@ static bool has_notes(const struct shapeproof_diff *diff)
     return false;
 }
 
-/* Errors and warnings under one heading, notes under another. */
+/* One of the parts under its heading, as long as the report has room for it; nothing when it is empty. */
 static void put_diff_findings(const struct shapeproof_diff *diff, struct sp_text *text,
-                              const struct shapeproof_report_options *options, bool notes)
+                              const struct shapeproof_report_options *options, enum part part)
 {
-    enum { HEADING = 2, MORE = 1, FEWEST = 4 };
+    enum {
+        HEADING = 2,
+        MORE = 1,
+        FEWEST = 4
+    }; /* lines: of a heading, of "... and 5 more", and of the findings at least */
     struct sp_text body = {0};
-    const size_t below = !notes && has_notes(diff) ? HEADING + FEWEST : 0;
+    /* the findings leave room for a few notes */
+    const size_t below = part == FINDINGS && has_notes(diff) ? HEADING + FEWEST : 0;
     const size_t taken = sp_count_lines(text) + HEADING + MORE + below;
-    put_diff_groups(diff, &body, options, notes, taken + FEWEST < SP_MOST_LINES ? SP_MOST_LINES - taken : FEWEST);
-    if (notes && !options->all) {
+    put_diff_groups(diff, &body, options, part, taken + FEWEST < SP_MOST_LINES ? SP_MOST_LINES - taken : FEWEST);
+    if (part == NOTES && !options->all) {
         put_all_expected_names(diff, &body, options);
         put_state(diff, &body, options);
     }
     if (body.length) {
-        sp_put_heading(text, options, notes ? "notes" : "findings");
+        sp_put_heading(text, options, part == NOTES ? "notes" : "findings");
         sp_text_append(text, body.data, body.length);
     }
     sp_text_free(&body);
@@ -426,7 +438,7 @@ char *shapeproof_report_diff(const struct shapeproof_diff *diff, const struct sh
     sp_text_puts(&text, "\n\n");
     put_both_sides(diff, &text, options);
     put_mappings(diff, &text, options);
-    put_diff_findings(diff, &text, options, false);
-    put_diff_findings(diff, &text, options, true);
+    put_diff_findings(diff, &text, options, FINDINGS);
+    put_diff_findings(diff, &text, options, NOTES);
     return sp_text_take(&text, length);
 }

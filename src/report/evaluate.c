@@ -49,8 +49,14 @@ static void evaluate_json(const struct shapeproof_evaluated_point *points, size_
 
 /* ---- text ---- */
 
-/* "124,439,808", "0.316489", with `exact` "0.316489 (51281/162031)", "true", or "unknown: why". */
-static void put_value(struct sp_text *text, const struct shapeproof_evaluated *evaluated, bool exact)
+/* How a number that is no integer is written. */
+enum fractions {
+    ROUNDED,  /* 0.316489 */
+    AND_EXACT /* 0.316489 (51281/162031) */
+};
+
+/* "124,439,808", a number that is no integer, "true", or "unknown: why". */
+static void put_value(struct sp_text *text, const struct shapeproof_evaluated *evaluated, enum fractions fractions)
 {
     const int64_t denominator = evaluated->value.denominator;
     if (!evaluated->text) {
@@ -60,10 +66,11 @@ static void put_value(struct sp_text *text, const struct shapeproof_evaluated *e
         sp_put_fraction(text, evaluated->value);
     } else if (denominator > 1) {
         sp_text_puts(text, sp_real_text(evaluated->number, 6).text);
-        if (exact) sp_text_printf(text, " (%s)", evaluated->text);
+        if (fractions == AND_EXACT) sp_text_printf(text, " (%s)", evaluated->text);
     } else sp_put_visible(text, evaluated->text);
 }
 
+/* A line for each expression; of a single one its value alone. */
 static void put_values(struct sp_text *text, const struct shapeproof_evaluation *evaluation,
                        const struct shapeproof_report_options *options)
 {
@@ -71,14 +78,14 @@ static void put_values(struct sp_text *text, const struct shapeproof_evaluation 
     struct sp_table table = {.columns = columns, .column_count = 2, .prose = true};
     const size_t count = shapeproof_evaluation_count(evaluation);
     if (count == 1) {
-        put_value(text, shapeproof_evaluation_get(evaluation, 0), true);
+        put_value(text, shapeproof_evaluation_get(evaluation, 0), AND_EXACT);
         sp_text_puts(text, "\n");
         return;
     }
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_evaluated *evaluated = shapeproof_evaluation_get(evaluation, i);
         sp_put_visible(sp_table_cell(&table), evaluated->expression);
-        put_value(sp_table_cell(&table), evaluated, true);
+        put_value(sp_table_cell(&table), evaluated, AND_EXACT);
     }
     sp_table_render(&table, text, options);
 }
@@ -100,6 +107,7 @@ static void put_points(struct sp_text *text, const struct shapeproof_evaluated_p
     struct sp_column columns[SP_TABLE_COLUMNS] = {{options->varied, SP_RIGHT}};
     const struct shapeproof_evaluation *first = first_evaluation(points, count);
     size_t values = first ? shapeproof_evaluation_count(first) : 0;
+    /* beside the values there is a column for the hyper-parameter, and one for why a point has none */
     if (values > SP_TABLE_COLUMNS - 2) values = SP_TABLE_COLUMNS - 2;
     for (size_t k = 0; k < values; k++)
         columns[k + 1] = (struct sp_column){shapeproof_evaluation_get(first, k)->expression, SP_RIGHT};
@@ -109,7 +117,7 @@ static void put_points(struct sp_text *text, const struct shapeproof_evaluated_p
         sp_put_visible(sp_table_cell(&table), points[i].value);
         for (size_t k = 0; k < values; k++) {
             struct sp_text *cell = sp_table_cell(&table);
-            if (points[i].evaluation) put_value(cell, shapeproof_evaluation_get(points[i].evaluation, k), false);
+            if (points[i].evaluation) put_value(cell, shapeproof_evaluation_get(points[i].evaluation, k), ROUNDED);
             else sp_text_puts(cell, "-");
         }
         struct sp_text *why = sp_table_cell(&table);
@@ -139,6 +147,8 @@ static void csv_value(struct sp_text *text, const struct shapeproof_evaluated *e
     else sp_text_puts(text, sp_real_text(evaluated->number, 17).text);
 }
 
+/* A heading with the hyper-parameter that is varied and the expressions, then a row for each point. A value that could
+ * not be computed is empty. Lines end with CR LF, as RFC 4180 has it. */
 static void evaluate_csv(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
                          const struct shapeproof_report_evaluate_options *options)
 {

@@ -126,13 +126,14 @@ static void put_verdict(const struct shapeproof_inference *inference, struct sp_
     sp_text_puts(text, all == 1 ? " tensor" : " tensors");
     for (size_t i = 0; i < shapeproof_inference_note_count(inference); i++) {
         const struct shapeproof_inference_note *note = shapeproof_inference_note(inference, i);
-        if (note->brief) sp_text_puts(text, ", ");
-        if (note->brief) sp_put_visible(text, note->brief);
+        if (!note->brief) continue;
+        sp_text_puts(text, ", ");
+        sp_put_visible(text, note->brief);
     }
     if (shapeproof_inference_missing_count(inference)) {
         sp_text_puts(text, ", but ");
-        sp_put_count(text, shapeproof_inference_missing_count(inference), "more should be there",
-                     "more should be there");
+        sp_text_grouped(text, shapeproof_inference_missing_count(inference));
+        sp_text_puts(text, " more should be there");
     }
     sp_text_puts(text, "\n");
 }
@@ -201,10 +202,13 @@ static bool is_said_before(const struct shapeproof_inference *inference, struct 
     return sp_is_class_key(inferred.name) && *class && !is_other;
 }
 
+enum certainty { DETERMINED, NOT_DETERMINED };
+
 /* The hyper-parameters that the file determines, or those that it does not. */
-static void put_inferred(const struct shapeproof_inference *inference, struct sp_text *text,
-                         const struct shapeproof_report_options *options, bool determined)
+static void put_inferred(enum certainty certainty, const struct shapeproof_inference *inference, struct sp_text *text,
+                         const struct shapeproof_report_options *options)
 {
+    const bool determined = certainty == DETERMINED;
     const struct sp_column columns[] = {
         {determined ? "hyper-parameter" : "not determined", SP_LEFT}, {"value", SP_LEFT}, {"because", SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 3, .prose = true};
@@ -224,9 +228,9 @@ static void put_inferred(const struct shapeproof_inference *inference, struct sp
 /* Names with what is to be said of each; those of which the same is said share a line. */
 struct remarks {
     struct sp_arena arena;
-    struct sp_kinds kinds;
+    struct sp_kinds kinds; /* equal remarks have one key */
     struct sp_collapse_input *names;
-    const char **remarks;
+    const char **remarks; /* parallel to names */
     size_t count;
 };
 
@@ -281,7 +285,8 @@ static void end_remarks(struct remarks *remarks)
     sp_arena_free(&remarks->arena);
 }
 
-/* The shape of each, and the one that the table has for that name. */
+/* The tensors of the file that are not explained, each with its shape, and with the one that the table has for that
+ * name if it has it. Those with the same shapes share a line. */
 static void put_unexplained(const struct shapeproof_inference *inference, struct sp_text *text,
                             const struct shapeproof_report_options *options)
 {
@@ -357,8 +362,8 @@ char *shapeproof_report_infer(const struct shapeproof_inference *inference,
     put_verdict(inference, &text, options);
     sp_text_puts(&text, "\n");
     put_inferred_table(inference, &text, options);
-    put_inferred(inference, &text, options, true);
-    put_inferred(inference, &text, options, false);
+    put_inferred(DETERMINED, inference, &text, options);
+    put_inferred(NOT_DETERMINED, inference, &text, options);
     put_inference_notes(inference, &text, options);
     put_unexplained(inference, &text, options);
     put_missing(inference, &text, options);

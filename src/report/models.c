@@ -75,6 +75,7 @@ static void put_config(struct sp_table *table, const char *before, struct shapep
     }
 }
 
+/* A row, if the fact is known. */
 static void put_fact(struct sp_table *table, const char *what, const char *fact)
 {
     if (!fact) return;
@@ -82,6 +83,7 @@ static void put_fact(struct sp_table *table, const char *what, const char *fact)
     sp_put_visible(sp_table_cell(table), fact);
 }
 
+/* All about one model: where it was published, then its hyper-parameters. */
 static void put_one(struct sp_text *text, const struct shapeproof_model *model,
                     const struct shapeproof_report_options *options)
 {

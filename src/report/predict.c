@@ -185,7 +185,7 @@ static void put_group_heading(const struct shapeproof_prediction *prediction, st
     put_formula(sp_table_cell(table), forms, info->name);
 }
 
-/* Tensors share a line when all but their indices is the same; the key stands for all that. */
+/* Equal for tensors with the same shape and note, which may share a line: the index of the first of them. */
 static size_t merge_key(struct sp_arena *arena, struct sp_map *known, const struct shapeproof_prediction *prediction,
                         const struct shapeproof_predicted *tensor, size_t index)
 {
@@ -199,7 +199,8 @@ static size_t merge_key(struct sp_arena *arena, struct sp_map *known, const stru
     return index;
 }
 
-/* The tensors of a group, in its order; `members` are indices into the prediction. */
+/* The lines of a group: one for each tensor if `all` are wanted, else names that differ in their indices alone share
+ * one. `members` are its tensors, indices into the prediction. */
 static void put_group_lines(const struct shapeproof_prediction *prediction, struct sp_table *table,
                             const size_t *members, size_t count, bool all)
 {
@@ -223,7 +224,7 @@ static void put_group_lines(const struct shapeproof_prediction *prediction, stru
     sp_arena_free(&arena);
 }
 
-/* Group by group. */
+/* The table of tensors, group by group. */
 static void put_tensors(const struct shapeproof_prediction *prediction, struct sp_text *text,
                         const struct shapeproof_report_predict_options *options)
 {

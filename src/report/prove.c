@@ -23,7 +23,7 @@ static void json_proof(struct sp_writer *json, const struct shapeproof_proof *pr
     sp_write_key_bool(json, "as_expected", proof->as_expected);
     if (proof->verdict == SHAPEPROOF_TESTED) {
         sp_write_key_number(json, "points", proof->points);
-        sp_write_key_number(json, "disagreed", 0);
+        sp_write_key_number(json, "disagreed", 0); /* one would refute the claim */
         sp_write_key_number(json, "untried", proof->untried);
     }
     sp_write_key_string(json, "file", proof->file);
@@ -48,10 +48,12 @@ static void prove_json(const struct shapeproof_proofs *proofs, struct sp_text *t
 static const struct {
     const char *word;
     enum sp_color color;
-} verdicts[] = {
-    {"PROVED", SP_COLOR_GREEN}, {"REFUTED", SP_COLOR_RED}, {"TESTED", SP_COLOR_YELLOW}, {"UNDECIDED", SP_COLOR_RED}};
+} verdicts[] = {[SHAPEPROOF_PROVED] = {"PROVED", SP_COLOR_GREEN},
+                [SHAPEPROOF_REFUTED] = {"REFUTED", SP_COLOR_RED},
+                [SHAPEPROOF_TESTED] = {"TESTED", SP_COLOR_YELLOW},
+                [SHAPEPROOF_UNDECIDED] = {"UNDECIDED", SP_COLOR_RED}};
 
-/* A line below the claim; nothing when there is nothing to say. */
+/* A line below the claim, below its first word; nothing when there is nothing to say. */
 static void put_detail(struct sp_text *text, const char *label, const char *detail)
 {
     if (!detail || !*detail) return;
@@ -64,13 +66,12 @@ static void put_detail(struct sp_text *text, const char *label, const char *deta
 /*   REFUTED    claim total = V*E, and below it why, where, and who said so. */
 static void put_proof(const struct shapeproof_proof *proof, struct sp_text *text, bool color)
 {
+    enum { VERDICT_COLUMNS = 11 };
     const char *word = verdicts[proof->verdict].word;
+    const bool is_known_erratum = proof->as_expected && proof->verdict == SHAPEPROOF_REFUTED;
     sp_text_puts(text, "  ");
-    sp_color_puts(text, color,
-                  proof->as_expected && proof->verdict == SHAPEPROOF_REFUTED ? SP_COLOR_YELLOW
-                                                                             : verdicts[proof->verdict].color,
-                  word);
-    sp_text_pad(text, 11 - strlen(word));
+    sp_color_puts(text, color, is_known_erratum ? SP_COLOR_YELLOW : verdicts[proof->verdict].color, word);
+    sp_text_pad(text, VERDICT_COLUMNS - strlen(word));
     sp_put_visible(text, proof->claim);
     sp_text_puts(text, "\n");
     put_detail(text, "given ", proof->given);
@@ -86,11 +87,13 @@ static void put_proof(const struct shapeproof_proof *proof, struct sp_text *text
     if (proof->erratum && !proof->as_expected) put_detail(text, "", "marked as an erratum, and not refuted");
 }
 
-/* The claims table by table, then how many of each kind there are. */
+/* The claims table by table, without those that are as expected unless all are wanted; then how many of each verdict
+ * there are. */
 static void prove_text(const struct shapeproof_proofs *proofs, struct sp_text *text,
                        const struct shapeproof_report_options *options)
 {
-    size_t counts[4] = {0}, errata = 0, surprises = 0;
+    size_t counts[sizeof verdicts / sizeof *verdicts] = {0}; /* by verdict */
+    size_t errata = 0, surprises = 0;
     const char *table = "";
     for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
         const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
@@ -98,8 +101,11 @@ static void prove_text(const struct shapeproof_proofs *proofs, struct sp_text *t
         errata += proof->erratum && proof->as_expected;
         surprises += !proof->as_expected;
         if (proof->as_expected && !options->all) continue;
-        if (strcmp(table, proof->table) != 0)
-            sp_color_puts(text, options->color, SP_COLOR_BOLD, table = proof->table), sp_text_puts(text, "\n");
+        if (strcmp(table, proof->table) != 0) {
+            table = proof->table;
+            sp_color_puts(text, options->color, SP_COLOR_BOLD, table);
+            sp_text_puts(text, "\n");
+        }
         put_proof(proof, text, options->color);
     }
     if (*table) sp_text_puts(text, "\n");

@@ -34,7 +34,8 @@ static void json_whole(struct sp_writer *json, const char *key, int64_t number)
     json_fraction(json, key, (struct shapeproof_fraction){number, 1});
 }
 
-/* One group: formula, predicted and stored parameters, and what makes the difference. */
+/* One group: formula and predicted parameters; if there is a file, also what it stores and what makes the difference. A
+ * group without a name is what the file has and the table does not. */
 static void json_group(struct sp_writer *json, const struct shapeproof_stored_group *group, bool is_of_file)
 {
     sp_write_open_line(json, '{');
@@ -60,7 +61,7 @@ static void json_group(struct sp_writer *json, const struct shapeproof_stored_gr
     sp_write_close(json);
 }
 
-/* Not about a checkpoint alone. */
+/* Whether a claim is about a table; otherwise it is about a checkpoint alone. */
 static bool is_about_table(const struct shapeproof_verified_claim *claim)
 {
     return strcmp(claim->proof->table, "checkpoint") != 0;
@@ -313,6 +314,7 @@ static void put_deviations(const struct shapeproof_verification *verification, s
     }
 }
 
+/* The table of the groups, then what is stored and belongs to none of them, then why stored and predicted differ. */
 static void put_groups(const struct shapeproof_verification *verification, struct sp_text *text,
                        const struct shapeproof_report_options *options)
 {
@@ -423,10 +425,15 @@ static bool is_shown(const struct shapeproof_verified_claim *claim, bool all)
     return all || (claim->answer != SHAPEPROOF_CLAIM_OTHER && !claim->proof->erratum);
 }
 
-/* The last line: how many claims hold, fail, or could not be decided. */
+/* The last line: how many claims hold, fail, or could not be decided: "5 claims: 3 hold, 1 fails, 1 is a known
+ * erratum". Or that there is none. */
 static void put_totals(const struct shapeproof_verification *verification, struct sp_text *text)
 {
-    size_t counts[4] = {0}, errata = 0;
+    size_t counts[] = {[SHAPEPROOF_CLAIM_HOLDS] = 0,
+                       [SHAPEPROOF_CLAIM_FAILS] = 0,
+                       [SHAPEPROOF_CLAIM_OTHER] = 0,
+                       [SHAPEPROOF_CLAIM_UNKNOWN] = 0};
+    size_t errata = 0;
     const size_t count = shapeproof_verification_claim_count(verification);
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
@@ -444,11 +451,12 @@ static void put_totals(const struct shapeproof_verification *verification, struc
     const struct {
         size_t count;
         const char *one, *many;
-    } parts[] = {{counts[0], "holds", "hold"},
-                 {counts[1], "fails", "fail"},
-                 {counts[3], "is unknown", "are unknown"},
-                 {counts[2], "is about other hyper-parameters", "are about other hyper-parameters"},
-                 {errata, "is a known erratum", "are known errata"}};
+    } parts[] = {
+        {counts[SHAPEPROOF_CLAIM_HOLDS], "holds", "hold"},
+        {counts[SHAPEPROOF_CLAIM_FAILS], "fails", "fail"},
+        {counts[SHAPEPROOF_CLAIM_UNKNOWN], "is unknown", "are unknown"},
+        {counts[SHAPEPROOF_CLAIM_OTHER], "is about other hyper-parameters", "are about other hyper-parameters"},
+        {errata, "is a known erratum", "are known errata"}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (!parts[i].count) continue;
         sp_text_printf(text, "%s%zu %s", sign, parts[i].count, parts[i].count == 1 ? parts[i].one : parts[i].many);

@@ -10,9 +10,9 @@ enum { SP_LINE_COLUMNS = 80 };
 /* Where what is below `label: ` goes on, a little to the right of where it began. */
 enum { SP_HANGING = 2 };
 
-/* Breaks what was appended since `begin` at blanks, so that lines end before column 80 where they can; each goes on in
- * column `indent`. No name is broken, no shape, and no JSON value, which people copy: such a one that is longer than a
- * line has one of its own. */
+/* Breaks what was appended since the offset `begin` at blanks, so that lines end before column 80 where they can; each
+ * goes on in column `indent`. No name is broken, no shape, and no JSON value, which people copy: such a one that is
+ * longer than a line has one of its own. */
 void sp_wrap(struct sp_text *text, size_t begin, size_t indent);
 
 /* A report has no more lines, unless all is asked for. */

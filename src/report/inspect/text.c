@@ -133,7 +133,8 @@ static size_t put_tie(const struct shapeproof_inventory *inventory, const struct
     return same;
 }
 
-/* One line per storage; the notes of the list and JSON have all of them. */
+/* "ties  wte.weight = lm_head.weight", a line for each storage that several tensors have. Of more than TIES_SHOWN
+ * storages the rest is counted; the notes of the list and JSON have all of them. */
 static void put_ties(const struct sp_inspect *inspect, struct sp_text *text)
 {
     const struct shapeproof_tensor **tied = sp_realloc(NULL, inspect->count + 1, sizeof *tied);

@@ -348,7 +348,8 @@ static bool joins_child(const struct sp_name_node *node, unsigned depth, unsigne
     return node->folded == 1 && !node->tensor && only_child(node) && (!limit || depth < limit);
 }
 
-/* 12 x 7,087,872, then what is noted of a tensor. */
+/* "12 x 7,087,872" of a node that stands for several, then what is noted of a tensor. Which tensor it is tied to is
+ * said of a single one alone: the others may be tied to something else. */
 static void put_node_note(const struct sp_name_tree *tree, const struct sp_name_node *node, bool one_of_many,
                           struct sp_text *text)
 {
@@ -359,7 +360,6 @@ static void put_node_note(const struct sp_name_tree *tree, const struct sp_name_
         sp_text_grouped(text, node->tensor ? node->tensor->parameters : node->parameters);
     }
     if (!node->tensor) return;
-    /* Of several folded into one, the others may be tied to something else. */
     sp_inspect_put_note(text, begin, tree->inspect->inventory, node->tensor, !one_of_many && node->folded == 1);
 }
 
@@ -390,7 +390,9 @@ static void put_cells(const struct sp_name_tree *tree, struct sp_table *table, c
     sp_table_color(table, SP_COLOR_DIM);
 }
 
-/* Depth is counted in components, indentation in lines. */
+/* A line for a node, then those of its children. Nodes whose only child joins them share its line, so `depth`, in
+ * components of the name, and `indent`, in lines above it, differ. `one_of_many`: a node around it stands for several
+ * (folded), and so this one does. Children are shown up to the depth that is asked for. */
 static void put_node(const struct sp_name_tree *tree, struct sp_inspect_rows *rows, const struct sp_name_node *node,
                      unsigned depth, unsigned indent, bool one_of_many)
 {
