@@ -53,7 +53,7 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-/* Where no table is known for a model, the file itself may tell one. */
+/* Lets the error lead on to `infer`, which may find a table for the file. */
 static void lead_to_infer(const struct cli_args *args, struct shapeproof_error *error)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=,@";
@@ -65,7 +65,8 @@ static void lead_to_infer(const struct cli_args *args, struct shapeproof_error *
     shapeproof_free(path);
 }
 
-/* Where it is the class alone that is not known, what the file has of a known one. */
+/* Lets the error say what the file has of a known class, where the class of the configuration alone is not known; false
+ * when there is no such thing to say. */
 static bool name_body(const struct cli_subject *subject, const struct shapeproof_inventory *inventory,
                       struct shapeproof_error *error)
 {
@@ -75,7 +76,8 @@ static bool name_body(const struct cli_subject *subject, const struct shapeproof
     return body != NULL;
 }
 
-/* The exit status that --for asks for. */
+/* The exit status with --for: CLI_DIFFERS when a loader does not load the file whole, else CLI_UNKNOWN when that cannot
+ * be told of one. */
 static int judge_loadings(const struct shapeproof_loadings *loadings)
 {
     int status = CLI_OK;
@@ -129,7 +131,8 @@ static struct shapeproof_verification *hold_claims(const struct cli_args *args, 
     return verification;
 }
 
-/* That of the check, unless a claim fails, or nothing is wrong but that a claim cannot be evaluated. */
+/* The exit status of a check with claims: that of the check, but CLI_DIFFERS when a claim fails, and CLI_UNKNOWN in
+ * place of CLI_OK when one cannot be evaluated. Known errata do not count. */
 static int status_with_claims(int status, const struct shapeproof_verification *verification)
 {
     for (size_t i = 0; verification && i < shapeproof_verification_claim_count(verification); i++) {
@@ -162,7 +165,9 @@ static int report_check(const struct cli_args *args, const struct cli_subject *s
     return status;
 }
 
-/* Checks, and writes the report; exit status. */
+/* Checks the file under the configuration, and writes the report; exit status. Where no table is known for the
+ * configuration, the error also says what the file has of a known class, or leads on to `infer`, and it says so when
+ * the file is an adapter. */
 static int check_subject(const struct cli_args *args, const struct cli_subject *subject,
                          const struct shapeproof_inventory *inventory,
                          const struct shapeproof_expectations *expectations)

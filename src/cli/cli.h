@@ -129,7 +129,8 @@ int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *));
 /* Fetches the headers of what the URL names; NULL after an error was printed, with its exit status in *status. The
  * path of the sparse cache is shapeproof_remote_path's. */
 struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url, int *status);
-/* The text, with the URL in place of each path of a sparse cache; free() it. NULL when there is none in it. */
+/* The text of *length bytes, with the URL in place of each path of a sparse cache, and *length that of the result;
+ * free() it. NULL, and *length as it was, when the text has no such path. */
 char *cli_restore_urls(const char *text, size_t *length);
 void cli_free_remotes(struct cli_args *args);
 
@@ -147,7 +148,8 @@ const struct shapeproof_watch *cli_watch(const struct cli_args *args);
 int cli_exit_of(enum shapeproof_status status);
 /* Returns the exit status of the error. */
 int cli_error(const struct shapeproof_error *error);
-/* The words of the caller may be in it: they are made printable. `hint` may be NULL or "". Returns the status. */
+/* Prints an error, and a hint below it unless that is NULL or "". What is not printable in the words of the user is
+ * escaped. Of a checkpoint of a list the error is kept for its line of the results. Returns the status. */
 int cli_complain(enum cli_exit status, const char *hint, const char *format, ...) __attribute__((format(printf, 3, 4)));
 #define cli_usage_error(...) cli_complain(CLI_USAGE, __VA_ARGS__)
 /* Fill an error, and its hint, which cli_error prints: made printable, as the library makes its own. Nothing else

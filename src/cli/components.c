@@ -95,6 +95,8 @@ static void close_run(struct component_run *run)
     shapeproof_inventory_close(run->inventory);
 }
 
+/* The exit status that a component stands for: one that is missing differs from the list, one without weights is fine.
+ */
 static int judge_run(const struct cli_args *args, const struct shapeproof_component *component,
                      const struct component_run *run)
 {
@@ -103,6 +105,7 @@ static int judge_run(const struct cli_args *args, const struct shapeproof_compon
     return run->error.status ? cli_exit_of(run->error.status) : cli_judge_check(args, run->check, run->loadings);
 }
 
+/* Writes the report of all components. */
 static void put_report(const struct cli_args *args, const struct shapeproof_components *components,
                        const struct component_run *runs)
 {
@@ -116,7 +119,8 @@ static void put_report(const struct cli_args *args, const struct shapeproof_comp
     free(results);
 }
 
-/* With the tables, which they all share. */
+/* Checks each component that has weights, and writes one report of all; the worst exit status. When the command line is
+ * wrong, which the first component shows, the rest is not checked and nothing is reported. */
 static int check_all(const struct cli_args *args, const struct shapeproof_components *components,
                      const struct shapeproof_tables *tables)
 {
@@ -127,8 +131,10 @@ static int check_all(const struct cli_args *args, const struct shapeproof_compon
         const struct shapeproof_component *component = shapeproof_component(components, i);
         if (component->state == SHAPEPROOF_COMPONENT_MODEL) check_component(&runs[i], args, tables, component);
         status = sp_worse_status(status, judge_run(args, component, &runs[i]));
-        if (runs[i].error.status == SHAPEPROOF_ERR_USAGE) cli_error(&runs[i].error);
-        if (runs[i].error.status == SHAPEPROOF_ERR_USAGE) break; /* the command line is wrong, whatever the component */
+        if (runs[i].error.status == SHAPEPROOF_ERR_USAGE) {
+            cli_error(&runs[i].error);
+            break;
+        }
     }
     if (status != CLI_USAGE) put_report(args, components, runs);
     for (size_t i = 0; i < count; i++) {
@@ -167,7 +173,8 @@ int cli_check_adapter(const struct cli_args *args, const struct shapeproof_inven
     bool any = false;
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_component *component = shapeproof_component(components, i);
-        if (!component->config || !shapeproof_adapter_is_for(inventory, component->name)) {
+        const bool has_weights_for_it = component->config && shapeproof_adapter_is_for(inventory, component->name);
+        if (!has_weights_for_it) {
             if (component->state != SHAPEPROOF_COMPONENT_PLAIN)
                 shapeproof_component_leave_out(components, i, "the adapter has nothing for it");
             continue;
@@ -205,6 +212,7 @@ int cli_inspect_components(const struct shapeproof_components *components,
         if (shown && !json) putchar('\n');
         const int now = cli_inspect_one(component->path, how, strict, &totals[i]);
         shown = now == CLI_OK || now == CLI_DIFFERS;
+        /* an error wins over CLI_DIFFERS, of --strict, and the last error over those before */
         if (now != CLI_OK && (status == CLI_OK || !shown)) status = now;
     }
     if (!json && !how->filter) {

@@ -13,7 +13,8 @@ int cli_check_components(const struct cli_args *args, const struct shapeproof_co
 /* Checks an adapter against each component of a pipeline that it has something for; the worst exit status. */
 int cli_check_adapter(const struct cli_args *args, const struct shapeproof_inventory *inventory,
                       struct shapeproof_components *components);
-/* Inspects each of them, and writes what they add up to; exit status. */
+/* Inspects each component that has weights, warns of those that are missing, and writes what they add up to, unless a
+ * filter leaves tensors out; exit status. With `strict` a file with warnings makes it CLI_DIFFERS. */
 int cli_inspect_components(const struct shapeproof_components *components,
                            const struct shapeproof_report_inspect_options *how, bool strict);
 

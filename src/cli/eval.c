@@ -55,12 +55,14 @@ struct scan {
 
 enum { MOST_POINTS = 10000 }; /* so that a slip in a bound is told, and not computed for hours */
 
+/* What an allocation returned; without memory the command ends. */
 static void *never_null(void *memory)
 {
     if (!memory) abort();
     return memory;
 }
 
+/* Appends the setting of the key to a value. */
 static void add_scan_value(struct scan *scan, const char *value, size_t length)
 {
     const size_t size = strlen(scan->key) + 1 + length + 1;
@@ -115,6 +117,8 @@ static size_t length_of_value(const char *text)
     return length;
 }
 
+/* The settings of --for KEY=VALUES, "n_layer=1", "n_layer=2", ..., from a range or from a list; none without --for.
+ * Returns CLI_OK, or complains and returns the exit status; free_scan in any case. */
 static int read_scan(const struct cli_args *args, struct scan *scan)
 {
     const char *text = cli_value(args, "for", NULL), *equals = text ? strchr(text, '=') : NULL;
@@ -125,6 +129,8 @@ static int read_scan(const struct cli_args *args, struct scan *scan)
         return cli_usage_error("--for num_hidden_layers=8..64..8", "--for needs KEY=VALUES, not '%s'", text);
     scan->key = never_null(strndup(text, (size_t)(equals - text)));
     if (read_range(equals + 1, &first, &last, &step)) {
+        /* unsigned, because the difference of two int64_t may not fit in one; first is at most last, and step above 0
+         */
         if (((uint64_t)last - (uint64_t)first) / (uint64_t)step >= MOST_POINTS)
             return cli_usage_error(NULL, "--for %s: more than %d values", text, MOST_POINTS);
         const uint64_t count = ((uint64_t)last - (uint64_t)first) / (uint64_t)step + 1;
@@ -380,6 +386,8 @@ struct given_expressions {
     size_t count;
 };
 
+/* Evaluates the expressions about a table, once or at every value of --for, and writes the report; exit status.
+ * `checkpoint` is what stored([group]) asks; NULL: none. */
 static int evaluate_expressions(const struct cli_args *args, struct cli_subject *subject, const char *table,
                                 struct given_expressions given, const struct shapeproof_verification *checkpoint)
 {

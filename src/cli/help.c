@@ -16,7 +16,8 @@ static void indent_to(FILE *stream, size_t *column, size_t wanted)
     for (; *column < wanted; ++*column) putc(' ', stream);
 }
 
-/* Words from `column` on, further lines indented; an empty line in the text stays one. Ends the line. */
+/* Writes the words of a text in lines of at most WIDTH columns. `column` is where the first word begins; further lines
+ * are indented by `indent`. An empty line in the text stays one. Ends the last line. */
 static void fill_lines(FILE *stream, size_t column, size_t indent, const char *text)
 {
     while (*text) {

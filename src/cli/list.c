@@ -20,10 +20,12 @@ enum { PROGRESS_WIDTH = 79, TASK_SECONDS = 3600, MOST_SECONDS = 1000 * 1000 };
 
 struct list_run {
     const struct cli_args *args;
-    int (*run)(const struct cli_args *);
+    int (*run)(const struct cli_args *); /* the command, for one checkpoint */
     struct sp_list list;
     const char **paths; /* of the list, those that are to be checked */
-    size_t path_count, ended, before;
+    size_t path_count;
+    size_t ended;  /* of these, checked by now */
+    size_t before; /* of the list, checked by an earlier run (--resume) */
     struct sp_results results;
     struct shapeproof_error error;
     bool shows_progress;
@@ -38,6 +40,7 @@ bool cli_asks_for_list(const struct cli_args *args)
 
 /* ---- one of the list, in its process ---- */
 
+/* Checks one checkpoint, and writes its line of the results to stdout, which the pool collects; exit status. */
 static int check_listed(void *host, size_t task)
 {
     const struct list_run *run = host;
@@ -82,6 +85,7 @@ static void show_progress(struct list_run *run)
 
 /* ---- the run ---- */
 
+/* Writes the line of a checkpoint that is done into the results; false with the error ends the run. */
 static bool note_listed(void *host, const struct sp_pool_end *end)
 {
     struct list_run *run = host;
@@ -92,7 +96,9 @@ static bool note_listed(void *host, const struct sp_pool_end *end)
     return true;
 }
 
-/* Complains of what would be wrong for each of them; CLI_OK otherwise. */
+/* Whether the command line can be run with a list: what is wrong in it is found before the list is read, and not once
+ * for each checkpoint. The options, the configuration, the claims and the expectations are opened, and closed again.
+ * Returns CLI_OK, or complains and returns the exit status. */
 static int check_options(const struct cli_args *args)
 {
     struct cli_subject subject;

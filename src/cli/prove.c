@@ -229,7 +229,7 @@ static int verify_values(const struct cli_args *args, struct cli_subject *subjec
     return status;
 }
 
-/* What --at says. */
+/* Sets the hyper-parameters that --at gives, "E = 1, the others 1". */
 static int set_point(struct cli_subject *subject, const char *point)
 {
     struct shapeproof_error error = {0};
@@ -259,7 +259,8 @@ static int prove_values(const struct cli_args *args)
 
 /* ---- of tables ---- */
 
-/* `prove` without a checkpoint: judges the claims of the tables; of a published model, at its hyper-parameters. */
+/* `prove` without a checkpoint: judges the claims of the tables that the operands name, or of all. An operand that is
+ * the name of a published model stands for its table at its hyper-parameters. Exit status. */
 static int prove_tables(const struct cli_args *args)
 {
     struct cli_subject subject;
@@ -356,6 +357,7 @@ static int verify_inferred(const struct cli_args *args, const char *path, struct
     return status;
 }
 
+/* Holds the claims against a file: alone, with inferred hyper-parameters, or with its configuration. */
 static int verify_inventory(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
     const bool alone = cli_flag(args, "alone"), inferred = cli_flag(args, "infer");
@@ -374,6 +376,7 @@ static int verify_operand(const struct cli_args *args) { return cli_with_checkpo
 /* The same command, whose operands are checkpoints. */
 static const struct cli_command on_checkpoints = {.name = "prove", .checkpoints = true, .options = options};
 
+/* `prove --checkpoint PATH` and `prove --list FILE`: holds the claims against what a checkpoint stores; exit status. */
 static int prove_checkpoints(const struct cli_args *args)
 {
     const char *path = cli_value(args, "checkpoint", NULL);
@@ -383,8 +386,9 @@ static int prove_checkpoints(const struct cli_args *args)
         return cli_usage_error("--table NAME names another one",
                                "the configuration of a checkpoint tells its table: '%s' is too much",
                                args->operands[0]);
-    if (cli_flag(args, "infer") && (cli_flag(args, "alone") || cli_value(args, "config", NULL) ||
-                                    cli_value(args, "model", NULL) || cli_value(args, "set", NULL)))
+    const bool tells_values =
+        cli_value(args, "config", NULL) || cli_value(args, "model", NULL) || cli_value(args, "set", NULL);
+    if (cli_flag(args, "infer") && (cli_flag(args, "alone") || tells_values))
         return cli_usage_error(NULL, "--infer takes the place of --config, --model and --set, and --alone needs none "
                                      "of them");
     if (path && cli_asks_for_list(args)) return cli_usage_error(NULL, "--checkpoint and --list exclude each other");

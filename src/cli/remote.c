@@ -80,6 +80,7 @@ static char *find_token(void)
     return token;
 }
 
+/* Whether a variable is set to anything but "0". */
 static bool is_environment_set(const char *name)
 {
     const char *value = environment(name);
@@ -107,6 +108,7 @@ static bool has_terminal(void)
 
 /* ---- names ---- */
 
+/* Notes that the path of a cache stands for the URL. */
 static void add_alias(const struct shapeproof_remote *remote)
 {
     aliases = realloc(aliases, (alias_count + 1) * sizeof *aliases);
@@ -116,6 +118,8 @@ static void add_alias(const struct shapeproof_remote *remote)
     aliases[alias_count++] = (struct alias){join_texts(shapeproof_remote_folder(remote), ""), name};
 }
 
+/* The alias whose path stands at the beginning of the text, as a whole name and not as the beginning of a longer one;
+ * or NULL. */
 static const struct alias *alias_at(const char *text)
 {
     for (size_t i = 0; i < alias_count; i++) {

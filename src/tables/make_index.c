@@ -60,6 +60,7 @@ static bool add_unit(struct sp_table_index *index, const struct shapeproof_table
     return true;
 }
 
+/* Fails, with the messages, when a built-in table has a mistake. */
 int main(void)
 {
     struct shapeproof_error error;
