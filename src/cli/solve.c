@@ -57,8 +57,8 @@ struct together {
     size_t free_count, keep_count;
 };
 
-/* Copies the values of an option to `text`, each with a 0 behind it, and returns the end; with `text` NULL only counts.
- */
+/* Copies the values of an option to `text`, each with a 0 behind it, unless `text` is NULL. Returns how many bytes they
+ * have. */
 static size_t copy_values(const struct cli_args *args, const char *option, char *text)
 {
     size_t length = 0, position = 0;
@@ -96,6 +96,8 @@ static bool split_ratios(struct together *together, char *text, const char *end)
     return true;
 }
 
+/* Solves for the hyper-parameters of --free together, with the ratios of --keep, and writes the report; CLI_DIFFERS
+ * when no combination gives the total. `within` is the tolerance in per cent. */
 static int report_together(const struct cli_args *args, const struct cli_subject *subject, double within)
 {
     const struct shapeproof_report_options how = cli_report_options(args);

@@ -394,10 +394,10 @@ static void count_form(struct comparison *c, size_t a, enum sp_elements result, 
     else c->widened += sp_diff_a(c->diff, a)->dtype != sp_diff_b(c->diff, c->diff->a.other[a])->dtype;
 }
 
-/* Compares the data of a tensor that can be read on both sides, in the same shape or a transposed one. Equal dtypes in
- * the same order are compared byte by byte, all others value by value. Data that differ are then compared again as if B
- * had another order of rotary halves or a transposed square matrix; if that makes them equal, the finding says so in
- * place of "has other data". False when reading fails. */
+/* Compares the data of a tensor that can be read on both sides, in the same shape or (`transposed`) the transposed one.
+ * Equal dtypes in the same order are compared byte by byte, all others value by value. Data that differ are then
+ * compared again as if B had another order of rotary halves or a transposed square matrix; if that makes them equal,
+ * the finding says so in place of "has other data". False when reading fails. */
 static bool compare_data(struct comparison *c, size_t a, bool transposed)
 {
     struct shapeproof_diff_totals *totals = &c->diff->totals;

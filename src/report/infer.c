@@ -327,7 +327,8 @@ static void put_missing(const struct shapeproof_inference *inference, struct sp_
     end_remarks(&remarks);
 }
 
-/* The tables that came second, when none explains everything. */
+/* The tables that came next, when the first one does not explain everything: those that explain half as much as it at
+ * least, and a few of them. */
 static void put_other_tables(const struct shapeproof_inference *inference, struct sp_text *text,
                              const struct shapeproof_report_options *options)
 {

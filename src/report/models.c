@@ -35,6 +35,7 @@ static void put_models_json(struct sp_text *text, const struct shapeproof_models
 
 /* ---- text ---- */
 
+/* The table of all models that the filter names. */
 static void put_list(struct sp_text *text, const struct shapeproof_models *models, const char *filter,
                      const struct shapeproof_report_options *options)
 {

@@ -78,7 +78,7 @@ static void put_solved_values(struct sp_text *text, const struct shapeproof_solu
     else if (solution->last != solution->value) sp_text_printf(text, "..%" PRId64, solution->last);
 }
 
-/* The most plausible first. */
+/* The table of solutions, the most plausible first: what the value would be, and what it is. */
 static void put_solutions(const struct shapeproof_solutions *solutions, struct sp_text *text,
                           const struct shapeproof_report_options *options)
 {
@@ -132,6 +132,7 @@ char *shapeproof_report_solve(const struct shapeproof_solutions *solutions,
 
 enum { MOST_ROWS = 20 }; /* of the text; people look at the first few */
 
+/* The document of `solve --free --json`: the keys, then each combination as an object of their values. */
 static void solve_together_json(const struct shapeproof_combinations *found, struct sp_text *text)
 {
     const size_t keys = shapeproof_combinations_key_count(found);

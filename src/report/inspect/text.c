@@ -210,7 +210,8 @@ static void put_parameters(const struct sp_inspect *inspect, struct sp_text *tex
     sp_text_puts(text, " of state beside it\n");
 }
 
-/* 474.7 MiB (497,759,232), and how many tensors are not in it. */
+/* "474.7 MiB (497,759,232), of which the file holds 300.0 MiB without 2 tensors of unknown size": the bytes of the
+ * tensors, each part behind the first only where there is something to say. */
 static void put_bytes(const struct sp_inspect *inspect, struct sp_text *text)
 {
     uint64_t unknown = 0;
