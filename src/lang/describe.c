@@ -344,6 +344,7 @@ static size_t key_at(const struct shapeproof_prediction *prediction, struct sp_t
     return key;
 }
 
+/* The hyper-parameters that the words name, each once, in the arena. */
 static struct sp_keys keep_keys(struct shapeproof_prediction *prediction, struct sp_text *text,
                                 const struct key_words *words)
 {
@@ -356,13 +357,15 @@ static struct sp_keys keep_keys(struct shapeproof_prediction *prediction, struct
     return keys;
 }
 
-/* The only one, if there is nothing around it. */
+/* The only key, if the text is its name and nothing else; SHAPEPROOF_NONE otherwise. */
 static size_t key_alone(const struct sp_text *text, const struct key_words *words, struct sp_keys keys)
 {
     const bool alone = words->count == 1 && keys.count && !words->list[0].from && words->list[0].to == text->length;
     return alone ? keys.list[0] : SHAPEPROOF_NONE;
 }
 
+/* The keys in the description of a dimension, with `whole` (struct scribe) all that could have a say; *alone is the one
+ * that it is, or SHAPEPROOF_NONE. */
 static struct sp_keys dimension_keys(struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension,
                                      bool whole, size_t *alone)
 {
@@ -406,12 +409,17 @@ static const struct sp_condition *add_condition(struct shapeproof_prediction *pr
     return prediction->conditions[prediction->condition_count++] = condition;
 }
 
+/* What of a condition is described. */
+enum extent { WHOLE_CONDITION, SETTINGS_ALONE /* scribe.settings */ };
+
+/* The condition that is described in these words, which is added when it is new. */
 static const struct sp_condition *condition_of(struct shapeproof_prediction *prediction, const struct sp_env *env,
-                                               const struct sp_expr *expr, bool settings)
+                                               const struct sp_expr *expr, enum extent extent)
 {
     struct sp_text text = {0};
     struct key_words words = {.count = 0};
-    describe_expression(&(struct scribe){.text = &text, .keys = &words, .settings = settings}, env, expr, ALONE, 0);
+    describe_expression(&(struct scribe){.text = &text, .keys = &words, .settings = extent == SETTINGS_ALONE}, env,
+                        expr, ALONE, 0);
     sp_text_puts(&text, "");
     const size_t known = sp_map_get(&prediction->condition_words, text.data);
     const struct sp_condition *condition =
@@ -423,7 +431,7 @@ static const struct sp_condition *condition_of(struct shapeproof_prediction *pre
 const struct sp_condition *sp_prediction_condition(struct shapeproof_prediction *prediction, const struct sp_env *env,
                                                    const struct sp_expr *expr)
 {
-    return condition_of(prediction, env, expr, false);
+    return condition_of(prediction, env, expr, WHOLE_CONDITION);
 }
 
 const struct sp_condition *sp_prediction_tie_condition(struct shapeproof_prediction *prediction, size_t tensor)
@@ -432,5 +440,5 @@ const struct sp_condition *sp_prediction_tie_condition(struct shapeproof_predict
     const struct sp_replaced *replaced = origin->frame->replaced; /* then it is the weight that is tied */
     const struct sp_row *row = replaced ? replaced->row : origin->row;
     const struct sp_env env = {.frame = replaced ? origin->frame->caller : origin->frame};
-    return row->tie_condition ? condition_of(prediction, &env, row->tie_condition, true) : NULL;
+    return row->tie_condition ? condition_of(prediction, &env, row->tie_condition, SETTINGS_ALONE) : NULL;
 }

@@ -73,8 +73,11 @@ static bool length(const struct shapeproof_value *args, size_t count, struct sha
     return true;
 }
 
-static bool call_extreme(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
-                         const char **problem, bool largest)
+enum extreme { SMALLEST, LARGEST };
+
+/* The smallest or largest of numbers, which are the arguments, or the items of a single one. */
+static bool find_extreme(enum extreme extreme, const struct shapeproof_value *args, size_t count,
+                         struct shapeproof_value *result, const char **problem)
 {
     const struct shapeproof_value *items = args;
     if (count == 1 && args[0].type == SHAPEPROOF_VALUE_LIST) {
@@ -85,7 +88,7 @@ static bool call_extreme(const struct shapeproof_value *args, size_t count, stru
     for (size_t i = 0; i < count; i++) {
         if (!sp_value_is_number(items[i])) return fail_call(problem, "takes numbers");
         const int order = i ? sp_values_order(items[i], *result) : 0;
-        if (i == 0 || (largest ? order > 0 : order < 0)) *result = items[i];
+        if (i == 0 || (extreme == LARGEST ? order > 0 : order < 0)) *result = items[i];
     }
     return true;
 }
@@ -93,13 +96,13 @@ static bool call_extreme(const struct shapeproof_value *args, size_t count, stru
 static bool minimum(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
                     const char **problem)
 {
-    return call_extreme(args, count, result, problem, false);
+    return find_extreme(SMALLEST, args, count, result, problem);
 }
 
 static bool maximum(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
                     const char **problem)
 {
-    return call_extreme(args, count, result, problem, true);
+    return find_extreme(LARGEST, args, count, result, problem);
 }
 
 /* What a row of a list has: the member of an object, the item of a list. */
@@ -266,15 +269,17 @@ static bool call_round_up(const struct shapeproof_value *args, size_t count, str
     return true;
 }
 
-static bool has_affix(const char *text, const char *affix, bool at_end)
+enum affix { PREFIX, SUFFIX };
+
+static bool has_affix(enum affix kind, const char *text, const char *affix)
 {
     const size_t all = strlen(text), length = strlen(affix);
-    return length <= all && strncmp(at_end ? text + all - length : text, affix, length) == 0;
+    return length <= all && strncmp(kind == SUFFIX ? text + all - length : text, affix, length) == 0;
 }
 
 /* Whether the text args[0] begins or ends with args[1], or with one of a list of texts. */
-static bool affix(const struct shapeproof_value *args, struct shapeproof_value *result, const char **problem,
-                  bool at_end)
+static bool find_affix(enum affix kind, const struct shapeproof_value *args, struct shapeproof_value *result,
+                       const char **problem)
 {
     const bool several = args[1].type == SHAPEPROOF_VALUE_LIST;
     const struct shapeproof_value *affixes = several ? args[1].items : &args[1];
@@ -285,7 +290,7 @@ static bool affix(const struct shapeproof_value *args, struct shapeproof_value *
     for (size_t i = 0; i < count; i++) {
         if (affixes[i].type != SHAPEPROOF_VALUE_STRING)
             return fail_call(problem, "takes a text and a text or a list of texts");
-        found = found || has_affix(args[0].string, affixes[i].string, at_end);
+        found = found || has_affix(kind, args[0].string, affixes[i].string);
     }
     *result = sp_value_bool(found);
     return true;
@@ -295,14 +300,14 @@ static bool starts_with(const struct shapeproof_value *args, size_t count, struc
                         const char **problem)
 {
     (void)count;
-    return affix(args, result, problem, false);
+    return find_affix(PREFIX, args, result, problem);
 }
 
 static bool text_ends_with(const struct shapeproof_value *args, size_t count, struct shapeproof_value *result,
                            const char **problem)
 {
     (void)count;
-    return affix(args, result, problem, true);
+    return find_affix(SUFFIX, args, result, problem);
 }
 
 /* row(text, rows, ...): the row with the longest prefix of the text. A row is a list whose first item is a text:

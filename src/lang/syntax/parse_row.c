@@ -198,15 +198,17 @@ static bool is_named(const struct sp_parser *parser)
     return sp_token_is(&ahead, "=");
 }
 
+enum naming { MAY_BE_NAMED, MUST_BE_NAMED };
+
 /* argument = [ NAME "=" ] expr ; */
-static bool parse_argument(struct sp_parser *parser, struct sp_argument *into, bool must_be_named)
+static bool parse_argument(struct sp_parser *parser, struct sp_argument *into, enum naming naming)
 {
     *into = (struct sp_argument){.span = parser->lexer.token.span};
     if (is_named(parser)) {
         into->name = sp_parse_name(parser, "a name");
         if (!into->name) return false;
         sp_lexer_next(&parser->lexer); /* the '=' */
-    } else if (must_be_named) return sp_parse_fail(parser, into->span, "expected KEY = value");
+    } else if (naming == MUST_BE_NAMED) return sp_parse_fail(parser, into->span, "expected KEY = value");
     into->expr = sp_parse_expression(parser);
     return into->expr != NULL;
 }
@@ -216,7 +218,7 @@ static bool parse_use_arguments(struct sp_parser *parser, struct sp_row *row)
     const struct sp_span open = parser->lexer.token.span;
     if (!sp_parse_accept(parser, "(")) return true;
     while (!sp_token_is(&parser->lexer, ")")) {
-        if (!parse_argument(parser, SP_PARSE_APPEND(parser, row->args, row->arg_count), false)) return false;
+        if (!parse_argument(parser, SP_PARSE_APPEND(parser, row->args, row->arg_count), MAY_BE_NAMED)) return false;
         if (!sp_parse_accept(parser, ",")) break;
     }
     return sp_parse_close(parser, ")", open, "',' or ')'");
@@ -225,7 +227,7 @@ static bool parse_use_arguments(struct sp_parser *parser, struct sp_row *row)
 static bool parse_with(struct sp_parser *parser, struct sp_row *row)
 {
     do {
-        if (!parse_argument(parser, SP_PARSE_APPEND(parser, row->with, row->with_count), true)) return false;
+        if (!parse_argument(parser, SP_PARSE_APPEND(parser, row->with, row->with_count), MUST_BE_NAMED)) return false;
     } while (sp_parse_accept(parser, ","));
     return true;
 }
