@@ -103,12 +103,19 @@ static const char *key_in_file(struct adoption *adoption, const char *key)
     return sp_arena_printf(&adoption->config->arena, "%s.%s", adoption->architecture, key);
 }
 
-static void take_keys(struct adoption *adoption, bool only_own)
+/* Which hyper-parameters are taken of the file. */
+enum taken {
+    OF_FILE_ALONE, /* those that no configuration of the model has: the rows that are `own` */
+    ALL
+};
+
+/* Takes what the metadata of the file says. */
+static void take_keys(struct adoption *adoption, enum taken taken)
 {
     for (size_t i = 0; i < KEY_COUNT; i++) {
         struct shapeproof_error error = {0};
         struct shapeproof_value value;
-        if (only_own && !keys[i].own) continue;
+        if (taken == OF_FILE_ALONE && !keys[i].own) continue;
         if (*keys[i].architecture && strcmp(keys[i].architecture, adoption->architecture) != 0) continue;
         const char *text = gguf_value(adoption->file, key_in_file(adoption, keys[i].key));
         if (text && sp_value_parse_json(&adoption->config->arena, text, strlen(text), &value, &error))
@@ -162,10 +169,11 @@ static bool has_ending(const struct shapeproof_inventory *file, const char *end)
     return !weights || 2 * biases > weights;
 }
 
-static void take_signs(struct adoption *adoption, bool only_own)
+/* Takes what is told by a tensor that is there, or is not. */
+static void take_signs(struct adoption *adoption, enum taken taken)
 {
     for (size_t i = 0; i < SIGN_COUNT; i++) {
-        if (only_own && !signs[i].own) continue;
+        if (taken == OF_FILE_ALONE && !signs[i].own) continue;
         if (*signs[i].architecture && strcmp(signs[i].architecture, adoption->architecture) != 0) continue;
         if (signs[i].lacks) {
             const bool there = shapeproof_inventory_find(adoption->file, signs[i].name) != SHAPEPROOF_NONE;
@@ -242,8 +250,8 @@ static bool has_file(const struct shapeproof_config *config) { return *config->p
 static void take_own(struct adoption *adoption)
 {
     add_gguf_member(adoption, "gguf_architecture", sp_value_string(adoption->architecture));
-    take_keys(adoption, true);
-    take_signs(adoption, true);
+    take_keys(adoption, OF_FILE_ALONE);
+    take_signs(adoption, OF_FILE_ALONE);
 }
 
 /* What the whole of a model says goes before what its part for language says: it is the whole that was saved. */
@@ -286,10 +294,10 @@ static void adopt_metadata(struct adoption *adoption)
     add_gguf_member(adoption, "model_type",
                     sp_value_string(layout_type(adoption, sp_value_string(architecture_and_kind(adoption)))));
     take_own(adoption);
-    take_keys(adoption, false);
+    take_keys(adoption, ALL);
     take_vocabulary(adoption);
     take_absent(adoption);
-    take_signs(adoption, false);
+    take_signs(adoption, ALL);
     config->path = sp_arena_string(&config->arena, shapeproof_inventory_path(adoption->file));
     adopt_root(adoption);
 }

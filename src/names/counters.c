@@ -170,16 +170,19 @@ static void add_class(struct reader *reader, const struct part *a, const struct 
               sp_arena_printf(arena, "%s_{n%+" PRId64 "}", class, shift));
 }
 
-/* Classes whose counters have moved: first those of several layers; where there are such, those of one as well. */
-static void pair_shifted(struct reader *reader, bool several)
+enum layers_of_class { SEVERAL_LAYERS, ONE_LAYER };
+
+/* Pairs the classes with so many layers whose counters have moved. */
+static void pair_shifted(struct reader *reader, enum layers_of_class layers)
 {
     const struct side *a = &reader->a, *b = &reader->b;
     for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
         const size_t in_a = run_of_layers(a, i), in_b = run_of_layers(b, k);
         const struct part *from = &a->parts[i], *to = &b->parts[k];
         const bool is_several = from[in_a - 1].counter > from->counter;
-        if (from->class == to->class && from->counter != to->counter && in_a == in_b && is_several == several &&
-            (!several || is_run(from, in_a)) && agree(from, to, in_a))
+        const bool is_wanted = layers == SEVERAL_LAYERS ? is_several && is_run(from, in_a) : !is_several;
+        if (from->class == to->class && from->counter != to->counter && in_a == in_b && is_wanted &&
+            agree(from, to, in_a))
             add_class(reader, from, to, in_a);
         const size_t class_a = from->class, class_b = to->class;
         if (class_a <= class_b) i += in_a;
@@ -206,8 +209,8 @@ void sp_count_layers(struct sp_counted *counted, const struct sp_variable *a, si
     if (!pair_ended(&reader, "_1") && !pair_ended(&reader, "_2")) {
         read_side(&reader, &reader.a, NULL);
         read_side(&reader, &reader.b, NULL);
-        pair_shifted(&reader, true);
-        if (counted->shift_count) pair_shifted(&reader, false);
+        pair_shifted(&reader, SEVERAL_LAYERS);
+        if (counted->shift_count) pair_shifted(&reader, ONE_LAYER); /* little evidence by itself */
     }
     free(reader.a.parts);
     free(reader.b.parts);
