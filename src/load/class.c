@@ -62,14 +62,19 @@ static const char *tied_but(const struct sp_loaded *loaded)
     return strncmp(loaded->ties, "but ", 4) == 0 ? loaded->ties + 4 : NULL;
 }
 
-/* Where a part of the configuration, `part`, has a say of its own: "or" beside the whole, "of" alone.
- * SHAPEPROOF_VALUE_BOOL, or the table decides, which knows what the part ties when it is silent. */
-static struct shapeproof_value part_ties(const struct shapeproof_config *config, const char *part, bool alone)
+/* What a part of the configuration says of ties: SHAPEPROOF_VALUE_BOOL, or the table decides, which knows what the part
+ * ties when it is silent. */
+static struct shapeproof_value said_of_part(const struct shapeproof_config *config, const char *part)
+{
+    return sp_value_member(sp_value_member(sp_config_hyper(config)->root, part), "tie_word_embeddings");
+}
+
+/* The same where the whole has a say as well. */
+static struct shapeproof_value said_of_part_or_whole(const struct shapeproof_config *config, const char *part)
 {
     const struct shapeproof_value root = sp_config_hyper(config)->root;
-    const struct shapeproof_value own = sp_value_member(sp_value_member(root, part), "tie_word_embeddings");
+    const struct shapeproof_value own = said_of_part(config, part);
     const struct shapeproof_value whole = sp_value_member(root, "tie_word_embeddings");
-    if (alone) return own;
     if (sp_value_is_bool(own, true) || sp_value_is_bool(whole, true)) return sp_value_bool(true);
     if (sp_value_member(root, part).type != SHAPEPROOF_VALUE_OBJECT) return whole;
     return own.type == SHAPEPROOF_VALUE_BOOL ? whole : sp_value_absent("");
@@ -83,8 +88,8 @@ static struct shapeproof_value class_ties(const struct sp_loader *loader, const 
     const struct shapeproof_value said = said_of_ties(loader, config);
     const bool always = strcmp(loaded->ties, "always") == 0;
     if (always || strcmp(loaded->ties, "never") == 0) return sp_value_bool(always);
-    if (strncmp(loaded->ties, "or ", 3) == 0) return part_ties(config, loaded->ties + 3, false);
-    if (strncmp(loaded->ties, "of ", 3) == 0) return part_ties(config, loaded->ties + 3, true);
+    if (strncmp(loaded->ties, "or ", 3) == 0) return said_of_part_or_whole(config, loaded->ties + 3);
+    if (strncmp(loaded->ties, "of ", 3) == 0) return said_of_part(config, loaded->ties + 3);
     if (sp_value_member(sp_config_hyper(config)->root, loaded->ties).type == SHAPEPROOF_VALUE_OBJECT)
         return sp_value_is_bool(said, true) ? said : sp_value_absent("");
     if (tied_but(loaded) && said.type == SHAPEPROOF_VALUE_BOOL) return sp_value_bool(true);
