@@ -24,6 +24,7 @@ struct mapper {
     struct sp_text key;
 };
 
+/* Counts a tensor for a mapping, which is added when it is new. */
 static void note_mapping(struct mapper *mapper, const char *from, const char *to, bool transposed)
 {
     struct shapeproof_diff *diff = mapper->diff;
@@ -38,6 +39,13 @@ static void note_mapping(struct mapper *mapper, const char *from, const char *to
     diff->mappings[kind].tensors++;
 }
 
+/* The same of names alone. */
+static void note_renaming(struct mapper *mapper, const char *from, const char *to)
+{
+    note_mapping(mapper, from, to, false);
+}
+
+/* What the last component of a name becomes. */
 static void note_leaf(struct mapper *mapper, size_t tensor)
 {
     struct shapeproof_diff *diff = mapper->diff;
@@ -58,28 +66,28 @@ static void note_wrapper(struct mapper *mapper, size_t tensor, bool in_a)
     const char *wrapper = sp_wrapper_in(name);
     struct sp_arena scratch = {0};
     const char *with = sp_arena_printf(&scratch, "%s.*", wrapper ? wrapper : "_orig_mod");
-    note_mapping(mapper, in_a ? with : "*", in_a ? "*" : with, false);
+    note_renaming(mapper, in_a ? with : "*", in_a ? "*" : with);
     sp_arena_free(&scratch);
 }
 
+/* All that makes the name of a tensor in A that in B. */
 static void note_tensor(struct mapper *mapper, size_t tensor)
 {
     struct shapeproof_diff *diff = mapper->diff;
     const size_t translation = diff->translation_of[tensor];
     const unsigned in_a = diff->a.spelling[tensor].habits, in_b = diff->b.spelling[diff->a.other[tensor]].habits;
     if (translation != SHAPEPROOF_NONE)
-        note_mapping(mapper, diff->translations.items[translation].from, diff->translations.items[translation].to,
-                     false);
+        note_renaming(mapper, diff->translations.items[translation].from, diff->translations.items[translation].to);
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++) {
         if (!((in_a ^ in_b) & habits[i].habit)) continue;
         const bool with = in_a & habits[i].habit;
-        note_mapping(mapper, with ? habits[i].with : habits[i].without, with ? habits[i].without : habits[i].with,
-                     false);
+        note_renaming(mapper, with ? habits[i].with : habits[i].without, with ? habits[i].without : habits[i].with);
     }
     if ((in_a ^ in_b) & SP_HABIT_WRAPPER) note_wrapper(mapper, tensor, in_a & SP_HABIT_WRAPPER);
     note_leaf(mapper, tensor);
 }
 
+/* The names of another program on one side. */
 static void note_scheme(struct mapper *mapper, size_t tensor)
 {
     struct shapeproof_diff *diff = mapper->diff;
@@ -87,7 +95,7 @@ static void note_scheme(struct mapper *mapper, size_t tensor)
     if (!in_a && !(diff->b.spelling[diff->a.other[tensor]].habits & SP_HABIT_SCHEME)) return;
     const char *theirs = sp_arena_printf(&diff->arena, "names %s", diff->scheme->says),
                *plain = "names of transformers";
-    note_mapping(mapper, in_a ? theirs : plain, in_a ? plain : theirs, false);
+    note_renaming(mapper, in_a ? theirs : plain, in_a ? plain : theirs);
 }
 
 void sp_diff_map(struct shapeproof_diff *diff)

@@ -181,8 +181,10 @@ static bool is_one_to_one(const struct layers *a, const struct layers *b)
     return true;
 }
 
-/* Pairs the layers whose looks are clear, or only counts them. */
-static size_t pair_looks(struct sp_pairing *p, const struct layers *a, const struct layers *b, bool only_count)
+enum action { COUNT, PAIR };
+
+/* Counts the layers whose looks are clear, and pairs them if that is asked for. */
+static size_t pair_looks(enum action action, struct sp_pairing *p, const struct layers *a, const struct layers *b)
 {
     const bool all = is_one_to_one(a, b);
     size_t pairs = 0;
@@ -190,7 +192,8 @@ static size_t pair_looks(struct sp_pairing *p, const struct layers *a, const str
         const size_t in_a = run_of_looks(a, i), in_b = run_of_looks(b, k);
         const int order = strcmp(a->list.items[i].look, b->list.items[k].look);
         const size_t alike = order == 0 && in_a == in_b && (all || in_a == 1) ? in_a : 0;
-        for (size_t n = 0; n < alike && !only_count; n++) pair_layers(p, &a->list.items[i + n], &b->list.items[k + n]);
+        for (size_t n = 0; n < alike && action == PAIR; n++)
+            pair_layers(p, &a->list.items[i + n], &b->list.items[k + n]);
         pairs += alike;
         if (order <= 0) i += in_a;
         if (order >= 0) k += in_b;
@@ -218,7 +221,7 @@ void sp_pairing_structure(struct sp_pairing *p)
         form_layers(p, &b, kernels);
         sort_layers(&a);
         sort_layers(&b);
-        if (is_evidence(p, &a, &b, pair_looks(p, &a, &b, true))) pair_looks(p, &a, &b, false);
+        if (is_evidence(p, &a, &b, pair_looks(COUNT, p, &a, &b))) pair_looks(PAIR, p, &a, &b);
     }
     free(a.variables.items);
     free(a.list.items);

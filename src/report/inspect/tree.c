@@ -273,8 +273,10 @@ static void rank_siblings(struct sp_name_node *parent)
         child->rank = child->numbered ? first_number : child->position;
 }
 
-/* Brings the children of one node into order, and folds those that are equal. */
-static void arrange_children(struct sp_name_node *parent, bool folding, enum shapeproof_inspect_sort sort)
+enum siblings { FOLDED, EACH_BY_ITSELF };
+
+/* Brings the children of one node into order, and folds those that are equal if that is wanted. */
+static void arrange_children(struct sp_name_node *parent, enum siblings wanted, enum shapeproof_inspect_sort sort)
 {
     size_t count = 0;
     for (const struct sp_name_node *child = parent->child; child; child = child->next) count++;
@@ -282,7 +284,7 @@ static void arrange_children(struct sp_name_node *parent, bool folding, enum sha
     count = 0;
     for (struct sp_name_node *child = parent->child; child; child = child->next) siblings[count++] = child;
     rank_siblings(parent);
-    if (folding) fold(siblings, count);
+    if (wanted == FOLDED) fold(siblings, count);
     qsort(siblings, count, sizeof *siblings,
           sort == SHAPEPROOF_SORT_NAME   ? by_component
           : sort == SHAPEPROOF_SORT_SIZE ? by_node_size
@@ -292,13 +294,13 @@ static void arrange_children(struct sp_name_node *parent, bool folding, enum sha
     free(siblings);
 }
 
-static void name_tree_open(struct sp_name_tree *tree, const struct sp_inspect *inspect, bool folding)
+static void name_tree_open(struct sp_name_tree *tree, const struct sp_inspect *inspect, enum siblings wanted)
 {
     *tree = (struct sp_name_tree){.inspect = inspect, .root = {.position = SIZE_MAX, .folded = 1}};
     build(tree);
     sum_up_nodes(tree);
-    arrange_children(&tree->root, folding, inspect->options.sort);
-    for (size_t i = 0; i < tree->count; i++) arrange_children(tree->nodes[i], folding, inspect->options.sort);
+    arrange_children(&tree->root, wanted, inspect->options.sort);
+    for (size_t i = 0; i < tree->count; i++) arrange_children(tree->nodes[i], wanted, inspect->options.sort);
 }
 
 static void name_tree_close(struct sp_name_tree *tree)
@@ -428,7 +430,7 @@ void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text)
                                                {"shape", SP_LEFT}, {"parameters", SP_RIGHT}, {"bytes", SP_RIGHT},
                                                {"note", SP_LEFT}};
     struct sp_name_tree tree;
-    name_tree_open(&tree, inspect, true);
+    name_tree_open(&tree, inspect, FOLDED);
     sp_inspect_put_rows(inspect, columns, sizeof columns / sizeof *columns, put_all_nodes, &tree, text);
     name_tree_close(&tree);
 }
@@ -467,7 +469,7 @@ void sp_inspect_prefixes(const struct sp_inspect *inspect, struct sp_text *text)
     static const struct sp_column columns[] = {
         {"prefix", SP_LEFT}, {"tensors", SP_RIGHT}, {"parameters", SP_RIGHT}, {"bytes", SP_RIGHT}};
     struct sp_name_tree tree;
-    name_tree_open(&tree, inspect, false);
+    name_tree_open(&tree, inspect, EACH_BY_ITSELF);
     sp_inspect_put_rows(inspect, columns, sizeof columns / sizeof *columns, put_all_prefixes, &tree, text);
     name_tree_close(&tree);
 }
