@@ -66,6 +66,7 @@ static void clear_progress(const struct list_run *run)
     if (run->shows_progress) fputs("\r\033[K", stderr);
 }
 
+/* "12 of 345, 6 a second; 10 match, 2 differ" on a line of the terminal, at most ten times a second. */
 static void show_progress(struct list_run *run)
 {
     struct timespec now;

@@ -210,6 +210,8 @@ static int report_values(const struct cli_args *args, struct cli_subject *subjec
     return report_verified(verification, &how, &error);
 }
 
+/* Holds the claims about a table against its prediction at the given hyper-parameters, and writes the report; exit
+ * status. */
 static int verify_values(const struct cli_args *args, struct cli_subject *subject)
 {
     const struct shapeproof_predict_options what = {.table = subject->table_name};

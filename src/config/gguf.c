@@ -286,6 +286,7 @@ static const char *architecture_and_kind(struct adoption *adoption)
     return sp_arena_printf(&adoption->config->arena, "clip-%s", kind);
 }
 
+/* Without a configuration: the hyper-parameters that the metadata and the tensors of the file tell. */
 static void adopt_metadata(struct adoption *adoption)
 {
     struct shapeproof_config *config = adoption->config;

@@ -86,6 +86,8 @@ static struct shapeproof_value typed(struct sp_arena *arena, const char *text)
     return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 2, .items = pair};
 }
 
+/* The value from `p` to `end` of its line, without quotes, with the values of earlier keys in place of $name. False
+ * after a mistake. */
 static bool value_text(struct hpm *hpm, const char *p, const char *end, struct sp_text *into)
 {
     const bool quoted = p < end && *p == '"';
@@ -101,6 +103,7 @@ static bool value_text(struct hpm *hpm, const char *p, const char *end, struct s
     return p == end || *p == '#' ? true : wrong_hpm(hpm, "unexpected text after the value");
 }
 
+/* Reads key=value; a blank line or a comment is nothing. False after a mistake. */
 static bool one_line(struct hpm *hpm, const char *p, const char *end)
 {
     struct sp_text value = {0};

@@ -72,6 +72,7 @@ static bool rules_read(const char *key)
 
 /* ---- reading them ---- */
 
+/* Whether the key of a rule is a pattern, and no name of a module, in the dialect. */
 static bool is_pattern(const struct sp_rules *rules, const char *key)
 {
     switch (rules->dialect ? rules->dialect->spelling : NAMES) {
@@ -335,6 +336,8 @@ const struct sp_unit *sp_part_beside(const struct shapeproof_tables *tables, con
     return is_usable(beside) ? beside : NULL;
 }
 
+/* Finds the part of the method, quantised_METHOD, and what it says of itself; none for a method that no part describes.
+ */
 static void find_part(struct sp_quantised *quantised, const struct shapeproof_tables *tables)
 {
     const char *name = sp_arena_printf(&quantised->arena, "quantised_%s", quantised->method);

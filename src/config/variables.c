@@ -23,6 +23,7 @@ static void index_variable_names(struct shapeproof_prediction *prediction, const
 
 /* ---- numbers in place of names ---- */
 
+/* Names each variable by its place among those of its layer: "layers/dense/kernel" becomes "layers/dense/vars/0". */
 static void number_variables(struct shapeproof_prediction *prediction)
 {
     struct sp_map counts = {0}; /* of the variables so far, by what is in front of their names */
@@ -139,6 +140,7 @@ static bool have_one_layer(const char *a, const char *b)
     return length && layer_component(b, &in_b) == length && memcmp(in_a, in_b, length) == 0;
 }
 
+/* Pairs each variable that has no partner yet with the first automatic name of its layer. */
 static void pair_automatic(struct alignment *alignment)
 {
     for (size_t i = 0; i < alignment->count; i++) {

@@ -206,6 +206,7 @@ static bool end_collection(struct reader *reader)
     return put_node(reader, node);
 }
 
+/* A scalar is the key of a mapping where one is due, and else a value. */
 static bool scalar(struct reader *reader, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;

@@ -70,6 +70,7 @@ static double half_value(uint16_t bits)
     return bits >> 15 ? -value : value;
 }
 
+/* The value of a little-endian element of F16, BF16, F32 or F64. */
 static double value_of(enum shapeproof_dtype dtype, const unsigned char *bytes)
 {
     uint32_t bits = 0;

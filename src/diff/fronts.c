@@ -90,6 +90,7 @@ static bool is_firm(const struct vote *vote)
     return vote->patterns > 1 || (is_prefix && vote->tensors > 1);
 }
 
+/* Pairs the patterns that begin with vote->front->from with those that begin with its `to` instead. */
 static void apply_front(struct sp_pairing *p, const struct vote *vote)
 {
     const struct sp_prefix_rule *front = vote->front;

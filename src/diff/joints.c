@@ -60,6 +60,7 @@ static void add_pieces(struct shapeproof_diff *diff, struct sp_joints *joints, c
     }
 }
 
+/* Reports a whole and its parts, and marks all of them. */
 static void add_joint_finding(struct shapeproof_diff *diff, const struct sp_joint *joint,
                               const struct sp_diff_half *whole, const struct sp_diff_half *parts)
 {

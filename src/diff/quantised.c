@@ -43,6 +43,7 @@ static void mark_module(const struct sp_diff_half *half, const struct sp_packed_
     for (size_t i = 0; i < module->count; i++) half->joined[module->tensors[i]] = true;
 }
 
+/* Reports each module that is packed on one side and a matrix on the other, and marks their tensors. */
 static void add_quantised(const struct sides *sides, const struct sp_unpacked *unpacked)
 {
     struct sp_arena *arena = &sides->diff->arena;

@@ -36,6 +36,7 @@ static size_t front_length(const char *name, uint64_t *index)
     return 0;
 }
 
+/* Counts a tensor for the stack of layers that its name is in: "h." of "h.3.w", with layer 3. */
 static void note_layer(struct stacks *stacks, const char *name)
 {
     uint64_t index;

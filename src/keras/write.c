@@ -249,6 +249,7 @@ static struct sp_keras_shape slopes(const struct layer_use *use)
     return dims;
 }
 
+/* The line of an EinsumDense, whose part is told all shapes that the equation gives. */
 static void put_einsum(const struct layer_use *use, const char *mode)
 {
     const struct sp_keras_writer *writer = use->place.writer;

@@ -305,6 +305,7 @@ static bool eval_binary(struct sp_eval *eval, const struct sp_env *env, const st
     return sp_operate(eval, expr, a, b, value);
 }
 
+/* not x, -x. Not set when the operand is not. */
 static bool eval_unary(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                        struct shapeproof_value *value)
 {
@@ -369,6 +370,7 @@ static bool eval_fallback(struct sp_eval *eval, const struct sp_env *env, const 
     return true;
 }
 
+/* [a, b]. Each item must be set; if inference does not know one yet, the list is that unknown value. */
 static bool eval_list(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                       struct shapeproof_value *value)
 {
@@ -436,6 +438,8 @@ const char *sp_eval_item_path(struct sp_arena *arena, struct shapeproof_value it
     return length && item.string[length - 1] == ']' ? sp_arena_printf(arena, "%s.%s", item.string, name) : NULL;
 }
 
+/* object.key: of a path of the configuration it is a hyper-parameter that is read, and recorded; otherwise a member of
+ * an object that was computed. Not set when the object is not. */
 static bool eval_member(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                         struct shapeproof_value *value)
 {
@@ -455,6 +459,7 @@ static bool eval_member(struct sp_eval *eval, const struct sp_env *env, const st
     return true;
 }
 
+/* A call of a function that the table defines: its body, with the values of the arguments. */
 static bool eval_call_own(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
                           struct sp_meaning meaning, struct shapeproof_value *value)
 {

@@ -65,8 +65,14 @@ struct sp_view {
     size_t given_count;
 };
 
+/* The value of a definition in a frame. */
 struct sp_cached {
-    enum { SP_CACHE_EMPTY, SP_CACHE_BUSY, SP_CACHE_DONE, SP_CACHE_FAILED } state;
+    enum {
+        SP_CACHE_EMPTY,
+        SP_CACHE_BUSY,  /* it is being evaluated: who asks for it now is a part of it */
+        SP_CACHE_DONE,  /* `value` */
+        SP_CACHE_FAILED /* after a mistake, which was reported */
+    } state;
     struct shapeproof_value value;
 };
 

@@ -16,6 +16,7 @@ static void expand_unit(struct sp_expander *x, const struct sp_frame *frame);
 
 /* ---- one tensor ---- */
 
+/* The index of the group of that name in the prediction, which is added when it is new. */
 static size_t group_index(struct sp_expander *x, const char *name)
 {
     struct shapeproof_prediction *out = x->out;
@@ -270,6 +271,7 @@ static struct sp_frame *new_use_frame(struct sp_expander *x, const struct sp_env
     return frame;
 }
 
+/* The use of a part or table: expands it behind the prefix of the row, or repeats what it made the last time. */
 static void expand_use(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     const bool own_view = row->has_from || row->with_count;

@@ -49,6 +49,8 @@ static size_t find_section(const struct sp_unit *unit, const char *name)
     return SIZE_MAX;
 }
 
+/* The definitions of the parent, in its order, with those of the unit in place of the ones that have the same name;
+ * then the others of the unit. */
 static void inherit_definitions(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
 {
     struct sp_definition *all = sp_arena_array(arena, unit->definition_count + parent->definition_count, sizeof *all);
@@ -281,6 +283,7 @@ static bool is_choice(const struct sp_row *row)
     return strcmp(row->unit_name, "table") == 0 && row->arg_count == 1 && !row->args[0].name;
 }
 
+/* Finds the unit that a row uses and checks the arguments. Of table(NAME) the configuration chooses the unit later. */
 static void link_use(const struct scope *scope, struct sp_row *row)
 {
     if (is_choice(row)) {

@@ -28,6 +28,7 @@ static bool integer_division(struct sp_eval *eval, const struct sp_expr *expr, i
     return true;
 }
 
+/* base ^ exponent; false after a mistake: a negative exponent or an overflow. */
 static bool integer_power(struct sp_eval *eval, const struct sp_expr *expr, int64_t base, int64_t exponent,
                           int64_t *result)
 {
@@ -100,6 +101,7 @@ static bool eval_real_arithmetic(struct sp_eval *eval, const struct sp_expr *exp
     return true;
 }
 
+/* One of + - * / // % ^ on two numbers, or + on two texts. */
 static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value a,
                        struct shapeproof_value b, struct shapeproof_value *value)
 {
@@ -117,6 +119,7 @@ static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct 
                         sp_value_kind(b.type));
 }
 
+/* One of < <= > >= on two numbers or two texts. */
 static bool compare_operands(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value a,
                              struct shapeproof_value b, struct shapeproof_value *value)
 {

@@ -57,6 +57,7 @@ size_t sp_tables_place_count(const struct shapeproof_tables *tables)
     return sp_builtin_unit_count + tables->own.count;
 }
 
+/* What is known of a built-in unit without parsing it; `words` begins with its name and its title. */
 static struct sp_entry builtin_entry(const struct shapeproof_tables *tables, size_t index)
 {
     const struct sp_builtin_unit *unit = &sp_builtin_units[index];
@@ -138,6 +139,7 @@ static int table_by_name(const void *a, const void *b)
     return strcmp(((const struct listed_table *)a)->name, ((const struct listed_table *)b)->name);
 }
 
+/* Makes `list`: the places of the tables that no later one of the same name hides, by name. */
 static void make_list(struct shapeproof_tables *tables)
 {
     const size_t places = sp_tables_place_count(tables);

@@ -283,6 +283,7 @@ static bool one_difference(const char *a, const char *b, struct sp_differing_com
     return !memchr(one->a, '{', one->a_length) && !memchr(one->b, '{', one->b_length);
 }
 
+/* Joins a group to a fold if it differs from it in one component, the same as the names of the fold so far. */
 static bool join_component(struct fold *fold, const struct sp_collapsed *group)
 {
     struct sp_differing_component one;
@@ -297,6 +298,7 @@ static bool join_component(struct fold *fold, const struct sp_collapsed *group)
     return true;
 }
 
+/* Appends "layers.{0-3}.{q_proj,k_proj}.bias", cut at LONGEST bytes. */
 static void put_fold(struct sp_text *text, const struct fold *fold)
 {
     struct sp_text whole = {0};
@@ -322,6 +324,7 @@ static size_t fold_names(const struct sp_collapsed *groups, size_t count, struct
     return used;
 }
 
+/* The first `few` folds of the names in a line, and how many names are left. */
 static const char *first_names(struct sp_arena *arena, const struct sp_patterns *known,
                                const struct sp_collapse_input *input, size_t count, size_t few)
 {

@@ -42,6 +42,7 @@ static bool ends_with_tail(const char *text, size_t length, const char *tail)
     return length > tail_length && memcmp(text + length - tail_length, tail, tail_length) == 0;
 }
 
+/* Takes a name apart; a name without "weight" or "bias" has the leaf "weight". */
 static struct place place_of_joint(const char *name)
 {
     size_t length = strlen(name), begin = sp_last_component(name, length, ".");
@@ -101,6 +102,7 @@ void sp_joints_add_whole(struct sp_joints *joints, const char *name, struct sp_j
         .piece = piece};
 }
 
+/* Adds a part under a name; `index` is the one that was left out of it. */
 static void add_part(struct sp_joints *joints, const char *name, struct sp_joint_piece piece, enum sp_joint_side side,
                      enum sp_joining joining, uint64_t index)
 {

@@ -199,6 +199,7 @@ static void json_subject(struct sp_writer *json, const char *key, const struct s
     sp_write_close(json);
 }
 
+/* The document of `diff --json`. */
 static void diff_put_json(const struct shapeproof_diff *diff, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.diff/1");

@@ -25,6 +25,7 @@ static void json_value(struct sp_writer *json, const struct shapeproof_evaluated
     sp_write_close(json);
 }
 
+/* The document of `eval --json`: a point for each value of the hyper-parameter that is varied, or a single one. */
 static void evaluate_json(const struct shapeproof_evaluated_point *points, size_t count,
                           const struct shapeproof_report_evaluate_options *options, struct sp_text *text)
 {

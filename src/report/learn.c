@@ -37,6 +37,7 @@ static void json_doubt(struct sp_writer *json, const struct shapeproof_learning 
     sp_write_close(json);
 }
 
+/* The document of `learn --json`. */
 static void learn_json(const struct shapeproof_learning *learning, struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.learn/1");

@@ -201,7 +201,14 @@ struct sp_param {
     struct sp_span span;
 };
 
-enum sp_meaning_kind { SP_MEANS_ARGUMENT, SP_MEANS_LOOP, SP_MEANS_DEFINITION, SP_MEANS_PARAM, SP_MEANS_KEY };
+/* What a name in an expression is. */
+enum sp_meaning_kind {
+    SP_MEANS_ARGUMENT,   /* an argument of the function whose body the expression is in */
+    SP_MEANS_LOOP,       /* the index of a loop of the section */
+    SP_MEANS_DEFINITION, /* NAME = ..., of the section or of the unit */
+    SP_MEANS_PARAM,      /* a parameter of the unit */
+    SP_MEANS_KEY         /* all else: a key of the configuration */
+};
 
 struct sp_meaning {
     enum sp_meaning_kind kind;

@@ -102,6 +102,7 @@ static void meaningless(struct sp_lexer *lexer, const char *p)
     bad(lexer, length, "this character has no meaning here");
 }
 
+/* One or two characters, "(" or "==". Counts the brackets that are open. */
 static void punctuation(struct sp_lexer *lexer)
 {
     const char *p = lexer->source->text + lexer->offset;

@@ -456,6 +456,7 @@ static struct sp_expr *parse_choice(struct sp_parser *parser, struct sp_expr *co
     return expr;
 }
 
+/* The operator `how`, which is the current token, between `left` and what follows; NULL after a mistake. */
 static struct sp_expr *parse_infix(struct sp_parser *parser, struct sp_expr *left, const struct infix *how)
 {
     sp_lexer_next(&parser->lexer);

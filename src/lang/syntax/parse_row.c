@@ -89,6 +89,7 @@ static bool take_star(struct sp_template *name)
 
 /* ---- rows ---- */
 
+/* The dimensions in parentheses, of which the opening one is the current token. */
 static bool parse_shape(struct sp_parser *parser, struct sp_row *row)
 {
     struct sp_lexer *lexer = &parser->lexer;

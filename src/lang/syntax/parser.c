@@ -119,6 +119,7 @@ static void parse_row(struct sp_parser *parser, struct sp_unit *unit, size_t off
 
 /* ---- definitions ---- */
 
+/* The parameters of a function, (a, b); without parentheses it is no function. */
 static bool parse_definition_params(struct sp_parser *parser, struct sp_definition *definition)
 {
     const struct sp_span open = parser->lexer.token.span;

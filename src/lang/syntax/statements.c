@@ -180,6 +180,7 @@ static void put_modifiers(struct cutter *cutter)
     }
 }
 
+/* name (shape) modifiers, or prefix.* part(...) from ... and then its condition: a cell each. */
 static void cut_row(struct cutter *cutter, struct sp_statement *statement, size_t offset)
 {
     put_name(cutter, offset);
@@ -244,6 +245,7 @@ static void cut_definition(struct cutter *cutter, struct sp_statement *statement
     statement->cells[1] = take_cell(cutter);
 }
 
+/* [name] for ... if ...: one cell. */
 static void cut_heading(struct cutter *cutter, struct sp_statement *statement, size_t offset)
 {
     const char *name = cutter_text(cutter, offset + 1);
