@@ -163,8 +163,8 @@ static void predict_attempt(struct sp_attempt *attempt)
  * stand there: a guess may be of a type that the table cannot compute with, and a list too short. */
 static void predict_without_guesses(struct sp_attempt *attempt)
 {
-    for (int without_lists = 0; without_lists < 2 && !attempt->prediction; without_lists++) {
-        if (!sp_known_forget_guesses(&attempt->outline.solver.known, without_lists)) continue;
+    for (enum sp_forget what = SP_FORGET_GUESSES; what <= SP_FORGET_GUESSES_AND_LISTS && !attempt->prediction; what++) {
+        if (!sp_known_forget_guesses(&attempt->outline.solver.known, what)) continue;
         shapeproof_config_free(attempt->config);
         predict_attempt(attempt);
     }

@@ -108,7 +108,7 @@ static struct sp_fact *use(struct sp_known *known, size_t index)
     return fact;
 }
 
-/* Nothing is known of it any more. */
+/* Makes nothing known of the fact, which keeps its place. */
 static void forget(struct sp_known *known, size_t index)
 {
     struct sp_fact *fact = sp_known_change(known, index);
@@ -426,6 +426,7 @@ size_t sp_known_count_set(const struct sp_known *known)
     return count;
 }
 
+/* Closes the open lists for which one value may stand, or those for which none may. */
 static bool close_lists(struct sp_known *known, bool scalar)
 {
     const size_t before = known->changes;
@@ -440,7 +441,7 @@ static bool close_lists(struct sp_known *known, bool scalar)
     return known->changes != before;
 }
 
-/* From the others more items may follow of those for which one value may stand. */
+/* The former only if there is none of the latter: once these are closed, more items of the former may follow. */
 bool sp_known_close_lists(struct sp_known *known) { return close_lists(known, false) || close_lists(known, true); }
 
 /* ---- trying out ---- */
@@ -479,14 +480,15 @@ void sp_known_guess(struct sp_known *known, const char *key)
     known->touched = known->guesses;
 }
 
-bool sp_known_forget_guesses(struct sp_known *known, bool lists)
+bool sp_known_forget_guesses(struct sp_known *known, enum sp_forget what)
 {
     bool any = false;
     for (size_t i = 0; i < known->count; i++) {
         const struct sp_fact *fact = &known->facts[i];
         const bool is_list = fact->item_count || fact->length != SIZE_MAX || sp_is_item_key(fact->path);
         const bool is_guess = fact->reason.kind == SP_REASON_GUESS || fact->reason.kind == SP_REASON_ONLY;
-        if (fact->reason.kind == SP_REASON_NONE || !(is_guess || (lists && is_list))) continue;
+        if (fact->reason.kind == SP_REASON_NONE || !(is_guess || (what == SP_FORGET_GUESSES_AND_LISTS && is_list)))
+            continue;
         forget(known, i);
         any = true;
     }
@@ -495,7 +497,8 @@ bool sp_known_forget_guesses(struct sp_known *known, bool lists)
     return any;
 }
 
-/* Of a list each item as well. */
+/* Makes the value the only thing that is known of the key, and, for a list, each item the only thing of that. `guess`:
+ * the number of the guess that it follows from, or 0. */
 static void settle(struct sp_known *known, const char *path, struct shapeproof_value value, enum sp_reason_kind kind,
                    size_t guess)
 {
@@ -528,10 +531,17 @@ void sp_known_settle_exactly(struct sp_known *known, const char *path, struct sh
     known->changes++;
 }
 
-void sp_known_settle(struct sp_known *known, const char *path, struct shapeproof_value value, bool guess)
+void sp_known_settle(struct sp_known *known, const char *path, struct shapeproof_value value)
 {
-    if (guess) sp_known_guess(known, path);
-    settle(known, path, value, guess ? SP_REASON_GUESS : SP_REASON_ONLY, guess ? known->guesses : 0);
+    settle(known, path, value, SP_REASON_ONLY, 0);
+    known->told++;
+    known->changes++;
+}
+
+void sp_known_settle_as_guess(struct sp_known *known, const char *path, struct shapeproof_value value)
+{
+    sp_known_guess(known, path);
+    settle(known, path, value, SP_REASON_GUESS, known->guesses);
     known->told++;
     known->changes++;
 }

@@ -38,14 +38,18 @@ struct sp_reason {
     bool rounded; /* by a quotient that was rounded down: larger values may give the same */
 };
 
-/* What an expression shall be. */
+/* What an expression is to be. */
 struct sp_want {
-    enum { SP_WANT_VALUE, SP_WANT_ITEM, SP_WANT_LENGTH, SP_WANT_MEMBER } kind;
-    struct shapeproof_value
-        value; /* that value; or the list's item at `index`; or its length; or an item that it has or lacks */
+    enum {
+        SP_WANT_VALUE,  /* `value` */
+        SP_WANT_ITEM,   /* a list whose item at `index` is `value` */
+        SP_WANT_LENGTH, /* a list of `value` items */
+        SP_WANT_MEMBER  /* a list with the item `value`, or a text with that in it; without it if `lacks` */
+    } kind;
+    struct shapeproof_value value;
     size_t index;
-    bool scalar;    /* of an item: what is no list stands for every item */
-    bool is_member; /* of an item: not its value, but what is in it */
+    bool scalar;    /* of an item: a value that is no list stands for every item */
+    bool is_member; /* of an item: it is itself to have, or lack, `value` as a member */
     bool lacks;     /* of a member */
 };
 
@@ -55,7 +59,7 @@ enum sp_answer {
     SP_CONTRADICTS /* it cannot be so */
 };
 
-/* An item that a list has, or lacks. */
+/* An item that a list is told to have, or to lack. */
 struct sp_told_member {
     struct shapeproof_value item;
     bool lacks;
@@ -67,20 +71,22 @@ struct sp_fact {
     struct shapeproof_value value; /* SHAPEPROOF_VALUE_UNKNOWN, a value, SHAPEPROOF_VALUE_NULL, or
                                       SHAPEPROOF_VALUE_ABSENT: the configuration is to lack it */
     struct sp_reason reason;
-    size_t guess;     /* the last guess that it follows from; or 0 */
-    size_t parent;    /* the object that it is a member of, as an index; or SIZE_MAX */
+    size_t guess;     /* the number of the last guess that it follows from; 0: it follows from none */
+    size_t parent;    /* the object that it is a member of, as an index; SIZE_MAX: it is a key by itself */
     bool has_members; /* something was told of a member */
     bool is_used;     /* it was asked for or told since everything was forgotten, and is listed in `used` */
-    /* Of a list that is told item by item: */
-    size_t item_count; /* one more than the last index; the items are facts of their own */
-    size_t length;     /* SIZE_MAX: not known */
-    bool scalar;       /* one value may stand for all items */
-    bool is_closed;    /* nothing told how long it is: it ends with the last item that was told */
-    bool objects;      /* the items are told member by member: "layers[2].width" is a fact */
-    const struct sp_told_member *members;
-    size_t saved;                 /* the last scope in which it was put on the trail */
-    struct shapeproof_value list; /* put together from the items */
-    size_t list_made;             /* when: `changes` then */
+
+    /* ---- of a list that is told item by item ---- */
+
+    size_t item_count;                    /* one more than the last index; the items are facts of their own */
+    size_t length;                        /* SIZE_MAX: not known */
+    bool scalar;                          /* one value may stand for all items */
+    bool is_closed;                       /* nothing told the length: it was assumed (sp_known_close_list) */
+    bool objects;                         /* the items are told member by member: "layers[2].width" is a fact */
+    const struct sp_told_member *members; /* what it has or lacks, or NULL */
+    size_t saved;                         /* the last scope in which it was put on the trail */
+    struct shapeproof_value list;         /* cached: put together from the items */
+    size_t list_made;                     /* the value of `changes` when that was done */
 };
 
 enum { SP_MAX_GUESSES = 100 };
@@ -92,21 +98,21 @@ struct sp_old_fact {
 
 struct sp_known {
     struct sp_arena *arena;
-    struct sp_fact *facts;
+    struct sp_fact *facts; /* one for each key or item that was asked for or told */
     size_t count, capacity;
     SP_ARRAY(size_t) used; /* the facts to forget: there may be many more that nobody asked for */
-    struct sp_map names;
-    size_t guesses;  /* how many were made */
-    size_t supposed; /* the first so many of these are suppositions: made before anything was deduced */
+    struct sp_map names;   /* path -> index of facts */
+    size_t guesses;        /* how many were made */
+    size_t supposed;       /* the first so many of these are suppositions: made before anything was deduced */
     const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, from 1: the keys */
     const char *others[SP_MAX_GUESSES + 1];  /* and values that are as good, such as "56 and 14"; or NULL */
     size_t touched;                          /* the last guess that anything asked for follows from */
     size_t told;                             /* how many pieces */
     size_t changes;                          /* counts up with each new fact, and each that is taken back */
     struct sp_reason reason;                 /* of what is told next */
-    bool spares_defaults; /* what a key is by default is not told of it: something else may tell that it is not set */
-    bool spared;          /* that was so of something since it was asked last */
-    bool tell_items;      /* layer_types[i] in place of full_attention_interval, when no interval will do */
+    bool spares_defaults; /* a key is not told a value that is its default: something may tell later that it is unset */
+    bool spared;          /* set whenever that was done; the caller resets it */
+    bool tell_items;      /* in `every default layer_types[i] == "full"` the item is told: no interval will do */
     /* The undo trail: facts as they were before they were changed, each once in a scope. */
     SP_ARRAY(struct sp_old_fact) trail;
     size_t scope, scopes; /* the innermost open scope, 0: none; and how many there were */
@@ -117,59 +123,70 @@ struct sp_mark {
     size_t trail, told, guesses, scope;
 };
 
-/* Whether a value is what is wanted. */
+/* Whether a value is what is wanted; SP_OPEN when it is SHAPEPROOF_VALUE_UNKNOWN. */
 enum sp_answer sp_value_satisfies(struct shapeproof_value have, const struct sp_want *want);
-/* SHAPEPROOF_VALUE_UNKNOWN when it is not known. */
+/* The value of a key; SHAPEPROOF_VALUE_UNKNOWN, with the path as its string, when it is not known. */
 struct shapeproof_value sp_known_value(struct sp_known *known, const char *path);
-/* That of an item which was told of a list; SHAPEPROOF_VALUE_UNKNOWN when it was not. */
+/* The value of a list's item that was told by itself; SHAPEPROOF_VALUE_UNKNOWN when it was not. */
 struct shapeproof_value sp_known_item(struct sp_known *known, const char *list, size_t index);
-/* NULL when nothing was ever told of it. */
+/* What is known of a key; NULL when it was never told nor asked for. */
 const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *path);
+/* Makes known that the key is what is wanted, with known->reason. SP_HOLDS: it is so now, or was before;
+ * SP_CONTRADICTS: it is known to be something else. */
 enum sp_answer sp_known_tell(struct sp_known *known, const char *path, const struct sp_want *want);
 /* The same of an item of a list, which is a list itself: what is wanted is an item of that. */
 enum sp_answer sp_known_tell_inner(struct sp_known *known, const char *path, size_t index, const struct sp_want *want);
-/* Whatever was told of it, or of its items, it is that value: others were tried. `guess`: others may do as well. A
- * number may have been rounded down; sp_known_settle_exactly: it was not. */
+/* Gives a key the value that trying found, in place of whatever was told of it or of its items. A number counts as
+ * rounded down: larger ones may do as well. */
+void sp_known_settle(struct sp_known *known, const char *path, struct shapeproof_value value);
+/* The same as a guess: any other value may do as well. */
+void sp_known_settle_as_guess(struct sp_known *known, const char *path, struct shapeproof_value value);
+/* The same for a number that is not rounded: no other one will do. */
 void sp_known_settle_exactly(struct sp_known *known, const char *path, struct shapeproof_value value);
-void sp_known_settle(struct sp_known *known, const char *path, struct shapeproof_value value, bool guess);
-/* The metadata of the file give it that value; what tensors told of it stays, but for a list of which only some items
- * are known. */
+/* Gives a key the value that the metadata of the file state. A value that tensors told stays, except a list of which
+ * only some items are known. */
 void sp_known_state(struct sp_known *known, const char *path, struct shapeproof_value value);
-/* Whether members of it were told, or asked for. */
+/* Whether the key is a sub-configuration: members of it were told, or asked for. */
 bool sp_known_is_object(const struct sp_known *known, const char *path);
-/* Whether items of a list are told, and not how many there are. */
+/* Whether there is an open list: items of it are told, and not how many there are. */
 bool sp_known_has_open_lists(const struct sp_known *known);
-/* Such a list is taken to have so many items; false when it is none, or has as many. */
+/* Assumes that an open list has that many items. False, and nothing changes, when it is none, or has as many already.
+ */
 bool sp_known_close_list(struct sp_known *known, const char *path, size_t length);
-/* It is not known any more how many items a list has of which some were told. */
+/* Makes it an open list again. */
 void sp_known_open_list(struct sp_known *known, const char *path);
-/* Of how many keys and items the value is known. */
-size_t sp_known_count_set(const struct sp_known *known);
-/* Lists whose items are told are taken to end with the last one. */
+/* Assumes that open lists end with the last item that is told, or are as long as lists beside them. False when there is
+ * none. */
 bool sp_known_close_lists(struct sp_known *known);
-/* How long lists are in the same configuration; 0 when there is none, or the key is known. */
+/* How many keys and items have a known value. */
+size_t sp_known_count_set(const struct sp_known *known);
+/* The length of the lists of the same configuration; 0 when there is none, or the key is known. */
 size_t sp_known_length_beside(struct sp_known *known, const char *path);
-/* What is known of another item of the list that this is an item of; SHAPEPROOF_VALUE_UNKNOWN when nothing is. */
+/* For the path of an item: the first other item of the same list that is known; SHAPEPROOF_VALUE_UNKNOWN when none is.
+ */
 struct shapeproof_value sp_known_item_beside(struct sp_known *known, const char *path);
-/* To try something out: opens a scope, which is closed by one of the next two. Scopes may be nested. */
+/* Opens a scope, to try something out; one of the next two closes it. Scopes may be nested. */
 struct sp_mark sp_known_mark(struct sp_known *known);
-/* What was told since then is forgotten, and what was forgotten is known again. Facts that are newer keep their places,
- * and nothing is known of them. */
+/* Takes back what is known to what it was at the mark. Facts that are newer keep their places, and nothing is known of
+ * them. */
 void sp_known_undo(struct sp_known *known, const struct sp_mark *mark);
-/* What is known now stays, unless an outer scope is undone. */
+/* Keeps what is known now, unless an outer scope is undone. */
 void sp_known_commit(struct sp_known *known, const struct sp_mark *mark);
-/* The fact with that index, to be changed. */
+/* The fact with that index, to be changed: it is put on the undo trail first. */
 struct sp_fact *sp_known_change(struct sp_known *known, size_t index);
-/* What was guessed is forgotten, with what nothing but trying told; `lists`: and whatever was told of lists. False when
- * there is nothing of the kind. */
-bool sp_known_forget_guesses(struct sp_known *known, bool lists);
-/* All is forgotten but numbers that dimensions told, whatever was guessed. */
+
+enum sp_forget { SP_FORGET_GUESSES, SP_FORGET_GUESSES_AND_LISTS };
+
+/* Forgets values that were guessed or that only trying told, and then whatever was told of lists. False when there was
+ * nothing to forget. */
+bool sp_known_forget_guesses(struct sp_known *known, enum sp_forget what);
+/* Forgets everything but integers that dimensions told without a guess. */
 void sp_known_keep_dimensions(struct sp_known *known);
-/* The other way round: what dimensions told is forgotten, and numbers that were guessed. */
+/* Forgets what dimensions told, and numbers that were guessed. */
 void sp_known_forget_dimensions(struct sp_known *known);
-/* What is told from now on follows from a guess about the key. */
+/* Begins a guess about a key: until known->touched is set anew, what is told follows from it. */
 void sp_known_guess(struct sp_known *known, const char *key);
-/* As at the beginning: nothing is known. */
+/* Forgets everything. */
 void sp_known_clear(struct sp_known *known);
 void sp_known_free(struct sp_known *known);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What constraints and guesses left wrong, repaired: one hyper-parameter after the other is given other values, and the
- * whole is predicted and compared, as long as that explains more of the file.
+ * Repairs what constraints and guesses left wrong, by hill climbing: one hyper-parameter after the other is given other
+ * values, the whole is predicted and compared, and a value is kept if it explains more of the file.
  *
  *   layers_per_block  [4, 3, 3, 3]      4 tensors differ: encoder.mid_block.resnets.3.conv1.conv.weight, ...
  *                     [4, 3, 3, 3, 4]   none does */
@@ -14,22 +14,20 @@
 #include "lang/hyper.h"
 #include "solve/literals.h"
 
-/* ---- values to try ---- */
+/* ---- other values to try for a hyper-parameter ---- */
 
-/* What else a hyper-parameter could be, when under its value shapes differ from those of the file. */
-
-/* What a dimension is, and what it was predicted to be: in that proportion something may have to change. */
+/* A dimension of the file, and what was predicted for it: a size may be wrong by that factor. */
 struct sp_ratio {
     uint64_t is, was;
 };
 
 /* What points to other values. */
 struct sp_hints {
-    struct sp_arena *arena; /* of the values that are made */
-    struct sp_ratio ratios[SP_MOST_RATIOS];
+    struct sp_arena *arena;                 /* of the values that are made */
+    struct sp_ratio ratios[SP_MOST_RATIOS]; /* different ones, of all tensors of another shape */
     size_t ratio_count;
     size_t usual_length; /* of lists in the same configuration; 0 when there are none */
-    bool no_zero;        /* a number that is not 0 is to stay so */
+    bool no_zero;        /* 0 is not tried in place of another number */
 };
 
 struct sp_value_candidates {
@@ -42,6 +40,8 @@ static void add_candidate(struct sp_value_candidates *candidates, struct shapepr
     if (candidates->count < SP_MOST_REPAIR_VALUES) candidates->list[candidates->count++] = value;
 }
 
+/* The number scaled by each ratio, or moved by its difference if it is a part of a sum; half, one more, one less, 0 and
+ * twice. */
 static void add_numbers(const struct sp_hints *hints, struct sp_value_candidates *candidates, int64_t number)
 {
     if (number < 0 || number > INT32_MAX) return;
@@ -68,6 +68,7 @@ static void add_factors(struct sp_value_candidates *candidates)
             if (!k || i % steps[k - 1] != 0) add_candidate(candidates, sp_value_real(i / (double)SP_FACTOR_STEPS));
 }
 
+/* The number scaled by each ratio, rounded to twentieths as people write it and as it is; then usual factors. */
 static void add_reals(const struct sp_hints *hints, struct sp_value_candidates *candidates, double real)
 {
     for (size_t i = 0; i < hints->ratio_count; i++) {
@@ -78,6 +79,7 @@ static void add_reals(const struct sp_hints *hints, struct sp_value_candidates *
     add_factors(candidates);
 }
 
+/* The other texts of the table, and "", which stands for one that it does not name. */
 static void add_texts(struct sp_value_candidates *candidates, const struct sp_literals *texts,
                       struct shapeproof_value value)
 {
@@ -96,7 +98,7 @@ static struct shapeproof_value list_of_two(struct sp_arena *arena, struct shapep
     return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = items};
 }
 
-/* One text may stand for the items of a list, or the items be of two kinds. */
+/* In place of one text for all items of a list: lists of two kinds of items. */
 static void add_lists_of_two(const struct sp_hints *hints, struct sp_value_candidates *candidates,
                              const struct sp_literals *texts, struct shapeproof_value text)
 {
@@ -113,7 +115,7 @@ static void add_lists_of_two(const struct sp_hints *hints, struct sp_value_candi
 static void add_values(const struct sp_hints *hints, struct sp_value_candidates *candidates,
                        const struct sp_literals *texts, struct shapeproof_value value, unsigned depth);
 
-/* The list with one item more: one that it has, or next to it. */
+/* The list with one item more at its end: a value that another item has, or one that is tried in place of the last. */
 static void add_longer(const struct sp_hints *hints, struct sp_value_candidates *candidates,
                        const struct sp_literals *texts, struct shapeproof_value list)
 {
@@ -128,7 +130,7 @@ static void add_longer(const struct sp_hints *hints, struct sp_value_candidates 
         add_candidate(candidates, sp_value_list_with(hints->arena, list, list.count + 1, list.count, items.list[i]));
 }
 
-/* The sum of a list of numbers; 0 when it is none, or has no sum. */
+/* The sum of a list of numbers; 0 when an item is no number, or out of bounds. */
 static int64_t sum_of(struct shapeproof_value list)
 {
     int64_t sum = 0;
@@ -141,7 +143,7 @@ static int64_t sum_of(struct shapeproof_value list)
     return sum;
 }
 
-/* A size that all items together make, [16, 24, 24]: others that make the other size, in about the same proportions. */
+/* If a wrong size is the sum of all items, [16, 24, 24]: items in about the same proportions with the right sum. */
 static void add_parts(const struct sp_hints *hints, struct sp_value_candidates *candidates,
                       struct shapeproof_value list)
 {
@@ -161,6 +163,7 @@ static void add_parts(const struct sp_hints *hints, struct sp_value_candidates *
     }
 }
 
+/* Lists with other items, one less, or one more. */
 static void add_lists(const struct sp_hints *hints, struct sp_value_candidates *candidates,
                       const struct sp_literals *texts, struct shapeproof_value list, unsigned depth)
 {
@@ -177,6 +180,7 @@ static void add_lists(const struct sp_hints *hints, struct sp_value_candidates *
     }
 }
 
+/* Other values of the same type; `depth`: lists around it. */
 static void add_values(const struct sp_hints *hints, struct sp_value_candidates *candidates,
                        const struct sp_literals *texts, struct shapeproof_value value, unsigned depth)
 {
@@ -204,23 +208,28 @@ static void find_value_candidates(struct sp_value_candidates *candidates, const 
 
 /* How much is wrong. */
 struct score {
-    size_t errors;
-    double distance; /* of the shapes that are others, as the sum of the logarithms of their proportions */
+    size_t errors;   /* 2 for each tensor that is missing or unexpected, 1 for each of another shape */
+    double distance; /* of these shapes: the sum of |log(actual / predicted)| over their dimensions */
 };
 
 struct repair {
     struct sp_attempt *attempt;
-    struct shapeproof_prediction *prediction;
-    struct sp_naming naming;
-    struct score score;                 /* of the prediction */
-    size_t *left;                       /* tensors that may still be compared */
-    enum { VALUES, SIZES, LISTS } what; /* see repair_from_anywhere */
-    bool lists;                         /* are repaired as well */
-    struct sp_hints hints;              /* their arena is that of the outline: what is found stays */
+    struct shapeproof_prediction *prediction; /* the best so far */
+    struct sp_naming naming;                  /* under which all are compared */
+    struct score score;                       /* of the prediction */
+    size_t *left;                             /* tensors that may still be compared */
+    enum {
+        VALUES, /* a value is kept if fewer tensors are wrong; lists only if little is wrong */
+        SIZES,  /* also if the shapes come nearer to the file's: several values may make one size */
+        LISTS   /* as VALUES, and in the end all lists */
+    } what;
+    bool lists;            /* lists are repaired whatever is wrong */
+    struct sp_hints hints; /* their arena is that of the outline, since values that are found stay */
 };
 
 /* ---- trying it ---- */
 
+/* What is predicted with another value for one key ("": as it is); NULL when that fails. */
 static struct shapeproof_prediction *predict_variant(const struct repair *repair, const char *key,
                                                      struct shapeproof_value value)
 {
@@ -231,6 +240,7 @@ static struct shapeproof_prediction *predict_variant(const struct repair *repair
     return prediction;
 }
 
+/* Adds a ratio unless it is 1, or there is one as large. */
 static void add_ratio(struct sp_hints *hints, struct sp_ratio ratio)
 {
     if (ratio.is == ratio.was || !ratio.is || !ratio.was || ratio.is > INT32_MAX || ratio.was > INT32_MAX) return;
@@ -251,6 +261,7 @@ static void note_ratios(struct sp_hints *hints, const struct sp_match *match)
     }
 }
 
+/* How far two shapes are apart; 0 for those of another rank. */
 static double distance_of(const struct shapeproof_tensor *tensor, const struct shapeproof_predicted *predicted)
 {
     double distance = 0;
@@ -259,7 +270,7 @@ static double distance_of(const struct shapeproof_tensor *tensor, const struct s
     return distance;
 }
 
-/* A tensor that is there and has another shape is nearer than one that is not there. */
+/* struct score says how it is counted: a tensor of another shape is nearer than one that is not there. */
 static struct score score_of(const struct sp_match *match)
 {
     struct score score = {.errors = 2 * sp_match_errors(match)};
@@ -272,7 +283,8 @@ static struct score score_of(const struct sp_match *match)
     return score;
 }
 
-/* What is only a little better as long as much is wrong leads astray. */
+/* Whether the score is better by enough: as long as much is wrong, a value that is only a little better leads astray.
+ */
 static bool is_nearer(const struct repair *repair, struct score score)
 {
     const struct score than = repair->score;
@@ -280,7 +292,8 @@ static bool is_nearer(const struct repair *repair, struct score score)
     return score.errors + than.errors / SP_LEAST_GAIN < than.errors;
 }
 
-/* Of the nearest so far the proportions are mark. */
+/* Whether the prediction (NULL: no) is nearer than the best one; then its score and ratios become those of the repair.
+ */
 static bool comes_nearer(struct repair *repair, const struct shapeproof_prediction *prediction)
 {
     struct sp_match match;
@@ -296,7 +309,7 @@ static bool comes_nearer(struct repair *repair, const struct shapeproof_predicti
     return nearer;
 }
 
-/* Whether the value explains more; then it is taken. */
+/* Whether the value explains more; then it is kept. False as well when nothing more may be compared. */
 static bool try_candidate(struct repair *repair, const char *key, struct shapeproof_value value)
 {
     const size_t cost = shapeproof_inventory_count(repair->attempt->view->inventory) + 10;
@@ -311,7 +324,9 @@ static bool try_candidate(struct repair *repair, const char *key, struct shapepr
     repair->prediction = prediction;
     key = sp_arena_string(repair->hints.arena, key);
     sp_config_set_value(repair->attempt->config, key, value, "inferred");
-    sp_known_settle(&repair->attempt->outline.solver.known, key, value, repair->what == SIZES);
+    struct sp_known *known = &repair->attempt->outline.solver.known;
+    if (repair->what == SIZES) sp_known_settle_as_guess(known, key, value);
+    else sp_known_settle(known, key, value);
     return true;
 }
 
@@ -329,11 +344,12 @@ static void find_candidates(struct repair *repair, struct sp_value_candidates *c
                             const struct sp_literals *texts, struct shapeproof_value value)
 {
     repair->hints.usual_length = usual_length(repair);
-    repair->hints.no_zero = repair->what == SIZES; /* it would take away what comes nearer */
+    repair->hints.no_zero = repair->what == SIZES; /* it removes tensors, whose shapes are no distance then */
     find_value_candidates(candidates, &repair->hints, texts, value);
 }
 
-/* From a value that explains more on others are in the same order: of a list the next item. */
+/* Tries all candidates for one key. From each that is kept, the candidates are computed anew, and tried from the same
+ * place in their order on: for a list these are the next items. */
 static bool repair_key(struct repair *repair, const char *key, struct shapeproof_value value)
 {
     const struct sp_literals *texts = sp_solver_texts(&repair->attempt->outline.solver, key);
@@ -349,7 +365,7 @@ static bool repair_key(struct repair *repair, const char *key, struct shapeproof
     return repaired;
 }
 
-/* A value that outlives the prediction which it is of. */
+/* A deep copy of a value, which outlives the prediction that has it. */
 static struct shapeproof_value kept_value(struct sp_arena *arena, struct shapeproof_value value)
 {
     if (value.type == SHAPEPROOF_VALUE_STRING) value.string = sp_arena_string(arena, value.string);
@@ -368,8 +384,12 @@ static struct shapeproof_value kept_value(struct sp_arena *arena, struct shapepr
     return value;
 }
 
-/* How a value came about: those that nothing told are tried first, those that a dimension told never. */
-enum standing { ASSUMED, TOLD, SURE };
+/* How certain a value is. */
+enum standing {
+    ASSUMED, /* nothing told it, or it follows from a guess: is repaired first */
+    TOLD,
+    SURE /* a dimension told it exactly: is never repaired */
+};
 
 static enum standing standing_of(const struct repair *repair, const char *key)
 {
@@ -381,14 +401,15 @@ static enum standing standing_of(const struct repair *repair, const char *key)
                : TOLD;
 }
 
-/* Lists take the longest: only when little is wrong, or nothing else helps any more. */
+/* Whether lists are repaired, which takes the longest: only when little is wrong, or nothing else helps any more. */
 static bool repairs_lists(const struct repair *repair)
 {
     const size_t tensors = shapeproof_inventory_count(repair->attempt->view->inventory);
     return repair->lists || (repair->what == VALUES && repair->score.errors * SP_FEW_ERRORS < tensors);
 }
 
-static bool may_mend(const struct repair *repair, struct shapeproof_hyperparameter hyper, enum standing standing)
+/* Whether the hyper-parameter is one of that standing whose value may be changed. */
+static bool may_repair(const struct repair *repair, struct shapeproof_hyperparameter hyper, enum standing standing)
 {
     if (hyper.from.source == SHAPEPROOF_SOURCE_TABLE ||
         (hyper.value.type == SHAPEPROOF_VALUE_LIST && !repairs_lists(repair)))
@@ -397,13 +418,14 @@ static bool may_mend(const struct repair *repair, struct shapeproof_hyperparamet
            standing_of(repair, hyper.name) == standing;
 }
 
+/* One pass over the hyper-parameters of that standing. Whether any value was kept. */
 static bool repair_keys(struct repair *repair, enum standing standing)
 {
     bool repaired = false;
     for (size_t i = 0; repair->score.errors && i < shapeproof_prediction_hyperparameter_count(repair->prediction);
          i++) {
         const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(repair->prediction, i);
-        if (!may_mend(repair, hyper, standing)) continue;
+        if (!may_repair(repair, hyper, standing)) continue;
         const struct shapeproof_value value = kept_value(repair->hints.arena, hyper.value);
         repaired |= repair_key(repair, sp_arena_string(repair->hints.arena, hyper.name), value);
     }
@@ -412,7 +434,7 @@ static bool repair_keys(struct repair *repair, enum standing standing)
 
 /* ---- where to begin ---- */
 
-/* Under which naming all others are compared. */
+/* The naming for the first prediction, which all others are compared under. */
 static struct sp_naming naming_for(const struct repair *repair)
 {
     struct sp_match match;
@@ -422,7 +444,8 @@ static struct sp_naming naming_for(const struct repair *repair)
     return naming;
 }
 
-/* As what the attempt knows says it; false when there is no prediction. */
+/* Climbs from what is known in the attempt, pass by pass, as long as that explains more. True when everything is
+ * explained in the end. */
 static bool repair_from_known(struct repair *repair)
 {
     shapeproof_config_free(repair->attempt->config);
@@ -442,7 +465,7 @@ static bool repair_from_known(struct repair *repair)
     return !repair->score.errors;
 }
 
-/* What of it is mark to begin with. */
+/* How much of what is known a climb begins with. */
 enum start { ALL_THAT_IS_KNOWN, WHAT_DIMENSIONS_TOLD, NOTHING, STARTS };
 
 static void begin_from(struct repair *repair, enum start start)
@@ -454,8 +477,8 @@ static void begin_from(struct repair *repair, enum start start)
     sp_solver_tell_class(&repair->attempt->outline.solver, repair->attempt->class);
 }
 
-/* Values are tried one by one as long as each explains more. Where several are wrong that make one size, none of them
- * does: then what brings sizes nearer to those of the file is taken as well. Lists come last. */
+/* Climbs with each kind of steps (repair->what) from each start, until everything is explained. Otherwise what is known
+ * is as it was. */
 static bool repair_from_anywhere(struct repair *repair)
 {
     struct sp_known *known = &repair->attempt->outline.solver.known;
