@@ -35,7 +35,7 @@ static bool is_idle(const struct sp_modules *modules)
     return modules->is_solved && (is_enough || is_in_solution(modules, modules->common - 1));
 }
 
-/* Whether that leads anywhere: to a tensor, or to another key. */
+/* Searches on with that value, and undoes it. Whether it led to anything: to a tensor, or to another key. */
 static bool try_choice(struct sp_modules *modules, size_t from, const char *key, struct sp_want want)
 {
     struct sp_known *known = &modules->deduction->solver->known;
@@ -53,8 +53,8 @@ static bool try_choice(struct sp_modules *modules, size_t from, const char *key,
     return modules->steps != before;
 }
 
-/* How long a list is, and how many there are of something: it is one of the two. An item that were none would not be
- * in a list. */
+/* Tries the key as a list of each length, and as each number: whichever of the two leads to anything with 1 is the type
+ * of the key. 0 is not tried for the item of a list, which would not be in it. */
 static void try_counts(struct sp_modules *modules, size_t from, const char *key, bool of_list)
 {
     const int64_t most = modules->most < SP_LARGEST_SMALL_NUMBER ? (int64_t)modules->most + 1 : SP_LARGEST_SMALL_NUMBER;
@@ -70,7 +70,7 @@ static void try_counts(struct sp_modules *modules, size_t from, const char *key,
     if (!of_list) try_choice(modules, from, key, sp_want_value(sp_value_int(0)));
 }
 
-/* Or whether it is so; which of the texts it is; that it is not set. */
+/* Tries counts, flags, texts of the table and, if nothing solved the list, "not set". */
 static void try_choices(struct sp_modules *modules, size_t from, const char *key)
 {
     const bool of_list = sp_is_item_key(key);

@@ -17,7 +17,7 @@ struct sp_loop *sp_stage_loop(const struct sp_line *line, size_t front)
 
 /* ---- which lines tell ---- */
 
-/* Whether it is the same for all modules of a stage which tensors of the line there are. */
+/* Whether the modules of a stage are alike in which tensors of the line they have. */
 static bool is_there_by_stage(const struct sp_line *line, const struct sp_loop *stage_loop)
 {
     if (line->optional || line->row->has_tie || line->old_of != SP_NO_LINE) return false;
@@ -38,7 +38,8 @@ static uint64_t mix_mark(uint64_t mark, uint64_t number)
     return mark ^ mark >> 29;
 }
 
-/* Of one tensor: its pattern, the numbers behind that of the module, and the dimensions whose bits are set. */
+/* The hash of a tensor: of its pattern, the numbers behind that of the module, and the dimensions whose bits are set.
+ */
 static uint64_t mark_of(size_t pattern, const struct shapeproof_tensor *tensor, uint64_t dimensions,
                         const uint64_t *behind, size_t behind_count)
 {
@@ -49,7 +50,7 @@ static uint64_t mark_of(size_t pattern, const struct shapeproof_tensor *tensor, 
     return mark;
 }
 
-/* Those that are the same in all modules of a stage. */
+/* The dimensions, as bits, that do not depend on the index within a stage. */
 static uint64_t fixed_dimensions(const struct sp_line *line, const struct sp_loop *stage_loop)
 {
     uint64_t fixed = 0;
@@ -58,6 +59,7 @@ static uint64_t fixed_dimensions(const struct sp_line *line, const struct sp_loo
     return fixed;
 }
 
+/* Adds the tensors of one line to the hashes of their modules. Sums do not depend on the order of the lines. */
 static void mark_line(struct sp_stages *stages, const struct sp_deduction *deduction, size_t index,
                       const uint64_t *numbers, size_t front)
 {
@@ -126,6 +128,7 @@ int64_t sp_stages_count(const struct sp_stages *stages)
     return count;
 }
 
+/* Whether the names of the modules repeat with that period. */
 static bool has_period(const struct sp_stages *stages, size_t period)
 {
     for (size_t i = period; i < stages->count; i++)

@@ -9,6 +9,7 @@ struct sp_reason sp_modules_reason(const struct sp_modules *modules, size_t name
                               .name = sp_occurrence_tensor(&modules->deduction->occurrences, named)->name};
 }
 
+/* Tells one choice, as a guess or with the tensor `named` as the reason. */
 static void tell_as(struct sp_modules *modules, const struct sp_choice *choice, size_t named, bool is_guess)
 {
     struct sp_known *known = &modules->deduction->solver->known;
@@ -23,10 +24,14 @@ static void tell_as(struct sp_modules *modules, const struct sp_choice *choice, 
     sp_choice_tell(known, choice);
 }
 
-/* Of which lists it is told how long they are. */
-enum lengths { NO_LENGTHS, LENGTHS_OF_ITEMS, ALL_LENGTHS };
+/* For which lists the length is told. */
+enum lengths {
+    NO_LENGTHS,
+    LENGTHS_OF_ITEMS, /* lists that are items of lists */
+    ALL_LENGTHS
+};
 
-/* Of the choices from `first` on and before `end`. */
+/* Tells the choices of the solution from `first` on and before `end`. Whether anything was new. */
 static bool tell_choices(struct sp_modules *modules, size_t first, size_t end, enum lengths lengths, size_t named,
                          bool is_guess)
 {
@@ -42,6 +47,7 @@ static bool tell_choices(struct sp_modules *modules, size_t first, size_t end, e
 
 bool sp_modules_tell(struct sp_modules *modules, size_t named)
 {
+    /* When the budget is spent there may be further solutions, so that no choice is certain. */
     const size_t certain = *modules->left ? modules->common : 0, all = modules->solution_depth;
     return tell_choices(modules, 0, certain, NO_LENGTHS, named, false) ||
            tell_choices(modules, certain, all, *modules->left ? NO_LENGTHS : ALL_LENGTHS, named, true) ||
