@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Two predictions held against each other: do they say the same of a file, and if not, does one do as well? */
+ * Compares two predictions for a file: whether they say the same of it, and if not, whether one explains as much. In
+ * all of it `attempt` has the file, and tells which tensors of a piece of a model may be absent. */
 #include <stdlib.h>
 
 #include "base/order.h"
@@ -7,7 +8,7 @@
 #include "match/layers.h"
 #include "names/level.h"
 
-/* Whether the file has the tensor, under whatever name. */
+/* Whether the file has the tensor with that predicted name, under whatever name of its own. */
 static bool is_tensor_there(const struct sp_attempt *attempt, const char *name)
 {
     const size_t predicted = shapeproof_prediction_find(attempt->prediction, name);
@@ -15,7 +16,8 @@ static bool is_tensor_there(const struct sp_attempt *attempt, const char *name)
     return shapeproof_inventory_find(attempt->match.inventory, name) != SHAPEPROOF_NONE;
 }
 
-/* It need not be there; of a piece of a model nothing that is outside of the layers which it has. */
+/* Whether a predicted tensor may be absent: it is optional or tied; or the file is a piece of a model, and does not
+ * have the tensor's layer, or the tensor is in none. */
 static bool is_excused_tensor(const struct shapeproof_predicted *tensor, const struct sp_attempt *attempt)
 {
     if (tensor->optional || tensor->same_as != SHAPEPROOF_NONE) return true;
@@ -27,7 +29,8 @@ static bool is_excused_tensor(const struct shapeproof_predicted *tensor, const s
     return excused;
 }
 
-/* Of a tensor that is not there its shape says nothing. */
+/* Whether two predicted tensors of one name say the same of the file. If it has no such tensor (`there`), their shapes
+ * do not matter. */
 static bool says_the_same(const struct shapeproof_predicted *a, const struct shapeproof_predicted *b, bool there,
                           const struct sp_attempt *attempt)
 {
@@ -36,7 +39,7 @@ static bool says_the_same(const struct shapeproof_predicted *a, const struct sha
            sp_same_dims(a->shape, a->rank, b->shape, b->rank);
 }
 
-/* Whether b says of the file whatever a says of it. */
+/* Whether b says of the file everything that a says of it. */
 static bool prediction_contains(const struct shapeproof_prediction *b, const struct shapeproof_prediction *a,
                                 const struct sp_attempt *attempt)
 {
@@ -57,6 +60,7 @@ bool sp_predictions_agree(const struct shapeproof_prediction *a, const struct sh
     return a && b && prediction_contains(a, b, attempt) && prediction_contains(b, a, attempt);
 }
 
+/* Whether the attempt explains a tensor that it predicts. */
 static bool is_explained(const struct sp_attempt *attempt, size_t predicted)
 {
     if (attempt->is_joined[predicted]) return true;
@@ -79,6 +83,7 @@ static bool explains_as_much(const struct shapeproof_prediction *b, const struct
     return true;
 }
 
+/* How many predicted tensors the file lacks that it should have. */
 static size_t count_lacking(const struct shapeproof_prediction *prediction, const struct sp_attempt *attempt)
 {
     size_t lacking = 0;

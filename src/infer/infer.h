@@ -178,23 +178,24 @@ int sp_attempt_compare(const struct sp_attempt *a, const struct sp_attempt *b);
 bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b);
 /* A key that chooses a table or a class, and is no size. */
 bool sp_is_choice_of_table(const char *path);
-/* How many hyper-parameters are not as the table has them by default; 0 when it leaves some without a default. */
+/* How many hyper-parameters differ from the table's defaults, without those that were guessed; 0 when the table
+ * predicts nothing under its defaults. */
 size_t sp_attempt_settings(const struct sp_attempt *attempt);
-/* How many switches are not as they would be by default, and have to be for what was explained. */
+/* How many flags have a value without which the prediction would be another. */
 size_t sp_attempt_switches(const struct sp_attempt *attempt);
 /* ---- named.c ---- */
 
-/* The name of the table's models under which, and nothing but it, the least tensors of the file are otherwise; NULL
- * when its models have none, or half of them are. `left`: tensors that may be compared for it. */
+/* The name of a model, of those that the table has, that alone predicts the file with the fewest errors; NULL when the
+ * table has no such names, or there are errors for half of the tensors. `left`: tensors that may be compared for it. */
 const char *sp_nearest_name(struct sp_attempt *attempt, const struct sp_naming *naming, size_t *left);
 
-/* What the table predicts under that name, and nothing but it; or NULL. */
+/* What the table predicts under that name alone; NULL when that fails. */
 struct shapeproof_prediction *sp_predict_named(struct sp_attempt *attempt, const char *name);
 
 /* ---- repair/repair.c ---- */
 
-/* Gives hyper-parameters of an attempt other values, as long as that explains more of the file, and at last all of it;
- * otherwise it is left as it was. `left`: tensors that may be compared for it. */
+/* Gives hyper-parameters of an attempt other values until it explains all of the file; if that does not succeed, it is
+ * left as it was. `left`: tensors that may be compared for it. */
 void sp_attempt_repair(struct sp_attempt *attempt, size_t *left);
 
 /* ---- evidence.c ---- */
@@ -213,8 +214,8 @@ void sp_fail_unknown(struct shapeproof_error *error, const struct shapeproof_inv
 /* Whether two predictions say the same of the file: they have the same tensors, except optional ones that it lacks. */
 bool sp_predictions_agree(const struct shapeproof_prediction *a, const struct shapeproof_prediction *b,
                           const struct sp_attempt *attempt);
-/* The same; or, of a file that the attempt does not explain as a whole, whether the prediction explains all that the
- * other one does, and lacks no more. */
+/* Whether `prediction` is as good as `than`: they agree; or, if the attempt does not explain the whole file,
+ * `prediction` explains every tensor that `than` does, and lacks no more. */
 bool sp_prediction_does_as_well(const struct shapeproof_prediction *prediction,
                                 const struct shapeproof_prediction *than, const struct sp_attempt *attempt);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Models that have a name, such as "resnet50", of which it says every size. The name under which the table alone comes
- * nearest to the file says more than the sizes that the file shows one by one. */
+ * Tables whose models have names, such as "resnet50", from which every size follows. The name that comes nearest to the
+ * file is better evidence than the sizes that its tensors show one by one. */
 #include <string.h>
 
 #include "infer/classes.h"
 #include "infer/infer.h"
 
-/* A table that has classes besides is told which. */
+/* Sets the class, for a table that has classes beside the names. */
 static void set_class(struct shapeproof_config *config, struct sp_attempt *attempt)
 {
     if (!attempt->table->model_type_count || !*attempt->class) return;
@@ -29,7 +29,7 @@ struct shapeproof_prediction *sp_predict_named(struct sp_attempt *attempt, const
     return prediction;
 }
 
-/* How many tensors are otherwise then; SIZE_MAX when nothing is predicted. */
+/* How many errors the prediction under that name has; SIZE_MAX when there is none. */
 static size_t errors_under(struct sp_attempt *attempt, const struct sp_naming *naming, const char *name)
 {
     struct shapeproof_prediction *prediction = sp_predict_named(attempt, name);
@@ -42,7 +42,7 @@ static size_t errors_under(struct sp_attempt *attempt, const struct sp_naming *n
     return errors;
 }
 
-/* Of names under which the same is predicted the shortest is the plainest. */
+/* Of two names with as many errors the shorter is nearer: "resnet50" before "resnet50_gn". */
 static bool is_nearer(size_t errors, const char *name, size_t least, const char *nearest)
 {
     if (!nearest || errors != least) return errors < least;
