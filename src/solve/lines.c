@@ -22,22 +22,23 @@ struct sp_loop *sp_line_outermost(const struct sp_line *line)
     return loop;
 }
 
+/* An expression behind a definition that was searched. */
 struct looked_through {
     const struct sp_frame *frame;
     const struct sp_expr *expr;
 };
 
-/* Looks for a loop behind definitions. Those outside of any loop are looked through once: each may stand in several
- * others, which stand in several others. */
+/* A search of an expression, and of the definitions that it names, for the index of a loop. Definitions are searched
+ * once, as far as they are outside of loops: each may be named by several others, and those by several others. */
 struct dependence {
-    const struct sp_loop *loop;
-    int depth;
+    const struct sp_loop *loop; /* NULL: any that is in no iteration */
+    int depth;                  /* of the recursion */
     SP_ARRAY(struct looked_through) seen;
 };
 
 static bool depends_on(struct dependence *dependence, const struct sp_env *env, const struct sp_expr *expr);
 
-/* Notes that it is being looked through; true when it was before. */
+/* Whether the expression was searched before; otherwise notes it. */
 static bool was_seen(struct dependence *dependence, const struct sp_env *env, const struct sp_expr *expr)
 {
     if (env->loops || env->args) return false;
@@ -70,7 +71,8 @@ static bool mentions_argument(const struct sp_expr *body, size_t index)
     return false;
 }
 
-/* The table's own functions may be given more than they need: sparse(i) = experts > 0. */
+/* Whether the value of a call depends on its index'th argument: a table's own function may ignore it, as sparse(i) =
+ * experts > 0 does. True for all other expressions. */
 static bool needs_argument(const struct sp_env *env, const struct sp_expr *expr, size_t index)
 {
     if (expr->kind != SP_EXPR_CALL || expr->function) return true;
@@ -106,7 +108,7 @@ int64_t sp_line_iteration(const struct sp_line *line, const struct sp_loop *loop
     for (size_t i = 0; i < line->hole_count; i++) {
         const struct sp_hole *hole = &line->holes[i];
         if (hole->loop != loop) continue;
-        const uint64_t behind = numbers[i] - hole->constant; /* less than nothing is larger than any index */
+        const uint64_t behind = numbers[i] - hole->constant; /* below 0 it is above INT64_MAX, since it is unsigned */
         return behind > INT64_MAX || behind % hole->factor ? -1 : (int64_t)(behind / hole->factor);
     }
     return -1;

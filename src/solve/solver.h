@@ -23,14 +23,15 @@ struct sp_solver {
     const struct sp_unit *table;
     const struct sp_frame *frame; /* of the table itself, in which its definitions and requirements have their values */
     struct sp_known known;
-    /* An object: what holds where nothing was told. NULL: nothing is known but what was told. Of it is not known: */
+    /* A configuration, an object whose values hold in place of what is known; NULL: only what is known holds. Open keys
+     * are exceptions, which have only what is known: */
     const struct shapeproof_value *configured;
-    const char *open;                         /* this key, NULL for none */
-    bool flags_open;                          /* all that are true or false */
-    struct sp_map places;                     /* of what is configured what was looked up so far, by its path: */
-    SP_ARRAY(struct shapeproof_value) values; /* an index of these */
+    const char *open;                         /* this key is; NULL: none is */
+    bool flags_open;                          /* all keys with true or false are */
+    struct sp_map places;                     /* cache: path -> index of `values` */
+    SP_ARRAY(struct shapeproof_value) values; /* looked up in `configured` */
     struct sp_lookups *lookups;               /* where lookups are noted; or NULL */
-    bool supposes; /* of two alternatives of which nothing is known the first one is taken: a guess */
+    bool supposes; /* sp_invert takes the first of two alternatives of which nothing is known, as a guess */
     struct sp_eval eval;
     struct sp_text messages; /* of the evaluator; nobody reads them */
     struct sp_hyper hyper;
@@ -42,31 +43,34 @@ struct sp_solver {
 
 /* Begins with nothing known. The solver must stay where it is. */
 void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table);
-/* Whether what the table requires is met, as far as that is known. */
+/* Whether no requirement of the table is known to be unmet. */
 bool sp_solver_is_covered(struct sp_solver *solver);
-/* Tells that `architectures` is that class alone, and of which type the model is, when the table covers the class under
- * that one only. False when it covers it under none. */
+/* Tells that the class key is that class alone, and the model_type, if the table covers the class under just one. False
+ * when it covers the class under none. */
 bool sp_solver_tell_class(struct sp_solver *solver, const char *class);
 void sp_solver_free(struct sp_solver *solver);
-/* Forgets what was told, and of what is configured leaves that key open; NULL for none. */
+/* Forgets what was told, and makes that key of the configuration open, and no other; NULL: none. */
 void sp_solver_open(struct sp_solver *solver, const char *key);
-/* To be called when `configured` is another, or what it points to, or `flags_open`: what was worked out before may not
- * hold any more. */
+/* Drops what is cached. To be called when `configured`, what it points to, or `flags_open` has changed. */
 void sp_solver_ask_anew(struct sp_solver *solver);
-/* From now on the keys that evaluations look up are noted there; NULL for no longer. An expression depends on no other
- * key: with that one open, or otherwise, the evaluation would look up the same keys, and come to the same value. */
+/* From now on the keys that evaluations look up are noted there; NULL ends that. The value of an expression depends on
+ * no other keys. */
 void sp_solver_note_lookups(struct sp_solver *solver, struct sp_lookups *lookups);
-/* The value under what is known; SHAPEPROOF_VALUE_UNKNOWN, with the key that it lacks. False when there can be none. */
+/* The value of an expression under what is known; SHAPEPROOF_VALUE_UNKNOWN, with the key that it lacks as its string,
+ * or
+ * "" if it lacks the index of a loop. False when it has no value, because of a division by zero and the like. */
 bool sp_solver_eval(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                     struct shapeproof_value *value);
-/* The same, worked out once for all that is known: the expression depends on no index. */
+/* The same for an expression that depends on no index, cached until more is known. */
 bool sp_solver_remember(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                         struct sp_remembered *remembered, struct shapeproof_value *value);
-/* The same; one that cannot be computed contradicts everything, and is absent. */
+/* The same as sp_solver_eval; an expression that has no value is SHAPEPROOF_VALUE_ABSENT, which contradicts everything.
+ */
 struct shapeproof_value sp_solver_value(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr);
-/* What sp_literals_about has of the table, collected once. */
+/* sp_literals_about for the table, cached. */
 const struct sp_literals *sp_solver_texts(struct sp_solver *solver, const char *path);
-/* The path of a key of the configuration that the environment's table reads: "text_config.hidden_size". */
+/* The path of a key from the root of the configuration: "text_config.hidden_size" for hidden_size, in the environment
+ * of a table that reads text_config. */
 const char *sp_solver_path(struct sp_solver *solver, const struct sp_env *env, const char *key);
 /* The path of the key that an expression is, through definitions and parameters; NULL when it is none. */
 const char *sp_solver_key(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr);

@@ -91,7 +91,7 @@ static void add_form(struct sp_method *method, struct shapeproof_value form, siz
 
 void sp_method_open(struct sp_method *method, const struct sp_unit *part, struct shapeproof_value form)
 {
-    enum { MOST = 64 };
+    enum { MOST = 64 }; /* members; the forms of schemes.c have fewer */
     *method = (struct sp_method){.unit = NULL};
     method->members = sp_realloc(NULL, MOST, sizeof *method->members);
     for (int i = 0; i < OWN_KEYS; i++)
