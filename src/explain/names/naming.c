@@ -162,6 +162,7 @@ static void count_fronts(const struct shapeproof_check *check, size_t *counts)
     sp_finder_free(&finder);
 }
 
+/* Appends "without 'model.' (12)", "with 'module.' (12)" or "with 'a.' for 'b.' (12)"; nothing for no names. */
 static void put_front(struct sp_text *text, const char *from, const char *to, size_t count)
 {
     if (!count) return;
@@ -190,7 +191,8 @@ static bool is_inner_prefix(const char *from, const char *to)
     return false;
 }
 
-/* Whether the configuration is of a version that leaves out all that the names lack. */
+/* Whether all that the names lack is what transformers leaves out since version 5, and the configuration is of that.
+ * `counts` is how many names had each prefix rule applied; NULL: none had. */
 static bool is_left_out_by_writer(const struct shapeproof_check *check, const size_t *counts)
 {
     const struct sp_naming *naming = &check->naming;
@@ -202,7 +204,8 @@ static bool is_left_out_by_writer(const struct shapeproof_check *check, const si
     return true;
 }
 
-/* Components that begin each in their own way. */
+/* A warning, or a note, for names that begin differently from predicted ones in several ways: "names in the file begin
+ * with 'language_model.' for 'model.' (290), without 'vision_model.' (24)". */
 static void warn_of_fronts(struct shapeproof_check *check, size_t stripped, size_t added)
 {
     const struct sp_naming *naming = &check->naming;
@@ -246,7 +249,7 @@ static void warn_of_prefixes(struct shapeproof_check *check, bool said, size_t s
 
 /* ---- names that begin in two ways ---- */
 
-/* What was done to the beginning of a matched name. */
+/* What was done to the beginning of a matched name: flags of enum sp_renaming. */
 static unsigned front_renaming(const struct shapeproof_check *check, size_t tensor)
 {
     const unsigned renaming = check->match.renaming[tensor];
@@ -255,17 +258,18 @@ static unsigned front_renaming(const struct shapeproof_check *check, size_t tens
     return renaming & (SP_STRIPPED | SP_ADDED | SP_PREFIX_REPLACED | (wrapped ? SP_UNWRAPPED : 0));
 }
 
-/* A tensor and another one of the same layers, or the same row of layers, that begins in another way. */
+/* Two tensors in layers of one loop whose names begin differently. */
 struct mixed {
-    size_t tensor, other, count; /* how many do not begin as predicted */
+    size_t tensor; /* one whose name does not begin as predicted */
+    size_t other;  /* one whose name does, or has another such beginning */
+    size_t count;  /* how many names of the file do not begin as predicted */
 };
 
-/* Finds two layers of one loop whose names were changed in different ways, such as layers.0 with the prefix model.
- * and layers.1 without. The first tensor of each loop is compared with all later ones. Also counts the tensors
- * whose names were changed. */
+/* Finds such a pair: layers.0 with the prefix model., and layers.1 without. The first tensor of each loop is compared
+ * with all later ones. False when the names of every loop begin alike. */
 static bool find_mixed(struct shapeproof_check *check, struct mixed *mixed)
 {
-    struct sp_map firsts = {0}; /* "model.layers.0" as far as its index -> a tensor */
+    struct sp_map firsts = {0}; /* "model.layers." -> the first tensor of that loop */
     mixed->tensor = SHAPEPROOF_NONE;
     mixed->count = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
@@ -275,12 +279,12 @@ static bool find_mixed(struct shapeproof_check *check, struct mixed *mixed)
         const size_t layer = sp_layer_end(name, SP_LAYERS);
         const unsigned renaming = front_renaming(check, i);
         mixed->count += renaming != 0;
-        if (!layer || mixed->tensor != SHAPEPROOF_NONE) continue;
+        if (!layer || mixed->tensor != SHAPEPROOF_NONE) continue; /* a pair is known: only the count goes on */
         size_t front = layer;
         while (front && sp_is_digit(name[front - 1])) front--;
-        const char *key = sp_arena_copy(&check->arena, name, front);
-        if (sp_map_add(&firsts, key, i)) continue;
-        const size_t first = sp_map_get(&firsts, key);
+        const char *loop = sp_arena_copy(&check->arena, name, front);
+        if (sp_map_add(&firsts, loop, i)) continue;
+        const size_t first = sp_map_get(&firsts, loop);
         if (front_renaming(check, first) == renaming) continue;
         mixed->tensor = renaming ? i : first;
         mixed->other = renaming ? first : i;
@@ -289,7 +293,7 @@ static bool find_mixed(struct shapeproof_check *check, struct mixed *mixed)
     return mixed->tensor != SHAPEPROOF_NONE;
 }
 
-/* "begins with 'module.'": what the one name begins with and its predicted one does not, or the other way round. */
+/* "begins with 'module.'" or "leaves out 'model.'": how the name of mixed->tensor differs from its predicted one. */
 static const char *how_begins(struct shapeproof_check *check, const struct mixed *mixed)
 {
     const char *name = name_of_stored(check, mixed->tensor);
@@ -303,7 +307,7 @@ static const char *how_begins(struct shapeproof_check *check, const struct mixed
     return sp_arena_printf(&check->arena, "begins as %s", name);
 }
 
-/* No program writes that, and no loader takes it: two files were put together. */
+/* An error: no program writes names that begin in two ways, and no loader takes them. Two files were put together. */
 static void blame_mixed(struct shapeproof_check *check, const struct mixed *mixed)
 {
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PREFIX);
