@@ -19,10 +19,10 @@
 
 enum { MOST_FRONTS = 400 }; /* of loops that are looked at: the experts of each layer are one */
 
-/* The indices of a loop. */
+/* The indices of a loop on one side. */
 struct range {
-    uint64_t first, last;
-    size_t count; /* of the names that have one */
+    uint64_t first, last; /* the smallest and the largest */
+    size_t count;         /* of the names that have one; 0: there is none */
 };
 
 /* The number of a layer: "4", or "0.4" where layers are in groups. */
@@ -40,18 +40,19 @@ struct numbering {
     struct shapeproof_check *check;
     struct sp_arena arena;
     struct sp_map tensors; /* of the file, by the names that the prediction would have for them */
-    const char **names;    /* the same, of each tensor */
-    bool *taken;           /* findings that are explained */
+    const char **names;    /* these names, for each tensor of the file */
+    bool *taken;           /* for each finding whether the cause that is being made explains it */
     struct sp_text scratch;
     /* the loop that is looked at */
     const char *front; /* in front of the index: "model.layers." */
     size_t length;     /* of that */
     struct range predicted, found;
     size_t any;                        /* one of the tensors that are predicted below it */
-    bool grouped;                      /* the file has two numbers there, the table one */
-    struct layer_numbers ours, theirs; /* as predicted, as in the file */
+    bool grouped;                      /* the file has two numbers there, GROUP.NUMBER, the table one */
+    struct layer_numbers ours, theirs; /* as predicted, as in the file; ours[i] is paired with theirs[i] */
 };
 
+/* Fills `names` and `tensors`. */
 static void name_tensors(struct numbering *numbering)
 {
     const struct shapeproof_check *check = numbering->check;
@@ -65,7 +66,8 @@ static void name_tensors(struct numbering *numbering)
     }
 }
 
-/* What follows the index behind the front; NULL when the name is not below it. */
+/* The index behind the front, and what follows it: 3 and ".mlp.weight" for "model.layers.3.mlp.weight". NULL when the
+ * name is not below the front. */
 static const char *index_below(const struct numbering *numbering, const char *name, uint64_t *index)
 {
     char *rest;
@@ -74,6 +76,7 @@ static const char *index_below(const struct numbering *numbering, const char *na
     return *rest == '.' ? rest : NULL;
 }
 
+/* Widens the range to the index of the name; false when the name is not below the front. */
 static bool note_index(const struct numbering *numbering, struct range *range, const char *name)
 {
     uint64_t index;
@@ -83,7 +86,8 @@ static bool note_index(const struct numbering *numbering, struct range *range, c
     return true;
 }
 
-static void candidates_below(struct numbering *numbering, const char *front)
+/* Takes up the loop with that front: its range of indices on both sides. */
+static void take_up_loop(struct numbering *numbering, const char *front)
 {
     const struct shapeproof_check *check = numbering->check;
     numbering->front = front;
@@ -123,14 +127,19 @@ static void sort_numbers(struct layer_numbers *numbers)
     numbers->count = kept;
 }
 
-/* The number of the layer of a name below the front, and what follows it; NULL when it has none. */
-static const char *number_below(const struct numbering *numbering, const char *name, bool grouped,
+enum digits {
+    ONE_NUMBER, /* "3" of "layers.3.weight" */
+    GROUPED     /* "0.3" of "layers.0.3.weight" */
+};
+
+/* The number of the layer of a name below the front, and what follows it; NULL when the name has none of that form. */
+static const char *number_below(const struct numbering *numbering, const char *name, enum digits form,
                                 struct number *number)
 {
     char *end;
     const char *rest = index_below(numbering, name, &number->index);
     number->group = 0;
-    if (!rest || !grouped) return rest;
+    if (!rest || form == ONE_NUMBER) return rest;
     if (!sp_is_digit(rest[1])) return NULL;
     number->group = number->index;
     number->index = strtoull(rest + 1, &end, 10);
@@ -143,14 +152,16 @@ static bool is_grouped(const struct numbering *numbering)
     const struct shapeproof_check *check = numbering->check;
     struct number number;
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
-        if (number_below(numbering, numbering->names[i], false, &number) &&
-            !number_below(numbering, numbering->names[i], true, &number))
+        if (number_below(numbering, numbering->names[i], ONE_NUMBER, &number) &&
+            !number_below(numbering, numbering->names[i], GROUPED, &number))
             return false;
     for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++)
-        if (number_below(numbering, shapeproof_prediction_tensor(check->prediction, i)->name, true, &number))
+        if (number_below(numbering, shapeproof_prediction_tensor(check->prediction, i)->name, GROUPED, &number))
             return false;
     return true;
 }
+
+static enum digits form_in_file(const struct numbering *numbering) { return numbering->grouped ? GROUPED : ONE_NUMBER; }
 
 /* Lists the layers of both sides. */
 static void list_numbers(struct numbering *numbering)
@@ -161,11 +172,11 @@ static void list_numbers(struct numbering *numbering)
     numbering->grouped = is_grouped(numbering);
     for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
         const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
-        if (!predicted->optional && number_below(numbering, predicted->name, false, &number))
+        if (!predicted->optional && number_below(numbering, predicted->name, ONE_NUMBER, &number))
             add_number(&numbering->ours, number);
     }
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
-        if (number_below(numbering, numbering->names[i], numbering->grouped, &number))
+        if (number_below(numbering, numbering->names[i], form_in_file(numbering), &number))
             add_number(&numbering->theirs, number);
     sort_numbers(&numbering->ours);
     sort_numbers(&numbering->theirs);
@@ -180,8 +191,8 @@ static bool has_gaps(const struct numbering *numbering)
            last.index > numbering->ours.items[numbering->ours.count - 1].index;
 }
 
-/* Whether the file may have the layers under other numbers: as many, and not the same ones; or fewer or more, in groups
- * or with gaps, which show that they are what is left of a model. */
+/* Whether the file may have the layers under other numbers: as many layers with other numbers; or another number of
+ * layers, if they are in groups, or have gaps, which show that they are what is left of a larger model. */
 static bool are_others(const struct numbering *numbering)
 {
     const struct layer_numbers *ours = &numbering->ours, *theirs = &numbering->theirs;
@@ -198,14 +209,17 @@ static size_t place_of_number(const struct layer_numbers *numbers, struct number
     return found ? (size_t)(found - numbers->items) : SHAPEPROOF_NONE;
 }
 
-/* The name with the number of the layer that its own is paired with; NULL when there is none, or the name is not below
- * the front. Until the next call. */
-static const char *renumber(struct numbering *numbering, const char *name, bool to_file)
+enum direction { TO_FILE, TO_PREDICTION };
+
+/* The name of one side with the number that its layer has on the other side: layers.1.weight for layers.0.weight. NULL
+ * when it is not below the front, or its layer is none of the listed ones. Until the next call. */
+static const char *renumber(struct numbering *numbering, const char *name, enum direction direction)
 {
+    const bool to_file = direction == TO_FILE;
     const struct layer_numbers *from = to_file ? &numbering->ours : &numbering->theirs,
                                *to = to_file ? &numbering->theirs : &numbering->ours;
     struct number number;
-    const char *rest = number_below(numbering, name, !to_file && numbering->grouped, &number);
+    const char *rest = number_below(numbering, name, to_file ? ONE_NUMBER : form_in_file(numbering), &number);
     size_t place = rest ? place_of_number(from, number) : SHAPEPROOF_NONE;
     if (place == SHAPEPROOF_NONE) return NULL;
     if (place >= to->count) place = to->count - 1; /* a layer more, which is like the last */
@@ -216,17 +230,17 @@ static const char *renumber(struct numbering *numbering, const char *name, bool 
     return numbering->scratch.data;
 }
 
-/* Whether nearly all of them pair: a few may be lost, or added, besides. */
+/* Whether at least 8 of 9 tensors pair: a few may be lost, or added, besides. */
 static bool are_nearly_all(size_t paired, size_t single) { return paired && single * 8 <= paired; }
 
-/* Whether what is predicted in a paired layer is there, each in its shape. */
+/* Whether the file has nearly all of what is predicted in paired layers, and none of it in another shape. */
 static bool are_there(struct numbering *numbering)
 {
     const struct shapeproof_check *check = numbering->check;
     size_t paired = 0, lost = 0;
     for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
         const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
-        const char *name = renumber(numbering, predicted->name, true);
+        const char *name = renumber(numbering, predicted->name, TO_FILE);
         if (!name) continue;
         const size_t tensor = sp_map_get(&numbering->tensors, name);
         if (tensor == SHAPEPROOF_NONE) lost += !predicted->optional && predicted->same_as == SHAPEPROOF_NONE;
@@ -236,21 +250,22 @@ static bool are_there(struct numbering *numbering)
     return are_nearly_all(paired, lost);
 }
 
-/* What a tensor of the file is in the layer that its own is paired with, or SHAPEPROOF_NONE. */
+/* The predicted tensor that a tensor of the file is paired with, or SHAPEPROOF_NONE. */
 static size_t find_predicted(struct numbering *numbering, size_t tensor)
 {
-    const char *name = renumber(numbering, numbering->names[tensor], false);
+    const char *name = renumber(numbering, numbering->names[tensor], TO_PREDICTION);
     return name ? shapeproof_prediction_find(numbering->check->prediction, name) : SHAPEPROOF_NONE;
 }
 
-/* Whether what the file has below the front is something predicted, in its shape. */
+/* Whether nearly all of what the file has below the front is predicted in paired layers, and none of it in another
+ * shape. */
 static bool are_predicted(struct numbering *numbering)
 {
     const struct shapeproof_check *check = numbering->check;
     size_t paired = 0, added = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         struct number number;
-        if (!number_below(numbering, numbering->names[i], false, &number)) continue;
+        if (!number_below(numbering, numbering->names[i], ONE_NUMBER, &number)) continue;
         const size_t predicted = find_predicted(numbering, i);
         if (predicted == SHAPEPROOF_NONE) added++;
         else if (!sp_same_shape(shapeproof_inventory_tensor(check->inventory, i),
@@ -261,7 +276,7 @@ static bool are_predicted(struct numbering *numbering)
     return are_nearly_all(paired, added);
 }
 
-/* Of the findings below the front those about what pairs. */
+/* Takes the open findings about tensors that pair. */
 static void take_findings(struct numbering *numbering)
 {
     const struct shapeproof_check *check = numbering->check;
@@ -273,14 +288,14 @@ static void take_findings(struct numbering *numbering)
             continue;
         }
         const char *name =
-            renumber(numbering, shapeproof_prediction_tensor(check->prediction, finding->predicted)->name, true);
+            renumber(numbering, shapeproof_prediction_tensor(check->prediction, finding->predicted)->name, TO_FILE);
         numbering->taken[i] |= name && sp_map_get(&numbering->tensors, name) != SHAPEPROOF_NONE;
     }
 }
 
 /* ---- a loop of the user's table that has one iteration too many, or too few ---- */
 
-/* Its findings are those with an index that only one side has. */
+/* Takes the open findings below the front with an index that only one side has. */
 static void take_beyond(struct numbering *numbering)
 {
     const struct shapeproof_check *check = numbering->check;
@@ -296,7 +311,8 @@ static void take_beyond(struct numbering *numbering)
     }
 }
 
-/* The key that the loop goes by and that says how many the file has; NULL when the configuration is to blame. */
+/* A key in the last bound of the loop whose value is the number of iterations that the file has: then the loop is to
+ * blame. NULL when there is none, and the configuration is to blame; or when the section has several loops. */
 static const char *key_of_loop(const struct numbering *numbering, const struct sp_env *env)
 {
     struct shapeproof_prediction *prediction = numbering->check->prediction;
@@ -319,6 +335,7 @@ static const char *key_of_loop(const struct numbering *numbering, const struct s
     return NULL;
 }
 
+/* Whether the two differ by one. */
 static bool is_one_apart(uint64_t a, uint64_t b) { return a + 1 == b || b + 1 == a; }
 
 /* Whether one end is the same, and the other is one off. */
@@ -331,7 +348,8 @@ static bool is_off_by_one(const struct numbering *numbering)
                : predicted->last == found->last && is_one_apart(predicted->first, found->first);
 }
 
-/* The loop may be wrong where the file has as many as the configuration says. */
+/* One cause if the loop of the user's own table is one iteration off, and the file has as many as the configuration
+ * says. */
 static void suspect_table(struct numbering *numbering)
 {
     struct shapeproof_check *check = numbering->check;
@@ -352,14 +370,16 @@ static void suspect_table(struct numbering *numbering)
 
 /* ---- which loops ---- */
 
-/* What stands in front of the index of the layer or part that the name is in; NULL when it is in none. */
+/* The front of the loop that the name is in, "model.layers."; NULL when it is in none of that level (match/layers.h).
+ */
 static const char *front_of_layer(struct sp_arena *arena, const char *name, int level)
 {
     const size_t length = sp_last_component(name, sp_layer_end(name, level), ".");
     return length ? sp_arena_copy(arena, name, length) : NULL;
 }
 
-/* Of the open findings of one kind. */
+/* Lists the fronts of the loops that open findings of one kind are in, each once, without those in `known`, to which it
+ * adds them. Returns how many. */
 static size_t list_fronts(struct numbering *numbering, int level, enum shapeproof_finding_kind kind,
                           struct sp_map *known, const char *fronts[MOST_FRONTS])
 {
@@ -377,32 +397,33 @@ static size_t list_fronts(struct numbering *numbering, int level, enum shapeproo
     return count;
 }
 
-/* The loops that are predicted, and in which the file has what is not. */
+/* Lists the fronts of the predicted loops in which the file has unexpected tensors, each once, in the order of the
+ * prediction. Returns how many. */
 static size_t list_loops(struct numbering *numbering, int level, const char *fronts[MOST_FRONTS])
 {
     const struct shapeproof_check *check = numbering->check;
-    struct sp_map strangers = {0}, known = {0};
-    const bool any = list_fronts(numbering, level, SHAPEPROOF_FINDING_UNEXPECTED, &strangers, fronts);
+    struct sp_map unexpected = {0}, known = {0}; /* fronts: of unexpected tensors, listed ones */
+    const bool any = list_fronts(numbering, level, SHAPEPROOF_FINDING_UNEXPECTED, &unexpected, fronts);
+    struct sp_text *front = &numbering->scratch;
     size_t count = 0;
     for (size_t i = 0; i < shapeproof_prediction_count(check->prediction) && any && count < MOST_FRONTS; i++) {
         const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
         const size_t length = sp_last_component(predicted->name, sp_layer_end(predicted->name, level), ".");
         if (predicted->optional || !length) continue;
-        numbering->scratch.length = 0;
-        sp_text_append(&numbering->scratch, predicted->name, length);
-        if (sp_map_get(&strangers, numbering->scratch.data) == SIZE_MAX) continue;
-        if (sp_map_get(&known, numbering->scratch.data) != SIZE_MAX) continue;
-        fronts[count] = sp_arena_string(&numbering->arena, numbering->scratch.data);
+        front->length = 0;
+        sp_text_append(front, predicted->name, length);
+        if (sp_map_get(&unexpected, front->data) == SIZE_MAX || sp_map_get(&known, front->data) != SIZE_MAX) continue;
+        fronts[count] = sp_arena_string(&numbering->arena, front->data);
         sp_map_add(&known, fronts[count++], i);
     }
-    sp_map_free(&strangers);
+    sp_map_free(&unexpected);
     sp_map_free(&known);
     return count;
 }
 
 /* ---- saying it ---- */
 
-/* Whether the file counts on from another number, without gaps. */
+/* Whether the numbers of the file have no gaps: 1 to 4. */
 static bool is_shifted(const struct numbering *numbering)
 {
     const struct layer_numbers *theirs = &numbering->theirs;
@@ -435,39 +456,55 @@ static const char *numbers_said(struct shapeproof_check *check, const struct lay
     return sp_text_keep(&text, &check->arena);
 }
 
-/* Loops that are numbered otherwise in one way: the first of them, and whether the numbers of all are the same. */
+/* Loops that are numbered otherwise in one way, which become one cause. */
 struct renumbered {
-    struct numbering first;
-    const char *fronts[MOST_FRONTS];
+    struct numbering first;          /* a copy, as it was for the first of them; its lists are in the arena */
+    const char *fronts[MOST_FRONTS]; /* of all */
     size_t count;
-    bool same;
+    bool same; /* all have the numbers of the first one, on both sides */
 };
 
-/* "model.layers is numbered from 1 in the file, 1 to 4 for 0 to 3";
- * "model.layers is not renumbered in the file: 0, 1, 4 and 5 for 0 to 3";
- * "blocks is numbered in groups in the file, GROUP.NUMBER for NUMBER: 0.0 to 1.3 for 0 to 3". */
+/* How the layers are numbered in the file: "numbered from 1 in the file,", "not renumbered in the file:", "numbered in
+ * groups in the file, GROUP.NUMBER for NUMBER:". */
+static const char *how_numbered(const struct numbering *numbering)
+{
+    if (numbering->grouped) return "numbered in groups in the file, GROUP.NUMBER for NUMBER:";
+    if (!is_shifted(numbering)) return "not renumbered in the file:";
+    return sp_arena_printf(&numbering->check->arena, "numbered from %" PRIu64 " in the file,",
+                           numbering->theirs.items[0].index);
+}
+
+/* Makes the cause of the loops, which explains the findings that were taken. Its message is one of
+ *
+ *     "model.layers is numbered from 1 in the file, 1 to 4 for 0 to 3"
+ *     "model.layers is not renumbered in the file: 0, 1, 4 and 5 for 0 to 3"
+ *     "blocks is numbered in groups in the file, GROUP.NUMBER for NUMBER: 0.0 to 1.3 for 0 to 3"
+ *
+ * with "4 layers, " in front of the numbers if the file has more or fewer layers than predicted, " in model.layers,
+ * others elsewhere" behind them if the loops differ, and the section of a table of the user's. */
 static void say_numbering(struct renumbered *renumbered)
 {
     const struct numbering *first = &renumbered->first;
     struct shapeproof_check *check = first->check;
-    const bool differ = first->ours.count != first->theirs.count;
+    const bool has_other_count = first->ours.count != first->theirs.count;
     const char **fronts = renumbered->fronts;
-    for (size_t i = 0; i < renumbered->count; i++)
+    for (size_t i = 0; i < renumbered->count; i++) /* without the dot at the end */
         fronts[i] = sp_arena_copy(&check->arena, fronts[i], strlen(fronts[i]) - 1);
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_NUMBERED, sp_is_marked, first->taken);
     const struct sp_section *own = sp_own_section(&check->prediction->origins[first->any]).section;
-    const char *theirs = numbers_said(check, &first->theirs, first->grouped),
-               *ours = numbers_said(check, &first->ours, false), *how = "not renumbered in the file:";
-    if (first->grouped) how = "numbered in groups in the file, GROUP.NUMBER for NUMBER:";
-    else if (is_shifted(first))
-        how = sp_arena_printf(&check->arena, "numbered from %" PRIu64 " in the file,", first->theirs.items[0].index);
-    cause->message = sp_arena_printf(
-        &check->arena, "%s %s %s %s%s for %s%s%s", sp_some_names(&check->arena, fronts, renumbered->count),
-        renumbered->count > 1 ? "are" : "is", how,
-        differ ? sp_arena_printf(&check->arena, "%s, ", sp_count_of(&check->arena, first->theirs.count, "layer")) : "",
-        theirs, ours, renumbered->same ? "" : sp_arena_printf(&check->arena, " in %s, others elsewhere", fronts[0]),
-        own ? sp_arena_printf(&check->arena, "; or the table is wrong, %s", sp_own_heading(check, own)) : "");
-    if (differ)
+    const char *layers = has_other_count ? sp_arena_printf(&check->arena, "%s, ",
+                                                           sp_count_of(&check->arena, first->theirs.count, "layer"))
+                                         : "";
+    const char *elsewhere =
+        renumbered->same ? "" : sp_arena_printf(&check->arena, " in %s, others elsewhere", fronts[0]);
+    const char *table =
+        own ? sp_arena_printf(&check->arena, "; or the table is wrong, %s", sp_own_heading(check, own)) : "";
+    cause->message =
+        sp_arena_printf(&check->arena, "%s %s %s %s%s for %s%s%s",
+                        sp_some_names(&check->arena, fronts, renumbered->count), renumbered->count > 1 ? "are" : "is",
+                        how_numbered(first), layers, numbers_said(check, &first->theirs, first->grouped),
+                        numbers_said(check, &first->ours, false), elsewhere, table);
+    if (has_other_count)
         cause->hint = sp_arena_printf(&check->arena,
                                       "renumber them without gaps, and let the configuration say that there are %zu; "
                                       "or take a file with all layers",
@@ -479,8 +516,8 @@ static bool is_same_list(const struct layer_numbers *a, const struct layer_numbe
     return a->count == b->count && memcmp(a->items, b->items, a->count * sizeof *a->items) == 0;
 }
 
-/* Whether the numbers of two loops differ from the predicted ones in one way: they are the same; or in both as many
- * are left over, of each others. */
+/* Whether two loops are numbered otherwise in one way, so that one cause has both: they have the same numbers
+ * (`*same`); or both have gaps, and as many layers as predicted. */
 static bool is_same_way(const struct numbering *a, const struct numbering *b, bool *same)
 {
     *same = is_same_list(&a->ours, &b->ours) && is_same_list(&a->theirs, &b->theirs);
@@ -489,6 +526,7 @@ static bool is_same_way(const struct numbering *a, const struct numbering *b, bo
            b->ours.count == b->theirs.count;
 }
 
+/* A copy of the list in the arena. */
 static struct layer_numbers copy_numbers(struct sp_arena *arena, const struct layer_numbers *numbers)
 {
     struct layer_numbers copy = {sp_arena_array(arena, numbers->count, sizeof *copy.items), numbers->count, 0};
@@ -496,16 +534,16 @@ static struct layer_numbers copy_numbers(struct sp_arena *arena, const struct la
     return copy;
 }
 
-/* Makes a cause of the first loop that is numbered otherwise, and of those that are in the same way; false when there
- * is none. */
+/* Makes a cause of the first loop of the level that is numbered otherwise, and of the others that are in the same way;
+ * false when there is none. Loops that are numbered in another way are left for the next call. */
 static bool explain_numbers(struct numbering *numbering, int level)
 {
     const char *fronts[MOST_FRONTS];
     struct renumbered renumbered = {.same = true};
-    bool same;
+    bool same; /* the loop has the numbers of the first one */
     const size_t count = list_loops(numbering, level, fronts);
     for (size_t i = 0; i < count; i++) {
-        candidates_below(numbering, fronts[i]);
+        take_up_loop(numbering, fronts[i]);
         list_numbers(numbering);
         if (!are_others(numbering) || !are_there(numbering) || !are_predicted(numbering)) continue;
         if (renumbered.count && !is_same_way(&renumbered.first, numbering, &same)) continue;
@@ -523,7 +561,7 @@ static bool explain_numbers(struct numbering *numbering, int level)
     return true;
 }
 
-/* What is left of loops of the user's own table. */
+/* Suspects the loops of the user's own table that the findings without a cause are in. */
 static void explain_own_loops(struct numbering *numbering)
 {
     const char *fronts[2 * MOST_FRONTS];
@@ -532,7 +570,7 @@ static void explain_own_loops(struct numbering *numbering)
     count += list_fronts(numbering, SP_LAYERS, SHAPEPROOF_FINDING_UNEXPECTED, &known, fronts + count);
     sp_map_free(&known);
     for (size_t i = 0; i < count; i++) {
-        candidates_below(numbering, fronts[i]);
+        take_up_loop(numbering, fronts[i]);
         suspect_table(numbering);
         memset(numbering->taken, 0, numbering->check->finding_count * sizeof *numbering->taken);
     }
