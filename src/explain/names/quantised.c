@@ -11,6 +11,7 @@
 
 /* ---- how, in words ---- */
 
+/* Whether the name ends with a dot and the tail. */
 static bool has_tail(const char *name, const char *tail)
 {
     const size_t all = strlen(name), length = strlen(tail);
@@ -36,11 +37,12 @@ const char *sp_quantisation_words(struct shapeproof_check *check)
     return sp_describe_storage(&check->arena, check->quantisation.method, ask_setting, check);
 }
 
+/* How many quantised weights the file has, and in how many tensors they are stored. */
 struct tally {
     size_t weights, tensors;
 };
 
-/* The quantised weights of which the file has a tensor. */
+/* Counts the predicted quantised weights of which the file has a tensor. */
 static struct tally count_packed(const struct shapeproof_check *check)
 {
     struct tally tally = {0};
@@ -55,6 +57,7 @@ static struct tally count_packed(const struct shapeproof_check *check)
     return tally;
 }
 
+/* "224 weights in 672 tensors". */
 static const char *how_many_modules(struct shapeproof_check *check)
 {
     const struct tally tally = count_packed(check);
@@ -76,14 +79,16 @@ static const char *said_where(struct shapeproof_check *check, const struct sp_qu
 
 /* ---- modules that the one quantises and the other does not ---- */
 
+/* One way in which file and configuration disagree about modules. */
 struct dispute {
     const struct sp_quantised *quantised;
-    const char *where; /* "quantization_config in config.json" */
-    const char *says;  /* of the finding */
-    enum sp_cause_kind kind;
-    struct shapeproof_cause *cause;
+    const char *where;              /* "quantization_config in config.json" */
+    const char *says;               /* the message of each finding */
+    enum sp_cause_kind kind;        /* of the cause */
+    struct shapeproof_cause *cause; /* NULL as long as there is no finding */
 };
 
+/* Adds a finding about a weight, and the cause with the first one. */
 static void add_disputed(struct shapeproof_check *check, struct dispute *dispute, const char *name, size_t predicted)
 {
     if (!dispute->cause) dispute->cause = sp_blame(check, dispute->kind);
@@ -95,7 +100,7 @@ static void add_disputed(struct shapeproof_check *check, struct dispute *dispute
     sp_attribute_finding(check, check->finding_count - 1, dispute->cause);
 }
 
-/* A weight that is quantised in the file though the configuration lists it among those that are not. */
+/* Finds weights that are quantised in the file though the configuration lists them among those that are not. */
 static void find_exempted(struct shapeproof_check *check, struct dispute *dispute)
 {
     const char *last = NULL;
@@ -164,8 +169,8 @@ static void note_packed_kinds(struct shapeproof_check *check, struct sp_map *pac
     }
 }
 
-/* A weight that is stored as it is, although the configuration does not list it; without a list, although others of its
- * kind are quantised. */
+/* Finds matrices that are stored as they are, although the configuration does not list them; where it has no list,
+ * those of which others of the kind are quantised. */
 static void find_plain(struct shapeproof_check *check, struct dispute *dispute)
 {
     struct sp_map packed = {0};
@@ -223,15 +228,18 @@ static void explain_disputes(struct shapeproof_check *check, const struct sp_qua
 
 /* ---- modules of another width ---- */
 
-/* MLX says the width of single modules by their names beside that of all others. */
+/* The number of bits of a packed module. MLX configures one for all modules, and others by their names beside it:
+ * {"bits": 4, "group_size": 64, "lm_head": {"bits": 8, "group_size": 64}}. */
 struct width {
     const char *module;
     bool own; /* the module has an entry of its own */
     int64_t configured, found;
 };
 
-/* The bits that a packed matrix of MLX has: its rows are as many words of 32 bits as that makes. False when no number
- * of bits gives its shape. */
+/* The width of the packed matrix that an open finding about a shape is about. MLX packs a row of `columns` elements
+ * into columns * bits / 32 words: from the predicted words and the configured bits follow the columns, and from these
+ * and the words of the file its bits. For 4 bits and (1024, 128) predicted, columns are 1024, and (1024, 256) in the
+ * file has 8 bits. False for any other finding, and when no whole number of bits gives the shape. */
 static bool find_width(struct shapeproof_check *check, const struct sp_quantised *quantised,
                        const struct shapeproof_finding *finding, struct width *width)
 {
@@ -256,15 +264,16 @@ static bool find_width(struct shapeproof_check *check, const struct sp_quantised
     return tensor->shape[1] * WORD % columns == 0 && width->found > 1 && width->found <= MOST;
 }
 
-/* Weights that are packed with another number of bits than the configuration says, one cause for each pair of
- * widths. Not said when most weights differ: then the configuration as a whole is wrong, which is another cause. */
+/* One cause for each pair of configured and found widths that differ. Nothing is said if more than half of the weights
+ * differ from the width of all: then that one is wrong, which a trial of "bits" finds. What a cause explains is no open
+ * finding, so that find_width passes over it in later iterations. */
 static void explain_widths(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where)
 {
     struct width width;
     size_t count = 0;
     for (size_t i = 0; i < check->finding_count; i++)
         count += find_width(check, quantised, &check->findings[i], &width) && !width.own;
-    if (count * 2 > count_packed(check).weights) return; /* then the width of all is another one */
+    if (count * 2 > count_packed(check).weights) return;
     for (size_t i = 0; i < check->finding_count; i++) {
         if (!find_width(check, quantised, &check->findings[i], &width)) continue;
         const int64_t configured = width.configured, found = width.found;
@@ -289,6 +298,7 @@ static void explain_widths(struct shapeproof_check *check, const struct sp_quant
 
 /* ---- the whole ---- */
 
+/* Adds what is said about the quantisation of the file as a whole. */
 static void add_cause(struct shapeproof_check *check, enum shapeproof_severity severity, const char *message,
                       const char *hint)
 {
@@ -299,7 +309,7 @@ static void add_cause(struct shapeproof_check *check, enum shapeproof_severity s
     cause->explains = check->quantisation.vanished;
 }
 
-/* "quantization_config": {...} as the file would need it. */
+/* The text "\"quantization_config\": {...}" that the configuration needs for this file. */
 static const char *as_setting(struct shapeproof_check *check)
 {
     const struct shapeproof_member setting =
@@ -310,8 +320,8 @@ static const char *as_setting(struct shapeproof_check *check)
     return sp_text_keep(&text, &check->arena);
 }
 
-/* The configuration says nothing, and the tensors say it all. Loaders go by the configuration alone: they read codes as
- * weights where they have the name of one, leave out what scales them, and start anew what has another name. */
+/* An error: the tensors are quantised and the configuration does not say so. Loaders read the configuration alone: they
+ * take codes for weights where they have the name of one, ignore the scales, and initialise what has another name. */
 static void say_recognised(struct shapeproof_check *check)
 {
     const char *config = sp_config_hyper(check->quantisation.base)->file;
@@ -323,6 +333,8 @@ static void say_recognised(struct shapeproof_check *check)
                               as_setting(check)));
 }
 
+/* The file is quantised in another way than the configuration says: by another method, or by the same with settings of
+ * another kind. An error; a warning if no part of a table describes the configured method. */
 static void say_other(struct shapeproof_check *check, const struct sp_quantised *quantised)
 {
     const char *where = said_where(check, quantised);
@@ -345,7 +357,7 @@ static void say_other(struct shapeproof_check *check, const struct sp_quantised 
 
 /* ---- what the configuration says ---- */
 
-/* The configuration quantises, and the file is as if it did not. */
+/* The configuration names a method, and the file has no weight that is quantised so; or nobody has described it. */
 static void say_none(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where)
 {
     if (check->quantisation.failure || !quantised->part) sp_say_undescribed(check, quantised, where);
