@@ -11,19 +11,24 @@
 #include "explain/gather.h"
 #include "names/components.h"
 
-enum { MAX_HEADS = 256 };
+enum { MAX_HEADS = 256 }; /* numbers in a scale of attention's cache, at most */
 
 /* ---- a form that nobody has described ---- */
 
-/* The weights of which the file has something else, by the name that this begins with: "a.q_proj" of a.q_proj.weight.
- */
+/* Weights that the file stores in a form which no table describes, with all findings about them:
+ *
+ *     0  missing      a.q_proj.weight     the weight, by its module "a.q_proj"
+ *     1  unexpected   a.q_proj.W_q        stored in its place
+ *     2  unexpected   a.q_proj.meta       the same
+ *     -> 1 weight in 2 tensors */
 struct undescribed {
     struct shapeproof_check *check;
-    struct sp_map modules; /* -> whether something else is there */
-    bool *marks;           /* findings that are about them */
-    size_t weights, tensors;
+    struct sp_map modules;   /* "a.q_proj" -> the first finding about its weight */
+    bool *marks;             /* for each finding whether it is about such a weight */
+    size_t weights, tensors; /* how many weights, and in how many tensors of the file */
 };
 
+/* Whether a finding without a cause is about a predicted matrix: missing, or there in another shape or dtype. */
 static bool is_matrix_finding(const struct shapeproof_check *check, const struct shapeproof_finding *finding)
 {
     if (finding->cause != SHAPEPROOF_NONE || finding->predicted == SHAPEPROOF_NONE) return false;
@@ -33,7 +38,8 @@ static bool is_matrix_finding(const struct shapeproof_check *check, const struct
     return shapeproof_prediction_tensor(check->prediction, finding->predicted)->rank >= 2;
 }
 
-/* In the arena. */
+/* The module of the finding's weight, "a.q_proj" of "a.q_proj.weight"; the name itself where it has another end. In the
+ * arena. */
 static const char *module_of_finding(struct shapeproof_check *check, const struct shapeproof_finding *finding)
 {
     const size_t length = strlen(finding->name), tail = strlen(".weight");
@@ -46,8 +52,9 @@ static bool is_stray_tensor(const struct shapeproof_finding *finding)
     return finding->cause == SHAPEPROOF_NONE && finding->kind == SHAPEPROOF_FINDING_UNEXPECTED;
 }
 
-/* The weight that an unexpected tensor is stored with, if any: "a.q_proj" of a.q_proj.W_q, "a.experts.up" of
- * a.experts.up_scale. */
+/* The entry in `modules` of the weight that an unexpected tensor is stored with: that of "a.q_proj" for a.q_proj.W_q,
+ * of "a.experts.up" for a.experts.up_scale. The longest beginning up to a dot or an underscore counts; SIZE_MAX for
+ * none. */
 static size_t module_of_name(const struct undescribed *all, const char *name)
 {
     struct sp_text beginning = {0};
@@ -62,39 +69,43 @@ static size_t module_of_name(const struct undescribed *all, const char *name)
     return found;
 }
 
-/* Marks the findings of modules that are quantised although the configuration does not say so: a matrix that is
- * missing or has another shape, beside tensors such as scales that no configuration explains, or stored in a packed
- * dtype. First the modules, then their extra tensors, then their matrices. */
+/* Marks the findings about weights in an undescribed form, and counts them. A weight is one if unexpected tensors are
+ * stored with it, or if it is stored in a dtype of packed numbers. In three passes: the matrices with findings; the
+ * unexpected tensors stored with them; then the matrices for which there were any. A weight with several findings
+ * counts at the first one. */
 static void mark_undescribed(struct undescribed *all)
 {
     const struct shapeproof_check *check = all->check;
-    bool *seen = sp_realloc(NULL, check->finding_count, sizeof *seen);
-    memset(seen, 0, check->finding_count * sizeof *seen);
+    bool *has_others = sp_realloc(NULL, check->finding_count, sizeof *has_others); /* for each weight's first finding */
+    memset(has_others, 0, check->finding_count * sizeof *has_others);
     for (size_t i = 0; i < check->finding_count; i++)
         if (is_matrix_finding(check, &check->findings[i]))
             sp_map_add(&all->modules, module_of_finding(all->check, &check->findings[i]), i);
     for (size_t i = 0; i < check->finding_count; i++) {
         if (!is_stray_tensor(&check->findings[i])) continue;
-        const size_t module = module_of_name(all, check->findings[i].name);
-        if (module == SIZE_MAX) continue;
-        all->marks[i] = seen[module] = true;
+        const size_t weight = module_of_name(all, check->findings[i].name);
+        if (weight == SIZE_MAX) continue;
+        all->marks[i] = has_others[weight] = true;
         all->tensors++;
     }
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
         if (!is_matrix_finding(check, finding)) continue;
-        const bool odd = finding->tensor != SHAPEPROOF_NONE &&
-                         sp_looks_packed(shapeproof_inventory_tensor(check->inventory, finding->tensor));
-        const size_t module = sp_map_get(&all->modules, module_of_finding(all->check, finding));
-        if (!odd && !seen[module]) continue;
+        const bool is_stored = finding->tensor != SHAPEPROOF_NONE;
+        const bool is_packed =
+            is_stored && sp_looks_packed(shapeproof_inventory_tensor(check->inventory, finding->tensor));
+        const size_t weight = sp_map_get(&all->modules, module_of_finding(all->check, finding));
+        if (!is_packed && !has_others[weight]) continue;
         all->marks[i] = true;
-        all->weights += module == i;
-        all->tensors += finding->tensor != SHAPEPROOF_NONE && module == i;
+        if (weight != i) continue;
+        all->weights++;
+        all->tensors += is_stored;
     }
-    free(seen);
+    free(has_others);
 }
 
-/* ": 224 weights are there in another form, as 672 tensors, which are not compared"; "" when there is none. */
+/* Attributes the findings about weights in an undescribed form to the cause with that index, and returns what is said
+ * of them: ": 224 weights are stored in 672 tensors, which are not compared"; "" when there are none. */
 static const char *take_undescribed(struct shapeproof_check *check, size_t cause)
 {
     struct undescribed all = {.check = check, .marks = sp_realloc(NULL, check->finding_count + 1, sizeof *all.marks)};
@@ -111,11 +122,13 @@ static const char *take_undescribed(struct shapeproof_check *check, size_t cause
                            sp_count_of(&check->arena, all.tensors, "tensor"), all.tensors == 1 ? "is" : "are");
 }
 
-/* What the file has in a form that is not known cannot be told right or wrong; the rest is compared. */
+/* A warning, and an unknown verdict (untold), where no part of a table describes the method, or the method is a form of
+ * one for which there is "no table": what the file has in place of weights cannot be judged, and the rest is compared.
+ * An error where the part fails for another reason: then the configuration is wrong. */
 void sp_say_undescribed(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where)
 {
     const char *failure = check->quantisation.failure;
-    const bool unknown = !failure || strncmp(failure, "no table", 8) == 0;
+    const bool unknown = !failure || strncmp(failure, "no table", strlen("no table")) == 0;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED);
     const size_t index = (size_t)(cause - check->causes);
     const char *taken = take_undescribed(check, index);
@@ -143,11 +156,11 @@ void sp_say_undescribed(struct shapeproof_check *check, const struct sp_quantise
 /* Tensors of integers or bytes that stand in place of weights, all called alike: "ternary_weight". */
 struct own_storage {
     struct shapeproof_check *check;
-    size_t *missing; /* of each predicted tensor the open finding that it is missing, or SHAPEPROOF_NONE */
-    const char *tail;
+    size_t *missing;  /* for each predicted tensor the open finding that it is missing, or SHAPEPROOF_NONE */
+    const char *tail; /* "ternary_weight", that of the first one */
     const struct shapeproof_tensor *first;
-    size_t weights;
-    uint64_t pack; /* weights in an element, the same for all; 0 where that varies */
+    size_t weights; /* how many of these tensors there are */
+    uint64_t pack;  /* weights in an element, the same for all; 0 where that varies */
 };
 
 /* The predicted weight of rank 2 or more that is missing and that the tensor belongs to, "fc.weight" of
@@ -169,7 +182,8 @@ static size_t missing_weight_of(const struct own_storage *own, struct sp_finder 
     return SHAPEPROOF_NONE;
 }
 
-/* Whether so many elements of the dtype have room for the weight, a bit for each of its elements, and are not more. */
+/* Whether the tensor may hold the weight: it has at least one bit for each element of the weight, and no more elements.
+ */
 static bool can_hold(const struct shapeproof_tensor *tensor, const struct shapeproof_predicted *weight)
 {
     uint64_t bits;
@@ -198,7 +212,7 @@ static void count_own_storage(struct own_storage *own, struct sp_finder *finder)
     }
 }
 
-/* "a quarter of the elements". */
+/* How many elements the tensors have beside the weights: "a quarter of the elements" for a pack of 4. */
 static const char *share_of_elements(struct shapeproof_check *check, uint64_t pack)
 {
     static const char *const words[] = {"fewer elements", "as many elements", "half of the elements",
@@ -212,13 +226,15 @@ static bool is_missing_of(const struct shapeproof_finding *finding, const void *
     return finding->kind == SHAPEPROOF_FINDING_MISSING && finding->cause == *(const size_t *)cause;
 }
 
-/* Takes the missing weights that the file has something in place of, and all that it has of them. */
+/* Attributes the missing weights that the file has something in place of to the cause, with all unexpected tensors that
+ * belong to them; and words it: "24 weights are quantised in a way of their own: in their place stand 'ternary_weight'
+ * (U8, a quarter of the elements) and 'scale': layers.{0-11}.fc.weight". */
 static void take_own_storage(struct own_storage *own, struct sp_finder *finder, struct shapeproof_cause *cause)
 {
     struct shapeproof_check *check = own->check;
     const size_t index = (size_t)(cause - check->causes);
-    struct sp_names others = {0};
-    struct sp_map tails = {0};
+    struct sp_names others = {0}; /* the ends of other names than own->tail */
+    struct sp_map tails = {0};    /* which of these were added */
     for (size_t i = 0; i < check->finding_count; i++) {
         if (!sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_UNEXPECTED)) continue;
         const char *name = check->findings[i].name, *tail = name + sp_last_component(name, strlen(name), ".");
@@ -268,7 +284,8 @@ static bool says_cache(const struct sp_quantised *quantised)
     return false;
 }
 
-/* One number, or one for each head, which is not as many as a matrix has. */
+/* Whether the finding is that a scale of keys, values or queries is unexpected, and has no cause: one number, or one
+ * for each head, which is fewer than a matrix has. */
 static bool is_cache_scale(const struct shapeproof_check *check, const struct shapeproof_finding *finding)
 {
     static const char *const tails[] = {".k_scale",      ".v_scale",        ".q_scale",       ".k_zero_point",
