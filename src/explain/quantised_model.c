@@ -20,7 +20,7 @@ struct reading {
     const struct shapeproof_inventory *file;
     struct shapeproof_tables *tables;
     struct shapeproof_config *config;
-    struct shapeproof_check *check; /* NULL when no prediction can be made */
+    struct shapeproof_check *check; /* of the file against that configuration; NULL when no prediction can be made */
 };
 
 static void open_reading(struct reading *reading, const struct shapeproof_inventory *file)
@@ -50,7 +50,7 @@ static bool may_be_packed(const struct shapeproof_tensor *tensor)
     return sp_looks_packed(tensor) && !(tensor->flags & SHAPEPROOF_TENSOR_STATE);
 }
 
-/* Whether the check has a place for everything that may be packed: otherwise it counts packed words as parameters. */
+/* Whether everything that may be packed is predicted by the check: otherwise that counts packed words as parameters. */
 static bool check_knows_all(const struct shapeproof_check *check)
 {
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
@@ -60,7 +60,8 @@ static bool check_knows_all(const struct shapeproof_check *check)
     return true;
 }
 
-/* Whether numbers and words of the form are those of the object, as far as that has them. */
+/* Whether numbers and strings of the form are the same in the object, as far as that has them: {"bits": 4} agrees with
+ * {"bits": 4, "group_size": 128}. */
 static bool agrees_with_form(struct shapeproof_value object, struct shapeproof_value form)
 {
     if (!sp_value_is_set(object)) return true;
@@ -72,22 +73,23 @@ static bool agrees_with_form(struct shapeproof_value object, struct shapeproof_v
     return true;
 }
 
-/* The sum of the matrices and of all tensors that no matrix was made of; 0 when something else may be packed as well,
- * or when the sum is no 64-bit number. */
+/* The elements of the packed matrices and of all other tensors of the model: its parameters. 0 when a tensor that is no
+ * part of a matrix may be packed as well, or when the sum is no 64-bit number. */
 static uint64_t sum_of_model(struct reading *reading, const struct sp_unpacked *unpacked)
 {
     const size_t count = shapeproof_inventory_count(reading->file);
-    bool *taken = sp_arena_array(&reading->arena, count, sizeof *taken);
+    bool *taken = sp_arena_array(&reading->arena, count, sizeof *taken); /* for each tensor: it is part of a matrix */
     uint64_t sum = 0;
     for (size_t i = 0; i < unpacked->count; i++) {
         const struct sp_packed_module *module = &unpacked->modules[i];
         const struct sp_matrix *matrix = &module->matrix;
-        uint64_t size = matrix->elements;
         for (size_t t = 0; t < module->count; t++) taken[module->tensors[t]] = true;
-        if (!size && (__builtin_mul_overflow(matrix->rows, matrix->columns, &size) ||
-                      __builtin_mul_overflow(size, matrix->lead ? matrix->lead : 1, &size)))
+        const uint64_t matrices = matrix->lead ? matrix->lead : 1; /* experts in one tensor; 0: no such dimension */
+        uint64_t elements = matrix->elements;                      /* 0: rows and columns are known instead */
+        if (!elements && (__builtin_mul_overflow(matrix->rows, matrix->columns, &elements) ||
+                          __builtin_mul_overflow(elements, matrices, &elements)))
             return 0;
-        if (__builtin_add_overflow(sum, size, &sum)) return 0;
+        if (__builtin_add_overflow(sum, elements, &sum)) return 0;
     }
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(reading->file, i);
@@ -98,8 +100,8 @@ static uint64_t sum_of_model(struct reading *reading, const struct sp_unpacked *
     return sum;
 }
 
-/* Whether another form explains as much of the file as the best, gives the model another size, and is no less likely:
- * it finds as many familiar dimensions, or the best one does not find one in each module. */
+/* Whether another of the forms, which all explain as much of the file as the best one, gives the model another size and
+ * is no less likely: as many of its modules have a familiar dimension, or not all modules of the best one have. */
 static bool is_ambiguous(struct reading *reading, const struct sp_unpacked *found, size_t count, size_t best)
 {
     const uint64_t sum = sum_of_model(reading, &found[best]);
@@ -110,8 +112,9 @@ static bool is_ambiguous(struct reading *reading, const struct sp_unpacked *foun
     return false;
 }
 
-/* By names and shapes. Of several forms that explain as much of the file, that which the configuration names, or else
- * the likeliest. */
+/* How the file is quantised, by names and shapes alone: "AWQ, 4 bits, by names and shapes"; NULL when no form explains
+ * it. Of several forms that explain as much of the file, the one that the configuration names counts, or else the
+ * likeliest. `*parameters` stays as it is when the size of the model is ambiguous. */
 static const char *describe_by_shapes(struct reading *reading, uint64_t *parameters)
 {
     struct sp_unpacked found[FORMS];
@@ -160,7 +163,8 @@ static bool has_scaled_integers(struct reading *reading)
     return found;
 }
 
-/* By the check, or else by shapes; of a method that nothing describes there is the name alone. */
+/* How the file is quantised: by the check, if it knows all of the file, or else by shapes, or else the bare name of the
+ * configured method. NULL when nothing is quantised. `*parameters` stays as it is where they are not known. */
 static const char *describe_reading(struct reading *reading, uint64_t *parameters)
 {
     struct shapeproof_check *check = reading->check;
