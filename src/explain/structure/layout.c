@@ -8,24 +8,44 @@
 #include "explain/gather.h"
 #include "match/pieces.h"
 
-static void add_missing(const struct shapeproof_check *check, struct sp_joints *joints, bool whole)
+/* Which side has several tensors in one. */
+enum holder {
+    PREDICTION_HAS_WHOLES, /* the file has the parts: q_proj, k_proj and v_proj for qkv_proj */
+    FILE_HAS_WHOLES        /* the prediction has the parts */
+};
+
+/* How parts make a whole. */
+enum joint_kind {
+    FUSED,  /* side by side: q, k and v */
+    STACKED /* over an index of the names: the experts of a layer, the layers of a model */
+};
+
+static enum joint_kind kind_of_joint(const struct sp_joint *joint)
+{
+    return joint->joining == SP_SIDE_BY_SIDE ? FUSED : STACKED;
+}
+
+/* Adds what is missing: the wholes, or the parts. */
+static void add_missing(const struct shapeproof_check *check, struct sp_joints *joints, enum holder holder)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         if (!sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_MISSING)) continue;
         const struct shapeproof_predicted *tensor =
             shapeproof_prediction_tensor(check->prediction, check->findings[i].predicted);
         const struct sp_joint_piece piece = {i, tensor->shape, tensor->rank};
-        if (whole) sp_joints_add_whole(joints, tensor->name, piece, SP_JOINT_FIRST_SIDE);
+        if (holder == PREDICTION_HAS_WHOLES) sp_joints_add_whole(joints, tensor->name, piece, SP_JOINT_FIRST_SIDE);
         else sp_joints_add_part(joints, tensor->name, piece, SP_JOINT_FIRST_SIDE);
     }
 }
 
-static void add_unexpected(const struct shapeproof_check *check, struct sp_joints *joints, bool whole)
+/* Adds what is unexpected: the parts, or the wholes. */
+static void add_unexpected(const struct shapeproof_check *check, struct sp_joints *joints, enum holder holder)
 {
     for (size_t i = 0; i < check->finding_count; i++)
         if (sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_UNEXPECTED))
             sp_joints_add_stored(joints, &check->naming,
-                                 shapeproof_inventory_tensor(check->inventory, check->findings[i].tensor), i, whole);
+                                 shapeproof_inventory_tensor(check->inventory, check->findings[i].tensor), i,
+                                 holder == FILE_HAS_WHOLES);
 }
 
 /* ---- saying it ---- */
@@ -34,24 +54,23 @@ static const struct {
     enum sp_cause_kind kind;
     const char *says;
 } words[2][2] = {
-    /* the file has the parts, the file has the wholes */
-    {{SP_CAUSE_SPLIT, "split in the file"}, {SP_CAUSE_FUSED, "fused in the file"}},        /* side by side */
-    {{SP_CAUSE_UNPACKED, "unpacked in the file"}, {SP_CAUSE_PACKED, "packed in the file"}} /* over an index */
+    [FUSED] = {[PREDICTION_HAS_WHOLES] = {SP_CAUSE_SPLIT, "split in the file"},
+               [FILE_HAS_WHOLES] = {SP_CAUSE_FUSED, "fused in the file"}},
+    [STACKED] = {[PREDICTION_HAS_WHOLES] = {SP_CAUSE_UNPACKED, "unpacked in the file"},
+                 [FILE_HAS_WHOLES] = {SP_CAUSE_PACKED, "packed in the file"}},
 };
 
 static const char order_hint[] = "shapes tell neither the order of what is joined nor whether heads alternate in it: "
                                  "convert it with the tools of the framework that wrote it";
 
-static bool is_of(const struct sp_joint *joint, bool stacked) { return stacked == (joint->joining != SP_SIDE_BY_SIDE); }
-
 /* "self_attn.qkv_proj = q_proj + k_proj + v_proj, mlp.gate_up_proj = gate_proj + up_proj". */
-static void put_joint_kinds(struct sp_text *text, const struct sp_joints *joints, bool stacked)
+static void put_joint_kinds(struct sp_text *text, const struct sp_joints *joints, enum joint_kind kind)
 {
     enum { SHOWN = 3 };
     struct sp_map known = {0};
     for (size_t i = 0; i < joints->count; i++) {
         const struct sp_joint *joint = &joints->items[i];
-        if (!is_of(joint, stacked) || !sp_map_add(&known, joint->says, 0) || known.count > SHOWN) continue;
+        if (kind_of_joint(joint) != kind || !sp_map_add(&known, joint->says, 0) || known.count > SHOWN) continue;
         sp_text_printf(text, "%s%s%s", known.count > 1 ? ", " : "", joint->says,
                        joint->transposed ? " (transposed)" : "");
     }
@@ -59,18 +78,17 @@ static void put_joint_kinds(struct sp_text *text, const struct sp_joints *joints
     sp_map_free(&known);
 }
 
-/* One cause for all joined (or all stacked) weights: it explains the finding of the whole and those of its parts.
- * `wholes_in_file`: the file has the wholes and the prediction the parts; else the reverse. */
-static void explain_joints(struct shapeproof_check *check, const struct sp_joints *joints, bool wholes_in_file,
-                           bool stacked)
+/* One cause for all joints of a kind: it explains the findings about the wholes and about their parts. */
+static void explain_joints(struct shapeproof_check *check, const struct sp_joints *joints, enum holder holder,
+                           enum joint_kind kind)
 {
     size_t parts = 0, wholes = 0;
     struct shapeproof_cause *cause = NULL;
     struct sp_text text = {0};
     for (size_t i = 0; i < joints->count; i++) {
         const struct sp_joint *joint = &joints->items[i];
-        if (!is_of(joint, stacked)) continue;
-        if (!cause) cause = sp_blame(check, words[stacked][wholes_in_file].kind);
+        if (kind_of_joint(joint) != kind) continue;
+        if (!cause) cause = sp_blame(check, words[kind][holder].kind);
         sp_attribute_finding(check, joint->whole.item, cause);
         for (size_t k = 0; k < joint->part_count; k++) sp_attribute_finding(check, joint->parts[k], cause);
         parts += joint->part_count;
@@ -78,26 +96,35 @@ static void explain_joints(struct shapeproof_check *check, const struct sp_joint
         if (joint->mixed) cause->hint = order_hint;
     }
     if (!cause) return;
-    sp_text_printf(&text, "%s: ", words[stacked][wholes_in_file].says);
-    put_joint_kinds(&text, joints, stacked);
-    sp_text_printf(&text, " (%zu tensors as %zu)", wholes_in_file ? parts : wholes, wholes_in_file ? wholes : parts);
+    sp_text_printf(&text, "%s: ", words[kind][holder].says);
+    put_joint_kinds(&text, joints, kind);
+    const size_t predicted = holder == FILE_HAS_WHOLES ? parts : wholes, stored = parts + wholes - predicted;
+    sp_text_printf(&text, " (%zu tensors as %zu)", predicted, stored);
     cause->message = sp_text_keep(&text, &check->arena);
 }
 
 /* ---- what is not all there ---- */
 
-/* Wholes that look like those of joints, and what stands for their parts. */
+/* Wholes that look like those of joints and have no joint, since a part is absent or of another shape. With a joint of
+ * layers.0.attn.qkv_proj as the example, and parts in the file:
+ *
+ *     layers.7.attn.qkv_proj   missing                     a whole that remains
+ *     layers.7.attn.q_proj     unexpected                  its parts that are findings, which make it one
+ *     layers.7.attn.k_proj     unexpected
+ *     layers.7.attn.v_proj     no finding: not in the file, absent */
 struct remains {
     struct shapeproof_check *check;
     const struct sp_joints *joints;
+    enum holder holder;
     struct sp_patterns patterns;
     struct sp_map findings; /* open ones by their names */
     struct sp_map examples; /* the pattern of a whole -> a joint */
-    const char **wholes, **absent;
+    const char **wholes;    /* names of the wholes that remain */
+    const char **absent;    /* names of the parts that the file lacks */
     size_t whole_count, whole_capacity, absent_count, absent_capacity;
-    const struct shapeproof_finding *first; /* whole */
-    struct shapeproof_cause *cause;
-    size_t names; /* how many may still be made up */
+    const struct shapeproof_finding *first; /* of the first whole */
+    struct shapeproof_cause *cause;         /* of all; NULL as long as there is none */
+    size_t names; /* how many names of parts may still be made up, which bounds the work on a hostile file */
 };
 
 static const char *finding_name(const struct remains *remains, size_t finding)
@@ -105,6 +132,7 @@ static const char *finding_name(const struct remains *remains, size_t finding)
     return remains->check->findings[finding].name;
 }
 
+/* Fills `examples` and `findings`. */
 static void note_examples(struct remains *remains)
 {
     for (size_t i = 0; i < remains->joints->count; i++) {
@@ -117,7 +145,8 @@ static void note_examples(struct remains *remains)
             sp_map_add(&remains->findings, finding_name(remains, i), i);
 }
 
-/* The name of a part of the example, with the indices of another whole. */
+/* The name of a part of the example, with the indices of another whole: "layers.7.attn.q_proj" for a part
+ * "layers.0.attn.q_proj". Joined over the first index, the parts have one more in front, which stays. */
 static const char *name_like(struct remains *remains, const struct sp_joint *example, size_t part,
                              const struct sp_indices *whole)
 {
@@ -136,13 +165,15 @@ static void explain_remains(struct remains *remains, size_t finding)
     sp_attribute_finding(remains->check, finding, remains->cause);
 }
 
-/* Explains the whole and those of its parts that are findings; notes the others. */
-static void gather_remains(struct remains *remains, size_t whole, bool wholes_in_file)
+/* If a finding is about a whole that remains: explains it and those of its parts that are findings, and notes those of
+ * its parts that the file lacks. A whole in the file of which no part is missing is there in place of none, and has no
+ * absent parts. */
+static void gather_remains(struct remains *remains, size_t whole)
 {
     struct sp_indices indices;
     const size_t pattern = sp_pattern_of(&remains->patterns, finding_name(remains, whole), &indices);
     const size_t place = sp_map_get(&remains->examples, sp_pattern_text(&remains->patterns, pattern));
-    size_t there = 0;
+    size_t known = 0; /* parts that are findings */
     if (place == SIZE_MAX) return;
     const struct sp_joint *example = &remains->joints->items[place];
     if (example->part_count > remains->names) return;
@@ -150,22 +181,25 @@ static void gather_remains(struct remains *remains, size_t whole, bool wholes_in
     const char **names = sp_arena_array(&remains->check->arena, example->part_count, sizeof *names);
     for (size_t i = 0; i < example->part_count; i++) {
         names[i] = name_like(remains, example, example->parts[i], &indices);
-        there += sp_map_get(&remains->findings, names[i]) != SIZE_MAX;
+        known += sp_map_get(&remains->findings, names[i]) != SIZE_MAX;
     }
-    if (!there) return;
+    if (!known) return;
     if (!remains->first) remains->first = &remains->check->findings[whole];
     SP_GROW(remains->wholes, remains->whole_count, remains->whole_capacity);
     remains->wholes[remains->whole_count++] = finding_name(remains, whole);
     explain_remains(remains, whole);
     for (size_t i = 0; i < example->part_count; i++) {
         const size_t part = sp_map_get(&remains->findings, names[i]);
-        if (part != SIZE_MAX && sp_finding_is_open(&remains->check->findings[part])) explain_remains(remains, part);
-        if (part != SIZE_MAX || wholes_in_file) continue;
-        SP_GROW(remains->absent, remains->absent_count, remains->absent_capacity);
-        remains->absent[remains->absent_count++] = names[i];
+        if (part != SIZE_MAX) {
+            if (sp_finding_is_open(&remains->check->findings[part])) explain_remains(remains, part);
+        } else if (remains->holder == PREDICTION_HAS_WHOLES) {
+            SP_GROW(remains->absent, remains->absent_count, remains->absent_capacity);
+            remains->absent[remains->absent_count++] = names[i];
+        }
     }
 }
 
+/* "the file lacks layers.7.attn.v_proj.weight, a part of layers.7.attn.qkv_proj.weight". */
 static void say_remains(struct remains *remains)
 {
     struct sp_arena *arena = &remains->check->arena;
@@ -181,16 +215,17 @@ static void say_remains(struct remains *remains)
     else cause->message = sp_arena_printf(arena, "%s are not what their parts make together", wholes);
 }
 
-static void explain_incomplete(struct shapeproof_check *check, const struct sp_joints *joints, bool wholes_in_file)
+/* One cause for the wholes that look like those of joints, and cannot be made of what is there. */
+static void explain_incomplete(struct shapeproof_check *check, const struct sp_joints *joints, enum holder holder)
 {
-    struct remains remains = {.check = check, .joints = joints};
+    struct remains remains = {.check = check, .joints = joints, .holder = holder};
     remains.names = 4 * check->finding_count + 1000;
     const enum shapeproof_finding_kind kind =
-        wholes_in_file ? SHAPEPROOF_FINDING_UNEXPECTED : SHAPEPROOF_FINDING_MISSING;
+        holder == FILE_HAS_WHOLES ? SHAPEPROOF_FINDING_UNEXPECTED : SHAPEPROOF_FINDING_MISSING;
     if (!joints->count) return;
     note_examples(&remains);
     for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], kind)) gather_remains(&remains, i, wholes_in_file);
+        if (sp_finding_is_open_as(&check->findings[i], kind)) gather_remains(&remains, i);
     if (remains.cause) say_remains(&remains);
     sp_patterns_free(&remains.patterns);
     sp_map_free(&remains.findings);
@@ -201,21 +236,21 @@ static void explain_incomplete(struct shapeproof_check *check, const struct sp_j
 
 /* ---- both directions ---- */
 
-static void explain_side(struct shapeproof_check *check, bool wholes_in_file)
+static void explain_side(struct shapeproof_check *check, enum holder holder)
 {
     struct sp_joints joints = {0};
-    add_missing(check, &joints, !wholes_in_file);
-    if (joints.nests.count) add_unexpected(check, &joints, wholes_in_file);
+    add_missing(check, &joints, holder);
+    if (joints.nests.count) add_unexpected(check, &joints, holder);
     sp_joints_find(&joints);
-    explain_joints(check, &joints, wholes_in_file, false);
-    explain_joints(check, &joints, wholes_in_file, true);
-    explain_incomplete(check, &joints, wholes_in_file);
+    explain_joints(check, &joints, holder, FUSED);
+    explain_joints(check, &joints, holder, STACKED);
+    explain_incomplete(check, &joints, holder);
     sp_joints_free(&joints);
 }
 
 void sp_explain_layout(struct shapeproof_check *check)
 {
     if (!sp_check_open_both(check)) return;
-    explain_side(check, true);
-    explain_side(check, false);
+    explain_side(check, FILE_HAS_WHOLES);
+    explain_side(check, PREDICTION_HAS_WHOLES);
 }
