@@ -27,7 +27,7 @@ static const char *share_of(struct shapeproof_check *check, size_t count)
     return sp_arena_printf(&check->arena, "%zu of its %zu tensors", count, check->inventory->count);
 }
 
-/* Of a checkpoint whose list of tensors is in a file of its own. */
+/* The files with the data are incomplete, of a checkpoint whose list of tensors is in a file of its own. */
 static void explain_lack(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
@@ -38,6 +38,7 @@ static void explain_lack(struct shapeproof_check *check)
     cause->hint = "fetch the files again, or save the checkpoint again";
 }
 
+/* The file ends before the data of some tensors. */
 static void explain_end(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
@@ -51,6 +52,7 @@ static void explain_end(struct shapeproof_check *check)
     cause->hint = "fetch the file again";
 }
 
+/* A member of the archive has another CRC than it says. */
 static void explain_damage(struct shapeproof_check *check)
 {
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_DAMAGED);
@@ -60,7 +62,7 @@ static void explain_damage(struct shapeproof_check *check)
     cause->hint = "fetch the file again, or save it again";
 }
 
-/* Tensors that their wrappers call a part of what they are. */
+/* Tensors that say of themselves that they are one rank's part of a larger one, a DTensor or a ShardedTensor. */
 static void explain_pieces(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
@@ -105,8 +107,8 @@ static void explain_joined(struct shapeproof_check *check)
                   "full_tensor()";
 }
 
-/* Tensors that the file describes without storing their values. Nothing is said of files of which parts are known
- * to be elsewhere. */
+/* Tensors that the file lists without their data. Nothing is said if it is known that other files have the data:
+ * another cause says so. */
 static void explain_absent_data(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
@@ -116,7 +118,7 @@ static void explain_absent_data(struct shapeproof_check *check)
         if (!is_without_data(&inventory->tensors[i])) continue;
         if (!count++) first = inventory->tensors[i].name;
     }
-    if (!count || inventory->divided || inventory->lacking) return; /* it is said why */
+    if (!count || inventory->divided || inventory->lacking) return;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_NO_DATA);
     const bool torch = sp_format_has(inventory, SP_BY_TORCH);
     cause->message =

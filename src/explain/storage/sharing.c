@@ -13,6 +13,7 @@ static bool is_parameter(const struct shapeproof_check *check, size_t tensor)
     return predicted != SHAPEPROOF_NONE && !shapeproof_prediction_tensor(check->prediction, predicted)->buffer;
 }
 
+/* Whether the table ties the tensor to another one in the file. */
 static bool is_tied_storage(const struct shapeproof_check *check, size_t tensor)
 {
     const size_t predicted = check->match.predicted_of[tensor];
@@ -21,7 +22,8 @@ static bool is_tied_storage(const struct shapeproof_check *check, size_t tensor)
     return sp_match_partner(&check->match, predicted) != SHAPEPROOF_NONE;
 }
 
-/* "although tie_word_embeddings is false in config.json", when that would have tied one of the two. */
+/* "tie_word_embeddings is false in config.json", the hyper-parameter that would have tied one of the two; "nothing ties
+ * them" where there is none. The cause gets the hyper-parameter. */
 static const char *why_not(struct shapeproof_check *check, size_t tensor, size_t alike, struct shapeproof_cause *cause)
 {
     const struct sp_condition *condition = sp_tie_condition(check, check->match.predicted_of[tensor]);

@@ -10,7 +10,14 @@
 #include "explain/gather.h"
 #include "explain/what_if.h"
 
-enum manner { SHARED, COPY, EQUAL, APART, INCOMPARABLE };
+/* How the file has a tied tensor that it stores beside its partner. */
+enum manner {
+    SHARED,      /* in the same storage */
+    COPY,        /* in a storage of its own; data were not read */
+    EQUAL,       /* the same, with equal data */
+    APART,       /* the same, with other data */
+    INCOMPARABLE /* the same, and the data cannot be compared */
+};
 
 static const enum sp_cause_kind causes[] = {[SHARED] = SP_CAUSE_TIED,
                                             [COPY] = SP_CAUSE_TIED_COPY,
@@ -20,18 +27,22 @@ static const enum sp_cause_kind causes[] = {[SHARED] = SP_CAUSE_TIED,
 
 /* A cause gathers all tensors that are tied to one partner in one way. */
 struct tie {
-    size_t predicted, partner, cause; /* `predicted` is the first of them */
+    size_t predicted; /* the first of these tensors */
+    size_t partner;   /* predicted */
+    size_t cause;
     enum manner manner;
-    bool rows;
-    const struct sp_condition *condition;
-    struct sp_likeness likeness;
+    bool rows;                            /* it is the same as the first rows of the partner */
+    const struct sp_condition *condition; /* what ties them */
+    struct sp_likeness likeness;          /* of the first one; not filled for SHARED */
 };
 
+/* Whether one cause has both. */
 static bool same_tie(const struct tie *a, const struct tie *b)
 {
     return a->partner == b->partner && a->manner == b->manner && a->rows == b->rows && a->condition == b->condition;
 }
 
+/* Compares the two in the file; `likeness` is filled unless they share a storage. */
 static enum manner manner_of(struct shapeproof_check *check, size_t predicted, size_t partner,
                              struct sp_likeness *likeness)
 {
@@ -53,7 +64,7 @@ static size_t tie_of_finding(struct shapeproof_check *check, const struct shapep
                       .rows = shapeproof_prediction_tensor(check->prediction, finding->predicted)->rows_only,
                       .condition = sp_tie_condition_between(check, finding->predicted)};
     tie.manner = manner_of(check, finding->predicted, tie.partner, &tie.likeness);
-    for (size_t i = *count; i-- > 0 && *count - i <= 8;) /* the last few: what is alike stands together */
+    for (size_t i = *count; i-- > 0 && *count - i <= 8;) /* the last 8 suffice: findings of one tie follow each other */
         if (same_tie(&(*ties)[i], &tie)) return i;
     tie.cause = check->cause_count;
     struct shapeproof_cause *cause = sp_blame(check, causes[tie.manner]);
@@ -65,7 +76,7 @@ static size_t tie_of_finding(struct shapeproof_check *check, const struct shapep
 
 /* ---- saying it ---- */
 
-/* Whether the tensor is one of its own, and nothing else is wrong, once the hyper-parameter is false. */
+/* Whether the file has the tensor as predicted, and no more errors than now, once the hyper-parameter is false. */
 static bool parts_them(struct shapeproof_check *check, const struct tie *tie, struct shapeproof_hyperparameter hyper)
 {
     const struct sp_change change = {
@@ -89,7 +100,7 @@ static bool has_constant_tie(struct shapeproof_check *check, size_t partner)
     return false;
 }
 
-/* What to set so that both are kept, when that was tried. */
+/* The hint which hyper-parameter to set to false so that loaders keep both, if a trial shows that it does that. */
 static void hint_apart(struct shapeproof_check *check, const struct tie *tie, struct shapeproof_cause *cause)
 {
     const size_t key = sp_tie_switch(check, tie->condition);
@@ -111,6 +122,8 @@ static const char *fate_apart(const struct shapeproof_check *check)
     return transformers ? "transformers 5 keeps both, 4 does not" : "a loader keeps one of them";
 }
 
+/* "lm_head.weight differs from wte.weight from element 5 on although tied to it (tie_word_embeddings is true by
+ * default): transformers 5 keeps both, 4 does not". */
 static void describe_apart(struct shapeproof_check *check, const struct tie *tie, const char *names,
                            const char *partner, const char *rule)
 {
@@ -123,8 +136,12 @@ static void describe_apart(struct shapeproof_check *check, const struct tie *tie
     hint_apart(check, tie, cause);
 }
 
-/* The message of the tied tensors of one kind: they share their storage, are stored again with equal values, stored
- * again with other values, or stored again and not compared. */
+/* Words the cause of a tie:
+ *
+ *     SHARED              "lm_head.weight shares the storage of wte.weight, as it should (RULE)"
+ *     EQUAL               "lm_head.weight is stored once more, byte for byte the same as wte.weight (RULE)"
+ *     APART               describe_apart
+ *     COPY, INCOMPARABLE  "lm_head.weight is stored although it is tied to wte.weight (RULE)" */
 static void describe_ties(struct shapeproof_check *check, const struct tie *tie)
 {
     struct shapeproof_cause *cause = &check->causes[tie->cause];
@@ -146,7 +163,8 @@ static void describe_ties(struct shapeproof_check *check, const struct tie *tie)
     case APART:
         describe_apart(check, tie, names, partner, rule);
         break;
-    default:
+    case COPY:
+    case INCOMPARABLE:
         cause->message = sp_arena_printf(arena, "%s %s stored although %s tied to %s%s", names, one ? "is" : "are",
                                          one ? "it is" : "they are", partner, rule);
         cause->hint = tie->manner == COPY
