@@ -6,6 +6,7 @@
 #include "explain/gather.h"
 #include "names/components.h"
 
+/* Whether a component of the name is that one. */
 static bool has_component(const char *name, const char *component)
 {
     for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");)
@@ -13,6 +14,7 @@ static bool has_component(const char *name, const char *component)
     return false;
 }
 
+/* Whether the name is one that files give to layers for multi-token prediction. */
 static bool is_multi_token(const char *name)
 {
     static const char *const components[] = {"mtp", "mtp_layers", "mtp_block", "nextn", "nextn_predict_layers"};
@@ -29,7 +31,7 @@ static bool is_unknown_layer(const struct shapeproof_check *check, const struct 
     return finding->kind == SHAPEPROOF_FINDING_UNEXPECTED && is_multi_token(finding->name);
 }
 
-/* Those that the table does not have at all. */
+/* One cause for such layers in the file that the table does not have. */
 static void explain_unknown_layers(struct shapeproof_check *check)
 {
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_MULTI_TOKEN, is_unknown_layer, NULL);
@@ -38,7 +40,8 @@ static void explain_unknown_layers(struct shapeproof_check *check)
                              "the file has layers for multi-token prediction, which the model itself does not use");
 }
 
-/* The tables call their group so; it is optional there, since the model is whole without it. */
+/* Whether a predicted tensor is of such layers: tables have them in an optional group of that name, since the model is
+ * whole without them. */
 static bool is_for_multi_token(const struct shapeproof_check *check, size_t predicted)
 {
     const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, predicted);
@@ -46,6 +49,7 @@ static bool is_for_multi_token(const struct shapeproof_check *check, size_t pred
            strcmp(shapeproof_prediction_group(check->prediction, tensor->group)->name, "multi-token prediction") == 0;
 }
 
+/* "num_nextn_predict_layers is 1 in config.json"; the cause gets that hyper-parameter, if the table has it. */
 static const char *how_many_configured(struct shapeproof_check *check, struct shapeproof_cause *cause)
 {
     const size_t key = sp_find_hyperparameter(check->prediction, "num_nextn_predict_layers");
@@ -56,6 +60,7 @@ static const char *how_many_configured(struct shapeproof_check *check, struct sh
     return sp_said(check, hyper);
 }
 
+/* Adds the finding that a tensor, or a whole layer, is promised and lacking, explained by the cause. */
 static void add_dropped(struct shapeproof_check *check, const char *name, const char *message,
                         const struct shapeproof_cause *cause)
 {
@@ -63,22 +68,33 @@ static void add_dropped(struct shapeproof_check *check, const char *name, const 
     sp_attribute_finding(check, check->finding_count - 1, cause);
 }
 
-/* Of layers that are not there at all a finding each; else of each tensor. */
-static void add_all_dropped(struct shapeproof_check *check, const char *const *names, size_t count, bool whole,
-                            struct shapeproof_cause *cause)
+static void add_dropped_tensors(struct shapeproof_check *check, const char *const *names, size_t count,
+                                const struct shapeproof_cause *cause)
 {
-    const char *last = "";
-    for (size_t i = 0; i < count; i++) {
-        const size_t layer = whole ? sp_layer_end(names[i], SP_LAYERS) : 0;
-        if (layer && strncmp(last, names[i], layer) == 0 && !last[layer]) continue;
-        last = layer ? sp_arena_copy(&check->arena, names[i], layer) : names[i];
-        add_dropped(check, last, layer ? "is promised, and no tensor of it is there" : "is promised, and not there",
-                    cause);
-    }
-    cause->explains = count;
+    for (size_t i = 0; i < count; i++) add_dropped(check, names[i], "is promised, and not there", cause);
 }
 
-/* Layers of multi-token prediction that the configuration has and the file lacks, all of them or some. */
+/* One finding for each layer that the tensors are in, and one for each tensor that is in no layer. Tensors of a layer
+ * follow each other. */
+static void add_dropped_layers(struct shapeproof_check *check, const char *const *names, size_t count,
+                               const struct shapeproof_cause *cause)
+{
+    const char *last = ""; /* the layer of the last finding */
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = sp_layer_end(names[i], SP_LAYERS);
+        if (!length) {
+            last = names[i];
+            add_dropped(check, last, "is promised, and not there", cause);
+        } else if (strncmp(last, names[i], length) != 0 || last[length]) {
+            last = sp_arena_copy(&check->arena, names[i], length);
+            add_dropped(check, last, "is promised, and no tensor of it is there", cause);
+        }
+    }
+}
+
+/* One cause for layers of multi-token prediction that the configuration has and the file lacks. If it has none of them,
+ * which is usual, that is a note; if it has a part of them, a warning, which lists the missing tensors. The cause
+ * counts tensors in either case. */
 static void explain_dropped_layers(struct shapeproof_check *check)
 {
     const size_t total = shapeproof_prediction_count(check->prediction);
@@ -97,7 +113,10 @@ static void explain_dropped_layers(struct shapeproof_check *check)
                                                   configured, sp_some_names(&check->arena, absent, count))
                                 : sp_arena_printf(&check->arena, "%s, the file has none of these layers (%s)",
                                                   configured, sp_count_of(&check->arena, count, "tensor"));
-        add_all_dropped(check, absent, count, !present, sp_check_add_cause(check, cause));
+        struct shapeproof_cause *added = sp_check_add_cause(check, cause);
+        if (present) add_dropped_tensors(check, absent, count, added);
+        else add_dropped_layers(check, absent, count, added);
+        added->explains = count;
     }
     free(absent);
 }
