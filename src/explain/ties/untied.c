@@ -18,8 +18,9 @@
 /* A configuration that says in one part that tensors are tied, and in another that they are not. The table knows which
  * part its class goes by; loaders have gone by the other. */
 
-/* The tensor that comes to harm where the other part is believed: made up instead of taken from its partner, or
- * overwritten by it; or SHAPEPROOF_NONE. */
+/* The tensor that a loader spoils if it believes the other part, which says the opposite of `tied`: it makes the tensor
+ * up instead of taking it from its partner (tied, and one of both is stored), or overwrites it with the partner (not
+ * tied, both are stored and not known to be equal). SHAPEPROOF_NONE when it spoils none. */
 static size_t harmed(struct shapeproof_check *check, const struct sp_tie_pair *pair, bool tied)
 {
     const bool member = sp_is_stored(check, pair->member), target = sp_is_stored(check, pair->target);
@@ -30,7 +31,8 @@ static size_t harmed(struct shapeproof_check *check, const struct sp_tie_pair *p
     return likeness.equality == SP_DATA_EQUAL ? SHAPEPROOF_NONE : pair->member;
 }
 
-/* Says what comes of it, when the other part says the opposite of `tied` and loaders that go by that do harm. */
+/* One cause if another part of the configuration says the opposite of `tied`, and loaders that believe it spoil a
+ * tensor. */
 static void explain_flag(struct shapeproof_check *check, const struct sp_tie_pair *pair, bool tied)
 {
     const char *other = sp_tie_contradiction(check, pair->condition, tied);
@@ -45,7 +47,7 @@ static void explain_flag(struct shapeproof_check *check, const struct sp_tie_pai
     sp_check_add_cause(check, cause);
 }
 
-/* Of tied tensors the first that the hyper-parameter ties: the others are tied by the same words. */
+/* Looks at the first tensor that each hyper-parameter ties: what holds for it holds for the others. */
 void sp_explain_flags(struct shapeproof_check *check)
 {
     const struct sp_condition *asked = NULL;
@@ -61,10 +63,12 @@ void sp_explain_flags(struct shapeproof_check *check)
 
 /* ---- untied ---- */
 
+/* The pairs that a hyper-parameter would tie if it were true. */
 struct list {
-    struct sp_tie_pair *items; /* that a hyper-parameter would tie if it were true */
+    struct sp_tie_pair *items;
     size_t count, capacity;
-    size_t *missing; /* for each predicted tensor that is under no name there its open finding, or SHAPEPROOF_NONE */
+    size_t *missing; /* for each predicted tensor the open finding that it is missing, if it is under no other name in
+                      * the file either; or SHAPEPROOF_NONE. NULL without pairs */
 };
 
 /* ---- the pairs ---- */
@@ -82,7 +86,8 @@ static const struct sp_condition *switch_of(struct shapeproof_check *check, size
     return sp_value_is_bool(value, false) ? condition : NULL;
 }
 
-/* The first layers under the other value of the hyper-parameter: ties between layers all look alike. */
+/* The prediction of the first layers with the hyper-parameter set to true: ties between layers are all alike. NULL when
+ * there is none. */
 static struct shapeproof_prediction *predict_tied(const struct shapeproof_check *check,
                                                   struct shapeproof_config *config, const char *key)
 {
@@ -97,7 +102,7 @@ static const char *key_of_tie(const struct shapeproof_check *check, const struct
     return shapeproof_prediction_hyperparameter(check->prediction, condition->key)->name;
 }
 
-/* All pairs that this hyper-parameter would tie. */
+/* Adds all pairs that the hyper-parameter of the condition would tie and that are not tied now. */
 static void add_pairs(struct shapeproof_check *check, struct list *list, const struct sp_condition *condition)
 {
     struct shapeproof_config *config = sp_config_variant(check->config);
@@ -118,7 +123,7 @@ static void add_pairs(struct shapeproof_check *check, struct list *list, const s
     shapeproof_config_free(config);
 }
 
-/* Each hyper-parameter once: rows of one table have few. */
+/* Adds the pairs of every hyper-parameter that would tie tensors; a table has few of them. */
 static void collect_untied(struct shapeproof_check *check, struct list *list)
 {
     enum { MOST = 4 };
@@ -134,7 +139,7 @@ static void collect_untied(struct shapeproof_check *check, struct list *list)
     }
 }
 
-/* What is there under another name is not tied, and not lost. */
+/* Fills list->missing. A tensor that is in the file under another name is not missing. */
 static void note_missing(struct shapeproof_check *check, struct list *list)
 {
     size_t *renamed = sp_pair_renamed(check, NULL);
@@ -148,7 +153,8 @@ static void note_missing(struct shapeproof_check *check, struct list *list)
 
 /* ---- one of two is absent ---- */
 
-/* The missing one of a pair whose other one, or what that is tied to, is stored; or SHAPEPROOF_NONE. */
+/* The tensor of the pair that is missing while the other one, or what that is tied to, is stored; or SHAPEPROOF_NONE.
+ */
 static size_t absent_one(const struct shapeproof_check *check, const struct list *list, const struct sp_tie_pair *pair)
 {
     const size_t kept = sp_match_partner(&check->match, pair->target);
@@ -164,7 +170,7 @@ static const char *stored_name(const struct shapeproof_check *check, size_t pred
     return shapeproof_inventory_tensor(check->inventory, check->match.tensor_of[predicted])->name;
 }
 
-/* What else speaks for it. */
+/* What else shows that the absent tensor is tied, as the end of the message: ": tied, as text_config has it". */
 static const char *evidence(struct shapeproof_check *check, const struct sp_tie_pair *pair, size_t absent)
 {
     const size_t alias = sp_tie_alias(check, absent), kept = sp_match_partner(&check->match, pair->target);
@@ -178,16 +184,16 @@ static const char *evidence(struct shapeproof_check *check, const struct sp_tie_
     return sp_arena_printf(&check->arena, ": tied to %s, or lost", stored_name(check, stored));
 }
 
-/* Blames the hyper-parameter that would tie the pair: if the absent tensor of the pair is no finding once it is true,
- * all pairs with the same condition are explained by it. False when that makes nothing better. */
-static bool blame_switch(struct shapeproof_check *check, const struct list *list, const struct sp_tie_pair *pair,
+/* Blames the hyper-parameter that would tie the pair, if there are fewer errors once it is true, and the absent tensor
+ * is none. The cause explains the absent tensors of all pairs with the same condition. */
+static void blame_switch(struct shapeproof_check *check, const struct list *list, const struct sp_tie_pair *pair,
                          size_t absent)
 {
     const char *key = key_of_tie(check, pair->condition);
     const struct sp_change change = {.key = key, .value = sp_value_bool(true), .configured = sp_value_bool(false)};
     struct sp_variant variant;
     struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_HYPERPARAMETER);
-    if (!sp_variant_try(check, check->config, &change, &variant)) return false;
+    if (!sp_variant_try(check, check->config, &change, &variant)) return;
     const bool better = variant.errors < sp_match_errors(&check->match) &&
                         !sp_variant_has(check, &variant, &check->findings[list->missing[absent]]);
     if (better) {
@@ -205,7 +211,6 @@ static bool blame_switch(struct shapeproof_check *check, const struct list *list
         added->patch = sp_value_with(&check->arena, added->patch, key, sp_value_bool(true));
     }
     sp_variant_free(&variant);
-    return better;
 }
 
 /* Whether more kinds of tensors are missing altogether than are there, besides what a tie would replace: then the file
@@ -229,6 +234,7 @@ static bool is_mostly_missing(const struct shapeproof_check *check, const struct
     return missing > tied + there;
 }
 
+/* Tries each hyper-parameter once, with the first of its pairs of which one is absent. */
 static void explain_absent_tie(struct shapeproof_check *check, const struct list *list)
 {
     const struct sp_condition *tried = NULL;
@@ -245,6 +251,7 @@ static void explain_absent_tie(struct shapeproof_check *check, const struct list
 
 /* ---- both are stored ---- */
 
+/* Whether two stored tensors hold the same. */
 static struct sp_likeness likeness(struct shapeproof_check *check, size_t a, size_t b)
 {
     if (sp_match_shares(&check->match, a, b)) return (struct sp_likeness){.equality = SP_DATA_EQUAL};
@@ -270,6 +277,7 @@ static void explain_stand_in(struct shapeproof_check *check, const struct sp_tie
             sp_attribute_finding(check, i, added);
 }
 
+/* A note that two tensors which nothing ties are equal. */
 static void explain_equal(struct shapeproof_check *check, const struct sp_tie_pair *pair)
 {
     if (!check->data || !sp_is_stored(check, pair->member) || !sp_is_stored(check, pair->target)) return;
