@@ -166,8 +166,8 @@ static void explain_remains(struct remains *remains, size_t finding)
 }
 
 /* If a finding is about a whole that remains: explains it and those of its parts that are findings, and notes those of
- * its parts that the file lacks. A whole in the file of which no part is missing is there in place of none, and has no
- * absent parts. */
+ * its parts that the file lacks. Where the file has the whole, a part without a finding is in the file as
+ * predicted. */
 static void gather_remains(struct remains *remains, size_t whole)
 {
     struct sp_indices indices;
