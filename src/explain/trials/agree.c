@@ -13,21 +13,25 @@
 #include "match/layers.h"
 #include "names/components.h"
 
+/* What the names of vanishing findings tell of loops. An index stands for an iteration of a loop. */
 struct loops {
     const struct sp_match *match; /* under the change */
-    struct sp_map ends;    /* what stands in front of an index, "model.layers." -> whether its last one is there */
-    struct sp_map emptied; /* such fronts of single loops, "model.layers.3.mlp.experts.", that were looked at */
+    struct sp_map ends; /* the pattern in front of an index, "model.layers." -> whether the last iteration is there */
+    struct sp_map emptied; /* such fronts of loops without an iteration, "model.layers.{}.mlp.experts.", seen so far */
     struct sp_arena arena;
-    size_t lost; /* fronts of which the last one is not there */
-    bool agree;  /* so far, of loops without an element */
+    size_t lost; /* fronts whose last iteration is not there */
+    bool agree;  /* so far, of loops without an iteration */
 };
 
 /* A name that vanishes, taken apart, and one of its indices. */
 struct place {
     const char *pattern;
     struct sp_indices indices;
-    size_t position;
+    size_t position; /* of the index among them */
 };
+
+/* Whether the findings are that tensors are missing, or that they are unexpected. */
+enum vanishing { MISSING, UNEXPECTED };
 
 /* The length of the pattern in front of the index. */
 static size_t front_of_loop(const struct place *place)
@@ -39,7 +43,7 @@ static size_t front_of_loop(const struct place *place)
 
 /* ---- the last element ---- */
 
-/* Where the name with another index is predicted under the change, or SHAPEPROOF_NONE. */
+/* The tensor that is predicted under the change for the name with another index, or SHAPEPROOF_NONE. */
 static size_t find_with(const struct loops *loops, const struct place *place, uint64_t index)
 {
     struct sp_text name = {0};
@@ -51,24 +55,25 @@ static size_t find_with(const struct loops *loops, const struct place *place, ui
     return predicted;
 }
 
+/* Whether the file has a tensor that is predicted under the change; false for SHAPEPROOF_NONE. */
 static bool is_element_there(const struct loops *loops, size_t predicted)
 {
     return predicted != SHAPEPROOF_NONE && loops->match->tensor_of[predicted] != SHAPEPROOF_NONE;
 }
 
-/* One tensor of it that is there is enough: others may be missing besides. */
+/* Notes whether a tensor of the last iteration is there. One that is there is enough: others may be missing besides. */
 static void note_end(struct loops *loops, const struct place *place, bool there)
 {
     const char *front = sp_arena_copy(&loops->arena, place->pattern, front_of_loop(place));
-    const size_t known = sp_map_get(&loops->ends, front);
+    const size_t known = sp_map_get(&loops->ends, front); /* SIZE_MAX, false or true */
     if (known == there || known == true) return;
     sp_map_set(&loops->ends, front, there);
     if (!there) loops->lost++;
     else if (known != SIZE_MAX) loops->lost--;
 }
 
-/* A loop that becomes shorter: what vanishes was behind the last element. Behind that may come elements that need not
- * be there, such as layers for multi-token prediction. */
+/* A loop that becomes shorter: what vanishes was behind its last iteration, the one before it. But the last ones may be
+ * optional and absent, such as layers for multi-token prediction: then the one before these is the last. */
 static void note_shorter(struct loops *loops, const struct place *place)
 {
     uint64_t index = place->indices.value[place->position];
@@ -79,8 +84,8 @@ static void note_shorter(struct loops *loops, const struct place *place)
     if (last != SHAPEPROOF_NONE) note_end(loops, place, is_element_there(loops, last));
 }
 
-/* One that becomes longer: what vanishes is the last element, or elements follow of which nothing is there, although
- * they are needed. */
+/* A loop that becomes longer: what vanishes must be in its last iteration, which is there then. Iterations may follow
+ * it that are absent: if any of them is needed, the loop has become too long. */
 static void note_longer(struct loops *loops, const struct place *place)
 {
     uint64_t next = place->indices.value[place->position] + 1;
@@ -94,7 +99,7 @@ static void note_longer(struct loops *loops, const struct place *place)
 
 /* ---- loops without an element ---- */
 
-/* What is predicted under the change below a front, and what of it is missing. */
+/* How many tensors are predicted and needed under the change below a front, and how many of these are missing. */
 static size_t count_below(const struct loops *loops, const char *front, size_t length, size_t *missing)
 {
     size_t count = 0;
@@ -108,7 +113,8 @@ static size_t count_below(const struct loops *loops, const char *front, size_t l
     return count;
 }
 
-/* Whether the loop has elements, or all else is there of the nearest module around it that has anything else. */
+/* Whether the loop still has iterations; or the file has all else of the nearest module around it that has anything
+ * else: without experts, the router and the norms of the layer. */
 static bool leaves_a_whole(const struct loops *loops, const char *front)
 {
     size_t length = strlen(front), missing;
@@ -121,7 +127,8 @@ static bool leaves_a_whole(const struct loops *loops, const char *front)
     return true;
 }
 
-/* Of loops that are alike, such as the experts of each layer, the first stands for all. */
+/* Notes a loop whose iteration 0 vanishes, which may have none left. Of loops that are alike, such as the experts of
+ * each layer, only the first is looked at. */
 static void note_emptied(struct loops *loops, const struct place *place)
 {
     struct sp_text front = {0};
@@ -135,7 +142,8 @@ static void note_emptied(struct loops *loops, const struct place *place)
 
 /* ---- what is elsewhere in the file ---- */
 
-/* What two tensors of one kind have in common: the last two components of their names, and the shape. */
+/* Puts the kind of a tensor into `text`, which tells what it may be in another place: the last two components of its
+ * name and its shape, "up_proj.weight 64 16". */
 static void put_kind(struct sp_text *text, const char *name, const uint64_t *shape, uint32_t rank)
 {
     size_t begin = sp_last_component(name, strlen(name), "./");
@@ -145,23 +153,24 @@ static void put_kind(struct sp_text *text, const char *name, const uint64_t *sha
     for (uint32_t d = 0; d < rank; d++) sp_text_printf(text, " %" PRIu64, shape[d]);
 }
 
-/* The pattern of a name in front of its first index, which is how long; 0 when it has none. */
+/* The length of the name in front of the index of its layer, 13 for "model.layers.3.norm"; 0 when it is in none. */
 static size_t front_of_first(const char *name)
 {
     const size_t layer = sp_layer_end(name, SP_LAYERS);
     return layer ? sp_last_component(name, layer, ".") : 0;
 }
 
+/* What the change leaves out, and where the file may have it instead. */
 struct elsewhere {
     struct sp_arena arena;
-    struct sp_map kinds;   /* of what the change leaves out -> index of its tally */
-    SP_ARRAY(size_t) left; /* how many of the kind are left to be found elsewhere */
+    struct sp_map kinds;   /* of what the change leaves out -> index in `left` */
+    SP_ARRAY(size_t) left; /* how many of that kind have not been found elsewhere */
     struct sp_map there;   /* layers of which the file has something that is predicted, "model.layers.3" */
     struct sp_map fronts;  /* of the loops that become shorter, "model.layers." */
     size_t lost;           /* tensors that the change leaves out */
 };
 
-/* Notes all that is missing, and would no longer be predicted. */
+/* Notes what is missing now and is no longer predicted under the change. */
 static void note_left_out(struct elsewhere *elsewhere, const struct sp_hypothesis *trial)
 {
     const struct shapeproof_check *check = trial->check;
@@ -186,6 +195,7 @@ static void note_left_out(struct elsewhere *elsewhere, const struct sp_hypothesi
     sp_text_free(&kind);
 }
 
+/* Notes the layers of which the file has something that is predicted. */
 static void note_layers_there(struct elsewhere *elsewhere, const struct shapeproof_check *check)
 {
     struct sp_text layer = {0};
@@ -201,7 +211,8 @@ static void note_layers_there(struct elsewhere *elsewhere, const struct shapepro
     sp_text_free(&layer);
 }
 
-/* Whether a tensor is in a layer that is there: what that has too much of is no layer left out. */
+/* Whether a tensor is in a layer of which the file has predicted tensors as well: then it is one too many there, and
+ * not in a layer that the change leaves out. */
 static bool is_in_layer_there(struct elsewhere *elsewhere, const struct shapeproof_check *check, const char *name)
 {
     const size_t length = sp_layer_end(name, SP_LAYERS);
@@ -238,8 +249,8 @@ static bool are_found(struct elsewhere *elsewhere, const struct sp_hypothesis *t
     return same_loop || (found && found * 2 >= elsewhere->lost);
 }
 
-/* Whether layers would be missing before the new end of such a loop: those that are there may have been left over of
- * more, and not renumbered. */
+/* Whether whole layers would still be missing before the new end of a loop that becomes shorter: the file may have what
+ * is left of more layers, not renumbered. */
 static bool leaves_gaps(struct elsewhere *elsewhere, const struct sp_hypothesis *trial)
 {
     struct shapeproof_check *check = trial->check;
@@ -273,26 +284,29 @@ static bool is_elsewhere(const struct sp_hypothesis *trial)
 
 /* ---- all that vanishes ---- */
 
-static void note_vanishing(struct loops *loops, const char *name, bool missing)
+/* Looks at the loops that each index of a vanishing name may belong to. */
+static void note_vanishing(struct loops *loops, const char *name, enum vanishing vanishing)
 {
     struct sp_text pattern = {0};
     struct place place = {.position = 0};
     sp_name_split(&pattern, name, SP_INDEX_APART, &place.indices);
     place.pattern = pattern.data;
     for (; place.position < place.indices.count; place.position++) {
-        if (missing) note_shorter(loops, &place);
-        else note_longer(loops, &place);
-        if (missing) note_emptied(loops, &place);
+        if (vanishing == UNEXPECTED) note_longer(loops, &place);
+        else {
+            note_shorter(loops, &place);
+            note_emptied(loops, &place);
+        }
     }
     sp_text_free(&pattern);
 }
 
-/* Whether the file is as the change of a whole number would make it, not merely closer to it. What vanishes of the
- * findings with the change tells that:
+/* Whether the file is as the change of a whole number would make it, not merely closer to it. The findings that vanish
+ * with the change tell that; all of these must hold:
  *
- *     1. missing tensors vanish for all of the last iterations of a loop, and unexpected ones for all further ones;
- *     2. no iteration that the file has is lost with it;
- *     3. what it makes unnecessary is not elsewhere in the file under another name.
+ *     1. the last iteration that a loop has under the change is in the file (note_shorter, note_longer);
+ *     2. where a loop has no iteration, the module around it is complete (note_emptied);
+ *     3. what the change leaves out is not elsewhere in the file (is_elsewhere).
  *
  * True for changes of other types, about which numbers in names say nothing. */
 bool sp_trial_agrees(const struct sp_hypothesis *trial)
@@ -306,9 +320,10 @@ bool sp_trial_agrees(const struct sp_hypothesis *trial)
         const bool missing = finding->kind == SHAPEPROOF_FINDING_MISSING;
         const size_t predicted_now = missing ? SHAPEPROOF_NONE : loops.match->predicted_of[finding->tensor];
         if (missing)
-            note_vanishing(&loops, shapeproof_prediction_tensor(check->prediction, finding->predicted)->name, true);
+            note_vanishing(&loops, shapeproof_prediction_tensor(check->prediction, finding->predicted)->name, MISSING);
         else if (predicted_now != SHAPEPROOF_NONE)
-            note_vanishing(&loops, shapeproof_prediction_tensor(loops.match->prediction, predicted_now)->name, false);
+            note_vanishing(&loops, shapeproof_prediction_tensor(loops.match->prediction, predicted_now)->name,
+                           UNEXPECTED);
     }
     const bool agrees = loops.agree && !loops.lost && !is_elsewhere(trial);
     sp_map_free(&loops.ends);

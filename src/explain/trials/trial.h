@@ -7,26 +7,28 @@
 #include "check/check.h"
 #include "explain/what_if.h"
 
+/* Bundles are findings that stand or fall together: those about a layer of which nothing is there, or the two about a
+ * tensor that is missing under one name and there under another. */
 struct sp_bundles {
     size_t *of; /* for each finding the number of its bundle, or SHAPEPROOF_NONE */
     size_t count;
 };
 
-/* The bundles of the open findings. */
+/* Finds the bundles of the open findings. */
 void sp_bundles_init(struct sp_bundles *bundles, struct shapeproof_check *check);
 void sp_bundles_free(struct sp_bundles *bundles);
 
 enum { SP_MOST_RIVALS = 2 };
 
-/* Begin with the check and the change set and the rest zero. */
+/* A change and what a trial found out of it. Begin with the check and the change set and the rest zero. */
 struct sp_hypothesis {
     struct shapeproof_check *check;
     const struct sp_change *change;
     struct sp_variant variant;
     bool *vanishes;           /* which findings do; NULL: it was not run, or explains nothing */
-    bool reshapes;            /* all of these are of another shape, with the causes so far */
+    bool reshapes;            /* all that vanish are about tensors that had another shape before the change */
     size_t errors;            /* that it leaves, with what is lacking of optional wholes */
-    size_t vanished, brought; /* findings that it takes away, and missing tensors that it brings */
+    size_t vanished, brought; /* how many findings it takes away, and how many missing tensors it brings */
     const struct sp_change *rivals[SP_MOST_RIVALS]; /* other changes that explain the same */
     size_t rival_count;
 };
