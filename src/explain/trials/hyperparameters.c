@@ -19,19 +19,21 @@
 
 /* ---- keys that are wrong together ---- */
 
-/* Keys that are wrong together. With 16 heads in place of 32, of twice the width, all products of both are what they
+/* With 16 heads in place of 32, of twice the width, all products of both are what they
  * should be; only what depends on the width alone tells. A change of the one breaks the products with the other, unless
  * that one changes as well: num_key_value_heads with num_attention_heads. */
 
-enum { SP_MOST_TWINS = 2 };
+enum { SP_MOST_TWINS = 2 }; /* other keys that change with one, at most */
 
-/* A dimension that is right now, and would not be. */
+/* A dimension of the sample that is right now and would be wrong under a change. */
 struct broken {
     size_t predicted; /* under the change */
     uint32_t dimension;
-    uint64_t expected, found;
+    uint64_t expected; /* under the change */
+    uint64_t found;    /* in the file */
 };
 
+/* The first such dimension; false when the change breaks none. */
 static bool find_broken(const struct sp_sample *sample, const struct shapeproof_prediction *variant,
                         struct broken *broken)
 {
@@ -49,8 +51,8 @@ static bool find_broken(const struct sp_sample *sample, const struct shapeproof_
     return false;
 }
 
-/* What the key must be for the dimension to be as found, if it is a factor of it; false when that is no whole number.
- */
+/* Scales the value of a key that is a factor of the dimension, so that this becomes as found: 8 becomes 4 where 2048 is
+ * expected and 1024 found. False when that gives no whole number. */
 static bool scale_value(const struct broken *broken, struct shapeproof_value *value)
 {
     uint64_t product;
@@ -60,6 +62,7 @@ static bool scale_value(const struct broken *broken, struct shapeproof_value *va
     return true;
 }
 
+/* Whether the change is of that key, among others. */
 static bool is_changed(const struct sp_change *change, const char *key)
 {
     for (; change; change = change->also)
@@ -67,7 +70,8 @@ static bool is_changed(const struct sp_change *change, const char *key)
     return false;
 }
 
-/* Another key in the dimension that scales as it does. */
+/* Finds another key in the dimension that the configuration gives, and that can be scaled to repair it; false when
+ * there is none. */
 static bool find_twin(struct shapeproof_prediction *variant, const struct broken *broken,
                       const struct sp_change *change, struct sp_change *twin)
 {
@@ -121,8 +125,6 @@ static const struct sp_change *change_with_twins(const struct sp_sample *sample,
 
 /* ---- what a trial found out, in words ---- */
 
-/* What a trial has found out, in words. */
-
 /* Whether another number of tokens was tried. */
 static bool is_of_vocabulary(const struct sp_change *change)
 {
@@ -130,12 +132,21 @@ static bool is_of_vocabulary(const struct sp_change *change)
            change->value.type == SHAPEPROOF_VALUE_INT && change->configured.integer > 0 && change->value.integer > 0;
 }
 
-/* The ranks that divide the vocabulary, where two matrices at least have one part of so many rows; 0 otherwise. */
-static uint64_t ranks_of_vocabulary(const struct shapeproof_check *check, const struct sp_hypothesis *trial)
+/* How the file may have come to another number of tokens: " (rounded up to a multiple of 64)"; "" where that is not
+ * known, or another key was tried. */
+static const char *vocabulary_change(struct shapeproof_check *check, const struct sp_change *change)
+{
+    if (!is_of_vocabulary(change)) return "";
+    return sp_vocabulary_change(check, (uint64_t)change->configured.integer, (uint64_t)change->value.integer);
+}
+
+/* The number of ranks among which the vocabulary may be divided, if at least two matrices have one part of so many rows
+ * and nothing else explains the number; 0 otherwise. */
+static uint64_t ranks_of_vocabulary(struct shapeproof_check *check, const struct sp_hypothesis *trial)
 {
     const struct sp_change *change = trial->change;
     size_t matrices = 0;
-    if (!is_of_vocabulary(change)) return 0;
+    if (!is_of_vocabulary(change) || *vocabulary_change(check, change)) return 0;
     for (size_t i = 0; i < check->finding_count; i++)
         matrices += trial->vanishes[i] && check->findings[i].kind == SHAPEPROOF_FINDING_SHAPE &&
                     shapeproof_inventory_tensor(check->inventory, check->findings[i].tensor)->rank > 1;
@@ -143,19 +154,15 @@ static uint64_t ranks_of_vocabulary(const struct shapeproof_check *check, const 
     return sp_vocabulary_ranks((uint64_t)change->configured.integer, (uint64_t)change->value.integer);
 }
 
-/* " (rounded up to a multiple of 64)", " (1/8, as one of 8 ranks has that divide it)". */
+/* " (rounded up to a multiple of 64)", " (1/8, as one of 8 ranks has that divide it)", or "". */
 static const char *how_changed(struct shapeproof_check *check, const struct sp_hypothesis *trial, uint64_t ranks)
 {
-    const struct sp_change *change = trial->change;
-    if (!is_of_vocabulary(change)) return "";
-    const char *how =
-        sp_vocabulary_change(check, (uint64_t)change->configured.integer, (uint64_t)change->value.integer);
-    if (*how || !ranks) return how;
+    if (!ranks) return vocabulary_change(check, trial->change);
     return sp_arena_printf(&check->arena, " (1/%" PRIu64 ", as one of %" PRIu64 " ranks has that divide it)", ranks,
                            ranks);
 }
 
-/* What the changed prediction lacks that the configured one did not ask for. */
+/* "; yet it lacks a.bias": what is missing under the change and was not predicted before it; "" for nothing. */
 static const char *side_effect(struct shapeproof_check *check, const struct sp_variant *variant)
 {
     const size_t total = shapeproof_prediction_count(variant->prediction);
@@ -186,6 +193,7 @@ static const char *say_rivals(struct shapeproof_check *check, const struct sp_hy
     return says;
 }
 
+/* The keys of the configuration that the change sets, with those that it takes away as null. */
 static struct shapeproof_value patch_of_change(struct sp_arena *arena, const struct sp_change *change)
 {
     struct shapeproof_value patch = {0};
@@ -198,10 +206,14 @@ static struct shapeproof_value patch_of_change(struct sp_arena *arena, const str
     return patch;
 }
 
-/* "SAYS, num_attention_heads 16 and num_key_value_heads 4"; of what is found the values alone, "SAYS, 32 and 8". */
+enum together { CONFIGURED, FOUND };
+
+/* Adds the keys that change as well: "SAYS, num_attention_heads 16 and num_key_value_heads 4" as configured; the values
+ * alone as found, "SAYS, 32 and 8". */
 static const char *say_together(struct shapeproof_check *check, const char *says, const struct sp_change *also,
-                                bool found)
+                                enum together together)
 {
+    const bool found = together == FOUND;
     for (; also; also = also->also) {
         if (also->value.type == SHAPEPROOF_VALUE_LIST) continue; /* which follows from a number */
         const char *value = sp_value_words(&check->arena, found ? also->value : also->configured);
@@ -211,6 +223,7 @@ static const char *say_together(struct shapeproof_check *check, const char *says
     return says;
 }
 
+/* Whether "bias" is a word of the key: "use_bias", but not "biased". */
 static bool has_word_bias(const char *key)
 {
     const char *place = strstr(key, "bias");
@@ -283,7 +296,12 @@ static const char *say_misspelt(struct shapeproof_check *check, const struct sp_
     return "";
 }
 
-/* Words the cause of what vanished in the trial. */
+/* Words the cause of what vanished in the trial, and gives it a patch or a hint. With several keys, one of another
+ * type, and one that is a flag:
+ *
+ *     "num_attention_heads is 16 in config.json and num_key_value_heads 4, the file has 32 and 8 (24 tensors)"
+ *     "vocab_size is 50257 in config.json, the file has 50304 (rounded up to a multiple of 64) (2 tensors)"
+ *     "attention_bias is false in config.json, but the file has layers.{0-3}.q_proj.bias" */
 static void trial_say(struct shapeproof_check *check, struct shapeproof_cause *cause, const struct sp_hypothesis *trial)
 {
     const struct sp_change *change = trial->change;
@@ -294,10 +312,10 @@ static void trial_say(struct shapeproof_check *check, struct shapeproof_cause *c
         sp_arena_printf(&check->arena, "%s%s%s", lacks, say_rivals(check, trial), say_misspelt(check, change));
     if (*lacks) check->half_explained = true;
     if (change->also)
-        cause->message =
-            sp_arena_printf(&check->arena, "%s, the file has %s (%s)%s", say_together(check, says, change->also, false),
-                            say_together(check, sp_value_words(&check->arena, cause->found), change->also, true),
-                            sp_tensors_of(check, cause), effect);
+        cause->message = sp_arena_printf(
+            &check->arena, "%s, the file has %s (%s)%s", say_together(check, says, change->also, CONFIGURED),
+            say_together(check, sp_value_words(&check->arena, cause->found), change->also, FOUND),
+            sp_tensors_of(check, cause), effect);
     else if (change->value.type != SHAPEPROOF_VALUE_BOOL)
         cause->message =
             sp_arena_printf(&check->arena, "%s, the file %s%s (%s%s)%s", says, say_found(check, trial),
@@ -309,7 +327,7 @@ static void trial_say(struct shapeproof_check *check, struct shapeproof_cause *c
     if (change->value.type == SHAPEPROOF_VALUE_STRING && strcmp(change->value.string, SP_OTHER_TEXT) == 0 &&
         !sp_patch_knows_text(change->key))
         cause->hint = sp_arena_printf(&check->arena, "give %s another value that the model knows", change->key);
-    if (strstr(cause->message, "as one of"))
+    if (ranks && !change->also)
         cause->hint = sp_arena_printf(&check->arena,
                                       "gather the %" PRIu64 " ranks into one file; if %" PRId64
                                       " tokens are meant, the configuration must say so",
@@ -319,22 +337,24 @@ static void trial_say(struct shapeproof_check *check, struct shapeproof_cause *c
 
 /* ---- hyperparameters ---- */
 
-enum { MAX_ROUNDS = 6, MAX_TRIALS = 4, MAX_TWINS = 8, MAX_MISSPELT = 8 };
-/* Guesses, which no finding suggests, may predict that many tensors in all. */
-enum { MAX_GUESSED = 20000 };
+enum { MAX_ROUNDS = 6 };      /* changes that are accepted one after the other */
+enum { MAX_TRIALS = 4 };      /* changes that are tried on the whole in a round */
+enum { MAX_TWINS = 8 };       /* changes that are tried with other keys in a round */
+enum { MAX_MISSPELT = 8 };    /* keys under wrong names that are looked at */
+enum { MAX_GUESSED = 20000 }; /* tensors that guesses, which no finding suggests, may predict in all */
 
 struct search {
     struct shapeproof_check *check;
     struct sp_bundles bundles;
     struct sp_sample sample;
     struct sp_proposals proposals;
-    size_t first_count;                 /* of those that were made before one was accepted */
+    size_t first_count;                 /* of the proposals that were made before one was accepted: they come first */
     struct sp_variant best;             /* with the causes accepted so far */
     const char *misspelt[MAX_MISSPELT]; /* keys that the configuration seems to have under a wrong name */
     size_t misspelt_count;
 };
 
-/* With the causes accepted so far. */
+/* The match of the file with the causes accepted so far. */
 static const struct sp_match *match_so_far(const struct search *search)
 {
     return search->best.config ? &search->best.match : &search->check->match;
@@ -353,6 +373,7 @@ static void compete(struct sp_hypothesis *best, struct sp_hypothesis *trial)
     sp_trial_free(trial);
 }
 
+/* Fills search->misspelt. */
 static void find_misspelt(struct search *search)
 {
     struct shapeproof_misspelt found;
@@ -362,15 +383,17 @@ static void find_misspelt(struct search *search)
         search->misspelt[search->misspelt_count++] = found.meant;
 }
 
-/* How likely it is that somebody wanted to set the key: hardly where a default stands, unless it is misspelt. */
+/* How likely it is that somebody meant to set the key: 2 if it seems misspelt in the configuration, 1 if the
+ * configuration sets it, 0 for a default. */
 static int64_t likelihood(const struct search *search, const struct sp_change *change)
 {
     if (sp_is_among(change->key, search->misspelt, search->misspelt_count)) return 2;
     return change->from.source != SHAPEPROOF_SOURCE_DEFAULT;
 }
 
-/* The highest gain; among equals one that was proposed before anything was accepted, which holds whatever else is
- * wrong, and one that the configuration has rather than a default. */
+/* The proposal with the highest gain; SHAPEPROOF_NONE when none gains anything. Among equals first one that was
+ * proposed before anything was accepted, which holds whatever else is wrong; then the likeliest. The weights 6, 3 and 1
+ * sort by these three in turn: the likelihood is 2 at most. */
 static size_t most_promising(const struct search *search, const int64_t *gains)
 {
     size_t best = SHAPEPROOF_NONE;
@@ -385,13 +408,14 @@ static size_t most_promising(const struct search *search, const int64_t *gains)
     return best;
 }
 
-/* Of the most promising changes the one that leaves the fewest errors, and fewer than there are. */
+/* The change that leaves the fewest errors, of the most promising ones; without `vanishes` when none explains anything.
+ * Once one does, those that gain less than half of the most are not tried. */
 static struct sp_hypothesis best_change(const struct search *search)
 {
     const struct shapeproof_config *base = search->best.config ? search->best.config : search->check->config;
     const struct sp_change *changes = search->proposals.items;
     struct sp_hypothesis best = {.check = search->check};
-    int64_t gains[SP_MOST_PROPOSALS] = {0}, top = 0;
+    int64_t gains[SP_MOST_PROPOSALS] = {0}, top = 0; /* 0: tried, or not worth it */
     for (size_t i = 0; i < search->proposals.count; i++) gains[i] = sp_sample_gain(&search->sample, base, &changes[i]);
     for (int tried = 0; tried < MAX_TRIALS; tried++) {
         const size_t i = most_promising(search, gains);
@@ -404,8 +428,8 @@ static struct sp_hypothesis best_change(const struct search *search)
     return best;
 }
 
-/* Where no change explains anything by itself: the first with other keys that change with it, with as few as it takes.
- */
+/* Where no change explains anything by itself: the first change that explains something together with other keys, one
+ * if that suffices, then two. Without `vanishes` when there is none. */
 static struct sp_hypothesis best_twins(const struct search *search)
 {
     const struct shapeproof_config *base = search->best.config ? search->best.config : search->check->config;
@@ -421,8 +445,8 @@ static struct sp_hypothesis best_twins(const struct search *search)
 
 /* ---- causes ---- */
 
-/* Whether the model may as well lack all that the cause explains: then nothing is wrong with the weights. What is there
- * in another shape says that the model is another one. */
+/* Whether all that vanishes is unexpected now and optional under the change: the model may as well lack it, and nothing
+ * is wrong with the weights. */
 static bool is_spare(const struct shapeproof_check *check, const struct sp_hypothesis *trial)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
@@ -435,6 +459,7 @@ static bool is_spare(const struct shapeproof_check *check, const struct sp_hypot
     return true;
 }
 
+/* Makes the cause of a trial. */
 static void accept_change(struct search *search, const struct sp_hypothesis *trial)
 {
     struct shapeproof_check *check = search->check;
@@ -446,6 +471,7 @@ static void accept_change(struct search *search, const struct sp_hypothesis *tri
     trial_say(check, cause, trial);
 }
 
+/* Proposes the changes that findings suggest. */
 static void suggest(struct search *search)
 {
     sp_propose_quantisations(&search->proposals);
@@ -455,6 +481,7 @@ static void suggest(struct search *search)
     sp_propose_flags(&search->proposals);
 }
 
+/* Proposes changes that no finding suggests, as many as MAX_GUESSED allows. */
 static void guess(struct search *search)
 {
     const size_t affordable = MAX_GUESSED / (shapeproof_prediction_count(search->sample.base) + 1);
@@ -483,8 +510,8 @@ static void run_rounds(struct search *search, void (*propose)(struct search *))
     }
 }
 
-/* A single tensor of another shape is hardly the doing of a hyper-parameter, nor is a file that is mostly something
- * else. */
+/* Whether guesses may explain anything: a third of the file is predicted, and more differs than the shape of a single
+ * tensor. */
 static bool is_worth_guessing(const struct search *search)
 {
     const struct shapeproof_check *check = search->check;
