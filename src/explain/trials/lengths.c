@@ -7,13 +7,14 @@
 #include "explain/trials/conditions.h"
 #include "names/components.h"
 
-/* Indices of a loop that are all missing, or all unexpected. */
+/* Indices of a loop in a row that are all missing, or all unexpected. */
 struct run {
     const struct sp_named_index *first, *last;
     bool is_all; /* nothing of the loop is there */
 };
 
-/* Whether the tensor with the index before it is in the file and expected there: then a loop ends here. */
+/* Whether the tensor with the index before that one is in the file and predicted: then one of the two loops, that of
+ * the file or the predicted one, ends here. */
 static bool follows_a_match(const struct shapeproof_check *check, const struct sp_named_index *at)
 {
     struct sp_text name = {0};
@@ -28,7 +29,8 @@ static bool follows_a_match(const struct shapeproof_check *check, const struct s
            (at->missing ? match->tensor_of[other] : match->predicted_of[other]) != SHAPEPROOF_NONE;
 }
 
-/* Whether the file has nothing of the loop that the first index is of: no tensor whose name begins as that one. */
+/* Whether the run begins with the missing index 0, and the file has no tensor that is predicted below the front of the
+ * loop, "model.layers.": nothing of the loop. */
 static bool is_all_missing(const struct shapeproof_check *check, const struct sp_named_index *first)
 {
     struct sp_text before = {0}, front = {0};
@@ -48,13 +50,15 @@ static bool is_all_missing(const struct shapeproof_check *check, const struct sp
     return none;
 }
 
-/* The loop's iteration for an index in a name. */
+/* The iteration of the loop that gives an index in a name: 3 for the index 7 of a hole 2*i + 1. */
 static int64_t iteration_of_loop(const struct sp_hole *hole, uint64_t index)
 {
     return ((int64_t)index - (int64_t)hole->constant) / (int64_t)hole->factor;
 }
 
-/* Adds to the changes from `first` on the same ones with the lists that have an entry for each layer. */
+/* A number of layers has to change together with the lists of the configuration that have an entry for each layer.
+ * Proposes the changes from `first` on once more with these: after num_hidden_layers 16, num_hidden_layers 16 with
+ * layer_types of 16 entries. */
 static void propose_with_lists(struct sp_proposals *proposals, size_t first)
 {
     struct shapeproof_check *check = proposals->check;
@@ -62,7 +66,7 @@ static void propose_with_lists(struct sp_proposals *proposals, size_t first)
     for (size_t i = first; i < end; i++) {
         const struct sp_change change = proposals->items[i];
         const size_t front = sp_last_component(change.key, strlen(change.key), ".");
-        const char *path = sp_arena_copy(&check->arena, change.key, front);
+        const char *path = sp_arena_copy(&check->arena, change.key, front); /* "text_config.", or "" */
         if (change.also || change.instead_of) continue;
         const struct shapeproof_value lists =
             sp_patch_lists(check, path, (struct shapeproof_member){change.key + front, change.value});
@@ -79,8 +83,9 @@ static void propose_with_lists(struct sp_proposals *proposals, size_t first)
     }
 }
 
-/* A loop that ends with the run where it is missing should end before it; one that ends before it where it is
- * unexpected, with it, also where another loop has elements in between, of which the file has only what is alike. */
+/* Proposes another end of the loop. If the predicted loop ends with a run of missing indices, it should end before the
+ * run; if it ends before a run of unexpected ones, with the run. Between its end and that run another loop may have
+ * iterations with the same names. */
 static void propose_end(struct sp_proposals *proposals, const struct run *run, const struct sp_hole *hole)
 {
     const struct sp_loop *loop = hole->loop;
@@ -98,7 +103,8 @@ static void propose_end(struct sp_proposals *proposals, const struct run *run, c
     propose_with_lists(proposals, first);
 }
 
-/* At either end of a run a condition with a number in it may change: `index < layers - shared`. */
+/* Proposes what may change at one end of a run, `at`: the end of the loop, and numbers in conditions that differ before
+ * and behind it, such as `shared` in `index < layers - shared`. */
 static void propose_at(struct sp_proposals *proposals, const struct run *run, const struct sp_named_index *at)
 {
     const struct sp_line *lines[SP_MOST_LINES];

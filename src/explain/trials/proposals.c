@@ -10,10 +10,13 @@
 #include "lang/prediction.h"
 #include "names/components.h"
 
-/* Lists are those of this file: the same when they are in the same place. */
+/* Whether two values of one type are the same. Lists are proposed by this file alone, and compared by their address. */
 static bool is_same_change(struct shapeproof_value a, struct shapeproof_value b)
 {
-    return a.type == SHAPEPROOF_VALUE_STRING ? strcmp(a.string, b.string) == 0 : a.integer == b.integer;
+    if (a.type == SHAPEPROOF_VALUE_STRING) return strcmp(a.string, b.string) == 0;
+    if (a.type == SHAPEPROOF_VALUE_LIST) return a.items == b.items;
+    if (a.type == SHAPEPROOF_VALUE_BOOL) return a.boolean == b.boolean;
+    return a.integer == b.integer;
 }
 
 void sp_propose_change(struct sp_proposals *proposals, struct sp_change change)
@@ -26,9 +29,12 @@ void sp_propose_change(struct sp_proposals *proposals, struct sp_change change)
     if (proposals->count < SP_MOST_PROPOSALS) proposals->items[proposals->count++] = change;
 }
 
-/* A flag that programs compute of a text, and that the configuration has beside it: the text has to change, and the
- * flag goes. False when the configuration has no such text. */
-static bool propose_text_of_flag(struct sp_proposals *proposals, const struct shapeproof_hyperparameter *flag, bool set)
+/* Some flags are computed by programs from a string that the configuration has beside them. Then the string has to
+ * change, and the flag has to be taken away: to set is_gated_act beside feed_forward_proj "relu", feed_forward_proj is
+ * to begin with "gated". `wanted` is the value that the flag should have. False when the configuration has no such
+ * string, or the string says it already, so that the flag alone is wrong. */
+static bool propose_text_of_flag(struct sp_proposals *proposals, const struct shapeproof_hyperparameter *flag,
+                                 bool wanted)
 {
     struct sp_arena *arena = &proposals->check->arena;
     const struct sp_hyper *hyper = sp_config_hyper(proposals->check->config);
@@ -38,10 +44,11 @@ static bool propose_text_of_flag(struct sp_proposals *proposals, const struct sh
     const char *path = sp_arena_printf(arena, "%.*s%s", (int)front, flag->name, text);
     const struct shapeproof_value now = sp_value_at(hyper->root, path);
     if (now.type != SHAPEPROOF_VALUE_STRING) return false;
-    if ((strncmp(now.string, begins, strlen(begins)) == 0) == set) return false; /* the flag alone is wrong */
+    const bool is_said = strncmp(now.string, begins, strlen(begins)) == 0;
+    if (is_said == wanted) return false;
     sp_propose_change(proposals, (struct sp_change){
                                      .key = path,
-                                     .value = sp_value_string(set ? begins : SP_OTHER_TEXT),
+                                     .value = sp_value_string(wanted ? begins : SP_OTHER_TEXT),
                                      .configured = now,
                                      .from = sp_hyper_provenance(hyper, path),
                                      .instead_of = flag->name,
@@ -121,6 +128,7 @@ static const struct usual {
     {{".nbits_per_codebook"}, {16, 8, 12, 10, 4}},
 };
 
+/* Whether the key is one of those that have these usual numbers. */
 static bool is_key_of(const struct usual *usual_numbers, const char *key)
 {
     for (size_t i = 0; usual_numbers->keys[i]; i++)
@@ -128,6 +136,7 @@ static bool is_key_of(const struct usual *usual_numbers, const char *key)
     return false;
 }
 
+/* Proposes the usual values of a key of a quantisation, whose last component with its dot is `key`. */
 static void propose_usual(struct sp_proposals *proposals, const struct sp_changeable *of, const char *key)
 {
     static const struct shapeproof_value blocks[][2] = {
@@ -212,6 +221,7 @@ static int compare_named_indices(const void *left, const void *right)
     return a->finding < b->finding ? -1 : a->finding > b->finding;
 }
 
+/* Fills proposals->indices from the open findings about missing and unexpected tensors. */
 static void list_indices(struct sp_proposals *proposals)
 {
     const struct shapeproof_check *check = proposals->check;
@@ -233,7 +243,8 @@ static void list_indices(struct sp_proposals *proposals)
 
 /* ---- the whole ---- */
 
-/* What the table itself gives to a table within it is no hyper-parameter of the configuration. */
+/* Fills `keys`, `key_of` and `key_places`. A hyper-parameter that the table itself gives to a table within it is no key
+ * of the configuration, and left out. */
 static void list_keys(struct sp_proposals *proposals)
 {
     const struct shapeproof_prediction *prediction = proposals->check->prediction;

@@ -20,14 +20,16 @@ struct sp_changeable {
     struct sp_unknown unknown;
 };
 
-/* An index in the name of an open finding about what there is; 0 at the position 0 of a name without any. */
+/* An index in the name of an open finding that a tensor is missing or unexpected; a name without any has one 0 at
+ * position 0. */
 struct sp_named_index {
-    size_t pattern, position, finding;
+    size_t pattern, position; /* of the name, and of the index among those of the name */
+    size_t finding;
     uint64_t index;
-    bool missing;
+    bool missing; /* false: unexpected */
 };
 
-/* Changes, each once; there is room for so many, and the first ones stay. */
+/* The changes that are proposed, each once. When SP_MOST_PROPOSALS are there, further ones are dropped. */
 struct sp_proposals {
     struct sp_change items[SP_MOST_PROPOSALS];
     size_t count;
@@ -60,15 +62,16 @@ void sp_propose_flags(struct sp_proposals *proposals);
 void sp_propose_conditions(struct sp_proposals *proposals);
 /* The usual numbers of quantisations (proposals.c). */
 void sp_propose_quantisations(struct sp_proposals *proposals);
-/* Whether an open finding is about what there is, and not about its shape. */
+/* Whether a finding is open and not about a shape: something is missing or unexpected. */
 bool sp_is_structural(const struct shapeproof_finding *finding);
 
 /* ---- what these share (proposals.c) ---- */
 
-/* Adds a change. */
+/* Adds a change, unless it is there already or its key is one whose value the tensors show (sp_is_shown). */
 void sp_propose_change(struct sp_proposals *proposals, struct sp_change change);
+/* Adds the change of a key to that value; of a flag that programs compute from a string, the change of that string. */
 void sp_propose(struct sp_proposals *proposals, const struct sp_changeable *key, struct shapeproof_value value);
-/* What the key would have to be for the expression to have that value. */
+/* Adds the values that the key must have for the expression to have the wanted value, all other keys as they are. */
 void sp_propose_for(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_env *env,
                     const struct sp_expr *expr, struct shapeproof_value wanted);
 /* The keys on which what follows depends, up to the call of sp_proposal_keys, are noted. */

@@ -6,7 +6,7 @@
 #include "explain/trials/proposals.h"
 #include "lang/prediction.h"
 
-/* Numbers below 0 stand for none: what they switch off has no size. */
+/* Whether the key is a number below 0, which stands for "none": what it switches off has no size. */
 static bool is_off(const struct sp_changeable *key)
 {
     return key->unknown.now.type == SHAPEPROOF_VALUE_INT && key->unknown.now.integer < 0;
@@ -21,12 +21,14 @@ struct resized {
     const struct sp_expr *expr;
 };
 
+/* Proposes the values of the key with which the expression gives the size in the file. */
 static void propose_key(struct sp_proposals *proposals, const struct resized *resized, const struct sp_changeable *key)
 {
     if (!is_off(key)) sp_propose_for(proposals, key, resized->env, resized->expr, sp_value_int((int64_t)resized->size));
 }
 
-/* What a table gives to a part, "attention.d[1]", follows from keys of its own: those beside it that matter. */
+/* A table may give a value to a part, "attention.d[1]", which follows from keys of the table. Proposes those of the
+ * same object on which the dimension depends. `given` is the name of that value. */
 static void propose_beside(struct sp_proposals *proposals, const struct resized *resized, const char *given)
 {
     const char *dot = strrchr(given, '.');
@@ -39,7 +41,7 @@ static void propose_beside(struct sp_proposals *proposals, const struct resized 
     }
 }
 
-/* The keys in the order in which the expression has them. */
+/* Proposes values for the keys in the expression, in their order; then for keys behind values that a table gives. */
 static void propose_in_order(struct sp_proposals *proposals, const struct resized *resized)
 {
     struct shapeproof_prediction *prediction = proposals->check->prediction;
@@ -54,7 +56,7 @@ static void propose_in_order(struct sp_proposals *proposals, const struct resize
 
 /* ---- where a dimension has its value ---- */
 
-/* What a part of a quantisation reads of its own object, as something that is given. */
+/* The view of a part of a quantisation, with the members of its own object, quantization_config, as given values. */
 static const struct sp_view *packed_view(struct sp_arena *arena, const struct sp_view *view)
 {
     struct sp_view *own = sp_arena_alloc(arena, sizeof *own);
@@ -69,8 +71,9 @@ static const struct sp_view *packed_view(struct sp_arena *arena, const struct sp
     return own;
 }
 
-/* Of what is stored in place of a matrix the dimensions are those of a part of the quantisation. Its frames once more,
- * so that its parameters lead to the matrix, whose environment in the outline that is. */
+/* What is stored in place of a matrix has the dimensions of a part of the quantisation, in terms of those of the
+ * matrix. Returns a copy of that part's frame, and of the ones that call it, whose parameters are evaluated in the
+ * environment `matrix` of the outline. */
 static const struct sp_frame *packed_frame(struct sp_arena *arena, const struct sp_frame *frame,
                                            const struct sp_env *matrix)
 {
@@ -84,6 +87,7 @@ static const struct sp_frame *packed_frame(struct sp_arena *arena, const struct 
     return own;
 }
 
+/* Proposes values for a dimension of the row of a line, or, where that is quantised, of the part that replaces it. */
 static void propose_size(struct sp_proposals *proposals, const struct sp_line *line, struct resized resized)
 {
     const struct sp_row_origin *origin = &proposals->check->prediction->origins[resized.predicted];
@@ -104,8 +108,8 @@ static void propose_size(struct sp_proposals *proposals, const struct sp_line *l
 
 /* ---- findings ---- */
 
-/* For a tensor whose shape differs: each row of the table that can make its name proposes the value of a
- * hyper-parameter with which each differing dimension would be right. */
+/* For a tensor of another shape: proposes the values of hyper-parameters with which each differing dimension would be
+ * right, for every row of the table that can make its name. */
 static void propose_shape(struct sp_proposals *proposals, const struct shapeproof_finding *finding)
 {
     const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(proposals->check->inventory, finding->tensor);
@@ -127,7 +131,7 @@ static void propose_shape(struct sp_proposals *proposals, const struct shapeproo
     }
 }
 
-/* Findings in the same words ask the same question. */
+/* Findings with the same message differ in the same dimensions: one of them is enough. */
 void sp_propose_sizes(struct sp_proposals *proposals)
 {
     const struct shapeproof_check *check = proposals->check;
