@@ -7,6 +7,7 @@
 
 /* ---- the whole model ---- */
 
+/* A variant of the configuration with the change, and with all that goes with it. */
 static struct shapeproof_config *changed(const struct shapeproof_config *base, const struct sp_change *change)
 {
     struct shapeproof_config *config = sp_config_variant(base);
@@ -64,15 +65,21 @@ bool sp_variant_has(const struct shapeproof_check *check, const struct sp_varian
 
 /* ---- which indices the sample visits ---- */
 
-enum { FIRST_INDICES = 3, EXTREMES = 6, MAX_VISITED = FIRST_INDICES + 2 * EXTREMES * SP_MAX_INDICES, MOST = 20000 };
+enum {
+    FIRST_INDICES = 3, /* of every loop: 0, 1 and 2 */
+    EXTREMES = 6,      /* smallest, and largest, ones of open findings at each position */
+    MAX_VISITED = FIRST_INDICES + 2 * EXTREMES * SP_MAX_INDICES,
+    MOST = 20000 /* tensors of a sample */
+};
 
-/* The smallest few of a set of values; `sign` -1 makes it the largest few. Ascending by sign x value. */
+/* The smallest few of a set of values, or the largest few if `sign` is -1; in the order of sign x value. */
 struct extremes {
     int64_t value[EXTREMES];
     size_t count;
     int sign;
 };
 
+/* Adds a value, if it is among the smallest (largest) few and not there. */
 static void note_extreme(struct extremes *extremes, int64_t value)
 {
     size_t place = 0;
@@ -84,6 +91,7 @@ static void note_extreme(struct extremes *extremes, int64_t value)
     extremes->value[place] = value;
 }
 
+/* Sorts the values and drops repeated ones; returns how many are left. */
 static size_t unique(int64_t *values, size_t count)
 {
     size_t kept = 0;
@@ -93,7 +101,8 @@ static size_t unique(int64_t *values, size_t count)
     return kept;
 }
 
-/* The first few, and of each position in the names of open findings the smallest and largest few. */
+/* Chooses the indices that the loops of the sample visit: the first few, and, for each position of an index in names,
+ * the smallest and largest few of the open findings. */
 static void choose_sample_indices(struct sp_sample *sample, const struct shapeproof_check *check)
 {
     struct extremes low[SP_MAX_INDICES] = {{.count = 0}}, high[SP_MAX_INDICES] = {{.count = 0}};
@@ -118,6 +127,7 @@ static void choose_sample_indices(struct sp_sample *sample, const struct shapepr
 
 /* ---- the tensors of the file by the names that the prediction uses ---- */
 
+/* Fills sample->tensors: the tensors of the file by their predicted names, or by all names that they may stand for. */
 static void name_tensors(struct sp_sample *sample)
 {
     const struct shapeproof_check *check = sample->check;
@@ -134,6 +144,7 @@ static void name_tensors(struct sp_sample *sample)
     sp_finder_free(&finder);
 }
 
+/* The tensor of the file that a predicted name stands for; NULL when there is none. */
 static const struct shapeproof_tensor *tensor_named(const struct sp_sample *sample, const char *name)
 {
     const struct shapeproof_inventory *inventory = sample->check->inventory;
@@ -144,7 +155,7 @@ static const struct shapeproof_tensor *tensor_named(const struct sp_sample *samp
 
 /* ---- gains ---- */
 
-/* What is tied need not be there, unless all of the tie is absent. */
+/* Whether a predicted tensor is tied to one that is in the file, and need not be there itself. */
 static bool is_tied_elsewhere(const struct sp_sample *sample, const struct shapeproof_prediction *prediction,
                               const struct shapeproof_predicted *expected)
 {
@@ -152,7 +163,8 @@ static bool is_tied_elsewhere(const struct sp_sample *sample, const struct shape
            tensor_named(sample, shapeproof_prediction_tensor(prediction, expected->same_as)->name) != NULL;
 }
 
-/* Missing, or of another shape; `tensor` is the one of that name, or NULL. */
+/* Whether a predicted tensor is missing, or has another shape in the file; `tensor` is the one of that name, or NULL.
+ */
 static bool is_wrong(const struct sp_sample *sample, const struct shapeproof_prediction *prediction,
                      const struct shapeproof_predicted *expected, const struct shapeproof_tensor *tensor)
 {
@@ -160,12 +172,13 @@ static bool is_wrong(const struct sp_sample *sample, const struct shapeproof_pre
     return !sp_same_shape(tensor, expected);
 }
 
-/* What a tensor is under a prediction that does not have its name. */
+/* Whether a tensor, or NULL, is unexpected under a prediction that does not have its name. */
 static bool is_unexpected(const struct shapeproof_tensor *tensor)
 {
     return tensor && !(tensor->flags & SHAPEPROOF_TENSOR_STATE);
 }
 
+/* Frees the prediction that gains are measured against. */
 static void forget_base(struct sp_sample *sample)
 {
     shapeproof_prediction_free(sample->base);
@@ -199,21 +212,27 @@ void sp_sample_init(struct sp_sample *sample, const struct shapeproof_check *che
     sp_sample_rebase(sample, check->config);
 }
 
-/* Both predictions list tensors, and what only one of them lists is unexpected under the other, if it is there. */
+/* The errors of the sample under the base less those under the variant. Each tensor that either prediction lists
+ * counts:
+ *
+ *     listed by          errors under the base     errors under the variant
+ *     both               1 if it is wrong          1 if it is wrong
+ *     the variant        1 if it is unexpected     1 if it is wrong
+ *     the base           1 if it is wrong          1 if it is unexpected */
 static int64_t gain_of_change(const struct sp_sample *sample, const struct shapeproof_prediction *variant)
 {
     const size_t count = shapeproof_prediction_count(sample->base);
-    bool *listed = sp_realloc(NULL, count, sizeof *listed);
+    bool *listed = sp_realloc(NULL, count, sizeof *listed); /* by the variant, for each tensor of the base */
     int64_t gain = 0;
     if (count) memset(listed, 0, count * sizeof *listed);
     for (size_t i = 0; i < shapeproof_prediction_count(variant); i++) {
         const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(variant, i);
         const size_t place = shapeproof_prediction_find(sample->base, expected->name);
-        const bool known = place != SHAPEPROOF_NONE;
-        const struct shapeproof_tensor *tensor = known ? sample->found[place] : tensor_named(sample, expected->name);
-        gain += known ? sample->wrong[place] : is_unexpected(tensor);
+        const bool in_both = place != SHAPEPROOF_NONE;
+        const struct shapeproof_tensor *tensor = in_both ? sample->found[place] : tensor_named(sample, expected->name);
+        gain += in_both ? sample->wrong[place] : is_unexpected(tensor);
         gain -= is_wrong(sample, variant, expected, tensor);
-        if (known) listed[place] = true;
+        if (in_both) listed[place] = true;
     }
     for (size_t i = 0; i < count; i++)
         if (!listed[i]) gain += sample->wrong[i] - is_unexpected(sample->found[i]);

@@ -5,14 +5,14 @@
 
 #include "check/check.h"
 
-/* One change of a hyper-parameter. */
+/* One change of a hyper-parameter, with others that go with it. */
 struct sp_change {
     const char *key;
-    struct shapeproof_value value;
-    struct shapeproof_value configured; /* what it is now, and who says so */
-    struct shapeproof_provenance from;
-    const char *instead_of;       /* a key that says the same and comes first: it is taken away; or NULL */
-    const struct sp_change *also; /* of another key, since the product of both is what the file has; or NULL */
+    struct shapeproof_value value;      /* that it gets */
+    struct shapeproof_value configured; /* that it has */
+    struct shapeproof_provenance from;  /* who says so */
+    const char *instead_of;       /* a key that says the same and is read first, so that it is taken away; or NULL */
+    const struct sp_change *also; /* the next key that changes with it, of a linked list; or NULL */
 };
 
 /* The prediction under changed hyper-parameters, matched with the same file. Zero-initialise. */
@@ -23,11 +23,11 @@ struct sp_variant {
     size_t errors;
 };
 
-/* The prediction under a configuration, which the variant takes, within the scope (NULL: all of it); false, with a
- * variant that need not be freed, when there is none. */
+/* Fills the variant with the prediction under a configuration, which it takes over, within the scope (NULL: all of it).
+ * False when there is no prediction; then the variant need not be freed. */
 bool sp_variant_under(const struct shapeproof_check *check, struct shapeproof_config *config,
                       const struct sp_scope *scope, struct sp_variant *variant);
-/* The same from `base` with that change. */
+/* The same for `base` with that change. */
 bool sp_variant_try(const struct shapeproof_check *check, const struct shapeproof_config *base,
                     const struct sp_change *change, struct sp_variant *variant);
 void sp_variant_free(struct sp_variant *variant);
@@ -42,15 +42,15 @@ struct sp_sample {
     int64_t *indices; /* that its loops visit */
     struct sp_scope scope;
     struct shapeproof_prediction *base;     /* under the changes accepted so far */
-    const struct shapeproof_tensor **found; /* for each tensor of it the one of the file, or NULL */
-    bool *wrong;                            /* for each tensor of it: missing, or of another shape */
-    bool renamed;                           /* names of the file are not those of the prediction: */
-    struct sp_map tensors;                  /* what they stand for -> tensor */
+    const struct shapeproof_tensor **found; /* for each tensor of `base` the one of the file, or NULL */
+    bool *wrong;                            /* for each tensor of `base`: it is missing, or has another shape */
+    bool renamed;                           /* some names of the file differ from the predicted ones */
+    struct sp_map tensors;                  /* then: predicted names -> tensor of the file */
     struct sp_arena arena;
 };
 
 void sp_sample_init(struct sp_sample *sample, const struct shapeproof_check *check);
-/* From now on gains are measured against the prediction from `base`. */
+/* From now on gains are measured against the prediction under `base`. */
 void sp_sample_rebase(struct sp_sample *sample, const struct shapeproof_config *base);
 /* How many errors of the sample vanish under the change, less those that it brings; 0 without a prediction. */
 int64_t sp_sample_gain(const struct sp_sample *sample, const struct shapeproof_config *base,
@@ -58,8 +58,8 @@ int64_t sp_sample_gain(const struct sp_sample *sample, const struct shapeproof_c
 /* The same part of the model under the change, not matched; false when there is no prediction. */
 bool sp_sample_try(const struct sp_sample *sample, const struct shapeproof_config *base, const struct sp_change *change,
                    struct sp_variant *variant);
-/* The first tensor of such a prediction that is there in another shape, and has the right one now; *found is the one of
- * the file. SHAPEPROOF_NONE when there is none. */
+/* The first tensor of such a prediction whose shape is right under the base and wrong under the change; *found is that
+ * of the file. SHAPEPROOF_NONE when there is none. */
 size_t sp_sample_breaks(const struct sp_sample *sample, const struct shapeproof_prediction *variant,
                         const struct shapeproof_tensor **found);
 void sp_sample_free(struct sp_sample *sample);
