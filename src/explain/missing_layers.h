@@ -6,10 +6,10 @@
 
 #include "check/check.h"
 
-/* The layers of one level, and what is missing of each and without a cause. */
+/* The layers of one level, and how much of each is missing. */
 struct sp_missing_layers {
-    const struct sp_layers *layers; /* NULL when a glance tells that none is gone */
-    size_t *missing;
+    const struct sp_layers *layers; /* NULL when a quick look shows that no layer is gone */
+    size_t *missing;                /* for each layer: tensors that are missing without a cause */
 };
 
 /* `level` as in match/layers.h. Free it. */
@@ -17,7 +17,8 @@ struct sp_missing_layers sp_missing_layers_find(struct shapeproof_check *check, 
 void sp_missing_layers_free(struct sp_missing_layers *gone);
 /* The layer that an open finding that something is missing belongs to, or SHAPEPROOF_NONE. */
 size_t sp_missing_layer_of(const struct sp_missing_layers *gone, const struct shapeproof_finding *finding);
-/* A layer of a single tensor is that tensor, and no layer that is gone; nor is SHAPEPROOF_NONE. */
+/* Whether all of the layer is missing. False for a layer of a single tensor, which is no more than that tensor, and for
+ * SHAPEPROOF_NONE. */
 bool sp_is_missing_layer(const struct sp_missing_layers *gone, size_t layer);
 
 #endif

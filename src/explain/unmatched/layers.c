@@ -12,8 +12,7 @@
 
 /* ---- files of another model ---- */
 
-/* A file of something else: not one predicted tensor is there. */
-
+/* Whether a finding is an error without a cause. */
 static bool is_any_open(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                         const void *context)
 {
@@ -53,6 +52,7 @@ void sp_explain_unrelated(struct shapeproof_check *check)
 
 /* ---- layers ---- */
 
+/* "model.layers.{4-7} are missing altogether (36 tensors)". */
 static void describe_gone(struct shapeproof_check *check, const struct sp_missing_layers *gone,
                           struct shapeproof_cause *cause)
 {
@@ -66,6 +66,7 @@ static void describe_gone(struct shapeproof_check *check, const struct sp_missin
     free(names);
 }
 
+/* Whether all that is gone are experts, by their names. */
 static bool are_experts(const struct sp_missing_layers *gone)
 {
     for (size_t i = 0; i < gone->layers->count; i++)
@@ -73,12 +74,15 @@ static bool are_experts(const struct sp_missing_layers *gone)
     return true;
 }
 
-/* Into how many ranks the experts were divided: in every layer the same ones in a row are there, one part of several
- * equal ones. 0 when it does not look so. */
+/* The number of ranks of expert parallelism, if the file is what one of them has; 0 otherwise. Each rank has an equal
+ * part of the experts of every layer, those of rank r with the indices r * kept to r * kept + kept - 1. So every index
+ * is there in all layers or in none, those that are there follow each other, and both the number of experts and the
+ * first index are multiples of how many there are. A single expert, or none, shows nothing. */
 static uint64_t expert_ranks(const struct sp_missing_layers *gone)
 {
-    enum { MOST = 1024 };
-    size_t all[MOST] = {0}, lost[MOST] = {0};
+    enum { MOST = 1024 }; /* experts; larger indices are not looked at */
+    size_t all[MOST] = {0},
+           lost[MOST] = {0}; /* for each index: how many experts have it, and how many of them are gone */
     uint64_t index, experts = 0, kept = 0, first = MOST, last = 0;
     for (size_t i = 0; i < gone->layers->count; i++) {
         const struct sp_layer *layer = &gone->layers->items[i];
@@ -95,9 +99,12 @@ static uint64_t expert_ranks(const struct sp_missing_layers *gone)
         last = index;
         kept++;
     }
-    return kept > 1 && last + 1 - first == kept && experts % kept == 0 && first % kept == 0 ? experts / kept : 0;
+    if (kept < 2) return 0;
+    const bool is_run = last + 1 - first == kept, is_equal_part = experts % kept == 0 && first % kept == 0;
+    return is_run && is_equal_part ? experts / kept : 0;
 }
 
+/* Whether a finding is about a tensor of a layer that is gone. */
 static bool is_of_gone_layer(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                              const void *gone)
 {
@@ -105,6 +112,7 @@ static bool is_of_gone_layer(const struct shapeproof_check *check, const struct 
     return sp_is_missing_layer(gone, sp_missing_layer_of(gone, finding));
 }
 
+/* One cause for the layers of a level (match/layers.h) of which nothing is there. */
 static void explain_level(struct shapeproof_check *check, int level)
 {
     struct sp_missing_layers gone = sp_missing_layers_find(check, level);
@@ -124,13 +132,14 @@ static void explain_level(struct shapeproof_check *check, int level)
 
 /* ---- modules ---- */
 
-/* The tensors of a module, "vision_tower.", that are predicted and needed, and those of them that are missing. */
+/* A module, and the predicted tensors in it. */
 struct module {
-    const char *name;
-    size_t predicted, missing;
-    size_t layers;     /* missing ones that are in a layer of the module */
-    const char *owner; /* the innermost module of the first of these */
-    bool several;      /* others are in others */
+    const char *name;  /* "vision_tower." */
+    size_t predicted;  /* tensors that are needed */
+    size_t missing;    /* tensors that are missing */
+    size_t layers;     /* missing tensors that are in a layer of the module */
+    const char *owner; /* the innermost module of the first missing tensor; NULL when none is missing */
+    bool several;      /* missing tensors have different innermost modules */
 };
 
 struct modules {
@@ -140,6 +149,7 @@ struct modules {
     struct sp_arena arena;
 };
 
+/* The module with the first `length` characters of the name; it is added when it is new. */
 static struct module *module_named(struct modules *modules, const char *name, size_t length)
 {
     const char *own = sp_arena_copy(&modules->arena, name, length);
@@ -151,8 +161,8 @@ static struct module *module_named(struct modules *modules, const char *name, si
     return &modules->items[modules->count++];
 }
 
-/* What stands in front of the first component that is an index, "model.layers." of "model.layers.3.mlp", is how long;
- * 0 without one: "linear_1" is no layer. */
+/* The length of the name in front of the first component that is an index: 13 for "model.layers.3.mlp". 0 without one:
+ * "linear_1" is no index. */
 static size_t front_of_index(const char *name)
 {
     uint64_t index;
@@ -179,8 +189,8 @@ static void note_in_modules(struct modules *modules, const char *name, bool need
     }
 }
 
-/* Whether nothing of the module is there, which is more than its layers: what is around these is missing as well; or,
- * in one without layers, several modules are. */
+/* Whether nothing of the module is there, and it is more than a loop: some of what is missing is in no layer, and not
+ * all in one inner module. At least FEW tensors must be missing. */
 static bool is_module_gone(const struct module *module)
 {
     enum { FEW = 4 };
@@ -188,11 +198,11 @@ static bool is_module_gone(const struct module *module)
     return !module->layers || module->layers < module->missing;
 }
 
-/* The outermost modules that are gone. */
+/* Lists the outermost modules that are gone; returns how many. */
 static size_t list_gone_modules(const struct modules *modules, const char **gone)
 {
     size_t count = 0;
-    for (size_t i = 0; i < modules->count; i++) { /* one stands before those within it */
+    for (size_t i = 0; i < modules->count; i++) { /* a module stands in the list before those within it */
         bool within = false;
         for (size_t k = 0; k < count && !within; k++)
             within = strncmp(modules->items[i].name, gone[k], strlen(gone[k])) == 0;
@@ -201,6 +211,7 @@ static size_t list_gone_modules(const struct modules *modules, const char **gone
     return count;
 }
 
+/* The context of is_of_gone_module. */
 struct gone_modules {
     const char **names;
     size_t count;
@@ -217,8 +228,8 @@ static bool is_of_gone_module(const struct shapeproof_check *check, const struct
     return false;
 }
 
-/* One cause for the modules of which every required tensor is missing, such as the whole decoder. A tensor that is
- * tied to another one counts only if it is missed. */
+/* One cause for the modules of which every needed tensor is missing, such as a whole decoder. A tensor that is tied to
+ * another one is needed only if it is missing: the other one may be in another module. */
 static void explain_modules(struct shapeproof_check *check)
 {
     struct modules modules = {0};
