@@ -13,11 +13,12 @@ struct tally {
     size_t by_dtype[SP_DTYPE_COUNT], total;
 };
 
+/* What is counted. Tensors of one pattern, which differ in their indices alone, are a kind. */
 struct dtypes {
     struct sp_patterns patterns;
     size_t *pattern_of;  /* for each tensor that counts */
     struct tally *kinds; /* for each pattern */
-    struct tally whole;
+    struct tally whole;  /* of all tensors that count, without scales; of a file with one dtype, of one of them */
 };
 
 static bool is_floating(enum shapeproof_dtype dtype)
@@ -26,7 +27,7 @@ static bool is_floating(enum shapeproof_dtype dtype)
            dtype == SHAPEPROOF_DTYPE_BF16;
 }
 
-/* A parameter whose dtype is for the file to say. */
+/* Whether a tensor is a predicted parameter whose dtype the table leaves open. */
 static bool counts(const struct shapeproof_check *check, size_t tensor)
 {
     const size_t predicted = check->match.predicted_of[tensor];
@@ -35,7 +36,7 @@ static bool counts(const struct shapeproof_check *check, size_t tensor)
     return !expected->buffer && expected->dtype == SHAPEPROOF_DTYPE_UNKNOWN;
 }
 
-/* Stored in place of a quantised weight, whose quantiser chose the dtype. */
+/* Whether a tensor is stored in place of a quantised weight, so that its quantiser chose the dtype. */
 static bool is_scale(const struct shapeproof_check *check, size_t tensor)
 {
     const size_t predicted = check->match.predicted_of[tensor];
@@ -54,6 +55,7 @@ static void add_dtype(struct tally *tally, enum shapeproof_dtype dtype)
     tally->total++;
 }
 
+/* The dtype that most tensors have, the first of several; SHAPEPROOF_DTYPE_UNKNOWN without any tensor. */
 static enum shapeproof_dtype most_common(const struct tally *tally)
 {
     enum shapeproof_dtype best = SHAPEPROOF_DTYPE_UNKNOWN;
@@ -62,6 +64,7 @@ static enum shapeproof_dtype most_common(const struct tally *tally)
     return best;
 }
 
+/* Adds the finding "has dtype F32 where others of its kind have BF16"; `who` is "others of its kind have". */
 static void dtype_finding(struct shapeproof_check *check, size_t tensor, enum shapeproof_dtype expected,
                           const char *who)
 {
@@ -78,7 +81,7 @@ static void dtype_finding(struct shapeproof_check *check, size_t tensor, enum sh
                                                         who, shapeproof_dtype_name(expected))});
 }
 
-/* What the table itself says of a dtype. */
+/* Finds tensors of another dtype than the table says. */
 static void judge_declared(struct shapeproof_check *check)
 {
     for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
@@ -89,7 +92,7 @@ static void judge_declared(struct shapeproof_check *check)
     }
 }
 
-/* Of a file of one dtype, as nearly all are, one tensor tells as much as all of them. */
+/* Fills dtypes->whole. In a file with one dtype, as nearly all are, one tensor tells as much as all of them. */
 static void tally_whole(const struct shapeproof_check *check, struct tally *whole)
 {
     const uint64_t dtypes = check->inventory->dtypes;
@@ -98,6 +101,7 @@ static void tally_whole(const struct shapeproof_check *check, struct tally *whol
         if (counts(check, i) && !is_scale(check, i)) add_dtype(whole, dtype_of(check, i));
 }
 
+/* Fills the other fields of `dtypes`. */
 static void tally_kinds(const struct shapeproof_check *check, struct dtypes *dtypes)
 {
     const size_t count = shapeproof_inventory_count(check->inventory);
@@ -112,14 +116,15 @@ static void tally_kinds(const struct shapeproof_check *check, struct dtypes *dty
         if (counts(check, i)) add_dtype(&dtypes->kinds[dtypes->pattern_of[i]], dtype_of(check, i));
 }
 
-/* Norms and routers are often kept in full precision where the rest is in half of it. */
+/* Whether a dtype is full precision where most of the file has half of it: norms and routers are often kept so. */
 static bool is_kept_precise(enum shapeproof_dtype dtype, enum shapeproof_dtype everywhere)
 {
     return dtype == SHAPEPROOF_DTYPE_F32 && (everywhere == SHAPEPROOF_DTYPE_BF16 || everywhere == SHAPEPROOF_DTYPE_F16);
 }
 
-/* A parameter that is made of one number of NumPy, a temperature for example, is double whatever the model is, unless
- * the model is converted later: nothing is lost, and a loader that has such a parameter writes the same file again. */
+/* Whether a tensor is a single number in double precision, such as a temperature, in a file of a shorter dtype. One
+ * that was made of a NumPy number is double whatever the model is; nothing is lost, and saving it again gives the same
+ * file. */
 static bool is_made_of_double(const struct shapeproof_check *check, size_t tensor, enum shapeproof_dtype everywhere)
 {
     const struct shapeproof_tensor *found = shapeproof_inventory_tensor(check->inventory, tensor);
@@ -130,8 +135,9 @@ static bool is_made_of_double(const struct shapeproof_check *check, size_t tenso
 
 static bool is_gguf(const struct shapeproof_check *check) { return sp_format_has(check->inventory, SP_BY_LLAMA_CPP); }
 
-/* Writers of GGUF choose a type for each tensor, and programs that read it take any: the converter leaves a few kinds
- * in F16 or F32 whatever the rest is, and quantisers keep single matrices more precise. Vectors alone are all alike. */
+/* Whether a tensor of GGUF may have any dtype. Its writers choose one for each tensor, and its readers take any:
+ * quantisers keep single matrices more precise, so a matrix may vary in a quantised file, and a tensor of a kind of
+ * which some are quantised. (Quantised types of GGUF are no dtypes here: SHAPEPROOF_DTYPE_UNKNOWN.) */
 static bool may_vary(const struct shapeproof_check *check, const struct dtypes *dtypes, size_t tensor)
 {
     const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]];
@@ -140,14 +146,14 @@ static bool may_vary(const struct shapeproof_check *check, const struct dtypes *
     return is_gguf(check) && (kind->by_dtype[SHAPEPROOF_DTYPE_UNKNOWN] > 0 || (is_matrix && quantised));
 }
 
-/* Whether the dtype is among the most common ones of a kind. */
+/* Whether as many tensors of a kind have that dtype as have its most common one. */
 static bool is_most_common(const struct tally *kind, enum shapeproof_dtype dtype)
 {
     return dtype != SHAPEPROOF_DTYPE_UNKNOWN && kind->by_dtype[dtype] == kind->by_dtype[most_common(kind)];
 }
 
-/* The dtype that tensors of a kind should have: the most common one; where half of them have another one, what the
- * configuration says, or what most of the file has. */
+/* The dtype that tensors of a kind should have: the most common one of the kind; of several equally common ones that of
+ * the configuration, or else that of most of the file. */
 static enum shapeproof_dtype usual_dtype(const struct shapeproof_check *check, const struct tally *kind,
                                          const struct tally *whole)
 {
@@ -157,6 +163,8 @@ static enum shapeproof_dtype usual_dtype(const struct shapeproof_check *check, c
     return is_most_common(kind, most_common(whole)) ? most_common(whole) : most_common(kind);
 }
 
+/* Adds a finding about a tensor that counts, if it has another dtype than most of its kind, than all of the file, or
+ * than one half of its kind. */
 static void judge_dtypes(struct shapeproof_check *check, const struct dtypes *dtypes, size_t tensor)
 {
     const struct tally *kind = &dtypes->kinds[dtypes->pattern_of[tensor]], *whole = &dtypes->whole;
@@ -173,7 +181,8 @@ static void judge_dtypes(struct shapeproof_check *check, const struct dtypes *dt
 
 /* ---- mixed precision ---- */
 
-/* The tensors of whole kinds that have the dtype; how many. */
+/* Lists the names of the tensors that have the dtype together with all of their kind, without scales; returns how many.
+ */
 static size_t collect_kinds_of(const struct shapeproof_check *check, const struct dtypes *dtypes,
                                enum shapeproof_dtype dtype, const char **names)
 {
@@ -187,17 +196,26 @@ static size_t collect_kinds_of(const struct shapeproof_check *check, const struc
     return found;
 }
 
-/* Tensors of a whole kind that are in full precision; of GGUF, in any other. */
+/* Whether whole kinds of tensors may have that dtype while most of the file has `everywhere`, which is no fault: F32
+ * beside F16 or BF16; in GGUF any of the three beside another. */
+static bool may_be_mixed(const struct shapeproof_check *check, enum shapeproof_dtype dtype,
+                         enum shapeproof_dtype everywhere)
+{
+    const bool is_plain =
+        everywhere == SHAPEPROOF_DTYPE_F32 || everywhere == SHAPEPROOF_DTYPE_F16 || everywhere == SHAPEPROOF_DTYPE_BF16;
+    return dtype != everywhere && (is_kept_precise(dtype, everywhere) || (is_plain && is_gguf(check)));
+}
+
+/* A note about whole kinds of tensors of another dtype than most of the file:
+ * "mixed precision: BF16, but F32 in layers.{0-3}.norm.weight (4 tensors)". */
 static void note_precise(struct shapeproof_check *check, const struct dtypes *dtypes)
 {
     static const enum shapeproof_dtype others[] = {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_F16, SHAPEPROOF_DTYPE_BF16};
     const enum shapeproof_dtype everywhere = most_common(&dtypes->whole);
-    const bool plain =
-        everywhere == SHAPEPROOF_DTYPE_F32 || everywhere == SHAPEPROOF_DTYPE_F16 || everywhere == SHAPEPROOF_DTYPE_BF16;
     const char **names = sp_realloc(NULL, shapeproof_inventory_count(check->inventory), sizeof *names);
     struct sp_text text = {0};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (others[i] == everywhere || !(is_kept_precise(others[i], everywhere) || (plain && is_gguf(check)))) continue;
+        if (!may_be_mixed(check, others[i], everywhere)) continue;
         const size_t found = collect_kinds_of(check, dtypes, others[i], names);
         if (!found) continue;
         if (text.length) sp_text_puts(&text, "; ");
@@ -217,7 +235,7 @@ static bool is_text(struct shapeproof_value value, const char *text)
     return value.type == SHAPEPROOF_VALUE_STRING && strcmp(value.string, text) == 0;
 }
 
-/* Sockeye says of itself that its matrices are integers, and has a scale for each. */
+/* Whether the configuration says that matrices are integers: Sockeye does, and has a scale for each. */
 static bool may_be_integers(const struct shapeproof_check *check)
 {
     const size_t key = sp_find_hyperparameter(check->prediction, "dtype");
@@ -229,14 +247,15 @@ static const enum shapeproof_dtype integers[] = {SHAPEPROOF_DTYPE_I8,  SHAPEPROO
                                                  SHAPEPROOF_DTYPE_U16, SHAPEPROOF_DTYPE_I32, SHAPEPROOF_DTYPE_U32};
 enum { INTEGERS = sizeof integers / sizeof *integers };
 
+/* Whether the file has a tensor of that name that is not predicted. */
 static bool is_unpredicted(const struct shapeproof_check *check, const char *name)
 {
     const size_t tensor = shapeproof_inventory_find(check->inventory, name);
     return tensor != SHAPEPROOF_NONE && check->match.predicted_of[tensor] == SHAPEPROOF_NONE;
 }
 
-/* Whether there is a variable beside that is not predicted, which may be what scales a matrix: Keras calls it
- * "kernel_scale", or numbers it. */
+/* Whether an unpredicted variable of Keras beside that one may scale it: "dense/kernel_scale" for "dense/kernel", or
+ * one with a number, "dense/1". */
 static bool has_unpredicted_beside(const struct shapeproof_check *check, const char *name)
 {
     enum { MOST_NUMBERED = 7 };
@@ -251,7 +270,7 @@ static bool has_unpredicted_beside(const struct shapeproof_check *check, const c
     return length > 0 && (size_t)length < sizeof beside && is_unpredicted(check, beside);
 }
 
-/* A matrix that nothing scales. */
+/* Whether a tensor is a matrix of integers that counts, without anything that scales it. */
 static bool is_of_integers(const struct shapeproof_check *check, size_t tensor)
 {
     const struct shapeproof_tensor *found = shapeproof_inventory_tensor(check->inventory, tensor);
@@ -261,7 +280,9 @@ static bool is_of_integers(const struct shapeproof_check *check, size_t tensor)
            !has_unpredicted_beside(check, found->name);
 }
 
-/* False when there are none. One alone stands out as any other dtype would. */
+/* One cause for matrices of integers without scales, and a finding for each, which only this explainer makes. False
+ * when there are none, where the configuration says that they are integers, and for a single one: that stands out from
+ * the others as any other dtype would (judge_dtypes). */
 static bool find_integers(struct shapeproof_check *check, const struct tally *whole)
 {
     size_t count = 0, any = 0;
@@ -289,7 +310,8 @@ static bool find_integers(struct shapeproof_check *check, const struct tally *wh
 
 /* ---- what the configuration says ---- */
 
-/* Most tensors have another precision than the configuration says: a program that goes by it converts them. */
+/* A note that more than half of the tensors have another floating dtype than the configuration says: a program that
+ * reads it converts them. Nothing is said of quantised models. */
 static void note_configured(struct shapeproof_check *check, const struct tally *whole)
 {
     const struct sp_hyper *hyper = sp_config_hyper(check->config);
