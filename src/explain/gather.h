@@ -10,15 +10,16 @@
 typedef bool sp_wanted(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                        const void *context);
 
-/* For conditions that were worked out before: the context is a bool for each finding. */
+/* Whether the finding is marked; for conditions that were worked out before. The context is a bool for each finding. */
 bool sp_is_marked(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *marks);
-/* The context is the kind that is open, an enum shapeproof_finding_kind. */
+/* Whether the finding is open and of that kind; the context points to an enum shapeproof_finding_kind. */
 bool sp_is_open_kind(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *kind);
 
-/* Of another shape: the predicted one, the other way round. */
+/* Whether the tensor of the finding has the predicted shape with its two dimensions exchanged. */
 bool sp_has_transposed_shape(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                              const void *unused);
 
+/* How many findings without a cause satisfy the condition. */
 size_t sp_count_wanted(const struct shapeproof_check *check, sp_wanted *wanted, const void *context);
 /* A cause of that kind for all of them, without a message so far; NULL when there are none. Like every pointer to a
  * cause it holds until the next one is added. */

@@ -12,12 +12,15 @@
 
 /* ---- contradictions ---- */
 
-/* Configurations that contradict themselves, and so give no prediction: the file may tell which part of them is right.
- * Vocabularies that are one and have two sizes: all is predicted but the tie. Two names for the model: the one is
- * predicted, then the other. A table that the user names, for a model of another class: the class is left out. */
+/* A configuration that contradicts itself gives no prediction. The file may tell which part of it is right:
+ *
+ *     tied tensors have two shapes                       all but the tie is predicted (predict_loosely)
+ *     architectures and model_type name two models       the one under which the file has fewer errors (predict_either)
+ *     the user names a table without the class           the class is left out (predict_without_class) */
 
 /* ---- ties of different shapes ---- */
 
+/* The prediction without ties between tensors of different shapes; NULL when there is none. */
 static struct shapeproof_prediction *predict_loosely(struct shapeproof_check *check)
 {
     struct shapeproof_config *config = sp_config_variant(check->config);
@@ -33,13 +36,14 @@ static struct shapeproof_prediction *predict_loosely(struct shapeproof_check *ch
 
 /* ---- two models ---- */
 
-/* One of the two names left out. */
+/* The prediction under one of the two names. */
 struct reading {
     struct shapeproof_config *config;
     struct shapeproof_prediction *prediction;
     size_t errors; /* of the file, under it */
 };
 
+/* The reading of the configuration with that key set otherwise; without a prediction, where there is none. */
 static struct reading read_with(const struct shapeproof_check *check, const char *key, struct shapeproof_value value)
 {
     struct reading reading = {.config = sp_config_variant(check->config), .errors = SIZE_MAX};
@@ -56,7 +60,9 @@ static void free_reading(struct reading *reading)
     *reading = (struct reading){.config = NULL};
 }
 
-/* Where both are as good it is the model_type, by which most loaders go. */
+/* The prediction under the class or under the model_type, whichever leaves fewer errors; under the model_type, which
+ * most loaders read, when both leave as many. NULL when the configuration does not name two models, or none is
+ * predicted. */
 static struct shapeproof_prediction *predict_either(struct shapeproof_check *check)
 {
     struct sp_two_models two;
@@ -76,7 +82,8 @@ static struct shapeproof_prediction *predict_either(struct shapeproof_check *che
     return best->prediction;
 }
 
-/* Under a table that the user names, a class that it does not have says nothing. */
+/* The prediction of the table that the user names, without the class of the configuration, which that table does not
+ * have; NULL when there is none. */
 static struct shapeproof_prediction *predict_without_class(struct shapeproof_check *check)
 {
     struct sp_two_models two;
@@ -93,8 +100,8 @@ static struct shapeproof_prediction *predict_without_class(struct shapeproof_che
     return reading.prediction;
 }
 
-/* The prediction of the check. Of a configuration that contradicts itself the part is followed with which the file
- * agrees, in check->own_config, and check->contradiction says so. NULL with an error. */
+/* The prediction of the check; NULL with an error. If the configuration contradicts itself, check->own_config has the
+ * part of it with which the file agrees, and check->contradiction says which that is. */
 static struct shapeproof_prediction *predict_subject(struct shapeproof_check *check, struct shapeproof_error *error)
 {
     const struct shapeproof_predict_options chosen = {.table = check->table_name};
@@ -138,8 +145,7 @@ static const char *const usual_hints[SP_CAUSE_COUNT] = {
     [SP_CAUSE_INTEGERS] = "export it again together with the scales: no weight can be computed without them",
 };
 
-/* For each kind of finding what is to be done, or why that is not known, when it is the most frequent one of those
- * without a cause. */
+/* What is to be done about findings without a cause, or why that is not known; for the kind that most of them have. */
 static const char *const open_hints[SP_FINDING_KINDS] = {
     [SHAPEPROOF_FINDING_MISSING] = "nothing in the file could be that, no setting leaves it out",
     [SHAPEPROOF_FINDING_UNEXPECTED] = "no setting asks for that, nothing that is missing is like it",
@@ -151,6 +157,7 @@ static const char *const open_hints[SP_FINDING_KINDS] = {
     [SHAPEPROOF_FINDING_EXPIRED] = "repair it, or give the expectation another day",
 };
 
+/* Gives a cause the usual hint of its kind; an error for which there is none, "no fix is known". */
 static void add_usual_hint(struct shapeproof_cause *cause)
 {
     for (size_t kind = 0; kind < SP_CAUSE_COUNT; kind++)
@@ -158,8 +165,7 @@ static void add_usual_hint(struct shapeproof_cause *cause)
     if (!cause->hint && cause->severity == SHAPEPROOF_SEVERITY_ERROR) cause->hint = "no fix is known";
 }
 
-/* The keys of the configuration that neither the table nor anything else reads: " (nothing reads a, b and c)", or "".
- */
+/* The keys of the configuration that neither the table nor anything else reads: "; nothing reads a, b and c", or "". */
 static const char *unread_said(struct shapeproof_check *check)
 {
     enum { MOST_KEYS = 4 };
@@ -171,7 +177,8 @@ static const char *unread_said(struct shapeproof_check *check)
     return text.length ? sp_text_keep(&text, &check->arena) : "";
 }
 
-/* For a user's own table: of the first open finding of that kind the row that may be wrong. */
+/* Advice for a table of the user's: the row of the first open finding of that kind may be wrong, or be lacking. There
+ * must be such a finding. */
 static const char *advice_for_own(struct shapeproof_check *check, enum shapeproof_finding_kind kind)
 {
     const char *file = shapeproof_prediction_table_file(check->prediction);
@@ -188,6 +195,7 @@ static const char *advice_for_own(struct shapeproof_check *check, enum shapeproo
                            sp_span_position(row->span).line, unread_said(check));
 }
 
+/* The advice for findings without a cause, by the kind that most of them have; NULL when there are none. */
 static const char *advice_for_open(struct shapeproof_check *check)
 {
     size_t counts[SP_FINDING_KINDS] = {0}, most = 0;
@@ -230,7 +238,7 @@ static const struct explainer {
 };
 enum { ROWS = sizeof explainers / sizeof *explainers };
 
-/* For the trace. */
+/* What the trace calls the stages. */
 static const char *const stages[SP_STAGE_COUNT] = {
     [SP_STAGE_NAMES] = "names",
     [SP_STAGE_STORAGE] = "storage",
@@ -244,7 +252,7 @@ static const char *const stages[SP_STAGE_COUNT] = {
     [SP_STAGE_CONSISTENCY] = "consistency",
 };
 
-/* The rows of a stage, of each explainer the first. */
+/* Lists the rows of a stage, the first one of each explainer; returns how many. */
 static size_t list_stage(enum sp_stage stage, size_t rows[ROWS])
 {
     size_t count = 0;
@@ -254,6 +262,7 @@ static size_t list_stage(enum sp_stage stage, size_t rows[ROWS])
     return count;
 }
 
+/* Shuffles the rows (Fisher and Yates) by numbers of a linear congruential generator, whose state is `seed`. */
 static void shuffle_rows(size_t *rows, size_t count, uint64_t *seed)
 {
     for (size_t i = count; i > 1; i--) {
@@ -272,7 +281,8 @@ static void trace_causes(const struct shapeproof_check *check, const char *expla
     }
 }
 
-/* Runs all; of each row the number of causes before and behind it goes into `begin` and `end`. */
+/* Runs all explainers; those of a row made the causes from begin[row] to end[row] - 1. Ends early when the caller
+ * cancels the check. */
 static void run_stages(struct shapeproof_check *check, uint64_t seed, size_t begin[ROWS], size_t end[ROWS])
 {
     for (enum sp_stage stage = 0; stage < SP_STAGE_COUNT; stage++) {
@@ -292,7 +302,8 @@ static void run_stages(struct shapeproof_check *check, uint64_t seed, size_t beg
     }
 }
 
-/* Causes stand in the order of the list, whatever the order in which they were found. */
+/* Runs the explainers, in an order within each stage that follows from the seed, 0 being that of the list. The causes
+ * are put into the order of the list in any case, and those that were taken back are dropped. */
 static void explain_findings(struct shapeproof_check *check, uint64_t seed)
 {
     size_t begin[ROWS] = {0}, end[ROWS] = {0}, count = 0;
@@ -305,7 +316,7 @@ static void explain_findings(struct shapeproof_check *check, uint64_t seed)
     free(order);
 }
 
-/* The subject of a check. */
+/* What a check is about; see sp_check_new_shuffled. */
 struct subject {
     const struct shapeproof_inventory *inventory;
     const struct shapeproof_tables *tables;
@@ -315,7 +326,9 @@ struct subject {
     struct sp_answer_cache *asked;
 };
 
-/* `data` is borrowed, and needed no longer afterwards; NULL when no data are read. */
+/* The check of the file; NULL with an error when there is no prediction, or the caller cancels it. `data` is borrowed
+ * until it returns; NULL when no data are to be read. If reading data fails, `error` is filled, and there is a check.
+ */
 static struct shapeproof_check *compare_with_prediction(const struct subject *subject, struct shapeproof_data *data,
                                                         struct shapeproof_error *error)
 {
@@ -358,6 +371,7 @@ static struct shapeproof_check *compare_with_prediction(const struct subject *su
     return check;
 }
 
+/* The same with the data of the file; NULL with an error also when reading them fails. */
 static struct shapeproof_check *compare_with_data(const struct subject *subject, struct shapeproof_error *error)
 {
     struct shapeproof_data *data = shapeproof_data_open(subject->inventory, error);
