@@ -15,7 +15,7 @@ bool sp_is_marked(const struct shapeproof_check *check, const struct shapeproof_
 /* Whether the finding is open and of that kind; the context points to an enum shapeproof_finding_kind. */
 bool sp_is_open_kind(const struct shapeproof_check *check, const struct shapeproof_finding *finding, const void *kind);
 
-/* Whether the tensor of the finding has the predicted shape with its two dimensions exchanged. */
+/* Whether the tensor of the finding has the predicted shape transposed (sp_is_transposed). */
 bool sp_has_transposed_shape(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                              const void *unused);
 
