@@ -343,6 +343,18 @@ bool cli_settings_are_read(const struct cli_subject *subject, const struct shape
     return true;
 }
 
+bool cli_settings_are_known(const struct cli_subject *subject)
+{
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_prediction *prediction = shapeproof_predict(
+        subject->tables, subject->config, &(struct shapeproof_predict_options){.table = subject->table_name}, &ignored);
+    const char *unknown =
+        prediction ? sp_prediction_unknown_setting(prediction, subject->tables, subject->config) : NULL;
+    if (unknown) complain_of_key(prediction, unknown);
+    shapeproof_prediction_free(prediction);
+    return !unknown;
+}
+
 int cli_with_checkpoint(const struct cli_args *args,
                         int (*use)(const struct cli_args *, const char *path, const struct shapeproof_inventory *))
 {
