@@ -152,8 +152,8 @@ static bool is_of_wrong_layer(const struct shapeproof_check *check, const struct
 }
 
 /* In some models num_key_value_heads is a list with a number for each layer, 0 for a layer without attention: "the file
- * has attention in layer 3, 7". Blames the list for all that is missing or unexpected in layers whose entry is wrong.
- * Where both kinds of layers are wrong, the message is about those with attention. */
+ * has attention in layer 3, 7, no attention in layer 2, 6". Blames the list for all that is missing or unexpected in
+ * layers whose entry is wrong. */
 static void explain_head_list(struct shapeproof_check *check)
 {
     const size_t place = sp_find_hyperparameter(check->prediction, "num_key_value_heads");
@@ -161,26 +161,35 @@ static void explain_head_list(struct shapeproof_check *check)
     const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(check->prediction, place);
     const size_t count = hyper.value.type == SHAPEPROOF_VALUE_LIST ? hyper.value.count : 0;
     bool *wrong = sp_arena_array(&check->arena, count, sizeof *wrong); /* for each layer */
-    size_t with_attention = 0, layer;                                  /* how many of these have it in the file */
-    struct sp_text text = {0};
+    struct sp_text with = {0}, without = {0}; /* wrong layers that have attention in the file, and that have none */
+    size_t layer;
     for (size_t i = 0; i < check->finding_count && count; i++) {
         if (!is_against_list(&check->findings[i], hyper.value, &layer) || wrong[layer]) continue;
         wrong[layer] = true;
-        with_attention += check->findings[i].kind == SHAPEPROOF_FINDING_UNEXPECTED;
     }
-    for (size_t i = 0; i < count; i++)
-        if (wrong[i]) sp_text_printf(&text, "%s%zu", text.length ? ", " : "", i);
-    if (text.length) {
+    for (size_t i = 0; i < count; i++) {
+        const bool has_attention = wrong[i] && hyper.value.items[i].integer <= 0; /* where the list says none */
+        struct sp_text *text = has_attention ? &with : &without;
+        if (wrong[i]) sp_text_printf(text, "%s%zu", text->length ? ", " : "", i);
+    }
+    if (with.length || without.length) {
         struct shapeproof_cause *cause =
             sp_gather(check, SP_CAUSE_HYPERPARAMETER, is_of_wrong_layer, &(struct layers){wrong, count});
-        cause->message = sp_arena_printf(&check->arena, "%s, the file has %sattention in layer %.60s",
-                                         sp_said(check, hyper), with_attention ? "" : "no ", text.data);
+        const char *said = sp_said(check, hyper);
+        if (with.length && without.length)
+            cause->message =
+                sp_arena_printf(&check->arena, "%s, the file has attention in layer %.60s, no attention in layer %.60s",
+                                said, with.data, without.data);
+        else
+            cause->message = sp_arena_printf(&check->arena, "%s, the file has %sattention in layer %.60s", said,
+                                             with.length ? "" : "no ", with.length ? with.data : without.data);
         cause->hint = "convert the model again: each layer with attention needs its number of heads in that list, each "
                       "other one a 0";
         cause->hyperparameter = hyper.name;
         cause->configured = hyper.value;
     }
-    sp_text_free(&text);
+    sp_text_free(&with);
+    sp_text_free(&without);
 }
 
 void sp_explain_gguf(struct shapeproof_check *check)
