@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/suggest.h"
+#include "lang/functions.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/operate.h"
 
@@ -143,7 +144,29 @@ bool sp_sym_defaulted_key(struct sp_symbolic *symbolic, const struct sp_sym_env 
         const struct sp_expr name = {.kind = SP_EXPR_NAME, .name = definition->name, .span = definition->span};
         if (key && strcmp(key, path) == 0) return sp_sym_eval(symbolic, &table, &name, out) && sp_sym_is_set(*out);
     }
-    return false;
+    const size_t taken = sp_map_get(&symbolic->defaults.keys, path);
+    if (taken == SIZE_MAX || symbolic->defaults.items[taken].is_ambiguous) return false;
+    *out = symbolic->defaults.items[taken].sym;
+    return sp_sym_is_set(*out);
+}
+
+/* Notes which default the settled table gave to a key, for claims that name the key: of `w (k default 2)` the claim
+ * total = k. */
+static void note_default(struct sp_symbolic *symbolic, const char *key, struct sp_sym sym)
+{
+    struct sp_taken_defaults *defaults = &symbolic->defaults;
+    const size_t known = sp_map_get(&defaults->keys, key);
+    struct shapeproof_value before, now;
+    const bool is_known = sp_sym_literal(sym, &now); /* not one that depends on the index of a loop */
+    if (known == SIZE_MAX) {
+        sp_map_add(&defaults->keys, key, defaults->count);
+        SP_GROW(defaults->items, defaults->count, defaults->capacity);
+        defaults->items[defaults->count++] =
+            (struct sp_taken_default){.key = key, .sym = sym, .is_ambiguous = !is_known};
+        return;
+    }
+    struct sp_taken_default *taken = &defaults->items[known];
+    if (!is_known || !sp_sym_literal(taken->sym, &before) || !sp_values_equal(before, now)) taken->is_ambiguous = true;
 }
 
 /* Reports that a claim names something which the table does not have, with the name that comes nearest. Always false.
@@ -155,6 +178,8 @@ static bool unknown_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
     const struct sp_unit *unit = table.frame->unit;
     const char **known = sp_arena_array(&symbolic->algebra.arena, 2 * unit->definition_count, sizeof *known);
     size_t count = 0;
+    if (sp_map_get(&symbolic->defaults.keys, path) != SIZE_MAX)
+        return sp_sym_fail(symbolic, expr->span, "'%s' is not set, and the table has different defaults for it", path);
     for (size_t i = 0; i < unit->definition_count; i++) {
         const char *key = key_of_definition(symbolic, &table, &unit->definitions[i]);
         known[count++] = unit->definitions[i].name;
@@ -335,7 +360,9 @@ static bool first_set(struct sp_symbolic *symbolic, const struct sp_sym_env *env
         const char *path = sp_sym_key_path(symbolic, env, key);
         const enum sp_sym_key_state state = sp_sym_key_look_up(symbolic, env, key, path, &first);
         if (state == SP_SYM_KEY_OPEN) return open_symbolic_key(symbolic, env, expr->args[1], name, path, out);
-        return put_default(symbolic, env, expr->args[1], name, first, out);
+        if (!put_default(symbolic, env, expr->args[1], name, first, out)) return false;
+        if (state == SP_SYM_KEY_UNSET && symbolic->fixed.is_settled && !env->group) note_default(symbolic, path, *out);
+        return true;
     }
     if (expr == key) return sp_sym_eval(symbolic, env, expr, out);
     if (!sp_sym_eval(symbolic, env, key, &first)) return false;

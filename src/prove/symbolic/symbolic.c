@@ -27,6 +27,8 @@ void sp_symbolic_free(struct sp_symbolic *symbolic)
     free(symbolic->premises.assumed);
     sp_map_free(&symbolic->symbols.keys);
     sp_map_free(&symbolic->symbols.own_keys);
+    free(symbolic->defaults.items);
+    sp_map_free(&symbolic->defaults.keys);
     sp_algebra_free(&symbolic->algebra);
 }
 

@@ -125,6 +125,17 @@ struct sp_sym_symbols {
     struct sp_map own_keys; /* the keys that a definition of the table begins with */
 };
 
+/* The defaults that the settled table gave to keys which are not set. */
+struct sp_taken_defaults {
+    struct sp_taken_default {
+        const char *key;
+        struct sp_sym sym;
+        bool is_ambiguous; /* the table has different defaults for it */
+    } * items;             /* heap */
+    size_t count, capacity;
+    struct sp_map keys; /* the index of a default by its key */
+};
+
 struct sp_open_loops {
     struct sp_open_loop items[64]; /* the innermost last */
     size_t count;
@@ -168,6 +179,7 @@ struct sp_symbolic {
     struct sp_sym_fixed fixed;
     struct sp_atom_infos infos;
     struct sp_sym_symbols symbols;
+    struct sp_taken_defaults defaults; /* empty where the table is not settled */
     struct sp_open_loops loops;
     struct sp_sym_report report;
     struct sp_sym_premises premises;
