@@ -100,10 +100,10 @@ shapeproof_verdict_on_claim_name(enum shapeproof_verdict_on_claim verdict); /* "
 enum shapeproof_formula_notation { SHAPEPROOF_FORMULA_TEXT = 0, SHAPEPROOF_FORMULA_LATEX = 1 };
 
 struct shapeproof_formula {
-    const char *group;    /* "" and the name "total" for the whole */
+    const char *group;    /* "total" for the whole */
     const char *when;     /* "" for the case of the defaults, else the one condition that differs: "not tied" */
-    const char *text;     /* collected and factored: "E*(V + P)" */
-    const char *expanded; /* "V*E + P*E" */
+    const char *text;     /* collected and factored: "E*(V + P)"; under a condition what it adds, or takes away */
+    const char *expanded; /* the same as a sum: "V*E + P*E" */
 };
 
 struct shapeproof_symbol {

@@ -442,6 +442,8 @@ struct shapeproof_loadings *shapeproof_loadings_new(const struct shapeproof_chec
     if (asked && !all && !none && !check_ids(asked, error)) return NULL;
     struct shapeproof_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
     *loadings = (struct shapeproof_loadings){.check = check};
+    /* data that cannot be opened is no error: without it two tensors are taken to be equal where a loader compares them
+     */
     if (check->reads_data && !none) loadings->data = shapeproof_data_open(check->inventory, &unreadable);
     const struct sp_load_subject subject = make_subject(loadings);
     const struct sp_loader *meant = asked ? NULL : loader_meant(check, &subject);

@@ -236,7 +236,9 @@ static void hint_at_distributed(const struct hub *hub, struct shapeproof_error *
 }
 
 /* Fetches what the path names: a file with its companions, or a folder, which may be a pipeline of several models. A
- * listing names files alone: one that is called as the path is the file, and one below the path makes it a folder. */
+ * listing names files alone: one that is called as the path is the file, and one below the path makes it a folder.
+ * Which models a folder has is read in the cache, where name_files has put the documents, and an empty file for each
+ * checkpoint. */
 static bool read_place(struct hub *hub, struct shapeproof_error *error)
 {
     struct shapeproof_remote *remote = hub->remote;

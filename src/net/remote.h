@@ -39,7 +39,7 @@ struct sp_remote_file {
     struct sp_cached_file cached;
     uint64_t ahead;    /* bytes that the next range brings at least; it grows with each */
     unsigned fills;    /* ranges that readers needed besides the first */
-    unsigned requests; /* that brought bytes of it, or led to where they are, in this command */
+    unsigned requests; /* for it in this command, answered or not */
 };
 
 struct shapeproof_remote {

@@ -62,7 +62,7 @@ struct sp_transfer {
 };
 
 /* Fetches all; false when nothing could be tried, or the answers make no sense. What a single request met stands in
- * its answer. The transfers are filled in; sp_transfers_free releases what they were given. */
+ * its answer. The transfers are filled in; sp_batch_free releases what they were given. */
 struct sp_batch {
     struct sp_transfer *transfers;
     size_t count;

@@ -572,7 +572,9 @@ static bool gives_usual_total(struct sp_count *count, uint64_t predicted)
 /* "name", as a string of Python. */
 static void put_quoted(struct sp_text *text, const char *name) { sp_value_json(text, sp_value_string(name)); }
 
-/* Writes the end of the function: an assertion for each assumption, and the numbers by group. */
+/* Writes the end of the function: an assertion for each assumption, and the numbers by group. An assumption is a
+ * condition, `not tied` or `F <= L`; one that gives a value, `H = 4*E`, stands nowhere in the claims that derive
+ * writes, and is refused. */
 static void put_groups(struct python *python, struct sp_text *text)
 {
     for (size_t i = 0; i < python->claims->given_count; i++) {

@@ -552,8 +552,9 @@ static bool gives_other_value(const struct sp_claim *claim, size_t when)
     return gives;
 }
 
-/* Checks each item of `when` in turn. For the first that is not so, *why becomes "it is about H = 4*E, and H is 100",
- * without the second half where nothing more is known. A mistake in an item counts as not so, and is not reported. */
+/* Checks each item of `when` in turn, but for `defaults`, which the caller compares (sp_claim_takes_defaults): it is
+ * about all flags together. For the first that is not so, *why becomes "it is about H = 4*E, and H is 100", without the
+ * second half where nothing more is known. A mistake in an item counts as not so, and is not reported. */
 bool sp_trial_applies(struct sp_trial *trial, const char **why)
 {
     const struct sp_sym_env env = sp_trial_env(trial);

@@ -80,7 +80,8 @@ struct sp_sym_env sp_trial_env(struct sp_trial *trial);
  * such symbol, or none with such a default. */
 bool sp_premise_put(struct sp_count *count, const struct sp_premise *premise, const struct sp_symbol_info **symbol,
                     const struct sp_poly **value);
-/* Whether what the claim gives in `when` is so where the table is counted with all settled. *why says what is not. */
+/* Whether what the claim gives in `when`, but for `defaults`, is so where the table is counted with all settled. *why
+ * says what is not. */
 bool sp_trial_applies(struct sp_trial *trial, const char **why);
 /* Whether the claim is about the defaults of all flags: the word `defaults` in `when`. */
 bool sp_claim_takes_defaults(const struct sp_claim *claim);

@@ -67,6 +67,13 @@ static bool is_about_table(const struct shapeproof_verified_claim *claim)
     return strcmp(claim->proof->table, "checkpoint") != 0;
 }
 
+/* A claim that is refuted without a counter-example is judged at the defaults of the table, as `approx` and `rounds to`
+ * are: what it differs by there says nothing of these values. */
+static bool differs_in_general(const struct shapeproof_proof *proof)
+{
+    return proof->verdict != SHAPEPROOF_REFUTED || proof->counterexample;
+}
+
 /* One claim: its three numbers, the difference, and whether it is proved for the table. */
 static void json_claim(struct sp_writer *json, const struct shapeproof_verified_claim *claim)
 {
@@ -82,7 +89,7 @@ static void json_claim(struct sp_writer *json, const struct shapeproof_verified_
     if (is_about_table(claim)) {
         sp_write_key_string(json, "verdict", shapeproof_verdict_on_claim_name(claim->proof->verdict));
         sp_write_key_optional(json, "premises", claim->premises);
-        sp_write_key_filled(json, "table_difference", claim->proof->difference);
+        if (differs_in_general(claim->proof)) sp_write_key_filled(json, "table_difference", claim->proof->difference);
     }
     sp_write_key_bool(json, "erratum", claim->proof->erratum);
     sp_write_key_filled(json, "source", claim->proof->source);
@@ -413,7 +420,7 @@ static void put_claim(struct sp_text *text, const struct shapeproof_verified_cla
     put_line(text, "given ", claim->proof->given);
     put_numbers(text, claim);
     put_line(text, "", claim->why);
-    if (claim->proof->verdict == SHAPEPROOF_REFUTED && !claim->premises && says_something_in_general(claim) &&
+    if (claim->proof->verdict == SHAPEPROOF_REFUTED && !claim->premises && differs_in_general(claim->proof) &&
         (claim->stored.denominator || claim->predicted.denominator))
         put_line(text, "in general ", claim->proof->difference);
     put_line(text, "source: ", claim->proof->source);

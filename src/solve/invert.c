@@ -522,7 +522,9 @@ static enum sp_answer solve_call(struct sp_solver *solver, const struct sp_env *
         return solve(solver, env, expr->args[0], &length);
     }
     const bool rounds = strcmp(expr->name, "int") == 0 || strcmp(expr->name, "round") == 0;
-    if (rounds && want->value.type == SHAPEPROOF_VALUE_INT) /* as a real number: it need not divide */
+    /* int(x) = 2730 is solved as x = 2730.0: a real number, so that a product within x need not be divisible. What int
+     * cut off is found when the solution is computed forwards. */
+    if (rounds && want->value.type == SHAPEPROOF_VALUE_INT)
         return solve_value(solver, env, expr->args[0], sp_value_real((double)want->value.integer));
     if (strcmp(expr->name, "starts_with") == 0 && sp_value_is_true(want->value)) return solve_start(solver, env, expr);
     const bool is_absent = strcmp(expr->name, "absent") == 0, is_null = strcmp(expr->name, "null") == 0;

@@ -87,7 +87,8 @@ static void evaluate_alone(struct shapeproof_verification *verification, struct 
             claim.stored = (struct shapeproof_fraction){sides.left.num, sides.left.den};
             if (located.claim->kind != SP_CLAIM_ROUNDS)
                 claim.formula = (struct shapeproof_fraction){sides.right.num, sides.right.den};
-            if (!holds) claim.difference = sp_verify_amount(verification, sides);
+            if (!holds && located.claim->kind != SP_CLAIM_ROUNDS)
+                claim.difference = sp_verify_amount(verification, sides);
         }
     }
     *SP_PUSH(&verification->claims) = claim;

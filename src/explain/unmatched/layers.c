@@ -77,7 +77,8 @@ static bool are_experts(const struct sp_missing_layers *gone)
 /* The number of ranks of expert parallelism, if the file is what one of them has; 0 otherwise. Each rank has an equal
  * part of the experts of every layer, those of rank r with the indices r * kept to r * kept + kept - 1. So every index
  * is there in all layers or in none, those that are there follow each other, and both the number of experts and the
- * first index are multiples of how many there are. A single expert, or none, shows nothing. */
+ * first index are multiples of how many there are. A single expert shows nothing,
+ * and no more do all of them. */
 static uint64_t expert_ranks(const struct sp_missing_layers *gone)
 {
     enum { MOST = 1024 }; /* experts; larger indices are not looked at */
@@ -99,7 +100,7 @@ static uint64_t expert_ranks(const struct sp_missing_layers *gone)
         last = index;
         kept++;
     }
-    if (kept < 2) return 0;
+    if (kept < 2 || kept == experts) return 0;
     const bool is_run = last + 1 - first == kept, is_equal_part = experts % kept == 0 && first % kept == 0;
     return is_run && is_equal_part ? experts / kept : 0;
 }

@@ -101,7 +101,7 @@ struct sp_definition {
 };
 
 struct sp_argument {
-    const char *name;       /* NULL when given by position */
+    const char *name;       /* NULL when given by position; in the `when` of a claim, for a condition */
     struct sp_expr *target; /* the name as an expression; only in the `when` of a claim */
     struct sp_expr *expr;
     struct sp_span span;

@@ -286,7 +286,8 @@ static bool is_last_of_three_or_more(const struct sp_enumerator *enumerator, con
 }
 
 /* Adds terms about a list: its length, its sum, its first items, its last ones, and the items at and around each index.
- * The length of a column is that of its list, and that of `architectures`, which names the class, is no size. */
+ * The length of a column is that of its list, and that of `architectures`, which names the class, is no size. The sum
+ * of a list whose items name members of an object would be a sum of names. */
 static void enumerate_list(struct sp_enumerator *enumerator, const struct sp_terminal *terminal, size_t longest)
 {
     struct sp_arena *arena = arena_of(enumerator);

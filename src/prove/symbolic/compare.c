@@ -170,8 +170,8 @@ struct sp_sym sp_sym_equal(struct sp_symbolic *symbolic, const struct sp_sym *ar
 }
 
 /* a < b, of which the other three orders are made: of two known texts, of two known numbers of which one is real, of a
- * text that is only named, which is a condition of its own, and of numbers. False after a mistake: anything else has no
- * order. */
+ * text or a key with a text that is only named, which is a condition of its own, and of numbers. False after a mistake:
+ * anything else, such as a text and a number, has no order. */
 static bool less(struct sp_symbolic *symbolic, struct sp_span span, struct sp_sym a, struct sp_sym b,
                  const struct sp_poly **out)
 {
@@ -185,7 +185,8 @@ static bool less(struct sp_symbolic *symbolic, struct sp_span span, struct sp_sy
     else if (known && (a.kind == SP_SYM_VALUE || b.kind == SP_SYM_VALUE) && sp_value_is_number(left) &&
              sp_value_is_number(right))
         *out = sp_poly_int(&symbolic->algebra, sp_values_order(left, right) < 0);
-    else if (sp_sym_is_text(a) || sp_sym_is_text(b)) *out = unknown_condition(symbolic, &operation, args, "<").poly;
+    else if (!known && (sp_sym_is_text(a) || sp_sym_is_text(b)))
+        *out = unknown_condition(symbolic, &operation, args, "<").poly;
     else {
         if (!sp_sym_as_number(symbolic, span, a, &p) || !sp_sym_as_number(symbolic, span, b, &q)) return false;
         *out = sp_sym_less(symbolic, p, q);

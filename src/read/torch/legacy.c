@@ -252,9 +252,10 @@ static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct
     ok = ok && sp_torch_walk(&torch, stream.pickles[3].root, error);
     if (ok) {
         sp_inventory_claim(inventory, file_index, 0, stream.end, SP_USE_STRUCTURE);
-        for (size_t i = 0; i < torch.storage_count; i++)
-            sp_inventory_claim(inventory, file_index, torch.storages[i]->data_begin - COUNT_BYTES,
-                               torch.storages[i]->data_begin, SP_USE_STRUCTURE);
+        for (size_t i = 0; i < torch.storage_count; i++) {
+            const uint64_t begin = torch.storages[i]->data_begin; /* 0 of a view, and of a storage within a storage */
+            if (begin) sp_inventory_claim(inventory, file_index, begin - COUNT_BYTES, begin, SP_USE_STRUCTURE);
+        }
         sp_torch_claim_storages(&torch);
     }
     sp_torch_free(&torch);
