@@ -628,6 +628,39 @@ static void integers_alone(void **state)
     model_close(&model);
 }
 
+/* Whatever the integers are; the whole file may be of them. */
+static void integers_everywhere(void **state)
+{
+    static const enum shapeproof_dtype integers[] = {SHAPEPROOF_DTYPE_BOOL, SHAPEPROOF_DTYPE_I8,  SHAPEPROOF_DTYPE_U16,
+                                                     SHAPEPROOF_DTYPE_I32,  SHAPEPROOF_DTYPE_I64, SHAPEPROOF_DTYPE_U64};
+    struct model model;
+    (void)state;
+    model_open(&model, LLAMA(""));
+    model_predict(&model, 0);
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
+        model_retype(&model, "*", integers[i]);
+        assert_memory_equal(model_check(&model), "differs: matrices are stored as integers, without", 49);
+        assert_ptr_not_equal(model_cause(&model, "integers"), NULL);
+    }
+    model_close(&model);
+}
+
+/* No weight is complex unless the table says so: not where all are, and not where most are. */
+static void complex_numbers(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, LLAMA(""));
+    model_predict(&model, 0);
+    model_retype(&model, "*_proj.weight", SHAPEPROOF_DTYPE_C64);
+    assert_string_equal(model_check(&model), "differs: 224 tensors have another dtype: "
+                                             "model.layers.{0-31}.self_attn.{q_proj,k_proj,v_proj,o_proj}.weight, "
+                                             "model.layers.{0-31}.mlp.{gate_proj,up_proj,down_proj}.weight");
+    model_retype(&model, "*", SHAPEPROOF_DTYPE_C64);
+    assert_memory_equal(model_check(&model), "differs: 291 tensors have another dtype", 39);
+    model_close(&model);
+}
+
 /* ---- mixed precision ---- */
 
 /* Norms in full precision; then one of them alone, which is the last of its kind; then one of a kind of 32. */
@@ -712,6 +745,8 @@ int main(void)
         cmocka_unit_test(in_a_way_of_its_own),
         cmocka_unit_test(one_of_a_kind),
         cmocka_unit_test(integers_alone),
+        cmocka_unit_test(integers_everywhere),
+        cmocka_unit_test(complex_numbers),
         cmocka_unit_test(undescribed),
         cmocka_unit_test(rounded_when_loaded),
         cmocka_unit_test(partial_files),

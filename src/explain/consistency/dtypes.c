@@ -243,8 +243,10 @@ static bool may_be_integers(const struct shapeproof_check *check)
            is_text(shapeproof_prediction_hyperparameter(check->prediction, key)->value, "int8");
 }
 
-static const enum shapeproof_dtype integers[] = {SHAPEPROOF_DTYPE_I8,  SHAPEPROOF_DTYPE_U8,  SHAPEPROOF_DTYPE_I16,
-                                                 SHAPEPROOF_DTYPE_U16, SHAPEPROOF_DTYPE_I32, SHAPEPROOF_DTYPE_U32};
+/* Those that need scales beside them. The quantised types of PyTorch have theirs with them. */
+static const enum shapeproof_dtype integers[] = {SHAPEPROOF_DTYPE_BOOL, SHAPEPROOF_DTYPE_I8,  SHAPEPROOF_DTYPE_U8,
+                                                 SHAPEPROOF_DTYPE_I16,  SHAPEPROOF_DTYPE_U16, SHAPEPROOF_DTYPE_I32,
+                                                 SHAPEPROOF_DTYPE_U32,  SHAPEPROOF_DTYPE_I64, SHAPEPROOF_DTYPE_U64};
 enum { INTEGERS = sizeof integers / sizeof *integers };
 
 /* Whether the file has a tensor of that name that is not predicted. */
@@ -281,15 +283,16 @@ static bool is_of_integers(const struct shapeproof_check *check, size_t tensor)
 }
 
 /* One cause for matrices of integers without scales, and a finding for each, which only this explainer makes. False
- * when there are none, where the configuration says that they are integers, and for a single one: that stands out from
- * the others as any other dtype would (judge_dtypes). */
+ * when there are none, where the configuration says that they are integers, and for a single one among floating
+ * numbers: that stands out from the others as any other dtype would (judge_dtypes). */
 static bool find_integers(struct shapeproof_check *check, const struct tally *whole)
 {
     size_t count = 0, any = 0;
     for (size_t i = 0; i < INTEGERS; i++) any += whole->by_dtype[integers[i]];
     if (!any) return false;
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) count += is_of_integers(check, i);
-    if (count < 2 || may_be_integers(check)) return false;
+    const bool stands_out = count == 1 && any < whole->total;
+    if (!count || stands_out || may_be_integers(check)) return false;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_INTEGERS);
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         if (!is_of_integers(check, i)) continue;
@@ -308,6 +311,33 @@ static bool find_integers(struct shapeproof_check *check, const struct tally *wh
     return true;
 }
 
+/* ---- complex numbers ---- */
+
+static bool is_complex(enum shapeproof_dtype dtype)
+{
+    return dtype == SHAPEPROOF_DTYPE_C32 || dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128;
+}
+
+/* Weights are real numbers unless the table says otherwise. A few complex ones among them stand out as any other dtype
+ * would; where most are complex, nothing else tells. */
+static bool find_complex(struct shapeproof_check *check, const struct tally *whole)
+{
+    if (!is_complex(most_common(whole))) return false;
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
+        if (!is_complex(tensor->dtype) || !counts(check, i)) continue;
+        sp_check_add_finding(check, (struct shapeproof_finding){
+                                        .kind = SHAPEPROOF_FINDING_DTYPE,
+                                        .name = tensor->name,
+                                        .found = tensor->dtype_name,
+                                        .tensor = i,
+                                        .predicted = check->match.predicted_of[i],
+                                        .message = sp_arena_printf(&check->arena, "has dtype %s where weights are real",
+                                                                   tensor->dtype_name)});
+    }
+    return true;
+}
+
 /* ---- what the configuration says ---- */
 
 /* A note that more than half of the tensors have another floating dtype than the configuration says: a program that
@@ -317,7 +347,8 @@ static void note_configured(struct shapeproof_check *check, const struct tally *
     const struct sp_hyper *hyper = sp_config_hyper(check->config);
     const char *key;
     const enum shapeproof_dtype configured = sp_configured_dtype(hyper, &key), everywhere = most_common(whole);
-    if (configured == SHAPEPROOF_DTYPE_UNKNOWN || configured == everywhere || !is_floating(everywhere)) return;
+    if (configured == SHAPEPROOF_DTYPE_UNKNOWN || configured == everywhere || !shapeproof_dtype_is_float(everywhere))
+        return;
     if (check->quantisation.configured || check->quantisation.method || whole->by_dtype[everywhere] * 2 <= whole->total)
         return;
     const char *which = whole->by_dtype[everywhere] == whole->total ? "all" : "most",
@@ -341,6 +372,7 @@ void sp_explain_dtypes(struct shapeproof_check *check)
     tally_whole(check, &dtypes.whole);
     const bool any_integers = find_integers(check, &dtypes.whole);
     note_configured(check, &dtypes.whole);
+    if (find_complex(check, &dtypes.whole)) return; /* what is common in this file is no measure */
     if (dtypes.whole.by_dtype[most_common(&dtypes.whole)] == dtypes.whole.total) return; /* as nearly all files are */
     tally_kinds(check, &dtypes);
     for (size_t i = 0; i < count; i++)
