@@ -162,9 +162,19 @@ static bool has_beginning(const struct sp_loader *loader, const struct shapeproo
     return true;
 }
 
-/* Whether a shard that an index names could not be read. */
-static bool lacks_shards(const struct shapeproof_inventory *inventory)
+/* Whether the loader goes by an index of shards: then it opens all that the index names. */
+static bool reads_index(const struct sp_loader *loader)
 {
+    for (const char *const *name = loader->files; *name; name++)
+        if (sp_ends_with(*name, ".index.json")) return true;
+    return false;
+}
+
+/* Whether a shard that an index names could not be read, and the loader would open it, or tensors that are said to be
+ * in it are nowhere else. */
+static bool lacks_shards(const struct sp_loader *loader, const struct shapeproof_inventory *inventory)
+{
+    if (inventory->shard_absent && reads_index(loader)) return true;
     for (size_t i = 0; i < inventory->promise_count; i++)
         if (inventory->promises[i].unreadable) return true;
     return false;
@@ -247,7 +257,7 @@ static struct shapeproof_loading load_subject(struct shapeproof_loadings *loadin
         if (!has_beginning(loader, subject->inventory))
             return refuse_file(loadings, loader, "it takes no file of that name");
     }
-    if (lacks_shards(subject->inventory)) return refuse_file(loadings, loader, "a shard is not there");
+    if (lacks_shards(loader, subject->inventory)) return refuse_file(loadings, loader, "a shard is not there");
     return sp_load(&loadings->arena, loader, subject);
 }
 

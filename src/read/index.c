@@ -278,6 +278,13 @@ static void compare_total_size(const struct index *index)
                           index->total_size, bytes);
 }
 
+/* A shard may be absent although all tensors are there, in others than the index says. */
+static void note_absent_shards(const struct index *index)
+{
+    for (size_t i = 0; i < index->shard_count; i++)
+        if (index->shards[i].file == SP_NO_FILE) index->inventory->shard_absent = true;
+}
+
 /* ---- all together ---- */
 
 static bool load_index(struct index *index, const struct sp_folder *folder, const char *name)
@@ -313,6 +320,7 @@ bool sp_index_read(const struct sp_folder *folder, const char *name, struct shap
         if (index.groups) compare_groups(&index);
         else compare_placements(&index);
         compare_total_size(&index);
+        note_absent_shards(&index);
     }
     release_index(&index);
     return ok;

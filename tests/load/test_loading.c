@@ -279,6 +279,29 @@ static void takes_the_stray_file_before_the_index(void **state)
     end(&asked);
 }
 
+/* The index says that a tensor, which is in the first shard, is in a second one, which does not exist. */
+static void opens_each_shard_of_the_index(void **state)
+{
+    static const char shard[] = "model-00001-of-00002.safetensors";
+    struct asked asked;
+    struct sp_text text = {0};
+    (void)state;
+    begin(&asked, gpt2);
+    model_write(&asked.model, shard);
+    sp_text_puts(&text, "{\"metadata\": {}, \"weight_map\": {"
+                        "\"transformer.ln_f.bias\": \"model-00002-of-00002.safetensors\"");
+    for (size_t i = 0; i < asked.model.count; i++)
+        if (strcmp(asked.model.parts[i].name, "transformer.ln_f.bias") != 0)
+            sp_text_printf(&text, ", \"%s\": \"%s\"", asked.model.parts[i].name, shard);
+    sp_text_puts(&text, "}}");
+    scratch_write(&asked.model.scratch, "model.safetensors.index.json", text.data, text.length);
+    sp_text_free(&text);
+    ask_of_folder(&asked, "transformers");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "transformers 5 refuses it: a shard is not there");
+    assert_true(asked.loading->decides);
+    end(&asked);
+}
+
 static void finds_no_file_of_another_name(void **state)
 {
     struct asked asked;
@@ -903,6 +926,7 @@ int main(void)
         cmocka_unit_test(stacks_nothing_of_many_dimensions),
         cmocka_unit_test(refuses_another_shape),
         cmocka_unit_test(takes_the_stray_file_before_the_index),
+        cmocka_unit_test(opens_each_shard_of_the_index),
         cmocka_unit_test(finds_no_file_of_another_name),
         cmocka_unit_test(does_not_know_quantised_weights),
         cmocka_unit_test(unpacks_blocks_of_fp8),
