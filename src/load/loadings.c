@@ -170,6 +170,14 @@ static bool reads_index(const struct sp_loader *loader)
     return false;
 }
 
+/* Why the loader stops at the index: it looks up both objects of it, whatever is in them. NULL: it does not stop. */
+static const char *index_obstacle(struct sp_arena *arena, const struct sp_loader *loader,
+                                  const struct shapeproof_inventory *inventory)
+{
+    if (!inventory->index_lacks || !reads_index(loader)) return NULL;
+    return sp_arena_printf(arena, "the index has no object '%s'", inventory->index_lacks);
+}
+
 /* Whether a shard that an index names could not be read, and the loader would open it, or tensors that are said to be
  * in it are nowhere else. */
 static bool lacks_shards(const struct sp_loader *loader, const struct shapeproof_inventory *inventory)
@@ -257,6 +265,8 @@ static struct shapeproof_loading load_subject(struct shapeproof_loadings *loadin
         if (!has_beginning(loader, subject->inventory))
             return refuse_file(loadings, loader, "it takes no file of that name");
     }
+    const char *obstacle = index_obstacle(&loadings->arena, loader, subject->inventory);
+    if (obstacle) return refuse_file(loadings, loader, obstacle);
     if (lacks_shards(loader, subject->inventory)) return refuse_file(loadings, loader, "a shard is not there");
     return sp_load(&loadings->arena, loader, subject);
 }

@@ -41,10 +41,11 @@ struct shapeproof_inventory {
     SP_ARRAY(struct shapeproof_suspect) suspects;
     struct sp_promise *promises;
     size_t promise_count, promise_capacity;
-    bool shard_absent;   /* a shard that an index names is not there, or cannot be opened */
-    const char *beside;  /* what else in the directory could be taken for the checkpoint, or NULL */
-    const char *stray;   /* a file beside the shards that could be taken for the checkpoint, or NULL */
-    struct sp_map names; /* built by sp_inventory_finish */
+    const char *index_lacks; /* "metadata" or "weight_map", where an index has no object of that name; or NULL */
+    bool shard_absent;       /* a shard that an index names is not there, or cannot be opened */
+    const char *beside;      /* what else in the directory could be taken for the checkpoint, or NULL */
+    const char *stray;       /* a file beside the shards that could be taken for the checkpoint, or NULL */
+    struct sp_map names;     /* built by sp_inventory_finish */
     struct shapeproof_totals totals;
     size_t unread;                        /* tensors that are there and could not be read */
     struct shapeproof_error first_unread; /* why the first of them */

@@ -37,6 +37,7 @@ struct index {
     struct shapeproof_inventory *inventory;
     struct weight_map map, bare; /* "weight_map", and the strings of the outermost object */
     bool has_map;
+    bool has_metadata;      /* and it is an object */
     bool groups;            /* of Keras: a name is that of a group */
     const char *total_size; /* as written, or NULL */
     struct sp_shard *shards;
@@ -107,6 +108,7 @@ static bool scan_index_metadata(struct index *index)
     const char *key, *value;
     size_t ignored;
     if (sp_json_peek(&index->json) != '{') return sp_json_skip(&index->json, &ignored) != NULL;
+    index->has_metadata = true;
     sp_json_open(&index->json, '{');
     for (bool first = true; (key = sp_json_member(&index->json, &first));) {
         if (!(value = metadata_value(index))) return false;
@@ -278,9 +280,12 @@ static void compare_total_size(const struct index *index)
                           index->total_size, bytes);
 }
 
-/* A shard may be absent although all tensors are there, in others than the index says. */
-static void note_absent_shards(const struct index *index)
+/* What is no difference here, and stops loaders: an object of the index that this reader does without, and a shard that
+ * is absent although all tensors are there, in others than the index says. */
+static void note_obstacles(const struct index *index)
 {
+    if (!index->has_map) index->inventory->index_lacks = "weight_map";
+    else if (!index->has_metadata) index->inventory->index_lacks = "metadata";
     for (size_t i = 0; i < index->shard_count; i++)
         if (index->shards[i].file == SP_NO_FILE) index->inventory->shard_absent = true;
 }
@@ -320,7 +325,7 @@ bool sp_index_read(const struct sp_folder *folder, const char *name, struct shap
         if (index.groups) compare_groups(&index);
         else compare_placements(&index);
         compare_total_size(&index);
-        note_absent_shards(&index);
+        note_obstacles(&index);
     }
     release_index(&index);
     return ok;

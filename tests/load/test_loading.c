@@ -250,15 +250,21 @@ static void refuses_another_shape(void **state)
     end(&asked);
 }
 
-static void write_index(struct asked *asked, const char *shard)
+/* An index of one shard, between a beginning and an end. */
+static void write_index_as(struct asked *asked, const char *beginning, const char *shard, const char *end)
 {
     struct sp_text index = {0};
-    sp_text_puts(&index, "{\"weight_map\": {");
+    sp_text_puts(&index, beginning);
     for (size_t i = 0; i < asked->model.count; i++)
         sp_text_printf(&index, "%s\"%s\": \"%s\"", i ? ", " : "", asked->model.parts[i].name, shard);
-    sp_text_puts(&index, "}}");
+    sp_text_puts(&index, end);
     scratch_write(&asked->model.scratch, "model.safetensors.index.json", index.data, index.length);
     sp_text_free(&index);
+}
+
+static void write_index(struct asked *asked, const char *shard)
+{
+    write_index_as(asked, "{\"metadata\": {}, \"weight_map\": {", shard, "}}");
 }
 
 static void takes_the_stray_file_before_the_index(void **state)
@@ -299,6 +305,29 @@ static void opens_each_shard_of_the_index(void **state)
     ask_of_folder(&asked, "transformers");
     assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "transformers 5 refuses it: a shard is not there");
     assert_true(asked.loading->decides);
+    end(&asked);
+}
+
+/* Loaders look up both objects of an index, whatever is in them; mlx-lm looks at the files alone. */
+static void needs_both_objects_of_the_index(void **state)
+{
+    static const char shard[] = "model-00001-of-00001.safetensors";
+    struct asked asked;
+    (void)state;
+    begin(&asked, llama);
+    model_write(&asked.model, shard);
+    write_index_as(&asked, "{\"weight_map\": {", shard, "}}");
+    ask_of_folder(&asked, "transformers");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "transformers 5 refuses it: the index has no object 'metadata'");
+    assert_true(asked.loading->decides);
+    ask_of_folder(&asked, "mlx");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "mlx-lm loads it: nothing new");
+    write_index_as(&asked, "{\"metadata\": [], \"weight_map\": {", shard, "}}");
+    ask_of_folder(&asked, "transformers-4");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "transformers 4 refuses it: the index has no object 'metadata'");
+    write_index_as(&asked, "{", shard, "}");
+    ask_of_folder(&asked, "transformers");
+    assert_says(&asked, SHAPEPROOF_LOADING_REFUSED, "transformers 5 refuses it: the index has no object 'weight_map'");
     end(&asked);
 }
 
@@ -630,7 +659,7 @@ static void write_two_shards(struct asked *asked)
     part.count = asked->model.count - 1;
     part.parts++;
     model_write(&part, shards[1]);
-    sp_text_puts(&index, "{\"weight_map\": {");
+    sp_text_puts(&index, "{\"metadata\": {}, \"weight_map\": {");
     for (size_t i = 0; i < asked->model.count; i++)
         sp_text_printf(&index, "%s\"%s\": \"%s\"", i ? ", " : "", asked->model.parts[i].name, shards[i > 0]);
     sp_text_puts(&index, "}}");
@@ -927,6 +956,7 @@ int main(void)
         cmocka_unit_test(refuses_another_shape),
         cmocka_unit_test(takes_the_stray_file_before_the_index),
         cmocka_unit_test(opens_each_shard_of_the_index),
+        cmocka_unit_test(needs_both_objects_of_the_index),
         cmocka_unit_test(finds_no_file_of_another_name),
         cmocka_unit_test(does_not_know_quantised_weights),
         cmocka_unit_test(unpacks_blocks_of_fp8),
