@@ -315,6 +315,12 @@ int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof
 int cli_lines_error(const struct cli_subject *subject, const struct shapeproof_error *error)
 {
     if (error->status != SHAPEPROOF_ERR_TABLE) return cli_error(error);
+    if (cli_captured()) { /* a line of a list has room for the first mistake, without the line of the source */
+        struct shapeproof_error first = *error;
+        first.status = SHAPEPROOF_ERR_USAGE;
+        first.message[strcspn(first.message, "\n")] = '\0';
+        return cli_error(&first);
+    }
     fprintf(stderr, "%s\n", shapeproof_tables_messages(subject->tables));
     return CLI_USAGE;
 }
