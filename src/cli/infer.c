@@ -45,7 +45,7 @@ static void emit_config(const char *path, const struct shapeproof_inference *inf
     char list[NAMED * 82 + 40], message[sizeof list + 80];
     fwrite(config, 1, strlen(config), stdout);
     list_undetermined(inference, list, sizeof list);
-    snprintf(message, sizeof message, "the file does not decide %s: other values would do as well", list);
+    snprintf(message, sizeof message, "the file does not decide %s: other values may do as well", list);
     if (*list) cli_warning(path, message);
 }
 

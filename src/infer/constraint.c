@@ -190,6 +190,7 @@ static enum sp_answer tell_excuse(struct sp_deduction *deduction, const struct e
     struct sp_known *known = &deduction->solver->known;
     const size_t told = known->told, guesses = known->guesses;
     if (excuse->by_tie) sp_known_guess(known, excuse->lacks ? excuse->lacks : "");
+    known->reason.bound = excuse->by_loop;
     const enum sp_answer answer = sp_invert(deduction->solver, excuse->env, excuse->expr, &excuse->want);
     if (known->told == told) known->guesses = guesses;
     return answer;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Which hyper-parameters the file determines, and the reason that is reported for each. A value is determined if a
- * tensor told it, or if every other value that is tried in its place predicts other tensors. A value that was guessed,
- * or that follows from a guess, is not determined. */
+ * tensor told it, or if it is one of few, a flag or a text of the table, and every other one in its place predicts
+ * other tensors. Numbers are too many to try: one that no tensor told is not determined, even if no other one that was
+ * tried will do. Neither is a value that was guessed, or that follows from a guess. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,8 +124,16 @@ static size_t other_reals(double real, struct shapeproof_value *others)
     return count;
 }
 
+/* Whether a tensor told the item of a list, by something else than trying. */
+static bool is_told_item(const struct recheck *recheck, const char *key, size_t place)
+{
+    const char *path = sp_arena_printf(&recheck->inference->arena, "%s[%zu]", key, place);
+    const struct sp_fact *item = sp_known_fact(&recheck->inference->best->outline.solver.known, path);
+    return item && item->reason.kind != SP_REASON_NONE && item->reason.kind < SP_REASON_ONLY;
+}
+
 /* Other values for one item of a list; returns how many were written to `others`. An integer that a tensor told is only
- * changed if it was rounded, any other one only if it is the first or last of its like. */
+ * changed if it was rounded, any other item only if it is the first or last of its like. */
 static size_t other_items(const struct recheck *recheck, const char *key, struct shapeproof_value list, size_t place,
                           struct shapeproof_value *others)
 {
@@ -132,7 +141,12 @@ static size_t other_items(const struct recheck *recheck, const char *key, struct
     size_t count = 0;
     if (item.type == SHAPEPROOF_VALUE_INT && is_rounded_item(recheck, key, place))
         add_other_value(others, &count, sp_value_int(item.integer + 1));
-    if (item.type == SHAPEPROOF_VALUE_INT || !stands_for_its_kind(list, place)) return count;
+    if (!stands_for_its_kind(list, place)) return count;
+    if (item.type == SHAPEPROOF_VALUE_INT && !count && !is_told_item(recheck, key, place)) {
+        if (item.integer < INT64_MAX) add_other_value(others, &count, sp_value_int(item.integer + 1));
+        if (item.integer > 0) add_other_value(others, &count, sp_value_int(item.integer - 1));
+    }
+    if (item.type == SHAPEPROOF_VALUE_INT) return count;
     if (item.type == SHAPEPROOF_VALUE_STRING) return other_texts(recheck, key, item.string, others);
     return item.type == SHAPEPROOF_VALUE_REAL ? other_reals(item.real, others) : 0;
 }
@@ -174,9 +188,23 @@ static size_t other_lists(const struct recheck *recheck, const char *key, struct
     return count;
 }
 
+/* Other integers in place of n: its neighbours, larger ones first, and 2n, with which quotients that round come out
+ * differently. The second and third neighbours leave remainders by 2 and 3 as they are. Returns how many were written
+ * to `others`. */
+static size_t other_integers(int64_t n, struct shapeproof_value *others)
+{
+    enum { FURTHEST = 3 };
+    size_t count = 0;
+    for (int64_t by = 1; by <= FURTHEST; by++) {
+        if (n <= INT64_MAX - by) add_other_value(others, &count, sp_value_int(n + by));
+        if (n >= by) add_other_value(others, &count, sp_value_int(n - by));
+    }
+    if (n > FURTHEST && n < INT64_MAX / 2) add_other_value(others, &count, sp_value_int(2 * n));
+    return count;
+}
+
 /* Values of the same type to try in place of this one; returns how many were written to `others`. For a flag the
- * opposite; for an integer n its neighbours, and 2n, with which quotients that round come out differently; for an empty
- * list [0]. `closed`: see other_lists. */
+ * opposite, for an empty list [0]. `closed`: see other_lists. */
 static size_t other_values(const struct recheck *recheck, const char *key, struct shapeproof_value value, bool closed,
                            struct shapeproof_value *others)
 {
@@ -188,10 +216,7 @@ static size_t other_values(const struct recheck *recheck, const char *key, struc
         add_other_value(others, &count, sp_value_bool(!value.boolean));
         break;
     case SHAPEPROOF_VALUE_INT:
-        if (value.integer < INT64_MAX / 2) add_other_value(others, &count, sp_value_int(2 * value.integer));
-        if (value.integer < INT64_MAX) add_other_value(others, &count, sp_value_int(value.integer + 1));
-        if (value.integer > 0) add_other_value(others, &count, sp_value_int(value.integer - 1));
-        break;
+        return other_integers(value.integer, others);
     case SHAPEPROOF_VALUE_REAL:
         return other_reals(value.real, others);
     case SHAPEPROOF_VALUE_STRING:
@@ -216,16 +241,37 @@ static struct shapeproof_prediction *predict_in_scope(const struct recheck *rech
     return prediction;
 }
 
-/* Whether the prediction would explain less of the file with that value for the key, and, unless `class` is NULL, with
- * that class as well. */
-static bool would_differ(const struct recheck *recheck, const char *key, struct shapeproof_value value,
-                         const struct shapeproof_value *class)
+/* The configuration with that value for the key, and, unless `class` is NULL, with that class as well. */
+static struct shapeproof_config *config_with(const struct recheck *recheck, const char *key,
+                                             struct shapeproof_value value, const struct shapeproof_value *class)
 {
     struct shapeproof_config *config = sp_config_variant(recheck->inference->best->config);
     sp_config_set_value(config, key, value, "recheck");
     if (class) sp_config_set_value(config, sp_unit_class_key(recheck->inference->best->table), *class, "recheck");
+    return config;
+}
+
+/* Whether the prediction would explain less of the file with these (config_with). */
+static bool would_differ(const struct recheck *recheck, const char *key, struct shapeproof_value value,
+                         const struct shapeproof_value *class)
+{
+    struct shapeproof_config *config = config_with(recheck, key, value, class);
     struct shapeproof_prediction *prediction = predict_in_scope(recheck, config);
     const bool differs = !sp_prediction_does_as_well(prediction, recheck->prediction, recheck->inference->best);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
+    return differs;
+}
+
+/* The same of an integer. Between two of them an index beyond the scope may decide: then all of it is predicted. */
+static bool would_differ_at_all(const struct recheck *recheck, const char *key, struct shapeproof_value value)
+{
+    const struct sp_attempt *best = recheck->inference->best;
+    if (would_differ(recheck, key, value, NULL)) return true;
+    if (value.type != SHAPEPROOF_VALUE_INT) return false;
+    struct shapeproof_config *config = config_with(recheck, key, value, NULL);
+    struct shapeproof_prediction *prediction = sp_attempt_predict_within(best, config);
+    const bool differs = !sp_prediction_does_as_well(prediction, best->prediction, best);
     shapeproof_prediction_free(prediction);
     shapeproof_config_free(config);
     return differs;
@@ -294,7 +340,7 @@ static bool is_indispensable(const struct recheck *recheck, const char *key, str
     bool differs = count > 0 || telling.whole || sp_is_class_key(key);
     for (size_t i = 1; sp_is_class_key(key) && i < recheck->inference->candidate_count; i++)
         if (recheck->inference->candidates[i].same) return false; /* another table, with other classes, does as well */
-    for (size_t i = 0; i < count && differs; i++) differs = would_differ(recheck, key, others[i], NULL);
+    for (size_t i = 0; i < count && differs; i++) differs = would_differ_at_all(recheck, key, others[i]);
     if (differs && sp_is_class_key(key) && !named) differs = !is_equal_with_flag(recheck, others, count);
     for (size_t i = 0; i < recheck->equal_class_count && differs && value.type == SHAPEPROOF_VALUE_BOOL; i++)
         differs = would_differ(recheck, key, others[0], &recheck->equal_classes[i]);
@@ -384,13 +430,44 @@ static struct telling telling_of(const struct recheck *recheck, const struct sp_
                             .closed = fact->reason.kind != SP_REASON_ONLY && fact->reason.kind != SP_REASON_REQUIRED};
 }
 
-/* Whether the evidence for a value may agree with other values too. Only an integer in a file that is explained as a
- * whole is beyond doubt: a text may be any but some, the end of a list may not show, a real number is rounded. */
-static bool is_ambiguous(const struct recheck *recheck, const struct shapeproof_inferred *inferred)
+/* Whether a number was told, or items that it stands for; and not only that the key is not set. */
+static bool is_number_told(const struct sp_fact *fact)
 {
-    const struct shapeproof_value value = inferred->value;
-    if (!sp_attempt_explains_all(recheck->inference->best)) return true;
-    return value.type != SHAPEPROOF_VALUE_INT;
+    return sp_value_is_number(fact->value) || (fact->value.type == SHAPEPROOF_VALUE_UNKNOWN && fact->item_count);
+}
+
+/* Whether the number is a dimension of a fused tensor, or half of it (sp_known_settle_exactly). Trying others would not
+ * tell: the parts of such a tensor are not there. */
+static bool is_of_fused(const struct sp_fact *fact)
+{
+    return fact && fact->reason.kind == SP_REASON_ONLY && !fact->reason.rounded &&
+           fact->value.type == SHAPEPROOF_VALUE_INT;
+}
+
+/* Whether the evidence for a value agrees with no other one: an integer that one dimension gives, exactly, in a file
+ * that is explained as a whole. A text may be any but some, the end of a list may not show, a real number is rounded,
+ * and loops that are too long or too short may look alike. */
+static bool is_beyond_doubt(const struct recheck *recheck, const struct shapeproof_inferred *inferred,
+                            const struct sp_fact *fact)
+{
+    if (!sp_attempt_explains_all(recheck->inference->best) || inferred->value.type != SHAPEPROOF_VALUE_INT || !fact)
+        return false;
+    const bool is_exact = fact->reason.kind == SP_REASON_DIMENSION && !fact->reason.rounded && is_number_told(fact);
+    return is_exact || is_of_fused(fact);
+}
+
+/* Whether it is shown that other values will not do, if none will that is tried. Of flags, texts and classes all are
+ * tried. Of numbers and lists only some are: for these something must have told the value, not only that it is not set,
+ * nor a bound of it. */
+static bool is_shown(const struct shapeproof_inferred *inferred, const struct sp_fact *fact)
+{
+    const enum shapeproof_value_type type = inferred->value.type;
+    const bool is_list = type == SHAPEPROOF_VALUE_LIST || type == SHAPEPROOF_VALUE_OBJECT;
+    if (sp_is_class_key(inferred->name) || (!sp_value_is_number(inferred->value) && !is_list)) return true;
+    const bool is_tried = !fact || fact->reason.kind == SP_REASON_NONE || fact->reason.kind >= SP_REASON_ONLY;
+    if (is_tried && !is_of_fused(fact)) return false;
+    if (type == SHAPEPROOF_VALUE_INT && fact->reason.bound && inferred->value.integer) return false;
+    return is_list || is_number_told(fact);
 }
 
 /* Whether the value counts layers in a file that has only a piece of a model: the model may have more. */
@@ -417,23 +494,51 @@ static void set_undetermined(struct shapeproof_inferred *inferred, const char *w
     inferred->because = why;
 }
 
-/* Judges a value by whether another one would predict other tensors. `fact`: what told it, or NULL; `reason`: the same
- * in words, or "". */
+/* Whether any other value of the key that is tried predicts other tensors. */
+static bool is_depended_on(const struct recheck *recheck, const char *key, struct shapeproof_value value)
+{
+    struct shapeproof_value others[SP_MOST_OTHER_VALUES];
+    const size_t count = other_values(recheck, key, value, false, others);
+    bool differs = false;
+    for (size_t i = 0; i < count && !differs; i++) differs = would_differ(recheck, key, others[i], NULL);
+    return differs;
+}
+
+/* The words for a value in whose place another one predicts the same tensors. `fact`: what told it, or NULL; `reason`:
+ * the same in words, or "". */
+static const char *why_not_needed(const struct recheck *recheck, const struct shapeproof_inferred *inferred,
+                                  const struct sp_fact *fact, const char *reason)
+{
+    struct sp_arena *arena = &recheck->inference->arena;
+    const struct shapeproof_value value = inferred->value;
+    const bool is_integer = value.type == SHAPEPROOF_VALUE_INT && value.integer < INT64_MAX;
+    if (fact && fact->reason.rounded &&
+        (!is_integer || !would_differ(recheck, inferred->name, sp_value_int(value.integer + 1), NULL)))
+        return "it is rounded down: larger values would do as well";
+    if (sp_is_class_key(inferred->name)) return "other classes have the same tensors";
+    const bool is_default = !fact || fact->value.type == SHAPEPROOF_VALUE_ABSENT;
+    if (!*reason && !is_depended_on(recheck, inferred->name, value)) return "no tensor of the file depends on it";
+    if (!*reason || fact->reason.kind == SP_REASON_ONLY)
+        return is_default ? "other values would do as well, this one is the default" : "other values would do as well";
+    if (value.type == SHAPEPROOF_VALUE_BOOL || value.type == SHAPEPROOF_VALUE_INT)
+        return sp_arena_printf(arena, "%s, but other values may do as well", reason);
+    return sp_arena_printf(arena, "%s, which tells a part of it", reason);
+}
+
+/* Judges a value by whether another one would predict other tensors; `fact` and `reason` as above. */
 static void judge_needed(const struct recheck *recheck, struct shapeproof_inferred *inferred,
                          const struct sp_fact *fact, const char *reason)
 {
-    struct sp_arena *arena = &recheck->inference->arena;
     const struct telling telling = telling_of(recheck, fact);
-    const bool rounded = fact && fact->reason.rounded;
-    const bool certain = *reason && !telling.partial && !rounded && !is_ambiguous(recheck, inferred);
+    const bool certain = !telling.partial && is_beyond_doubt(recheck, inferred, fact);
     const bool needed = certain || is_indispensable(recheck, inferred->name, inferred->value, telling);
-    if (needed) set_determined(inferred, *reason ? reason : "any other value would predict other tensors");
-    else if (rounded) set_undetermined(inferred, "it is rounded down: larger values would do as well");
-    else if (sp_is_class_key(inferred->name)) set_undetermined(inferred, "other classes have the same tensors");
-    else if (*reason && inferred->value.type == SHAPEPROOF_VALUE_BOOL)
-        set_undetermined(inferred, sp_arena_printf(arena, "%s, but other values may do as well", reason));
-    else if (*reason) set_undetermined(inferred, sp_arena_printf(arena, "%s, which tells a part of it", reason));
-    else set_undetermined(inferred, "no tensor of the file depends on it");
+    if (!needed) set_undetermined(inferred, why_not_needed(recheck, inferred, fact, reason));
+    else if (is_shown(inferred, fact))
+        set_determined(inferred, *reason ? reason : "any other value would predict other tensors");
+    else if (*reason && fact->reason.kind != SP_REASON_ONLY)
+        set_undetermined(inferred,
+                         sp_arena_printf(&recheck->inference->arena, "%s, but other values may do as well", reason));
+    else set_undetermined(inferred, "no other value that was tried agrees with the file");
 }
 
 /* Whether the value is a model_type that follows from the class (sp_solver_tell_class). */

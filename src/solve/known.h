@@ -36,6 +36,7 @@ struct sp_reason {
     size_t dimension;
     size_t line;  /* of SP_REASON_MISSING, in place of a name: the line of the outline */
     bool rounded; /* by a quotient that was rounded down: larger values may give the same */
+    bool bound;   /* by a loop without iterations: any value may that gives it none */
 };
 
 /* What an expression is to be. */

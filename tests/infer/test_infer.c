@@ -95,7 +95,8 @@ static void which_layers_are_different(void **state)
           "\"linear_value_head_dim\": 8, \"intermediate_size\": 64}");
     FIND();
     FOUND("qwen3_next");
-    TOLD("full_attention_interval", "3");
+    GUESSED("full_attention_interval", "3");
+    BECAUSE("full_attention_interval", "no other value that was tried agrees with the file");
     TOLD("num_experts", "4");
     TOLD("linear_value_head_dim", "8");
     TOLD("linear_num_value_heads", "4");
@@ -525,6 +526,94 @@ static void what_parts_require(void **state)
     END();
 }
 
+/* Of several numbers that make a dimension one is found by trying: 1, 3, 5, 7 and 9 do. */
+static void one_of_several_numbers(void **state)
+{
+    static const char text[] = "table dial\nmodel_type \"dial\"\n"
+                               "[face]\nhour.weight (turns % 2 == 1 ? 5 : turns)\nminute.weight (hands)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "hour.weight", SHAPE(5));
+    model_add_shape(&model, "minute.weight", SHAPE(4));
+    FIND();
+    FOUND("dial");
+    GUESSED("turns", "5");
+    BECAUSE("turns", "other values would do as well");
+    TOLD("hands", "4");
+    END();
+}
+
+/* That no other number does which was tried does not show that none does: here 107 does. */
+static void untried_number(void **state)
+{
+    static const char text[] = "table dial\nmodel_type \"dial\"\n"
+                               "[face]\nhour.weight (turns % 100 + 10)\nminute.weight (hands)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "hour.weight", SHAPE(17));
+    model_add_shape(&model, "minute.weight", SHAPE(4));
+    FIND();
+    FOUND("dial");
+    GUESSED("turns", "7");
+    BECAUSE("turns", "no other value that was tried agrees with the file");
+    END();
+}
+
+/* A loop without iterations tells no more of its end than that it is before its beginning. */
+static void end_of_empty_loop(void **state)
+{
+    static const char text[] = "table rope\nmodel_type \"rope\"\n"
+                               "[knots] for i in begin..end\nknot.{i}.weight (i, 2)\n"
+                               "[loops] for i in 1..begin\nloop.{i}.weight (3)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    for (int i = 1; i <= 6; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "loop.%d.weight", i);
+        model_add_shape(&model, name, SHAPE(3));
+    }
+    FIND();
+    FOUND("rope");
+    TOLD("begin", "6");
+    GUESSED("end", "5");
+    BECAUSE("end", "knot.{}.weight is not there, but other values may do as well");
+    assert_non_null(strstr(shapeproof_inference_config(finding.inference), "\"shapeproof_undetermined\": [\"end\"]"));
+    END();
+}
+
+/* Patches of an image are counted along both sides: the default side is no more than one that will do. */
+static void side_by_default(void **state)
+{
+    BEGIN("{\"model_type\": \"vit\", \"architectures\": [\"ViTModel\"], \"hidden_size\": 24, "
+          "\"num_hidden_layers\": 2, \"intermediate_size\": 32, \"num_attention_heads\": 2}");
+    FIND();
+    FOUND("vit");
+    TOLD("patch_size", "16");
+    GUESSED("image_size", "224");
+    BECAUSE("image_size", "other values would do as well, this one is the default");
+    END();
+}
+
+/* An item of a default list that nothing reads. */
+static void item_that_nothing_reads(void **state)
+{
+    static const char text[] = "table fence\nmodel_type \"fence\"\n"
+                               "heights = heights default [4, 6, 8]\n"
+                               "[rails]\nrail.weight (heights[1] * heights[1], heights[2] * heights[2])\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "rail.weight", SHAPE(36, 64));
+    FIND();
+    FOUND("fence");
+    GUESSED("heights", "[4, 6, 8]");
+    BECAUSE("heights", "other values would do as well, this one is the default");
+    END();
+}
+
 /* Whatever the release: the head has no name of its own. */
 static void missing_under_every_name(void **state)
 {
@@ -776,6 +865,11 @@ int main(void)
         cmocka_unit_test(kinds_of_levels_without),
         cmocka_unit_test(letters_of_texts),
         cmocka_unit_test(what_parts_require),
+        cmocka_unit_test(one_of_several_numbers),
+        cmocka_unit_test(untried_number),
+        cmocka_unit_test(end_of_empty_loop),
+        cmocka_unit_test(side_by_default),
+        cmocka_unit_test(item_that_nothing_reads),
         cmocka_unit_test(missing_under_every_name),
         cmocka_unit_test(a_list_of_which_some_show),
     };
