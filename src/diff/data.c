@@ -27,7 +27,7 @@ enum sp_element_order {
 
 enum sp_elements {
     SP_ELEMENTS_EQUAL,   /* each of one dtype has the same value in the other */
-    SP_ELEMENTS_ROUNDED, /* each of the narrower dtype is the other one, rounded to it */
+    SP_ELEMENTS_ROUNDED, /* each of the narrower dtype is the other one, rounded to it, and as finite */
     SP_ELEMENTS_DIFFERENT
 };
 
@@ -37,7 +37,8 @@ struct sp_element_comparison {
     enum sp_element_order order;
     uint64_t heads; /* of SP_ORDER_ROTARY; B has the pairs */
     enum sp_elements result;
-    uint64_t at; /* the first element of B that differs */
+    uint64_t at;     /* the first element of B that differs; of those that overflow, the first of these */
+    bool overflowed; /* a number of one dtype is infinite in the other, and so all that it was is lost */
 };
 
 enum {
@@ -109,6 +110,12 @@ static bool is_same_value(double a, double b)
     return (isnan(a) && isnan(b)) || (a <= b && a >= b && !signbit(a) == !signbit(b));
 }
 
+/* Whether one of them is a number that is infinite when it is rounded, and the other is that infinity. */
+static bool is_overflow(enum shapeproof_dtype narrow, double a, double b)
+{
+    return isfinite(a) != isfinite(b) && is_same_value(rounded_to(narrow, a), rounded_to(narrow, b));
+}
+
 /* ---- rows ---- */
 
 struct rows {
@@ -159,10 +166,12 @@ static void compare_elements(struct rows *r, uint64_t first, size_t count, const
     for (size_t i = 0; i < count && (r->is_exact || r->is_rounded); i++, a += step) {
         const unsigned char *b = r->b + i * r->size_b;
         if (in_a == in_b ? memcmp(a, b, r->size_b) == 0 : is_same_value(value_of(in_a, a), value_of(in_b, b))) continue;
-        if (r->is_exact) r->comparison->at = first + i;
+        const double in_one = value_of(in_a, a), in_other = value_of(in_b, b);
+        r->comparison->overflowed = in_a != in_b && is_overflow(narrow, in_one, in_other);
+        if (r->is_exact || r->comparison->overflowed) r->comparison->at = first + i;
         r->is_exact = false;
-        r->is_rounded = r->is_rounded && in_a != in_b &&
-                        is_same_value(rounded_to(narrow, value_of(in_a, a)), rounded_to(narrow, value_of(in_b, b)));
+        r->is_rounded = in_a != in_b && !r->comparison->overflowed &&
+                        is_same_value(rounded_to(narrow, in_one), rounded_to(narrow, in_other));
     }
 }
 
@@ -427,8 +436,9 @@ static bool compare_data(struct comparison *c, size_t a, bool transposed)
     totals->data_different++;
     add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA, "has other data",
                      by_bytes ? where(c, tensor, at)
-                              : sp_arena_printf(&c->diff->arena, "first at element %" PRIu64 " of %" PRIu64 " in B",
-                                                result.at, tensor->parameters));
+                              : sp_arena_printf(&c->diff->arena, "%sfirst at element %" PRIu64 " of %" PRIu64 " in B",
+                                                result.overflowed ? "infinite in one of them, " : "", result.at,
+                                                tensor->parameters));
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,47 @@ static void one_bit(void **state)
     unlink(path);
 }
 
+/* A file of one vector of two elements. */
+static void write_pair(char *path, const char *dtype, const void *data, size_t bytes)
+{
+    char header[128];
+    const int file = mkstemp(path);
+    const uint64_t length =
+        (uint64_t)snprintf(header, sizeof header,
+                           "{\"w\": {\"dtype\": \"%s\", \"shape\": [2], \"data_offsets\": [0, %zu]}}", dtype, bytes);
+    assert_int_equal(write(file, &length, sizeof length), sizeof length);
+    assert_int_equal(write(file, header, length), length);
+    assert_int_equal(write(file, data, bytes), bytes);
+    close(file);
+}
+
+/* The greatest number of F16 is 65504: 65519 is rounded to it, while 65520 and all above become infinite, which is no
+ * rounding. A number that was infinite before is the same. */
+static void overflow(void **state)
+{
+    static const struct {
+        float wide;
+        uint16_t half;
+        const char *summary;
+    } cases[] = {{65519, 0x7bff, "w F32 in A, F16 in B"},
+                 {65520, 0x7c00, "1 tensor of another dtype, 1 with other data"},
+                 {-70000, 0xfc00, "1 tensor of another dtype, 1 with other data"},
+                 {(float)INFINITY, 0x7c00, "w F32 in A, F16 in B"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char a[] = "/tmp/shapeproof-diff-XXXXXX", b[] = "/tmp/shapeproof-diff-XXXXXX";
+        const float wide[] = {0.1F, cases[i].wide}; /* the first is rounded in any case */
+        const uint16_t half[] = {0x2e66, cases[i].half};
+        write_pair(a, "F32", wide, sizeof wide);
+        write_pair(b, "F16", half, sizeof half);
+        char *summary = diff_files(a, b);
+        assert_string_equal(summary, cases[i].summary);
+        free(summary);
+        unlink(a);
+        unlink(b);
+    }
+}
+
 /* A matrix of F16, zero but for its last element, in a sparse file of safetensors. */
 static void write_matrix(const char *path, unsigned rows, unsigned columns, uint16_t last)
 {
@@ -410,6 +452,7 @@ int main(void)
         cmocka_unit_test(one_bit),
         cmocka_unit_test(large_transposed_matrix),
         cmocka_unit_test(transposed_matrix_of_half_bytes),
+        cmocka_unit_test(overflow),
         cmocka_unit_test(many_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
