@@ -107,7 +107,9 @@ void sp_verify_alone(struct shapeproof_verification *verification, const struct 
 {
     static const struct sp_unit no_table = {.name = SP_CHECKPOINT_ALONE, .is_table = true};
     struct shapeproof_config *config = shapeproof_config_new();
-    struct sp_configured configured = {.general = NULL};
+    const struct shapeproof_totals *totals = shapeproof_inventory_totals(verification->inventory);
+    const struct sp_group_sums stored = {.total = (int64_t)totals->unique_parameters, .bytes = (int64_t)totals->bytes};
+    struct sp_configured configured = {.general = NULL, .stored = &stored};
     sp_count_settled(&configured.settled, tables, &no_table, sp_config_hyper(config));
     configured.settled.symbolic.fixed.tensors = ask_tensors;
     configured.settled.symbolic.fixed.context = (void *)verification->inventory;

@@ -77,6 +77,8 @@ static void answers(void **state)
            "300"); /* one storage, under one name */
     expect(LINES("count(*) = 7"), SHAPEPROOF_CLAIM_HOLDS, NULL);
     expect(LINES("bytes(*) = 4*elements(*)"), SHAPEPROOF_CLAIM_HOLDS, NULL);
+    expect(LINES("stored(total) = total"), SHAPEPROOF_CLAIM_HOLDS, NULL);
+    expect(LINES("stored(bytes) = bytes(*)"), SHAPEPROOF_CLAIM_HOLDS, NULL);
     expect(LINES("bytes(block.{1}.up) = 480"), SHAPEPROOF_CLAIM_HOLDS, NULL);
     expect(LINES("count(nobody) = 0"), SHAPEPROOF_CLAIM_HOLDS, NULL);
     expect(LINES("dim(block.{i}.up, 2 - 1) = min(6, 7)"), SHAPEPROOF_CLAIM_HOLDS, NULL);
