@@ -17,7 +17,8 @@ struct sp_function {
 
 /* NULL when there is none of that name. */
 const struct sp_function *sp_function_find(const char *name);
-/* As `apply`; a text that the function makes is in the arena. */
+/* As `apply`; `*result` must be args[0] at the call, which a function that gives it back leaves as it is. A text that
+ * the function makes is in the arena. */
 bool sp_function_apply(const struct sp_function *function, struct sp_arena *arena, const struct shapeproof_value *args,
                        size_t count, struct shapeproof_value *result, const char **problem);
 /* Whether both are the same value: numbers compare across integer and real. */

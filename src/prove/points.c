@@ -406,7 +406,9 @@ static bool reach_value(struct search *search, const struct sp_poly *poly, struc
 }
 
 /* Makes a condition true, or false. A comparison l < r has the gap r - l: it holds from 1 up, and not from 0 down; l ==
- * r holds at 0, and not from 1 up. The three gaps that are closest to where it changes are tried. */
+ * r holds at 0, and not from 1 up. The three gaps that are closest to where it changes are tried, of an equality that
+ * is to hold the only one. A flag is set even where it was set before: a point at which an earlier condition is lost is
+ * tried like any other. */
 static bool reach_condition(struct search *search, size_t atom, bool holds)
 {
     struct sp_symbolic *symbolic = &search->trial->count->symbolic;
@@ -425,6 +427,7 @@ static bool reach_condition(struct search *search, size_t atom, bool holds)
     for (int64_t step = 0; step < 3; step++) {
         const int64_t target = equality ? (holds ? 0 : 1 + step) : (holds ? 1 + step : -step);
         if (reach_value(search, gap, sp_rational_int(target), 0)) return true;
+        if (equality && holds) break;
     }
     return false;
 }

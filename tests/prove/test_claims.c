@@ -86,6 +86,18 @@ static void expect(const char *text, enum shapeproof_verdict_on_claim verdict, c
     shapeproof_tables_free(tables);
 }
 
+/* Undecided, with a reason that has these words in it. */
+static void expect_reason(const char *text, const char *words)
+{
+    struct shapeproof_tables *tables;
+    struct shapeproof_proofs *proofs;
+    const struct shapeproof_proof proof = judge(text, &tables, &proofs);
+    if (proof.verdict != SHAPEPROOF_UNDECIDED || !strstr(proof.difference, words))
+        fail_msg("%s\nis %s: %s", text, shapeproof_verdict_on_claim_name(proof.verdict), proof.difference);
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
+}
+
 /* A condition that compares sizes: a counter-example must fulfil it, and what `when` fixes decides it. */
 static void comparisons(void **state)
 {
@@ -274,22 +286,14 @@ static void proved_by_cases(void **state)
     expect(TABLE "claim sum(i in 1..n: i) = n*(n - 1)/2\n", SHAPEPROOF_REFUTED, NULL);
     expect(TABLE "claim count(i in 1..n: i < 3) = min(n, 2)\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim count(i in 1..n: k*[1 < i] == k) = n - 1\n", SHAPEPROOF_PROVED, NULL); /* k is no 0 */
+    expect(TABLE "claim count(i in 1..n: [1 < i]*[i < 3]) = [1 < n]\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim count(i in 1..n: 1 - [1 < i]) = 1\n", SHAPEPROOF_PROVED, NULL);
+    expect_reason(TABLE "claim count(i in 1..n: 5)/5 = n\n", "count needs a condition");
+    expect_reason(TABLE "claim count(i in 1..n: 3*[1 < i])/3 = n - 1\n", "count needs a condition");
     expect(TABLE "claim [k*[m < n] < k] = 1 - [m < n]\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim [x] = 1\n", SHAPEPROOF_UNDECIDED, NULL);
     expect(TABLE "claim i = 1\n", SHAPEPROOF_UNDECIDED, NULL); /* an index is known in its sum alone */
 #undef TABLE
-}
-
-/* Undecided, with a reason that has these words in it. */
-static void expect_reason(const char *text, const char *words)
-{
-    struct shapeproof_tables *tables;
-    struct shapeproof_proofs *proofs;
-    const struct shapeproof_proof proof = judge(text, &tables, &proofs);
-    if (proof.verdict != SHAPEPROOF_UNDECIDED || !strstr(proof.difference, words))
-        fail_msg("%s\nis %s: %s", text, shapeproof_verdict_on_claim_name(proof.verdict), proof.difference);
-    shapeproof_proofs_free(proofs);
-    shapeproof_tables_free(tables);
 }
 
 /* Rows by their names: without optional ones, buffers and tied tensors, in the case that is claimed. */

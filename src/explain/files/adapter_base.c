@@ -185,7 +185,8 @@ static bool is_usable(const struct sp_adapter_target *target, const struct sp_ad
  *     keys of the      front          body, which is looked up in base->modules
  *     trainer (outer)
  *
- * A body that is not among these may still end as a predicted name does, or be the end of one. Then the weight is
+ * A module whose body is not among these may still, with its front, end as a predicted name does, or be the end of one.
+ * Then the weight is
  * found, and is in place (loaders put it there) only if no loader looks for a front: in a file with the model itself,
  * in one for a text encoder that was saved alone, and with the endings of programs that load names as they are. */
 struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *base, const char *module,

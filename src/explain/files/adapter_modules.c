@@ -259,8 +259,8 @@ static void add_names_of_diffusers(struct sp_adapter_modules *modules, const str
     add_unet_module(modules, levels, module, predicted);
 }
 
-/* Adds the name of a module of CLIP with "text_model." in front, or without it: some releases of transformers have
- * that, and others leave it out. */
+/* Adds the name of a module with "text_model." in front, or without it: of CLIP some releases of transformers have
+ * that, and others leave it out. Every model of transformers gets the other name; of the others no adapter has it. */
 static void add_name_of_clip(struct sp_adapter_modules *modules, const char *module, size_t predicted)
 {
     static const char front[] = "text_model.";

@@ -84,11 +84,18 @@ static bool is_right_product(const struct parts *parts, const struct sp_part *pa
            product_rows == out && product_columns == in;
 }
 
+/* Whether the part is for several fused weights, or for a module cut from one: its size is that of no predicted tensor.
+ */
+static bool is_not_one_weight(const struct sp_adapter_found *weights)
+{
+    return weights->count > 1 || weights->cuts > 1;
+}
+
 /* The output and input sizes of the weight that a part is for; of several fused ones together. False when they are no
  * matrix. */
 static bool read_out_in(const struct parts *parts, const struct sp_adapter_found *weights, uint64_t *out, uint64_t *in)
 {
-    if (weights->count > 1 || weights->cuts > 1) return sp_adapter_found_matrix(&parts->base, weights, out, in);
+    if (is_not_one_weight(weights)) return sp_adapter_found_matrix(&parts->base, weights, out, in);
     const struct shapeproof_predicted *weight =
         shapeproof_prediction_tensor(parts->check->prediction, weights->weights[0]);
     *out = weight->rank ? weight->shape[0] : 1;
@@ -119,8 +126,8 @@ static bool has_right_size(const struct parts *parts, const struct part *part, c
     case SP_PART_SAME:
         return sp_same_shape(tensor, weight);
     case SP_PART_WEIGHT:
-        return weights->count > 1 ? tensor->rank == 2 && tensor->shape[0] == out && tensor->shape[1] == in
-                                  : sp_same_shape(tensor, weight);
+        return is_not_one_weight(weights) ? tensor->rank == 2 && tensor->shape[0] == out && tensor->shape[1] == in
+                                          : sp_same_shape(tensor, weight);
     case SP_PART_KRONECKER:
         return is_right_product(parts, &part->is, out, in);
     case SP_PART_ANY:

@@ -134,14 +134,22 @@ bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *ope
     return true;
 }
 
-/* a + b of texts: the text if both are known, else one that is only named, with its origin. */
+/* Whether it is a number whatever the configuration says: not a key, which may turn out to be a text. */
+static bool is_number_for_sure(struct sp_sym sym)
+{
+    return sp_sym_is_numeric(sym) && sp_atom_alone(sym.poly) == SIZE_MAX;
+}
+
+/* a + b where one of them is a text: the text if both are known, else one that is only named, with its origin. False
+ * after a mistake where the other one is none. */
 bool sp_sym_join(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                  struct sp_sym *out)
 {
     struct sp_arena *arena = &symbolic->algebra.arena;
     const struct shapeproof_value a = args[0].value, b = args[1].value;
     const bool known = args[0].kind == SP_SYM_VALUE && args[1].kind == SP_SYM_VALUE;
-    if (known && (a.type != SHAPEPROOF_VALUE_STRING || b.type != SHAPEPROOF_VALUE_STRING))
+    const bool are_texts = !known || (a.type == SHAPEPROOF_VALUE_STRING && b.type == SHAPEPROOF_VALUE_STRING);
+    if (!are_texts || is_number_for_sure(args[0]) || is_number_for_sure(args[1]))
         return sp_sym_fail(symbolic, operation->span, "cannot compute with %s and %s", sp_sym_kind(args[0]),
                            sp_sym_kind(args[1]));
     if (known && strlen(a.string) + strlen(b.string) > 64 * 1024)

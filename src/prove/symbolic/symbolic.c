@@ -469,13 +469,11 @@ static bool find_bound(const struct sp_sym_env *env, const char *name, struct sp
     return false;
 }
 
-/* Whether the polynomial has nothing but conditions in it, such as [a]*[b]. */
-static bool is_of_conditions(const struct sp_algebra *algebra, const struct sp_poly *poly)
+/* Whether the polynomial is 0 or 1 in every case, as [a]*[b] and 1 - [a] are: then it is its own square, because a
+ * condition is. */
+static bool is_truth(struct sp_algebra *algebra, const struct sp_poly *poly)
 {
-    for (size_t i = 0; i < poly->count; i++)
-        for (size_t k = 0; k < poly->terms[i].count; k++)
-            if (!algebra->atoms[poly->terms[i].factors[k].atom].is_condition) return false;
-    return true;
+    return sp_poly_equal(sp_poly_mul(algebra, poly, poly), poly);
 }
 
 /* sum(i in 1..n: sizes[i]), in closed form where it has one; count(i in 1..n: i % k == 0) is the sum of a condition. */
@@ -496,7 +494,7 @@ static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_sym_env *
     symbolic->loops.count--;
     if (!good) return false;
     const bool counts = expr->value.boolean;
-    if (counts && !is_of_conditions(&symbolic->algebra, body))
+    if (counts && !is_truth(&symbolic->algebra, body))
         return sp_sym_fail(symbolic, expr->args[2]->span, "count needs a condition; sum takes a number");
     *out = sp_sym_of_poly(sp_sym_sum(symbolic, expr->span, index, body, first, last));
     return true;

@@ -140,14 +140,16 @@ static void describe_cut(struct sp_torch *torch, const struct sp_pickle_value *s
         sp_text_puts(&text, i ? ", " : "");
         put_placement(torch, &text, placement);
         if (is_of_class(placement, "Replicate")) continue;
-        if (!ranks_along(torch, mesh, i, &ranks) || !sp_mul_u64(all, ranks, &all)) all = 0;
-        if (ranks > 1 && !cuts++) cut = i;
+        const bool is_known = ranks_along(torch, mesh, i, &ranks);
+        if (!is_known || !sp_mul_u64(all, ranks, &all)) all = 0;
+        if ((!is_known || ranks > 1) && !cuts++) cut = i;
     }
     const struct sp_pickle_value *own = sp_pickle_item(place, cut); /* with a single cut the number of the piece */
     if (text.length) piece->placement = sp_text_keep(&text, &torch->inventory->arena);
     else sp_text_free(&text);
     piece->pieces = all > 1 ? all : 0;
-    if (cuts == 1 && sp_pickle_is(own, SP_PICKLE_INT) && own->as.integer >= 0) piece->index = (uint64_t)own->as.integer;
+    if (cuts == 1 && all && sp_pickle_is(own, SP_PICKLE_INT) && own->as.integer >= 0)
+        piece->index = (uint64_t)own->as.integer;
 }
 
 static bool is_partial(struct sp_torch *torch, const struct sp_pickle_value *spec)
