@@ -458,13 +458,16 @@ static bool is_beyond_doubt(const struct recheck *recheck, const struct shapepro
 
 /* Whether it is shown that other values will not do, if none will that is tried. Of flags, texts and classes all are
  * tried. Of numbers and lists only some are: for these something must have told the value, not only that it is not set,
- * nor a bound of it. */
-static bool is_shown(const struct shapeproof_inferred *inferred, const struct sp_fact *fact)
+ * nor a bound of it. Without some shards nothing is shown by what is not there. */
+static bool is_shown(const struct recheck *recheck, const struct shapeproof_inferred *inferred,
+                     const struct sp_fact *fact)
 {
     const enum shapeproof_value_type type = inferred->value.type;
     const bool is_list = type == SHAPEPROOF_VALUE_LIST || type == SHAPEPROOF_VALUE_OBJECT;
-    if (sp_is_class_key(inferred->name) || (!sp_value_is_number(inferred->value) && !is_list)) return true;
     const bool is_tried = !fact || fact->reason.kind == SP_REASON_NONE || fact->reason.kind >= SP_REASON_ONLY;
+    const bool by_absence = is_tried || fact->reason.kind == SP_REASON_MISSING;
+    if (recheck->inference->lacks_shards && by_absence) return false;
+    if (sp_is_class_key(inferred->name) || (!sp_value_is_number(inferred->value) && !is_list)) return true;
     if (is_tried && !is_of_fused(fact)) return false;
     if (type == SHAPEPROOF_VALUE_INT && fact->reason.bound && inferred->value.integer) return false;
     return is_list || is_number_told(fact);
@@ -473,7 +476,8 @@ static bool is_shown(const struct shapeproof_inferred *inferred, const struct sp
 /* Whether the value counts layers in a file that has only a piece of a model: the model may have more. */
 static bool is_count_of_piece(const struct recheck *recheck, const struct sp_fact *fact)
 {
-    return fact->reason.kind == SP_REASON_INDICES && sp_attempt_is_piece(recheck->inference->best);
+    return fact->reason.kind == SP_REASON_INDICES &&
+           (recheck->inference->lacks_shards || sp_attempt_is_piece(recheck->inference->best));
 }
 
 /* Whether the value is a release, "4.38.0". Tables only compare releases with a bound, so that others do as well. */
@@ -533,7 +537,7 @@ static void judge_needed(const struct recheck *recheck, struct shapeproof_inferr
     const bool certain = !telling.partial && is_beyond_doubt(recheck, inferred, fact);
     const bool needed = certain || is_indispensable(recheck, inferred->name, inferred->value, telling);
     if (!needed) set_undetermined(inferred, why_not_needed(recheck, inferred, fact, reason));
-    else if (is_shown(inferred, fact))
+    else if (is_shown(recheck, inferred, fact))
         set_determined(inferred, *reason ? reason : "any other value would predict other tensors");
     else if (*reason && fact->reason.kind != SP_REASON_ONLY)
         set_undetermined(inferred,

@@ -206,7 +206,8 @@ const struct shapeproof_inference_note *shapeproof_inference_note(const struct s
 
 bool shapeproof_inference_explains_all(const struct shapeproof_inference *inference)
 {
-    return !inference->unexplained_count && !inference->missing_count && inference->is_as_stored;
+    return !inference->unexplained_count && !inference->missing_count && inference->is_as_stored &&
+           !inference->lacks_shards;
 }
 
 size_t shapeproof_inference_undetermined_count(const struct shapeproof_inference *inference)

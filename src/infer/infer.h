@@ -242,6 +242,7 @@ struct shapeproof_inference {
     size_t candidate_count;
     SP_ARRAY(struct shapeproof_inference_note) notes;
     bool is_as_stored;                   /* what is explained needs no more than other names */
+    bool lacks_shards;                   /* the file is an index, or a shard, of which others could not be read */
     SP_ARRAY(const char *) undetermined; /* keys of the configuration */
     const char *config;
 };

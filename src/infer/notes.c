@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "infer/infer.h"
+#include "model/inventory.h"
 #include "names/collapse.h"
 #include "stored/descriptions.h"
 
@@ -172,6 +173,31 @@ static void note_fits_transposed(struct shapeproof_inference *inference, const s
              sp_arena_printf(&inference->arena, "or %s with %zu of them transposed%s", table, count, who));
 }
 
+/* The shards that could not be read, and as far as the index lists them the tensors that they should hold. */
+static void note_shards(struct shapeproof_inference *inference)
+{
+    const struct shapeproof_inventory *file = inference->inventory;
+    struct sp_arena *arena = &inference->arena;
+    const char **names = sp_realloc(NULL, file->promise_count, sizeof *names), *shard = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < file->promise_count; i++) {
+        if (!file->promises[i].unreadable) continue;
+        if (!shard) shard = file->promises[i].shard;
+        if (file->promises[i].tensor) names[count++] = file->promises[i].tensor;
+    }
+    inference->lacks_shards = shard != NULL;
+    if (count)
+        add_note(inference, "absent-shards",
+                 sp_arena_printf(arena, "in shards that could not be read, such as %s: %s (%s)", shard,
+                                 sp_some_names(arena, names, count), sp_count_of(arena, count, "tensor")),
+                 sp_arena_printf(arena, "without %zu in shards that could not be read", count));
+    else if (shard)
+        add_note(inference, "absent-shards",
+                 sp_arena_printf(arena, "shards that could not be read, such as %s, may hold more tensors", shard),
+                 "without shards that could not be read");
+    free(names);
+}
+
 void sp_note_storage(struct shapeproof_inference *inference, const struct sp_attempt *transposed)
 {
     note_names(inference);
@@ -182,4 +208,5 @@ void sp_note_storage(struct shapeproof_inference *inference, const struct sp_att
     if (transposed) note_fits_transposed(inference, transposed);
     note_buffers(inference);
     note_recomputed(inference);
+    note_shards(inference);
 }
