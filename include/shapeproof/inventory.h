@@ -53,7 +53,8 @@ struct shapeproof_tensor {
     uint64_t offset;        /* first element, counted in elements from the start of the storage */
     uint64_t data_begin;    /* byte range in the file, [begin, end); both 0 when the format does not tell */
     uint64_t data_end;
-    size_t same_as; /* index of the first tensor with the same storage, offset and shape, or SHAPEPROOF_NONE */
+    size_t same_as; /* index of the first tensor with the same storage, offset, shape and order of elements, or
+                     * SHAPEPROOF_NONE */
     size_t outer; /* of a tensor within a container that a key at the top of a pickle leads to: the length of that key,
                    * with which the name begins; 0 for one that is at the top itself */
     /* The part of the tensor that the file has, where it says that it has no more; NULL for a whole one. The shape, the

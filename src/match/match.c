@@ -142,7 +142,7 @@ void sp_match_free(struct sp_match *match)
     *match = (struct sp_match){0};
 }
 
-/* The first tensor of the file that has the same storage, offset and shape. */
+/* The first tensor of the file that has the same storage, offset, shape and order of elements. */
 static size_t first_alike(const struct sp_match *match, size_t predicted)
 {
     const size_t tensor = match->tensor_of[predicted];

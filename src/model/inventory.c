@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/names.h"
 #include "model/keras_code.h"
+#include "model/layouts.h"
 
 enum { SUSPECTS_WARNED_OF = 20 };
 
@@ -208,6 +209,26 @@ static int compare_dimensions(const struct shapeproof_tensor *a, const struct sh
     return 0;
 }
 
+/* How many elements lie between two neighbours of a dimension; 0 where it has one alone. */
+static uint64_t step_of(const struct shapeproof_tensor *tensor, uint32_t dimension)
+{
+    uint64_t step = 1;
+    if (tensor->shape[dimension] == 1) return 0;
+    if (tensor->stride) return tensor->stride[dimension];
+    for (uint32_t i = tensor->rank; --i > dimension;) step *= tensor->shape[i]; /* at most `parameters` */
+    return step;
+}
+
+/* Of two tensors of one shape: by the order that their elements have in the storage, row-major before all others. */
+static int compare_orders(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
+{
+    const bool plain = sp_is_row_major(a);
+    if (plain != sp_is_row_major(b)) return plain ? -1 : 1;
+    for (uint32_t i = 0; i < a->rank && !plain; i++)
+        if (step_of(a, i) != step_of(b, i)) return step_of(a, i) < step_of(b, i) ? -1 : 1;
+    return 0;
+}
+
 static int compare_storage_places(const void *left, const void *right)
 {
     const struct shapeproof_tensor *a = *(const struct shapeproof_tensor *const *)left;
@@ -219,6 +240,8 @@ static int compare_storage_places(const void *left, const void *right)
     if (a->parameters != b->parameters) return a->parameters > b->parameters ? -1 : 1; /* the whole before its part */
     const int shape = compare_dimensions(a, b);
     if (shape) return shape;
+    const int order = compare_orders(a, b);
+    if (order) return order;
     return a < b ? -1 : a > b; /* the first in file order comes first */
 }
 
@@ -249,8 +272,8 @@ uint64_t sp_tensor_reach(const struct shapeproof_tensor *tensor)
     return last == UINT64_MAX ? last : last + 1;
 }
 
-/* Marks a tensor that has place and shape of the one before as the same as that, and one that begins within the reach
- * of another as a view. `shared` is sorted by storage and place; `first` is the first tensor of the inventory. */
+/* Marks a tensor that has place, shape and order of the one before as the same as that, and one that begins within the
+ * reach of another as a view. `shared` is sorted by storage and place; `first` is the first tensor of the inventory. */
 static void mark_ties(struct shapeproof_tensor **shared, size_t count, const struct shapeproof_tensor *first)
 {
     uint64_t end = 0;
@@ -259,7 +282,8 @@ static void mark_ties(struct shapeproof_tensor **shared, size_t count, const str
         const bool same_storage =
             before && before->file == tensor->file && strcmp(before->storage, tensor->storage) == 0;
         if (!same_storage) end = 0;
-        if (same_storage && before->offset == tensor->offset && compare_dimensions(before, tensor) == 0)
+        if (same_storage && before->offset == tensor->offset && compare_dimensions(before, tensor) == 0 &&
+            compare_orders(before, tensor) == 0)
             tensor->same_as = before->same_as != SHAPEPROOF_NONE ? before->same_as : (size_t)(before - first);
         else if (same_storage && tensor->parameters && tensor->offset < end) tensor->flags |= SHAPEPROOF_TENSOR_VIEW;
         const uint64_t now = sp_tensor_reach(tensor);

@@ -200,6 +200,34 @@ static void test_strided_views(void **state)
     shapeproof_inventory_close(inventory);
 }
 
+/* A transposed view has the place and the shape of a square matrix, and is another one; strides that say what is so
+ * without them, or that are of dimensions of one element, make no difference. */
+static void test_order_of_ties(void **state)
+{
+    (void)state;
+    struct shapeproof_inventory *inventory = new_inventory();
+    static const uint64_t plain[] = {4, 1}, turned[] = {1, 4}, odd[] = {7, 1};
+    add(inventory, "turned", "s", 0, 4, 4);
+    last(inventory)->stride = turned;
+    add(inventory, "w", "s", 0, 4, 4);
+    add(inventory, "strided", "s", 0, 4, 4);
+    last(inventory)->stride = plain;
+    add(inventory, "turned as well", "s", 0, 4, 4);
+    last(inventory)->stride = turned;
+    add(inventory, "row", "t", 0, 1, 4);
+    add(inventory, "same row", "t", 0, 1, 4);
+    last(inventory)->stride = odd;
+    finish(inventory);
+    assert_int_equal(inventory->tensors[0].same_as, SHAPEPROOF_NONE);
+    assert_int_equal(inventory->tensors[1].same_as, SHAPEPROOF_NONE);
+    assert_int_equal(inventory->tensors[2].same_as, 1);
+    assert_int_equal(inventory->tensors[3].same_as, 0);
+    assert_int_equal(inventory->tensors[5].same_as, 4);
+    assert_true(inventory->tensors[0].flags & SHAPEPROOF_TENSOR_VIEW);
+    assert_false(inventory->tensors[1].flags & SHAPEPROOF_TENSOR_VIEW);
+    shapeproof_inventory_close(inventory);
+}
+
 /* ---- names, totals, metadata, warnings ---- */
 
 static void test_names(void **state)
@@ -269,12 +297,19 @@ static void test_warnings_are_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_measure),  cmocka_unit_test(test_measure_refuses),
-        cmocka_unit_test(test_no_shape), cmocka_unit_test(test_dtypes),
-        cmocka_unit_test(test_ties),     cmocka_unit_test(test_same_storage_name_in_two_files),
-        cmocka_unit_test(test_views),    cmocka_unit_test(test_strided_views),
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_total_overflow),
-        cmocka_unit_test(test_metadata), cmocka_unit_test(test_warnings_are_bounded),
+        cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_measure_refuses),
+        cmocka_unit_test(test_no_shape),
+        cmocka_unit_test(test_dtypes),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_same_storage_name_in_two_files),
+        cmocka_unit_test(test_order_of_ties),
+        cmocka_unit_test(test_views),
+        cmocka_unit_test(test_strided_views),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_total_overflow),
+        cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_warnings_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
