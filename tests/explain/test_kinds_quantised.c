@@ -661,6 +661,21 @@ static void complex_numbers(void **state)
     model_close(&model);
 }
 
+/* The scale of one layer is of another dtype than those of the others, and all that is not quantised has one dtype. */
+static void a_scale_of_its_own(void **state)
+{
+    static const enum shapeproof_dtype others[] = {SHAPEPROOF_DTYPE_I32, SHAPEPROOF_DTYPE_I8, SHAPEPROOF_DTYPE_F16};
+    struct model model;
+    (void)state;
+    model_open(&model, GPTQ(4, 128));
+    model_predict(&model, AS_STORED);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        model_retype(&model, "model.layers.0.self_attn.q_proj.scales", others[i]);
+        assert_memory_equal(model_check(&model), "differs: model.layers.0.self_attn.q_proj.scales has dtype ", 58);
+    }
+    model_close(&model);
+}
+
 /* ---- mixed precision ---- */
 
 /* Norms in full precision; then one of them alone, which is the last of its kind; then one of a kind of 32. */
@@ -747,6 +762,7 @@ int main(void)
         cmocka_unit_test(integers_alone),
         cmocka_unit_test(integers_everywhere),
         cmocka_unit_test(complex_numbers),
+        cmocka_unit_test(a_scale_of_its_own),
         cmocka_unit_test(undescribed),
         cmocka_unit_test(rounded_when_loaded),
         cmocka_unit_test(partial_files),

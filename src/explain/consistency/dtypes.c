@@ -27,6 +27,19 @@ static bool is_floating(enum shapeproof_dtype dtype)
            dtype == SHAPEPROOF_DTYPE_BF16;
 }
 
+/* Those that need scales beside them. The quantised types of PyTorch have theirs with them. */
+static const enum shapeproof_dtype integers[] = {SHAPEPROOF_DTYPE_BOOL, SHAPEPROOF_DTYPE_I8,  SHAPEPROOF_DTYPE_U8,
+                                                 SHAPEPROOF_DTYPE_I16,  SHAPEPROOF_DTYPE_U16, SHAPEPROOF_DTYPE_I32,
+                                                 SHAPEPROOF_DTYPE_U32,  SHAPEPROOF_DTYPE_I64, SHAPEPROOF_DTYPE_U64};
+enum { INTEGERS = sizeof integers / sizeof *integers };
+
+static bool is_integer(enum shapeproof_dtype dtype)
+{
+    for (size_t i = 0; i < INTEGERS; i++)
+        if (dtype == integers[i]) return true;
+    return false;
+}
+
 /* Whether a tensor is a predicted parameter whose dtype the table leaves open. */
 static bool counts(const struct shapeproof_check *check, size_t tensor)
 {
@@ -153,14 +166,18 @@ static bool is_most_common(const struct tally *kind, enum shapeproof_dtype dtype
 }
 
 /* The dtype that tensors of a kind should have: the most common one of the kind; of several equally common ones that of
- * the configuration, or else that of most of the file. */
+ * the configuration, or else that of most of the file, or else a floating one. */
 static enum shapeproof_dtype usual_dtype(const struct shapeproof_check *check, const struct tally *kind,
                                          const struct tally *whole)
 {
     const char *key;
     const enum shapeproof_dtype configured = sp_configured_dtype(sp_config_hyper(check->config), &key);
     if (is_most_common(kind, configured)) return configured;
-    return is_most_common(kind, most_common(whole)) ? most_common(whole) : most_common(kind);
+    if (is_most_common(kind, most_common(whole))) return most_common(whole);
+    for (int i = 0; i < SP_DTYPE_COUNT; i++)
+        if (is_floating((enum shapeproof_dtype)i) && is_most_common(kind, (enum shapeproof_dtype)i))
+            return (enum shapeproof_dtype)i;
+    return most_common(kind);
 }
 
 /* Adds a finding about a tensor that counts, if it has another dtype than most of its kind, than all of the file, or
@@ -172,10 +189,11 @@ static void judge_dtypes(struct shapeproof_check *check, const struct dtypes *dt
                                 everywhere = most_common(whole);
     if (may_vary(check, dtypes, tensor)) return;
     if (kind->by_dtype[usual] > kind->by_dtype[dtype]) dtype_finding(check, tensor, usual, "others of its kind have");
-    else if (whole->total >= 3 && dtype != everywhere && whole->by_dtype[everywhere] == whole->total - 1 &&
-             !is_gguf(check) && !is_kept_precise(dtype, everywhere) && !is_made_of_double(check, tensor, everywhere))
+    else if (!is_scale(check, tensor) && whole->total >= 3 && dtype != everywhere &&
+             whole->by_dtype[everywhere] == whole->total - 1 && !is_gguf(check) &&
+             !is_kept_precise(dtype, everywhere) && !is_made_of_double(check, tensor, everywhere))
         dtype_finding(check, tensor, everywhere, "all others have");
-    else if (dtype != usual && is_floating(dtype) && is_floating(usual))
+    else if (dtype != usual && (is_floating(dtype) || is_integer(dtype)) && is_floating(usual))
         dtype_finding(check, tensor, usual, "half of its kind have");
 }
 
@@ -243,12 +261,6 @@ static bool may_be_integers(const struct shapeproof_check *check)
            is_text(shapeproof_prediction_hyperparameter(check->prediction, key)->value, "int8");
 }
 
-/* Those that need scales beside them. The quantised types of PyTorch have theirs with them. */
-static const enum shapeproof_dtype integers[] = {SHAPEPROOF_DTYPE_BOOL, SHAPEPROOF_DTYPE_I8,  SHAPEPROOF_DTYPE_U8,
-                                                 SHAPEPROOF_DTYPE_I16,  SHAPEPROOF_DTYPE_U16, SHAPEPROOF_DTYPE_I32,
-                                                 SHAPEPROOF_DTYPE_U32,  SHAPEPROOF_DTYPE_I64, SHAPEPROOF_DTYPE_U64};
-enum { INTEGERS = sizeof integers / sizeof *integers };
-
 /* Whether the file has a tensor of that name that is not predicted. */
 static bool is_unpredicted(const struct shapeproof_check *check, const char *name)
 {
@@ -276,9 +288,7 @@ static bool has_unpredicted_beside(const struct shapeproof_check *check, const c
 static bool is_of_integers(const struct shapeproof_check *check, size_t tensor)
 {
     const struct shapeproof_tensor *found = shapeproof_inventory_tensor(check->inventory, tensor);
-    bool integer = false;
-    for (size_t i = 0; i < INTEGERS; i++) integer = integer || found->dtype == integers[i];
-    return integer && found->rank > 1 && counts(check, tensor) && !is_scale(check, tensor) &&
+    return is_integer(found->dtype) && found->rank > 1 && counts(check, tensor) && !is_scale(check, tensor) &&
            !has_unpredicted_beside(check, found->name);
 }
 
@@ -364,6 +374,22 @@ static void note_configured(struct shapeproof_check *check, const struct tally *
 
 /* ---- the whole ---- */
 
+/* Whether all scales whose dtype the quantiser's part leaves open have one dtype, so that none stands out. */
+static bool are_scales_alike(const struct shapeproof_check *check)
+{
+    uint64_t dtypes = 0;
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
+        if (counts(check, i) && is_scale(check, i)) dtypes |= UINT64_C(1) << dtype_of(check, i);
+    return !(dtypes & (dtypes - 1));
+}
+
+/* Whether the tensors whose dtype is for the file to say have one dtype, as in nearly all files, and the scales, too.
+ */
+static bool is_uniform(const struct shapeproof_check *check, const struct tally *whole)
+{
+    return whole->by_dtype[most_common(whole)] == whole->total && are_scales_alike(check);
+}
+
 void sp_explain_dtypes(struct shapeproof_check *check)
 {
     struct dtypes dtypes = {0};
@@ -373,7 +399,7 @@ void sp_explain_dtypes(struct shapeproof_check *check)
     const bool any_integers = find_integers(check, &dtypes.whole);
     note_configured(check, &dtypes.whole);
     if (find_complex(check, &dtypes.whole)) return; /* what is common in this file is no measure */
-    if (dtypes.whole.by_dtype[most_common(&dtypes.whole)] == dtypes.whole.total) return; /* as nearly all files are */
+    if (is_uniform(check, &dtypes.whole)) return;
     tally_kinds(check, &dtypes);
     for (size_t i = 0; i < count; i++)
         if (counts(check, i) && !(any_integers && is_of_integers(check, i))) judge_dtypes(check, &dtypes, i);
