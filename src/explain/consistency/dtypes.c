@@ -294,14 +294,15 @@ static bool is_of_integers(const struct shapeproof_check *check, size_t tensor)
 
 /* One cause for matrices of integers without scales, and a finding for each, which only this explainer makes. False
  * when there are none, where the configuration says that they are integers, and for a single one among floating
- * numbers: that stands out from the others as any other dtype would (judge_dtypes). */
+ * numbers: that stands out from the others as any other dtype would (judge_dtypes), but for GGUF, where dtypes may
+ * vary and those that are quantised are no integers here. */
 static bool find_integers(struct shapeproof_check *check, const struct tally *whole)
 {
     size_t count = 0, any = 0;
     for (size_t i = 0; i < INTEGERS; i++) any += whole->by_dtype[integers[i]];
     if (!any) return false;
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) count += is_of_integers(check, i);
-    const bool stands_out = count == 1 && any < whole->total;
+    const bool stands_out = count == 1 && any < whole->total && !is_gguf(check);
     if (!count || stands_out || may_be_integers(check)) return false;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_INTEGERS);
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
