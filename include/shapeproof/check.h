@@ -39,8 +39,8 @@ enum shapeproof_severity {
     X(UNEXPECTED, 1, "unexpected", ERROR, "in the file, and not predicted") \
     X(SHAPE, 2, "shape", ERROR, "has another shape than predicted") \
     X(DTYPE, 3, "dtype", ERROR, \
-      "has another dtype than the table says, or than the tensors of its kind or the rest of the file, or a complex " \
-      "one") \
+      "has a complex dtype, or another dtype than the table says, than the tensors of its kind, or than the rest of " \
+      "the file") \
     X(QUANTISED, 4, "quantised", ERROR, \
       "the file quantises a weight that the configuration exempts, or the other way round") \
     X(LACKING, 5, "lacking", ERROR, \

@@ -34,7 +34,9 @@ const struct cli_command *cli_command_named(const char *name)
 }
 
 const struct cli_term cli_exit_statuses[] = {
-    {"0", "success: it matches, is explained and loaded whole, is proved, or was printed"},
+    {"0", "success: a checkpoint matches or is explained, and its loader takes it whole; all claims are proved; or the "
+          "output "
+          "was printed"},
     {"1", "a checkpoint differs, a claim is refuted, there is no answer, or --strict met a warning"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table or a configuration is wrong"},
@@ -55,7 +57,8 @@ const struct cli_term cli_environment[] = {
      "of HF_ENDPOINT"},
     {"HF_ENDPOINT", "where the hub is, in place of https://huggingface.co"},
     {"HF_HUB_OFFLINE", "when set and not 0, as with --offline"},
-    {"XDG_CACHE_HOME", "its folder shapeproof holds the headers that were fetched; ~/.cache is the default"},
+    {"XDG_CACHE_HOME",
+     "headers that were fetched are kept in its folder shapeproof; without it, in ~/.cache/shapeproof"},
     {NULL, NULL},
 };
 

@@ -104,7 +104,8 @@ const struct cli_command cli_derive = {
     .description =
         "Prints the number of parameters of each group of TABLE and of the whole as a formula in its hyper-parameters, "
         "with all flags at their defaults, then what each condition changes. Buffers and tensors that are tied to "
-        "another do not count. What is no polynomial, such as a minimum or a count of layers of a kind, stays as it "
+        "another do not count. What is not a polynomial, such as a minimum or the number of layers of one kind, stays "
+        "as it "
         "is. Hyper-parameters that are given by --config or --set, or by the name of a published MODEL, are put in as "
         "numbers.\n"
         "\n"

@@ -103,13 +103,15 @@ const struct cli_command cli_diff = {
         "another program, the spellings of Keras and PyTorch. Between Keras and PyTorch, kernels are also transposed, "
         "and layers are paired by their variables. A renamed tensor is a difference. A .keras archive and an .h5 of "
         "one Keras model name its variables differently; if one of them has the configuration of the model, the "
-        "variables are matched by it, and are not renamed. A weight that only one of the files quantises is reported "
+        "variables are matched by it, and do not count as renamed. A weight that only one of the files quantises is "
+        "reported "
         "as quantised. These are no differences: a tied name that the format drops, and optimizer or trainer state in "
         "one file alone.\n"
         "\n"
         "The first line is the verdict, 'same' or 'differs', and its reason; the exit status is 0 for same, 1 for "
-        "differs, with --strict also 1 if A or B has a warning: a part that cannot be read, or what unpickling would "
-        "call.",
+        "differs, with --strict also 1 if there is a warning about A or B: that a part cannot be read, or that "
+        "unpickling would "
+        "call something.",
     .least = 2,
     .most = 2,
     .checkpoints = true,

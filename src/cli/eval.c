@@ -544,7 +544,7 @@ const struct cli_command cli_eval = {
         "numbers of parameters. Behind [group] and total, parentheses change hyper-parameters: "
         "total(vocab_size=128000), [attention](n_layer=4). With --checkpoint, stored([group]), stored(total) and "
         "stored(bytes) are what the checkpoint stores. A letter that the table does not have has its usual meaning: d "
-        "is the width, L the number of layers; NAME = EXPRESSION among the operands defines one.\n"
+        "is the width, L the number of layers. An operand of the form NAME = EXPRESSION defines such a letter.\n"
         "\n"
         "Integers and fractions are computed exactly. A fraction is printed as a decimal number, and without --for "
         "and --csv also exactly. The result is a floating-point number if the expression has a number with a decimal "

@@ -102,7 +102,8 @@ const struct cli_command cli_infer = {
         "the default or a usual value is taken for them. Other tables that predict the same tensors are named.\n"
         "\n"
         "The exit status is 0 when every tensor is explained and none is missing, and 1 when some are not. It is 5 "
-        "when no table fits. A table fits if it explains most tensors of the file, including some of a layer, and if "
+        "when no table fits. A table fits if it explains most tensors of the file, among them tensors of a layer, and "
+        "if "
         "the file has most of the table's kinds of tensors.",
     .least = 1,
     .most = 1,

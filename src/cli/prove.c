@@ -38,7 +38,8 @@ static const struct cli_option options[] = {
          "not with a checkpoint or hyper-parameters"},
     {.name = "all",
      .letter = 'a',
-     .help = "the claims that are proved too; with --checkpoint also those about other hyper-parameters, and errata"},
+     .help = "show also the claims that are proved; with --checkpoint, also errata and claims about other "
+             "hyper-parameters"},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_LIST},
     {CLI_OPTION_RESUME},
@@ -465,7 +466,8 @@ const struct cli_command cli_prove = {
         "are "
         "found as 'check' finds them. For each claim there are three numbers: what the formula gives, what the table "
         "predicts, and what the file stores. A difference is given as the terms and the tensors that it consists of. "
-        "If a claim is proved only for some of the values of this checkpoint, the verdict is 'PROVED when' with these "
+        "If the proof needs some of the values that this checkpoint has, the verdict is 'PROVED when', followed by "
+        "these "
         "values. In a claim "
         "of --claim, a letter that the table does not have has its usual meaning: d is the width, L the number of "
         "layers. Parameters are counted as the table counts them, without optional tensors and buffers; what is tied "

@@ -457,7 +457,7 @@ static void routers(void **state)
     model_drop(&model, "*.block_sparse_moe.gate.weight");
     model_check(&model);
     assert_told(&model,
-                "explained: the routers of experts are quantised, and most loaders expect them as they are: "
+                "explained: the routers of experts are quantised, and most loaders expect them unquantised: "
                 "model.layers.{0-7}.block_sparse_moe.gate.weight (8 weights); nothing else differs",
                 "quantised-router quantised", 0);
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,

@@ -149,7 +149,7 @@ static void explain_routers(struct shapeproof_check *check, const struct sp_quan
     }
     if (!dispute.cause) return;
     dispute.cause->message = sp_arena_printf(
-        &check->arena, "the routers of experts are quantised, and most loaders expect them as they are: %s (%s)",
+        &check->arena, "the routers of experts are quantised, and most loaders expect them unquantised: %s (%s)",
         sp_names_of(check, dispute.cause), sp_count_of(&check->arena, dispute.cause->explains, "weight"));
     dispute.cause->hint =
         sp_arena_printf(&check->arena, "leave them out (%s) and quantise again",
