@@ -77,21 +77,26 @@ static enum shapeproof_dtype most_common(const struct tally *tally)
     return best;
 }
 
+/* Adds a finding about the dtype of a tensor; `expected` is the right one, or NULL where no single dtype is. */
+static void add_finding(struct shapeproof_check *check, size_t tensor, const char *expected, const char *message)
+{
+    const struct shapeproof_tensor *found = shapeproof_inventory_tensor(check->inventory, tensor);
+    sp_check_add_finding(check, (struct shapeproof_finding){.kind = SHAPEPROOF_FINDING_DTYPE,
+                                                            .name = found->name,
+                                                            .expected = expected,
+                                                            .found = found->dtype_name,
+                                                            .tensor = tensor,
+                                                            .predicted = check->match.predicted_of[tensor],
+                                                            .message = message});
+}
+
 /* Adds the finding "has dtype F32 where others of its kind have BF16"; `who` is "others of its kind have". */
 static void dtype_finding(struct shapeproof_check *check, size_t tensor, enum shapeproof_dtype expected,
                           const char *who)
 {
-    const struct shapeproof_tensor *found = shapeproof_inventory_tensor(check->inventory, tensor);
-    sp_check_add_finding(check,
-                         (struct shapeproof_finding){
-                             .kind = SHAPEPROOF_FINDING_DTYPE,
-                             .name = found->name,
-                             .expected = shapeproof_dtype_name(expected),
-                             .found = found->dtype_name,
-                             .tensor = tensor,
-                             .predicted = check->match.predicted_of[tensor],
-                             .message = sp_arena_printf(&check->arena, "has dtype %s where %s %s", found->dtype_name,
-                                                        who, shapeproof_dtype_name(expected))});
+    const char *found = shapeproof_inventory_tensor(check->inventory, tensor)->dtype_name;
+    const char *right = shapeproof_dtype_name(expected);
+    add_finding(check, tensor, right, sp_arena_printf(&check->arena, "has dtype %s where %s %s", found, who, right));
 }
 
 /* Finds tensors of another dtype than the table says. */
@@ -308,14 +313,8 @@ static bool find_integers(struct shapeproof_check *check, const struct tally *wh
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         if (!is_of_integers(check, i)) continue;
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
-        sp_check_add_finding(check, (struct shapeproof_finding){
-                                        .kind = SHAPEPROOF_FINDING_DTYPE,
-                                        .name = tensor->name,
-                                        .found = tensor->dtype_name,
-                                        .tensor = i,
-                                        .predicted = check->match.predicted_of[i],
-                                        .message = sp_arena_printf(&check->arena, "has dtype %s, and nothing scales it",
-                                                                   tensor->dtype_name)});
+        add_finding(check, i, NULL,
+                    sp_arena_printf(&check->arena, "has dtype %s, and nothing scales it", tensor->dtype_name));
         sp_attribute_finding(check, check->finding_count - 1, cause);
     }
     sp_cause_set_message(check, cause, "matrices are stored as integers, without anything that scales them");
@@ -337,14 +336,8 @@ static bool find_complex(struct shapeproof_check *check, const struct tally *who
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
         if (!is_complex(tensor->dtype) || !counts(check, i)) continue;
-        sp_check_add_finding(check, (struct shapeproof_finding){
-                                        .kind = SHAPEPROOF_FINDING_DTYPE,
-                                        .name = tensor->name,
-                                        .found = tensor->dtype_name,
-                                        .tensor = i,
-                                        .predicted = check->match.predicted_of[i],
-                                        .message = sp_arena_printf(&check->arena, "has dtype %s where weights are real",
-                                                                   tensor->dtype_name)});
+        add_finding(check, i, NULL,
+                    sp_arena_printf(&check->arena, "has dtype %s where weights are real", tensor->dtype_name));
     }
     return true;
 }
