@@ -76,8 +76,8 @@ static bool name_body(const struct cli_subject *subject, const struct shapeproof
     return body != NULL;
 }
 
-/* The exit status with --for: CLI_DIFFERS when a loader does not load the file whole, else CLI_UNKNOWN when that cannot
- * be told of one. */
+/* The exit status with --for: CLI_DIFFERS when a loader does not load the file whole, else CLI_UNKNOWN when it is
+ * not known of one of them. */
 static int judge_loadings(const struct shapeproof_loadings *loadings)
 {
     int status = CLI_OK;

@@ -82,7 +82,7 @@ static int run_derive(const struct cli_args *args)
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
     const bool is_table = cli_operand(args) && subject.table_name == cli_operand(args);
     if (status == CLI_OK && !is_table) status = cli_subject_fit(&subject, NULL);
-    if (status == CLI_OK && !cli_settings_are_known(&subject)) status = CLI_USAGE;
+    if (status == CLI_OK && !cli_settings_are_known(&subject, args)) status = CLI_USAGE;
     if (status == CLI_OK) status = report_derivation(args, &subject);
     cli_subject_close(&subject);
     return status;

@@ -169,7 +169,7 @@ static int run_solve(const struct cli_args *args)
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
-    if (status == CLI_OK && !cli_settings_are_known(&subject)) status = CLI_USAGE;
+    if (status == CLI_OK && !cli_settings_are_known(&subject, args)) status = CLI_USAGE;
     if (status == CLI_OK) status = report_solutions(args, &subject);
     cli_subject_close(&subject);
     return status;

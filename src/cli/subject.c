@@ -349,9 +349,10 @@ bool cli_settings_are_read(const struct cli_subject *subject, const struct shape
     return true;
 }
 
-bool cli_settings_are_known(const struct cli_subject *subject)
+bool cli_settings_are_known(const struct cli_subject *subject, const struct cli_args *args)
 {
     struct shapeproof_error ignored = {0};
+    if (!cli_value(args, "set", NULL)) return true; /* there are none, and the prediction may be large */
     struct shapeproof_prediction *prediction = shapeproof_predict(
         subject->tables, subject->config, &(struct shapeproof_predict_options){.table = subject->table_name}, &ignored);
     const char *unknown =

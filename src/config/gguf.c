@@ -169,7 +169,7 @@ static bool has_ending(const struct shapeproof_inventory *file, const char *end)
     return !weights || 2 * biases > weights;
 }
 
-/* Takes what is told by a tensor that is there, or is not. */
+/* Sets the keys whose value follows from whether a certain tensor is in the file. */
 static void take_signs(struct adoption *adoption, enum taken taken)
 {
     for (size_t i = 0; i < SIGN_COUNT; i++) {
