@@ -12,17 +12,9 @@
 
 #include "lang/tables_fixture.h"
 #include "prove/printed.h"
+#include "prove/settings.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
-
-static struct shapeproof_config *config_of(const char *const *settings)
-{
-    struct shapeproof_error error = {0};
-    struct shapeproof_config *config = shapeproof_config_new();
-    for (; *settings; settings++) assert_int_equal(shapeproof_config_set(config, *settings, &error), SHAPEPROOF_OK);
-    return config;
-}
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* The solution for a symbol, with the name NULL when there is none. */
 static struct shapeproof_solution solution_of(const struct shapeproof_solutions *solutions, const char *name)

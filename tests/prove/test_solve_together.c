@@ -10,19 +10,12 @@
 #include <cmocka.h>
 
 #include "lang/tables_fixture.h"
+#include "prove/settings.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 
 typedef struct shapeproof_solve_together_options solve_options;
 
-static struct shapeproof_config *config_of(const char *const *settings)
-{
-    struct shapeproof_error error = {0};
-    struct shapeproof_config *config = shapeproof_config_new();
-    for (; *settings; settings++) assert_int_equal(shapeproof_config_set(config, *settings, &error), SHAPEPROOF_OK);
-    return config;
-}
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define KEYS(...) .free = (const char *const[]){__VA_ARGS__}, .free_count = sizeof((const char *[]){__VA_ARGS__}) / 8
 
 /* The parameters with two more settings; 0 when the table cannot be predicted with them. */
