@@ -10,6 +10,15 @@ bool sp_is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c 
 
 bool sp_is_name_char(char c) { return sp_is_name_start(c) || sp_is_digit(c); }
 
+bool sp_is_reserved(const char *word, size_t length)
+{
+    static const char *const words[] = {"if", "for", "in",  "from", "with",  "same",    "as",       "was",
+                                        "or", "and", "not", "true", "false", "default", "optional", "buffer"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == length && memcmp(words[i], word, length) == 0) return true;
+    return false;
+}
+
 size_t sp_lexer_line_end(const struct sp_lexer *lexer, size_t offset)
 {
     return offset + strcspn(lexer->source->text + offset, "\n");

@@ -46,6 +46,8 @@ static inline bool sp_token_is(const struct sp_lexer *lexer, const char *text)
 }
 /* Offset of the end of the line that `offset` is on. */
 size_t sp_lexer_line_end(const struct sp_lexer *lexer, size_t offset);
+/* Whether it is a word that would make a line ambiguous if it were a name, such as "if". */
+bool sp_is_reserved(const char *word, size_t length);
 bool sp_is_name_start(char c);
 bool sp_is_name_char(char c);
 

@@ -58,16 +58,6 @@ const char *sp_parse_intern(struct sp_parser *parser, const char *text, size_t l
     return shapeproof_symbol(parser->symbols, text, length);
 }
 
-/* Words that would make a line ambiguous if they were names. */
-static bool is_reserved(const struct sp_lexer *lexer)
-{
-    static const char *const words[] = {"if", "for", "in",  "from", "with",  "same",    "as",       "was",
-                                        "or", "and", "not", "true", "false", "default", "optional", "buffer"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (sp_token_is(lexer, words[i])) return true;
-    return false;
-}
-
 const char *sp_parse_name(struct sp_parser *parser, const char *what)
 {
     const struct sp_token *token = &parser->lexer.token;
@@ -75,7 +65,7 @@ const char *sp_parse_name(struct sp_parser *parser, const char *what)
         sp_parse_fail(parser, token->span, "expected %s", what);
         return NULL;
     }
-    if (is_reserved(&parser->lexer)) {
+    if (sp_is_reserved(parser->lexer.source->text + token->span.offset, token->span.length)) {
         sp_parse_fail(parser, token->span, "expected %s, and this is a word of the language", what);
         return NULL;
     }
