@@ -113,6 +113,11 @@ struct shapeproof_symbol {
     const char *formula;  /* of what is computed, and is no polynomial: "H // A"; else "" */
 };
 
+struct shapeproof_part {
+    const char *name;    /* of a part that stands in the formulas several times: "x_1"; in sums over i also "x_1(i)" */
+    const char *formula; /* "image_size // patch_size"; it may use the names of the parts before it */
+};
+
 struct shapeproof_derivation; /* opaque */
 
 struct shapeproof_derive_options {
@@ -162,7 +167,13 @@ shapeproof_derivation_formula(const struct shapeproof_derivation *derivation, si
 SHAPEPROOF_API size_t shapeproof_derivation_assumption_count(const struct shapeproof_derivation *derivation);
 SHAPEPROOF_API const char *shapeproof_derivation_assumption(const struct shapeproof_derivation *derivation,
                                                             size_t index);
-/* The symbols in the formulas. */
+/* The parts that have a name, because they stand in long formulas several times; none where every formula has at most
+ * 100 characters, and none in LaTeX. */
+SHAPEPROOF_API size_t shapeproof_derivation_part_count(const struct shapeproof_derivation *derivation);
+SHAPEPROOF_API const struct shapeproof_part *shapeproof_derivation_part(const struct shapeproof_derivation *derivation,
+                                                                        size_t index);
+/* The symbols in the formulas. In formulas of more than 100 characters a hyper-parameter with a long name, such as
+ * text_config.hidden_size, has a short one, t_hs. */
 SHAPEPROOF_API size_t shapeproof_derivation_symbol_count(const struct shapeproof_derivation *derivation);
 SHAPEPROOF_API const struct shapeproof_symbol *
 shapeproof_derivation_symbol(const struct shapeproof_derivation *derivation, size_t index);

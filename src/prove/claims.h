@@ -78,9 +78,15 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
 const char *sp_claim_premises(struct sp_configured *configured, const struct shapeproof_config *config,
                               struct sp_located_claim located, struct sp_arena *arena);
 
+/* How hyper-parameters to which the table gives no name are called in long formulas. */
+enum sp_key_names {
+    SP_KEYS_SHORT, /* v_hs for vision_config.hidden_size, with a definition that says so */
+    SP_KEYS_IN_FULL
+};
+
 /* Counts the table, and appends the formulas of its groups and its total for all cases as a file of claims. False with
  * the error. In either case free the count with sp_count_free. In derive_claims.c. */
 bool sp_derive_claims(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
-                      struct sp_text *text, struct shapeproof_error *error);
+                      enum sp_key_names keys, struct sp_text *text, struct shapeproof_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include "prove/cases.h"
 #include "prove/configured.h"
 #include "prove/settle.h"
+#include "prove/shorten.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/words.h"
 #include "shapeproof/prove.h"
@@ -23,6 +24,8 @@ struct shapeproof_derivation {
     size_t symbol_count;
     const char **assumed;
     size_t assumed_count, assumed_capacity;
+    struct sp_shortening shortening;
+    SP_ARRAY(struct shapeproof_part) parts; /* that have a name in the formulas */
 };
 
 static const char *factored_text(struct sp_count *count, const struct sp_poly *poly, enum sp_notation notation)
@@ -274,6 +277,38 @@ static void list_symbols(struct shapeproof_derivation *derivation, const char *s
     }
 }
 
+/* Gives names to what repeats in the formulas, and short ones to hyper-parameters, and puts them in all texts. */
+static void shorten(struct shapeproof_derivation *derivation)
+{
+    struct sp_shortening *shortening = &derivation->shortening;
+    sp_shorten_reserve_table(shortening, derivation->count.table);
+    for (size_t i = 0; i < derivation->symbol_count; i++) {
+        const struct shapeproof_symbol *symbol = &derivation->symbols[i];
+        if (strcmp(symbol->name, symbol->key) == 0) sp_shorten_key(shortening, symbol->name);
+        else sp_shorten_reserve(shortening, symbol->name);
+    }
+    for (size_t i = 0; i < derivation->formula_count; i++) sp_shorten_add(shortening, derivation->formulas[i].text);
+    sp_shorten_choose(shortening);
+    for (size_t i = 0; i < derivation->formula_count; i++) {
+        struct shapeproof_formula *formula = &derivation->formulas[i];
+        formula->when = sp_shorten_text(shortening, formula->when);
+        formula->text = sp_shorten_text(shortening, formula->text);
+        formula->expanded = sp_shorten_text(shortening, formula->expanded);
+    }
+    for (size_t i = 0; i < derivation->symbol_count; i++) {
+        struct shapeproof_symbol *symbol = &derivation->symbols[i];
+        symbol->name = sp_shorten_key_name(shortening, symbol->name);
+        symbol->fallback = sp_shorten_text(shortening, symbol->fallback);
+        symbol->formula = sp_shorten_text(shortening, symbol->formula);
+    }
+    for (size_t i = 0; i < derivation->assumed_count; i++)
+        derivation->assumed[i] = sp_shorten_text(shortening, derivation->assumed[i]);
+    for (size_t i = 0; i < shortening->names.count; i++) {
+        const struct sp_short_name *name = &shortening->names.items[i];
+        if (!name->is_key) *SP_PUSH(&derivation->parts) = (struct shapeproof_part){name->name, name->meaning};
+    }
+}
+
 /* Adds the formula of each group in the usual case. False when one has no value. */
 static bool derive_groups(struct forms *forms)
 {
@@ -300,6 +335,7 @@ static bool derive(struct shapeproof_derivation *derivation, enum sp_notation no
         add_form(&forms, "total", "", usual);
         add_changes(&forms);
         list_symbols(derivation, forms.seen);
+        if (notation == SP_NOTATION_TEXT) shorten(derivation);
     }
     free(forms.seen);
     return good;
@@ -413,6 +449,8 @@ void shapeproof_derivation_free(struct shapeproof_derivation *derivation)
     free(derivation->formulas);
     free(derivation->symbols);
     free(derivation->assumed);
+    free(derivation->parts.items);
+    sp_shorten_free(&derivation->shortening);
     sp_count_free(&derivation->count);
     free(derivation);
 }
@@ -437,6 +475,14 @@ size_t shapeproof_derivation_assumption_count(const struct shapeproof_derivation
 const char *shapeproof_derivation_assumption(const struct shapeproof_derivation *derivation, size_t index)
 {
     return derivation->assumed[index];
+}
+size_t shapeproof_derivation_part_count(const struct shapeproof_derivation *derivation)
+{
+    return derivation->parts.count;
+}
+const struct shapeproof_part *shapeproof_derivation_part(const struct shapeproof_derivation *derivation, size_t index)
+{
+    return &derivation->parts.items[index];
 }
 size_t shapeproof_derivation_symbol_count(const struct shapeproof_derivation *derivation)
 {

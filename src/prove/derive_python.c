@@ -707,7 +707,8 @@ char *shapeproof_derive_python(const struct shapeproof_tables *tables, const cha
     if (!unit) return NULL;
     struct python python = {.table = unit, .count = &count, .plain_defaults = true};
     struct shapeproof_tables *parsed = NULL;
-    if (sp_derive_claims(&count, tables, unit, &claims, error) && (parsed = shapeproof_tables_new(error)) != NULL) {
+    if (sp_derive_claims(&count, tables, unit, SP_KEYS_IN_FULL, &claims, error) &&
+        (parsed = shapeproof_tables_new(error)) != NULL) {
         put_origins(&count, &claims, &text);
         if (shapeproof_tables_add_text(parsed, "claims", text.data, text.length, error) == SHAPEPROOF_OK) {
             python.claims = claims_of(parsed);

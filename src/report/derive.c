@@ -23,6 +23,15 @@ static void derive_json(const struct shapeproof_derivation *derivation, struct s
         sp_write_close(&json);
     }
     sp_write_close(&json);
+    sp_write_key_open(&json, "where", '[');
+    for (size_t i = 0; i < shapeproof_derivation_part_count(derivation); i++) {
+        const struct shapeproof_part *part = shapeproof_derivation_part(derivation, i);
+        sp_write_open_line(&json, '{');
+        sp_write_key_string(&json, "name", part->name);
+        sp_write_key_string(&json, "formula", part->formula);
+        sp_write_close(&json);
+    }
+    sp_write_close(&json);
     sp_write_key_open(&json, "symbols", '[');
     for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
         const struct shapeproof_symbol *symbol = shapeproof_derivation_symbol(derivation, i);
@@ -69,6 +78,23 @@ static void put_formulas(const struct shapeproof_derivation *derivation, struct 
         sp_put_visible(cell, shown);
     }
     sp_table_render(&table, text, &options->report);
+}
+
+/* A row for each part that has a name, "x_1  = H // A", the first behind "where". */
+static void put_parts(const struct shapeproof_derivation *derivation, struct sp_text *text,
+                      const struct shapeproof_report_options *options)
+{
+    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}, {NULL, SP_LEFT}};
+    struct sp_table table = {.columns = columns, .column_count = 3};
+    for (size_t i = 0; i < shapeproof_derivation_part_count(derivation); i++) {
+        const struct shapeproof_part *part = shapeproof_derivation_part(derivation, i);
+        sp_text_puts(sp_table_cell(&table), i ? "" : "where");
+        sp_put_visible(sp_table_cell(&table), part->name);
+        struct sp_text *cell = sp_table_cell(&table);
+        sp_text_puts(cell, "= ");
+        sp_put_visible(cell, part->formula);
+    }
+    sp_table_render(&table, text, options);
 }
 
 /* What stands for which hyper-parameter, with its default; or what is computed, and how. */
@@ -168,6 +194,7 @@ char *shapeproof_report_derive(const struct shapeproof_derivation *derivation,
         return sp_text_take(&text, length);
     }
     put_formulas(derivation, &text, options);
+    put_parts(derivation, &text, &options->report);
     put_assumptions(derivation, &text);
     sp_text_puts(&text, "\n");
     put_symbols(derivation, &text, &options->report);
