@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Compares a checkpoint with its configuration: example CHECKPOINT [CONFIG.JSON]
- * Without a configuration it takes the one in the checkpoint, as GGUF and Keras files have it, or beside it. */
+ * Without CONFIG.JSON it uses the configuration inside the checkpoint (GGUF, Keras) or beside it. */
 #include <shapeproof/shapeproof.h>
 #include <stdio.h>
 
