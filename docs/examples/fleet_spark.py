@@ -18,8 +18,8 @@ context = spark.sparkContext
 with open(sys.argv[1], encoding="utf-8") as file:
     paths = [line for line in file.read().split("\n") if line and not line.startswith("#")]
 partitions = context.parallelize(paths, -(-len(paths) // PATHS_IN_A_PARTITION))
-# One process of Spark has one processor. The exit status is the worst of the partition, and each line has its own.
-# pipe() starts a command with an empty environment, without the PATH that it is found by.
+# --jobs 1: Spark runs one task per processor. The exit status is ignored, because each line has its own.
+# pipe() starts the command with an empty environment, so PATH has to be passed.
 lines = partitions.pipe("shapeproof check --list - --jobs 1", env={"PATH": os.environ["PATH"]}, checkCode=False)
 report = lines.map(lambda line: (line,)).toDF("report string")
 fields = ["path", "status", "verdict", "table", "summary", "error", "kind"]
@@ -27,5 +27,5 @@ rows = report.select(*[get_json_object("report", "$." + name).alias(name) for na
 rows.withColumn("status", col("status").cast("int")).write.mode("overwrite").parquet(sys.argv[2])
 checked = spark.read.parquet(sys.argv[2])
 checked.groupBy("verdict", "status").count().orderBy("status", "verdict").show()
-# A process that was killed leaves paths without a line: that is no result.
+# If a process was killed, some paths have no line: then the job has failed.
 sys.exit(0 if checked.select("path").distinct().count() == len(set(paths)) else 1)
