@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # How many checkpoints a second `check --list` gets through: 10,000 of them, small GPT-2s and Llamas, PyTorch files and
-# safetensors, with one in 50 that differs and one in 100 that is broken.
+# safetensors, with one in 100 that differs and one in 100 that is broken.
 #
 #   SHAPEPROOF=build/shapeproof sh tests/bench/fleet.sh [COUNT]
 set -eu
