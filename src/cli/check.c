@@ -16,19 +16,18 @@ static const struct cli_option options[] = {
     {CLI_OPTION_VOCABULARY},
     {.name = "for",
      .argument = "LOADER[,LOADER]...",
-     .help =
-         "whether it loads: transformers, transformers-4, diffusers, torch, mlx, several of them, or all; the "
-         "status is 0 only if each takes it whole; none: no loader is asked, and the verdict alone gives the status"},
+     .help = "report whether these loaders load the file: transformers, transformers-4, diffusers, torch, mlx, or all; "
+             "the status is 0 only if each takes it whole; with none, no loader is examined, and the verdict alone "
+             "determines the status"},
     {.name = "strict",
-     .help = "as without it, but status 0 only if the verdict is match, there is no warning, and the table reads every "
-             "setting"},
+     .help = "status 1 also if the verdict is explained, there is a warning, or the table does not read a setting"},
     {.name = "data",
      .letter = 'd',
      .help = "read the data of tied tensors that are stored separately, and of tensors that could be tied, and report "
              "whether they are equal"},
     {.name = "all",
      .letter = 'a',
-     .help = "all findings, also those that the causes explain; a line for each, none collapsed over its indices"},
+     .help = "list all findings, also those that the causes explain, and one line for each tensor"},
     {CLI_OPTION_CLAIMS},
     {CLI_OPTION_EXPECT},
     {CLI_OPTION_TRACE},
@@ -48,7 +47,7 @@ static const struct cli_example examples[] = {
     {"shapeproof check checkpoint/", "a directory: shards and config.json"},
     {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained takes it whole"},
     {"shapeproof check model.keras", "with the configuration that is in the file"},
-    {"shapeproof check --list paths.txt --resume results.jsonl", "each of a list, on all processors"},
+    {"shapeproof check --list paths.txt --resume results.jsonl", "all checkpoints of a list, on all processors"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {NULL, NULL},
 };
@@ -266,10 +265,10 @@ static int run_check(const struct cli_args *args)
 }
 
 static const struct cli_term statuses[] = {
-    {"0", "the verdict is match or explained, and the loader of the directory takes the file whole (with --for, each "
-          "loader that is named; with --for=none, the verdict alone counts)"},
-    {"1", "the verdict is differs, a loader does not take the file whole, a claim of --claims fails, or with --strict "
-          "the verdict is explained or there is a warning"},
+    {"0", "the verdict is match or explained, and the loader that would read this file takes it whole. With --for, "
+          "only the named loaders count: each takes the file whole. With --for=none, only the verdict counts"},
+    {"1", "the verdict is differs, a loader does not take the file whole, or a claim of --claims fails; with --strict "
+          "also if the verdict is explained or there is a warning"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a configuration or a file of expected differences is wrong"},
     {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the report could not be written"},
@@ -280,59 +279,55 @@ static const struct cli_term statuses[] = {
 
 const struct cli_command cli_check = {
     .name = "check",
-    .summary = "compare a checkpoint with what its hyper-parameters promise",
+    .summary = "compare a checkpoint with the tensors that its configuration implies",
     .operands = "PATH",
     .description =
-        "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from the config.json "
-        "beside it, or from --config, --table and --set, and compares names, shapes, dtypes and ties. Only headers "
-        "are read. With --data, the data of some tensors are read too: of tied tensors that are stored separately, and "
-        "of tensors that could be tied because their shapes are equal. The report says whether they are equal. A Keras "
-        "model, .keras or .h5, is predicted from the configuration in its file, layer by layer.\n"
+        "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from a configuration, "
+        "and compares names, shapes, dtypes and ties. The configuration is the config.json beside the checkpoint, or "
+        "is given by --config, --model, --table and --set. A Keras model (.keras or .h5) contains its configuration. "
+        "Only headers are read, except with --data: it also reads tied tensors that are stored separately, and tensors "
+        "that could be tied because their shapes are equal, and reports whether their data are equal.\n"
         "\n"
-        "The first line is the verdict and its reason: 'match'; 'explained', when every difference has a harmless "
-        "cause, such as a wrapper prefix; 'differs'; or 'unknown', when a part of the model cannot be checked and "
-        "the rest matches. Then come the causes. A hyper-parameter is a cause only if predicting with "
-        "the other value removes the findings. Other causes follow from names and shapes. Then come the findings, "
-        "collapsed over their indices: "
-        "layers.{0-4,20-31} stands for these indices and no other. The exit status is 0 for match and explained; 1 for "
-        "differs, and whenever the loader that reads this file does not take all of it; 5 for unknown, and when there "
-        "is no table for the architecture or no configuration.\n"
+        "The first line is the verdict and its reason. The verdict is 'match'; 'explained' if every difference has a "
+        "harmless cause, such as a prefix of all names; 'differs'; or 'unknown' if a part of the model cannot be "
+        "checked and the rest matches. The causes follow. A hyper-parameter is reported as a cause only if predicting "
+        "with the other value removes the findings. Other causes are inferred from names and shapes. The findings come "
+        "last. Names that differ only in their indices share a line: layers.{0-4,20-31} stands for exactly these "
+        "indices. The exit status is 0 for match and explained, 1 for differs, and 5 for unknown. It is also 1 if the "
+        "loader that would read this file does not take all of it, and also 5 if there is no configuration, or no "
+        "table for the architecture.\n"
         "\n"
         "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
         "hold several models. Each model that has weights is compared with the configuration in its folder; one line "
-        "has its verdict, and its report follows if it differs. A model that model_index.json or modules.json names "
-        "and that does not exist is missing, and counts as a difference. The exit status is the worst one: 4, then 3, "
-        "1, 5 and 0. --config, --set, "
-        "--table, --claims, --expect and --vocabulary are an error for several models. In a directory of "
-        "sentence-transformers, if one of them is given, only the model at the top of the directory is checked.\n"
+        "has its verdict, and its report follows if it differs. A listed model that does not exist counts as a "
+        "difference. The exit status is the worst one, in the order 4, 3, 1, 5, 0. The options --config, --set, "
+        "--table, --claims, --expect and --vocabulary are for one model and are an error here. If a directory of "
+        "sentence-transformers has a model at its top, these options check that model alone.\n"
         "\n"
-        "With --claims FILE, the claims in FILE that are about the table of the checkpoint are evaluated too, as "
-        "'prove --checkpoint' does; a claim that fails is status 1.\n"
+        "With --claims FILE, the claims in FILE about the table of the checkpoint are evaluated too, as by 'prove "
+        "--checkpoint'. If one fails, the exit status is 1.\n"
         "\n"
-        "An adapter (LoRA and its kin) is compared with the configuration of its base: that of --config (which may be "
-        "a pipeline of diffusers here), else the config.json beside it, or in the folder that adapter_config.json "
-        "names.\n"
+        "An adapter (LoRA and similar) is compared with the configuration of its base: that of --config (which may be "
+        "a pipeline of diffusers), otherwise the config.json beside the adapter, otherwise that of the base that "
+        "adapter_config.json names.\n"
         "\n"
-        "The checkpoint may be elsewhere: hf://ORG/NAME[@REVISION][/PATH] on the Hugging Face hub, or https://... "
-        "Only headers are fetched, into a cache, and --data is refused.\n"
+        "The checkpoint may be remote: hf://ORG/NAME[@REVISION][/PATH] on the Hugging Face hub, or https://... Only "
+        "headers are fetched, into a cache, and --data is refused.\n"
         "\n"
-        "Whether it loads is another question. If it is known which loader the file is for, a line on loading says "
-        "what that loader does: what stays newly initialised, what is dropped. --for asks about other loaders. Where "
-        "the "
-        "file is the very one that the loader of its directory takes (model.safetensors, pytorch_model.bin, or their "
-        "index, beside a config.json), the exit status is 0 only if it is taken whole, with nothing new, nothing lost "
-        "and nothing of another shape. For a file of another name, and for every file with --for none, the verdict "
-        "alone decides the exit status. With --for LOADER the status is 0 when each loader takes the file whole; 1 "
-        "when one does not; 5 "
-        "when that cannot be told.\n"
+        "A file that matches may still not load. If it is known which loader the file is for, a line of the report "
+        "says what this loader newly initialises and what it drops. --for reports on other loaders. A loader finds a "
+        "file in a directory by its name: model.safetensors, pytorch_model.bin, or an index of their shards, beside a "
+        "config.json. For such a file the exit status is 0 only if the loader takes it whole: nothing is newly "
+        "initialised, nothing is lost, and nothing has another shape. For a file of another name, and with --for none, "
+        "the verdict alone determines the exit status. With --for LOADER the exit status is 0 if each loader takes the "
+        "file whole, 1 if one does not, and 5 if that is not known.\n"
         "\n"
-        "With --list, each checkpoint that the list names is checked, as by itself, in a process of its own; an error "
-        "or a crash is recorded, and the run continues. A line of JSON for each is written as soon as it is known: "
-        "the report with the path and the exit status in it. Empty lines of the list, and those that begin with '#', "
-        "do not count, nor does a path that is listed again. --resume FILE appends the lines to FILE and skips paths "
-        "that have a line there. A check that takes longer than --timeout seconds, an hour by default, is ended and "
-        "counts as unreadable. Counts by verdict go to standard error at the end. The exit status is the worst one: "
-        "2, 4, 3, 1, 5 and 0.",
+        "With --list, every checkpoint of a list is checked in a process of its own. An error or a crash is recorded, "
+        "and the run continues. A line of JSON is written as soon as a check ends: the report, with the path and the "
+        "exit status. Empty lines of the list, lines that begin with '#' and repeated paths are skipped. --resume FILE "
+        "appends the lines to FILE and skips paths that have a line there. A check that takes longer than --timeout "
+        "seconds is ended and recorded as unreadable. The number of checkpoints with each verdict is written to "
+        "standard error at the end. The exit status is the worst one, in the order 2, 4, 3, 1, 5, 0.",
     .least = 0,
     .most = 1,
     .checkpoints = true,

@@ -37,10 +37,11 @@ const struct cli_term cli_exit_statuses[] = {
     {"0", "success: a checkpoint matches or is explained, and its loader takes it whole; all claims are proved; or the "
           "output "
           "was printed"},
-    {"1", "a checkpoint differs, a claim is refuted, there is no answer, or --strict met a warning"},
+    {"1", "a checkpoint differs, or its loader does not take it whole; a claim is refuted; there is no answer; or with "
+          "--strict there is a warning"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table or a configuration is wrong"},
-    {"4", "a checkpoint is unreadable or malformed, or could not be fetched, or the output could not be written"},
+    {"4", "a checkpoint is unreadable or malformed or could not be fetched, or the output could not be written"},
     {"5", "not decided: there is no table for the architecture, or no proof"},
     {NULL, NULL},
 };
@@ -48,17 +49,15 @@ const struct cli_term cli_exit_statuses[] = {
 const struct cli_term cli_environment[] = {
     {"SHAPEPROOF_TABLES",
      "files and folders of your own tables, colon-separated; they take precedence over the built-in ones"},
-    {"NO_COLOR", "when set and not empty, there is no colour but with --color=always"},
-    {"TERM", "when it is dumb, there is no colour but with --color=always"},
-    {"COLUMNS", "the width of the terminal, in place of what the terminal says"},
+    {"NO_COLOR", "if it is set and not empty, the output has no colour without --color=always"},
+    {"TERM", "if it is 'dumb', the output has no colour without --color=always"},
+    {"COLUMNS", "the width of the output, in place of the width of the terminal"},
     {"HF_TOKEN",
-     "the token for checkpoints of the Hugging Face hub (hf://); if it is not set, it is read from the file "
-     "that HF_TOKEN_PATH names, $HF_HOME/token or ~/.cache/huggingface/token. It is sent only to the host "
-     "of HF_ENDPOINT"},
-    {"HF_ENDPOINT", "where the hub is, in place of https://huggingface.co"},
-    {"HF_HUB_OFFLINE", "when set and not 0, as with --offline"},
-    {"XDG_CACHE_HOME",
-     "headers that were fetched are kept in its folder shapeproof; without it, in ~/.cache/shapeproof"},
+     "the token for checkpoints of the Hugging Face hub (hf://). If it is not set, the token is read from the file "
+     "HF_TOKEN_PATH, $HF_HOME/token or ~/.cache/huggingface/token. It is sent only to the host of HF_ENDPOINT"},
+    {"HF_ENDPOINT", "the address of the hub; https://huggingface.co is the default"},
+    {"HF_HUB_OFFLINE", "if it is set and not 0, the same as --offline"},
+    {"XDG_CACHE_HOME", "fetched headers are kept in its folder shapeproof; ~/.cache is the default"},
     {NULL, NULL},
 };
 

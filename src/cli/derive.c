@@ -7,13 +7,13 @@ static const struct cli_option options[] = {
     {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
-    {.name = "latex", .help = "formulas in LaTeX"},
+    {.name = "latex", .help = "write the formulas in LaTeX"},
     {.name = "claims",
-     .help = "the formulas for all cases as a file of claims, which 'prove --claims' reads; takes a TABLE"},
+     .help = "write the formulas for all values of the flags as a file of claims for 'prove --claims'; needs a TABLE"},
     {.name = "python",
-     .help = "the formulas for all cases as a Python function, which tests itself when it is run; takes a TABLE"},
-    {.name = "markdown", .help = "tables in Markdown; with --latex the formulas stand between dollar signs"},
-    {.name = "expanded", .help = "every term for itself, instead of collected and factored"},
+     .help = "write the formulas for all values of the flags as a Python function with a self-test; needs a TABLE"},
+    {.name = "markdown", .help = "write Markdown tables; with --latex the formulas are between dollar signs"},
+    {.name = "expanded", .help = "expand the formulas instead of collecting and factoring their terms"},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
@@ -102,16 +102,15 @@ const struct cli_command cli_derive = {
     .summary = "print the number of parameters of a table as a formula",
     .operands = "[TABLE|MODEL]",
     .description =
-        "Prints the number of parameters of each group of TABLE and of the whole as a formula in its hyper-parameters, "
-        "with all flags at their defaults, then what each condition changes. Buffers and tensors that are tied to "
-        "another do not count. What is not a polynomial, such as a minimum or the number of layers of one kind, stays "
-        "as it "
-        "is. Hyper-parameters that are given by --config or --set, or by the name of a published MODEL, are put in as "
-        "numbers.\n"
+        "Prints the number of parameters of each group of TABLE, and of the whole table, as a formula in the "
+        "hyper-parameters. The formulas are for the default values of all flags; below them is what each condition "
+        "changes. Buffers and tensors that are tied to another do not count. Terms that are not polynomials, such as a "
+        "minimum or the number of layers of one kind, are left as they are. Hyper-parameters that are given by "
+        "--config, --set or the name of a published MODEL are replaced by their values.\n"
         "\n"
-        "With --claims the formulas hold for all cases: a flag is 1 where it holds and 0 elsewhere, and so is a "
-        "condition in brackets, [n < 2]. 'prove --claims' proves them for nearly all tables, and refutes them "
-        "once the table or a formula has changed.",
+        "With --claims the formulas are for all values of the flags. In a formula, a flag is 1 if it is true and 0 "
+        "otherwise, and so is a condition in brackets, [n < 2]. 'prove --claims' proves these formulas for nearly all "
+        "tables, and refutes them if the table or a formula changes.",
     .least = 0,
     .most = 1,
     .options = options,

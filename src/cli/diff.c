@@ -3,10 +3,10 @@
 #include "cli/expect.h"
 
 static const struct cli_option options[] = {
-    {.name = "data", .letter = 'd', .help = "compare the bytes of the tensors too; without it only headers are read"},
+    {.name = "data", .letter = 'd', .help = "compare the data of the tensors too; without it only headers are read"},
     {CLI_OPTION_EXPECT},
-    {.name = "strict", .help = "status 0 only for same without a warning of A or B"},
-    {.name = "all", .letter = 'a', .help = "one line per finding, none collapsed over its indices"},
+    {.name = "strict", .help = "status 0 only if the verdict is same and there is no warning about A or B"},
+    {.name = "all", .letter = 'a', .help = "one line for each tensor; do not collapse indices"},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
@@ -91,27 +91,25 @@ static const struct cli_term statuses[] = {
 
 const struct cli_command cli_diff = {
     .name = "diff",
-    .summary = "compare two checkpoints, of whatever formats",
+    .summary = "compare two checkpoints, in any formats",
     .operands = "A B",
     .description =
-        "Reads the checkpoints at A and B (files, directories, or indices) and compares names, shapes, dtypes and "
-        "ties. With --data the data are compared as well, by bytes; by values where the floating-point dtypes differ "
-        "or a matrix is transposed. What cannot be compared is named, with the reason. A part of a file that cannot be "
-        "read at all is a warning, which is status 1 with --strict.\n"
+        "Compares the names, shapes, dtypes and ties of the checkpoints A and B (files, directories, or indices). With "
+        "--data it also compares their data: byte by byte, or by value if the floating-point dtypes differ or a matrix "
+        "is transposed. What cannot be compared is reported with the reason. A part of a file that cannot be read is a "
+        "warning.\n"
         "\n"
-        "A renamed tensor is recognised if the renaming is clear: a prefix, another word for a component, the names of "
-        "another program, the spellings of Keras and PyTorch. Between Keras and PyTorch, kernels are also transposed, "
-        "and layers are paired by their variables. A renamed tensor is a difference. A .keras archive and an .h5 of "
-        "one Keras model name its variables differently; if one of them has the configuration of the model, the "
-        "variables are matched by it, and do not count as renamed. A weight that only one of the files quantises is "
-        "reported "
-        "as quantised. These are no differences: a tied name that the format drops, and optimizer or trainer state in "
-        "one file alone.\n"
+        "A renamed tensor is a difference, but it is matched if the renaming is clear: a prefix, another word for a "
+        "component, the names of another program, the names of Keras and PyTorch. Between Keras and PyTorch, kernels "
+        "are also transposed, and layers are matched by their variables. A .keras archive and an .h5 of one Keras "
+        "model name its variables differently. If one of the files has the configuration of the model, the variables "
+        "are matched by it and do not count as renamed. A weight that only one of the files quantises is reported as "
+        "quantised. Two things are not differences: a tied name that the format of a file cannot store, and the state "
+        "of an optimizer or trainer in only one file.\n"
         "\n"
-        "The first line is the verdict, 'same' or 'differs', and its reason; the exit status is 0 for same, 1 for "
-        "differs, with --strict also 1 if there is a warning about A or B: that a part cannot be read, or that "
-        "unpickling would "
-        "call something.",
+        "The first line is the verdict, 'same' or 'differs', and its reason. The exit status is 0 for same and 1 for "
+        "differs. With --strict it is also 1 if there is a warning about A or B: a part cannot be read, or unpickling "
+        "would call a function.",
     .least = 2,
     .most = 2,
     .checkpoints = true,

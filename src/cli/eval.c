@@ -21,13 +21,13 @@ static const struct cli_option options[] = {
     {.name = "checkpoint",
      .letter = 'k',
      .argument = "PATH",
-     .help = "at the hyper-parameters of this checkpoint; stored([group]), stored(total) and stored(bytes) are what it "
-             "stores"},
+     .help = "use the hyper-parameters of this checkpoint; stored([group]), stored(total) and stored(bytes) are what "
+             "it stores"},
     {CLI_OPTION_VOCABULARY},
     {.name = "for",
      .argument = "KEY=VALUES",
-     .help = "for several values of one hyper-parameter: 1..12, 64..512..64 (from, to, step), or 1,2,4"},
-    {.name = "csv", .help = "comma-separated values, with a heading"},
+     .help = "evaluate for several values of one hyper-parameter: 1..12, 64..512..64 (from, to, step), or 1,2,4"},
+    {.name = "csv", .help = "write comma-separated values with a heading"},
     {.name = "plot", .argument = "FILE.svg", .help = "with --for: draw the values as curves; needs gnuplot"},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_JSON},
@@ -536,20 +536,20 @@ const struct cli_command cli_eval = {
     .summary = "compute expressions: shares of a total, differences, what a change would cost",
     .operands = "[TABLE|MODEL] EXPRESSION...",
     .description =
-        "Prints the value of each EXPRESSION at the hyper-parameters of a published MODEL, or of TABLE: its defaults, "
-        "and what --set gives. With --config, --model or --checkpoint the configuration gives the hyper-parameters and "
-        "the table, and all operands are expressions.\n"
+        "Prints the value of each EXPRESSION. The hyper-parameters are those of a published MODEL, or the defaults of "
+        "TABLE with the values of --set. With --config, --model or --checkpoint, the hyper-parameters and the table "
+        "come from the configuration, and every operand is an expression.\n"
         "\n"
-        "An expression is one of the language of tables, in which / may give a fraction, and [group] and total are "
-        "numbers of parameters. Behind [group] and total, parentheses change hyper-parameters: "
+        "An expression is written in the language of tables. In addition, / may give a fraction, and [group] and total "
+        "are numbers of parameters. Parentheses after [group] or total change hyper-parameters: "
         "total(vocab_size=128000), [attention](n_layer=4). With --checkpoint, stored([group]), stored(total) and "
-        "stored(bytes) are what the checkpoint stores. A letter that the table does not have has its usual meaning: d "
-        "is the width, L the number of layers. An operand of the form NAME = EXPRESSION defines such a letter.\n"
+        "stored(bytes) are what the checkpoint stores. A letter that the table does not define has its usual meaning: "
+        "d is the width, L the number of layers. An operand of the form NAME = EXPRESSION defines such a letter.\n"
         "\n"
-        "Integers and fractions are computed exactly. A fraction is printed as a decimal number, and without --for "
-        "and --csv also exactly. The result is a floating-point number if the expression has a number with a decimal "
-        "point. With --for there is a row for each value of a hyper-parameter. If the table cannot be predicted there, "
-        "the row says why.",
+        "Integers and fractions are computed exactly. A fraction is printed as a decimal number, and without --for and "
+        "--csv also exactly. An expression that contains a number with a decimal point has a floating-point result. "
+        "With --for there is a row for each value of a hyper-parameter; if the table cannot be predicted for a value, "
+        "its row gives the reason.",
     .least = 1,
     .most = CLI_MANY,
     .options = options,

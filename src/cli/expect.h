@@ -7,7 +7,7 @@
 
 #define CLI_OPTION_EXPECT                                                                                              \
     .name = "expect", .letter = 'e', .argument = "FILE",                                                               \
-    .help = "differences that are expected, each with its reason: they are notes, and do not count"
+    .help = "expected differences, each with a reason; they become notes and do not count"
 #define CLI_OPTION_TODAY                                                                                               \
     .name = "today", .argument = "YYYY-MM-DD", .hidden = true,                                                         \
     .help = "the day on which expectations expire or not, for tests"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct cli_option options[] = {
-    {.name = "in-place", .letter = 'i', .help = "rewrite the files that differ, in place of printing them"},
+    {.name = "in-place", .letter = 'i', .help = "rewrite the files that differ instead of printing them"},
     {.name = "check", .help = "print the names of the files that differ, and end with status 1 if there are any"},
     {CLI_OPTION_END},
 };
@@ -114,7 +114,7 @@ static const struct cli_term statuses[] = {
     {"0", "the files were formatted; with --check, none differs"},
     {"1", "with --check, a file differs"},
     {"2", CLI_USAGE_STATUS},
-    {"3", "a file is no table"},
+    {"3", "a file is not a valid table file"},
     {"4", "a file cannot be read, or the output could not be written"},
     {NULL, NULL},
 };
@@ -124,10 +124,10 @@ const struct cli_command cli_fmt = {
     .summary = "format table files in the style of the built-in ones",
     .operands = "[FILE]...",
     .description =
-        "Prints each table file with its names, shapes, conditions and comments in columns, and blanks as the built-in "
-        "tables have them. What the file says stays the same, comments and blank lines stay where they are, and "
-        "formatting twice changes nothing. Without FILE, or for the FILE -, reads the standard input. A file "
-        "with a mistake is not touched.",
+        "Prints each table file in the format of the built-in tables: names, shapes, conditions and comments stand in "
+        "columns. The meaning does not change, comments and blank lines keep their places, and formatting twice is the "
+        "same as formatting once. Without FILE, or if FILE is -, it reads standard input. A file with a mistake is not "
+        "changed.",
     .least = 0,
     .most = CLI_MANY,
     .options = options,

@@ -6,10 +6,8 @@
 
 static const struct cli_option options[] = {
     {CLI_OPTION_TABLE},
-    {.name = "emit-config", .letter = 'E', .help = "write a config.json instead, which check accepts"},
-    {.name = "all",
-     .letter = 'a',
-     .help = "one line per tensor that is not explained, none collapsed over its indices"},
+    {.name = "emit-config", .letter = 'E', .help = "write a config.json for check instead of the report"},
+    {.name = "all", .letter = 'a', .help = "one line for each tensor that is not explained; do not collapse indices"},
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_JSON},
@@ -18,9 +16,9 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"shapeproof infer model.safetensors", "what is this?"},
-    {"shapeproof infer model.pt --emit-config > config.json", "the configuration that was lost"},
-    {"shapeproof infer model.pt --table mistral", "as this table sees it"},
+    {"shapeproof infer model.safetensors", "which model a file holds"},
+    {"shapeproof infer model.pt --emit-config > config.json", "a configuration for a file that has none"},
+    {"shapeproof infer model.pt --table mistral", "the hyper-parameters that fit one table"},
     {NULL, NULL},
 };
 
@@ -92,19 +90,18 @@ const struct cli_command cli_infer = {
     .summary = "find the table and the hyper-parameters that explain a checkpoint",
     .operands = "PATH",
     .description =
-        "Reads the checkpoint at PATH (a file, a directory, or an index) and no configuration. Finds the table whose "
-        "names fit, and derives each hyper-parameter from a dimension, a number in a name, or the presence of a "
-        "tensor. Then all tensors are predicted from the result; only those that this prediction matches count as "
-        "explained. Only headers are read.\n"
+        "Reads the checkpoint at PATH (a file, a directory, or an index) without a configuration. It finds the table "
+        "whose names match, and derives each hyper-parameter from a dimension, a number in a name, or the presence of "
+        "a tensor. Then it predicts all tensors from the result; a tensor is explained if it equals its prediction. "
+        "Only headers are read.\n"
         "\n"
-        "The first line is the table and how many tensors it explains. Each hyper-parameter comes with its evidence. "
-        "Values that the file does not determine, such as how many heads share a projection, are listed separately; "
-        "the default or a usual value is taken for them. Other tables that predict the same tensors are named.\n"
+        "The first line is the table and the number of tensors that it explains. Each hyper-parameter is printed with "
+        "its evidence. Values that the file does not determine, such as how many heads share a projection, are listed "
+        "separately, with a default or a usual value. Other tables that predict the same tensors are listed too.\n"
         "\n"
-        "The exit status is 0 when every tensor is explained and none is missing, and 1 when some are not. It is 5 "
-        "when no table fits. A table fits if it explains most tensors of the file, among them tensors of a layer, and "
-        "if "
-        "the file has most of the table's kinds of tensors.",
+        "The exit status is 0 if every tensor is explained and none is missing, 1 if some are not explained or "
+        "missing, and 5 if no table fits. A table fits if it explains most tensors of the file, among them tensors of "
+        "a layer, and if the file has most of the kinds of tensors in the table.",
     .least = 1,
     .most = 1,
     .checkpoints = true,

@@ -10,32 +10,32 @@
 static const struct cli_option options[] = {
     {.name = "tree",
      .letter = 't',
-     .help = "nest the names, with sub-totals; equal siblings such as layers.{0-11} are "
-             "shown once"},
+     .help = "nest the names, with sub-totals; equal siblings are shown once, as layers.{0-11}"},
     {.name = "depth",
      .letter = 'd',
      .argument = "N",
-     .help = "sub-totals of the prefixes of N components; with --tree, unfold N levels"},
-    {.name = "totals", .help = "no tensors, only what they add up to"},
+     .help = "sub-totals for the first N components of the names; with --tree, unfold N levels"},
+    {.name = "totals", .help = "print the totals without the tensors"},
     {.name = "sort",
      .letter = 's',
      .argument = "file|name|size",
-     .help = "order: as in the file (the default), by name with 2 before 10, or the largest first"},
+     .help = "order of the tensors: as in the file (the default), by name with 2 before 10, or the largest first"},
     {.name = "filter",
      .letter = 'f',
      .argument = "GLOB",
-     .help =
-         "only the tensors whose whole name matches a shell pattern, as '*.bias'; the totals cover these tensors only"},
+     .help = "only the tensors whose whole name matches a shell pattern, such as '*.bias'; the totals cover these "
+             "tensors only"},
     {.name = "by",
      .argument = "group",
-     .help = "the groups of its table: the formula of each, what is predicted and what is stored; with the "
-             "configuration beside FILE, or that of --config, --set and --table"},
+     .help = "for each group of the table: its formula, the predicted and the stored number of parameters; needs the "
+             "configuration "
+             "beside FILE, or --config, --set and --table"},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
     {.name = "strict",
-     .help = "status 1 if there is a warning of a FILE, such as that unpickling it would run something"},
+     .help = "status 1 if there is a warning about a FILE, for example that unpickling it would run a function"},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
@@ -212,27 +212,26 @@ const struct cli_command cli_inspect = {
     .summary = "list what checkpoints hold: tensors, dtypes, shapes, ties, totals",
     .operands = "FILE...",
     .description =
-        "Reads the headers of each FILE and lists its tensors; the weights are not looked at, though a compressed file "
-        "has to be inflated. A FILE is a checkpoint in any "
-        "format that is read here, a directory, or an index (*.index.json) whose shards are read as one checkpoint; - "
-        "is standard input. Nothing in a FILE is executed.\n"
+        "Reads the headers of each FILE and lists its tensors. Weights are not read, but a compressed file has to be "
+        "inflated. A FILE is a checkpoint in any supported format, a directory, or an index (*.index.json), whose "
+        "shards are read as one checkpoint; - is standard input. Nothing in a FILE is executed.\n"
         "\n"
-        "A tensor that has the same storage as an earlier one is marked as the same as that one; their parameters "
+        "A tensor with the same storage as an earlier one is marked as the same as that one, and their parameters "
         "count once. Warnings about a FILE go to standard error, or with --json into the document.\n"
         "\n"
-        "Parameters are the elements that a FILE stores. If a quantiser has packed the weights, a line has the number "
-        "of parameters before quantisation, computed from the config.json beside the FILE, or else from names and "
-        "shapes.\n"
+        "The parameters of a FILE are the elements that it stores. If the weights are quantised, an extra line has the "
+        "number of parameters before quantisation, computed from the config.json beside the FILE, or inferred from "
+        "names and shapes.\n"
         "\n"
-        "With --strict the exit status is 1 unless every FILE was read whole and without a warning: a gate for files "
-        "from elsewhere. A separate line lists the functions that unpickling a FILE would call and that can run code.\n"
+        "With --strict the exit status is 1 if there is a warning about a FILE. Use it to reject files from untrusted "
+        "sources: functions that unpickling a FILE would call and that can run code are a warning, and are listed in a "
+        "line of the report.\n"
         "\n"
         "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
-        "hold several models: each is listed as if it had been named by itself, and a table says what they add up "
-        "to.\n"
+        "hold several models. Each is listed like a FILE of its own, and a table has the totals of all.\n"
         "\n"
-        "With --json each FILE gives one document of the schema shapeproof.inspect/1, one after the other. A FILE "
-        "that cannot be read gives a line on standard error and no document, the others are still shown, and the exit "
+        "With --json the output has one document of the schema shapeproof.inspect/1 for each FILE. If a FILE cannot be "
+        "read, there is a line on standard error and no document for it. The others are still listed, and the exit "
         "status is 4.",
     .least = 1,
     .most = CLI_MANY,

@@ -6,13 +6,15 @@
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
-    {.name = "output", .letter = 'o', .argument = "FILE", .help = "write the table there, and not to stdout"},
-    {.name = "name", .argument = "NAME", .help = "what the table is called; the model_type is the default"},
-    {.name = "like", .argument = "TABLE", .help = "extend this table; if that is not possible, use its letters"},
-    {.name = "partial", .help = "write the table even if it does not explain everything, and the rest as comments"},
+    {.name = "output", .letter = 'o', .argument = "FILE", .help = "write the table to FILE instead of stdout"},
+    {.name = "name", .argument = "NAME", .help = "the name of the table; the model_type is the default"},
+    {.name = "like",
+     .argument = "TABLE",
+     .help = "extend this table; if that is not possible, use the names of its letters"},
+    {.name = "partial", .help = "write the table even if it does not explain every tensor; the others become comments"},
     {.name = "all",
      .letter = 'a',
-     .help = "list every tensor that is not explained and all that is undecided, with all rows concerned"},
+     .help = "list every tensor that is not explained and every undecided expression, with all rows that it affects"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
@@ -22,7 +24,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_example usage[] = {
     {"shapeproof learn small/ base/ large/ -o mine.shapes", "three checkpoints with their config.json, one table"},
-    {"shapeproof derive --table mine.shapes", "and its formula"},
+    {"shapeproof derive --table mine.shapes", "the formula of the learnt table"},
     {NULL, NULL},
 };
 
@@ -138,20 +140,21 @@ static const struct cli_term statuses[] = {
 
 const struct cli_command cli_learn = {
     .name = "learn",
-    .summary = "write the table that explains some checkpoints",
+    .summary = "write a table that explains given checkpoints",
     .operands = "CHECKPOINT...",
     .description =
-        "Reads each CHECKPOINT (a file or a directory, of one architecture, in different sizes or with different "
-        "flags) and the configuration beside it. Finds for each dimension, end of a loop and condition the smallest "
-        "expression in the keys of the configuration that holds in every one of them, and writes the table. Only "
-        "headers are read.\n"
+        "Reads each CHECKPOINT (a file or a directory) and the configuration beside it. The checkpoints have one "
+        "architecture, in different sizes or with different flags. For each dimension, loop bound and condition, learn "
+        "finds the smallest expression in the keys of the configuration that holds for all checkpoints, and writes the "
+        "table. Only headers are read.\n"
         "\n"
         "Before the table is written, it is expanded for each checkpoint and compared with the file. Tensors that it "
-        "does not explain are listed; it is then written only with --partial. Where several expressions are possible, "
-        "the others are listed in the table as a comment and on stderr, with the checkpoint that would decide. If "
-        "another table has most of every checkpoint, the learnt one extends it and has only the differences.\n"
+        "does not explain are listed; the table is then written only with --partial. If several expressions are "
+        "possible, the others are listed on stderr and in a comment of the table, with the checkpoint that would "
+        "decide between them. If an existing table explains most of every checkpoint, the new table extends it and "
+        "contains only the differences.\n"
         "\n"
-        "The exit status is 0 when every tensor is explained, and 1 when some are not.",
+        "The exit status is 0 if every tensor is explained, and 1 if some are not.",
     .least = 1,
     .most = CLI_MANY,
     .checkpoints = true,

@@ -7,17 +7,17 @@
 
 #define CLI_OPTION_LIST                                                                                                \
     .name = "list", .letter = 'l', .argument = "FILE",                                                                 \
-    .help = "check what FILE lists, a path a line, and write a line of JSON for each; - for standard input"
+    .help = "process the checkpoints in FILE, one path a line, and write a line of JSON for each; - is standard input"
 #define CLI_OPTION_RESUME                                                                                              \
     .name = "resume", .argument = "FILE",                                                                              \
     .help = "with --list: append the lines to FILE, and skip the paths that have a line there"
 #define CLI_OPTION_JOBS                                                                                                \
     .name = "jobs", .letter = 'j', .argument = "N",                                                                    \
-    .help = "with --list: how many to check at once; all processors are the default"
+    .help = "with --list: the number of parallel processes; the number of processors is the default"
 
 #define CLI_OPTION_TIMEOUT                                                                                             \
     .name = "timeout", .argument = "SECONDS",                                                                          \
-    .help = "with --list: the most time for one checkpoint; 3600 is the default, 0 means no limit"
+    .help = "with --list: the time limit for one checkpoint; 3600 is the default, 0 means no limit"
 
 /* Whether one of the four was given. */
 bool cli_asks_for_list(const struct cli_args *args);

@@ -73,13 +73,12 @@ const struct cli_command cli_models = {
     .operands = "[MODEL|FILTER]",
     .description =
         "Lists the published models whose hyper-parameters are built in: the number of parameters that their authors "
-        "give, the number that their framework counts, the model_type, and the name on the Hugging Face hub. With "
-        "FILTER, those that have it in their name, their name on the hub or their model_type. With the name of a "
-        "MODEL, its source and its hyper-parameters.\n"
+        "give, the number that their framework counts, the model_type, and the name on the Hugging Face hub. FILTER "
+        "selects the models that have it in their name, their name on the hub or their model_type. The name of a MODEL "
+        "prints its source and its hyper-parameters.\n"
         "\n"
-        "predict, derive, eval, prove and solve take the name of a model in place of the name of a table. These and "
-        "check "
-        "take it by --model as well, in place of a configuration.",
+        "predict, derive, eval, prove and solve accept the name of a model instead of the name of a table. They and "
+        "check also accept it as --model, instead of a configuration.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -8,9 +8,11 @@ static const struct cli_option options[] = {
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
-    {.name = "all", .letter = 'a', .help = "one line per tensor, none collapsed over its indices"},
-    {.name = "formulas", .letter = 'f', .help = "beside each sub-total the formula that gives it"},
-    {.name = "stored", .letter = 's', .help = "quantised weights as the file stores them"},
+    {.name = "all", .letter = 'a', .help = "one line for each tensor; do not collapse indices"},
+    {.name = "formulas", .letter = 'f', .help = "print a formula beside each sub-total"},
+    {.name = "stored",
+     .letter = 's',
+     .help = "list the tensors that a quantised checkpoint stores in place of its weights"},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
@@ -18,7 +20,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
     {"shapeproof predict gpt2-xl", "the tensors of a published model, without a checkpoint"},
-    {"shapeproof predict gpt2 --set n_layer=48 --set n_embd=1600", "those of a GPT-2 of this size"},
+    {"shapeproof predict gpt2 --set n_layer=48 --set n_embd=1600", "the tensors of a GPT-2 of this size"},
     {"shapeproof predict --config config.json", "with the table that config.json selects"},
     {"shapeproof predict gpt2 --formulas", "the number of parameters of each part as a formula"},
     {"shapeproof predict --table mine.shapes --set width=64", "a table of your own"},
@@ -110,13 +112,13 @@ const struct cli_command cli_predict = {
     .summary = "list what a checkpoint should hold, from its hyper-parameters",
     .operands = "[TABLE|MODEL]",
     .description =
-        "Expands a table under hyper-parameters and lists the tensors by group, with their shapes, sub-totals and "
-        "totals, and each hyper-parameter with its value and where that came from.\n"
+        "Lists the tensors that a table predicts for given hyper-parameters: by group, with shapes, sub-totals and "
+        "totals. Also lists each hyper-parameter with its value and the source of the value.\n"
         "\n"
-        "TABLE is the name of a table ('shapeproof tables' lists them), MODEL that of a published model ('shapeproof "
-        "models'), whose hyper-parameters are used. Without them the table is chosen by model_type "
-        "and architectures of the configuration; when there is none for it, the exit status is 5. Hyper-parameters "
-        "that are not given have the table's defaults; a missing one that has no default is an error, status 3.",
+        "TABLE is the name of a table ('shapeproof tables' lists them). MODEL is the name of a published model "
+        "('shapeproof models'), whose hyper-parameters are then used. Without either, model_type and architectures of "
+        "the configuration select the table; if there is none, the exit status is 5. A hyper-parameter that is not "
+        "given has the default of the table. If the table has no default for it, the exit status is 3.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -10,32 +10,30 @@ static const struct cli_option options[] = {
     {CLI_OPTION_CLAIMS},
     {.name = "claim",
      .argument = "TEXT",
-     .help = "a claim, 'total = V*E', or a definition for the claims, 'd = n_embd'; may be repeated"},
+     .help = "a claim, such as 'total = V*E', or a definition for the claims, such as 'd = n_embd'; may be repeated"},
     {.name = "checkpoint",
      .letter = 'k',
      .argument = "PATH",
-     .help = "compare the claims about its table with this checkpoint: formula, prediction, what is stored"},
+     .help = "evaluate the claims for this checkpoint: the value of the formula, the prediction, the stored number"},
     {.name = "infer",
-     .help =
-         "with --checkpoint: with the table and the hyper-parameters that its names and shapes tell, as infer does"},
+     .help = "with --checkpoint: infer the table and the hyper-parameters from names and shapes, as infer does"},
     {.name = "alone",
-     .help =
-         "with --checkpoint: without a table; claims take sizes and counts from the file, 'E = dim(wte.weight, 1)'"},
+     .help = "with --checkpoint: use no table; claims take sizes and counts from the file, such as 'E = "
+             "dim(wte.weight, 1)'"},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
     {.name = "at",
      .argument = "POINT",
-     .help = "at the hyper-parameters of a counter-example as it is printed: 'E = 1, N = 1, the others 1'"},
+     .help = "evaluate at the hyper-parameters of a counter-example, as prove prints it: 'E = 1, N = 1, the others 1'"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
     {.name = "allow",
      .argument = "proved|tested",
-     .help = "which verdict is accepted: PROVED alone, which is the default, or TESTED as well"},
+     .help = "which verdicts are accepted: PROVED alone, the default, or TESTED as well"},
     {.name = "explain",
-     .help =
-         "every verdict with its proof: the polynomial of both sides, or of each side if they differ, for each case; "
-         "not with a checkpoint or hyper-parameters"},
+     .help = "print the proof of every verdict: the polynomials of both sides, for each case; not with a checkpoint or "
+             "hyper-parameters"},
     {.name = "all",
      .letter = 'a',
      .help = "show also the claims that are proved; with --checkpoint, also errata and claims about other "
@@ -52,13 +50,13 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
     {"shapeproof prove", "every claim about every table"},
-    {"shapeproof prove --all gpt2", "those about one table, the right ones too"},
+    {"shapeproof prove --all gpt2", "every claim about one table, with those that are proved"},
     {"shapeproof prove --claims paper.shapes", "the formulas of a paper"},
     {"shapeproof prove gpt2 --claim 'total = V*E + 12*L*d^2'", "a formula of your own"},
     {"shapeproof prove gpt2-xl --claim 'total = V*d + 12*L*d^2'", "what a formula gives for a published model"},
     {"shapeproof prove --checkpoint model/ --claim 'total = V*d + P*d + 12*L*d^2 + 13*L*d + 2*d'",
      "whether a formula gives what a checkpoint stores"},
-    {"shapeproof prove --list models.txt --claims paper.shapes", "the same of many checkpoints"},
+    {"shapeproof prove --list models.txt --claims paper.shapes", "the formulas of a paper for many checkpoints"},
     {NULL, NULL},
 };
 
@@ -440,49 +438,46 @@ static const struct cli_term statuses[] = {
 
 const struct cli_command cli_prove = {
     .name = "prove",
-    .summary = "prove or refute the formulas that are claimed of tables",
+    .summary = "prove or refute formulas for the number of parameters of a table",
     .operands = "[TABLE...|MODEL]",
     .description =
-        "Judges the claims about each TABLE: all of them, or with --claim only the claim that is given. Without a "
-        "TABLE, judges the claims in the files of --claims, or without these all built-in claims. Both sides of a "
-        "claim are brought to one polynomial and subtracted: PROVED holds for all hyper-parameters; REFUTED comes with "
-        "the difference and a small counter-example; TESTED held at every point that was tried, where no proof was "
-        "possible; UNDECIDED says why.\n"
+        "Proves or refutes the claims about each TABLE: all of them, or with --claim only the claim that is given. "
+        "Without a TABLE, the claims are those in the files of --claims, or without --claims all built-in ones. Both "
+        "sides of a claim are written as polynomials and subtracted. The verdict is PROVED if the claim holds for all "
+        "hyper-parameters; REFUTED, with the difference and a small counter-example; TESTED if there is no proof, but "
+        "the claim held at every tested point; or UNDECIDED, with the reason.\n"
         "\n"
-        "Claims stand in table files, or in files of their own (--claims) that begin with 'claims for TABLE'. A "
-        "published error is marked 'erratum': it must be refuted. The exit status is 1 when a claim is refuted or an "
-        "erratum is proved; otherwise 5 when a claim is undecided, or is only TESTED and --allow "
-        "tested is not given.\n"
+        "Claims are in table files, or in files of their own (--claims), which begin with 'claims for TABLE'. A "
+        "published error is marked 'erratum': it must be refuted. The exit status is 1 if a claim is refuted or an "
+        "erratum is proved. Otherwise it is 5 if a claim is undecided, or TESTED without --allow tested.\n"
         "\n"
-        "With --explain, the proof follows each claim: the expanded polynomial of both sides for each case of the "
-        "conditions in it; for a proof by cases, the assumption of each case, in which q1 is a new variable for a "
-        "whole number.\n"
+        "With --explain, the proof follows each claim: the expanded polynomial of both sides, for each case of the "
+        "conditions in the claim. A proof by cases also lists the assumption of each case, in which q1 is a new "
+        "variable for a whole number.\n"
         "\n"
-        "With the name of a published MODEL, or hyper-parameters by --config, --model or --set, the claims about its "
-        "table are evaluated there: what the formula gives, and what the table predicts. Without --claim and --claims "
-        "the figure that the authors of the model give is one of them.\n"
+        "With the name of a published MODEL, or with hyper-parameters (--config, --model or --set), the claims about "
+        "its table are evaluated at these hyper-parameters: the value of the formula and the prediction of the table. "
+        "Without --claim and --claims, the number of parameters that the authors of the model give is evaluated as a "
+        "claim too.\n"
         "\n"
         "With --checkpoint, the claims about the table of a checkpoint are evaluated at its hyper-parameters, which "
-        "are "
-        "found as 'check' finds them. For each claim there are three numbers: what the formula gives, what the table "
-        "predicts, and what the file stores. A difference is given as the terms and the tensors that it consists of. "
-        "If the proof needs some of the values that this checkpoint has, the verdict is 'PROVED when', followed by "
-        "these "
-        "values. In a claim "
-        "of --claim, a letter that the table does not have has its usual meaning: d is the width, L the number of "
-        "layers. Parameters are counted as the table counts them, without optional tensors and buffers; what is tied "
-        "counts again if it is stored again.\n"
+        "are determined as in 'check'. Each claim has three numbers: the value of the formula, the prediction of the "
+        "table, and what the file stores. The report lists the terms and tensors that make up a difference. If the "
+        "proof holds only for some values that this checkpoint has, the verdict is 'PROVED when', followed by these "
+        "values. In a claim of --claim, a letter that the table does not define has its usual meaning: d is the width, "
+        "L the number of layers. Optional tensors and buffers do not count. A tied tensor counts once, and again if "
+        "the file stores it again.\n"
         "\n"
-        "With --infer the table and the hyper-parameters are those that the names and shapes of the file tell; values "
+        "With --infer, the table and the hyper-parameters are inferred from the names and shapes of the file. Values "
         "that these do not determine are listed as guessed.\n"
         "\n"
-        "With --alone no table and no configuration are needed: claims 'for checkpoint' and those of --claim take what "
-        "they need from the file. dim(NAME, 1) is a dimension of a tensor, the first is 0; count(NAME) is the number "
-        "of "
-        "tensors and elements(NAME) that of their elements, where {i} in NAME stands for any number and * for any "
-        "text.\n"
+        "With --alone, no table and no configuration are needed: claims 'for checkpoint' and those of --claim take "
+        "their values from the file. dim(NAME, 1) is the second dimension of a tensor, dim(NAME, 0) the first. "
+        "count(NAME) is the number of tensors, and elements(NAME) the number of their elements; {i} in NAME stands for "
+        "any number and * for any string.\n"
         "\n"
-        "With --list, each checkpoint of a list is judged in a process of its own, and has a line of JSON.",
+        "With --list, the claims are evaluated for each checkpoint of a list, in a process of its own, and there is a "
+        "line of JSON for each.",
     .least = 0,
     .most = CLI_MANY,
     .options = options,

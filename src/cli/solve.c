@@ -7,14 +7,20 @@
 
 static const struct cli_option options[] = {
     {.name = "total", .letter = 'n', .argument = "N", .help = "the number of parameters to explain"},
-    {.name = "rounds-to", .letter = 'r', .argument = "FIGURE", .help = "the number as it is printed: 65M, 1.5B"},
-    {.name = "within", .argument = "PERCENT", .help = "with --total: how far from it an answer may be"},
-    {.name = "group", .letter = 'g', .argument = "GROUP", .help = "of one group, not of the whole"},
+    {.name = "rounds-to",
+     .letter = 'r',
+     .argument = "FIGURE",
+     .help = "the number of parameters as a publication prints it: 65M, 1.5B"},
+    {.name = "within", .argument = "PERCENT", .help = "with --total: how far a total may differ from N"},
+    {.name = "group",
+     .letter = 'g',
+     .argument = "GROUP",
+     .help = "count the parameters of one group instead of the whole table"},
     {.name = "free", .argument = "KEY,KEY", .help = "up to three hyper-parameters that change together"},
     {.name = "keep",
      .argument = "KEY/KEY",
-     .help = "with --free: keep this ratio: when one of the two changes, the other follows; may be repeated"},
-    {.name = "all", .help = "with --free: try every integer, not multiples of 64 alone"},
+     .help = "with --free: keep the ratio of two hyper-parameters: if one changes, the other follows; may be repeated"},
+    {.name = "all", .help = "with --free: try every integer, not only multiples of 64"},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
@@ -25,8 +31,9 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"shapeproof solve gpt2 --total 124439808 --set vocab_size=50000", "finds the vocabulary, 50257"},
-    {"shapeproof solve gpt2 --total 350000000 --within 2%", "which single change makes it a model of 350M"},
+    {"shapeproof solve gpt2 --total 124439808 --set vocab_size=50000",
+     "the vocabulary size that gives this total, 50257"},
+    {"shapeproof solve gpt2 --total 350000000 --within 2%", "single changes that give about 350M parameters"},
     {"shapeproof solve attention_is_all_you_need --rounds-to 65M", "the vocabularies that fit the figure of the paper"},
     {"shapeproof solve gpt2-medium --rounds-to 1.5B --free n_layer,n_embd --keep n_embd/n_head",
      "depths and widths of a larger model whose heads are as wide as now"},
@@ -187,20 +194,21 @@ static const struct cli_term statuses[] = {
 
 const struct cli_command cli_solve = {
     .name = "solve",
-    .summary = "find the hyper-parameter, or several together, that give a total",
+    .summary = "find hyper-parameters that give a number of parameters",
     .operands = "[TABLE|MODEL]",
     .description =
-        "Finds, for each hyper-parameter of TABLE, the values that give exactly N parameters, while all others are as "
-        "--config, --set and the table's defaults say. With --rounds-to it finds the ranges of values whose total "
-        "rounds to FIGURE; with --within, the ranges whose total is at most PERCENT away from N. Whole numbers, flags, "
-        "and the numbers in a list are tried, one at a time. Flags come first, "
-        "then powers of two, multiples of 64, multiples of 8, small numbers, other numbers; within each class, values "
-        "closest to the current one come first. The exit status is 1 when nothing gives the total.\n\n"
-        "With --free the hyper-parameters KEY,KEY change together, each between a 32nd of its present value and 32 "
-        "times this value. Those that --keep ties to them follow. If the present value is a multiple of 64, the "
+        "Finds, for each hyper-parameter of TABLE, the values that give exactly N parameters; all others have the "
+        "values of --config, --set and the defaults of the table. With --rounds-to it finds the ranges of values whose "
+        "total rounds to FIGURE; with --within, the ranges whose total differs from N by at most PERCENT. Whole "
+        "numbers, flags, and the numbers in a list are tried, one at a time. Flags are listed first, then powers of "
+        "two, multiples of 64, multiples of 8, small numbers, other numbers; within each class, the value closest to "
+        "the current one is first. The exit status is 1 if no value gives the total.\n"
+        "\n"
+        "With --free the hyper-parameters KEY,KEY change together, each between 1/32 and 32 times its current value. A "
+        "hyper-parameter that --keep ties to one of them follows it. If the current value is a multiple of 64, the "
         "multiples of 64 are tried; otherwise all integers up to 256, and above that the multiples of 64. --all tries "
         "every integer. Round numbers (powers of two, multiples of 128, and below 128 multiples of 4) that change all "
-        "keys by nearly the same factor come first.",
+        "keys by nearly the same factor are listed first.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -8,25 +8,25 @@
 #define CLI_OPTION_CONFIG                                                                                              \
     .name = "config", .letter = 'c', .argument = "FILE",                                                               \
     .help = "the hyper-parameters: a config.json, a Sockeye config, a .hpm file (settings of a Sockeye training), or " \
-            "a GGUF or Keras model, which has "                                                                        \
-            "them in itself"
+            "a GGUF or Keras model, which contains them"
 #define CLI_OPTION_SET                                                                                                 \
     .name = "set", .letter = 'S', .argument = "KEY=VALUE",                                                             \
-    .help = "one hyper-parameter, which wins over the file; may be repeated; text_config.KEY sets KEY in text_config"
+    .help = "set one hyper-parameter, in place of its value in the file; may be repeated; text_config.KEY sets KEY "   \
+            "in text_config"
 #define CLI_OPTION_TABLE                                                                                               \
     .name = "table", .letter = 'T', .argument = "FILE",                                                                \
-    .help = "a table file of your own, a folder of them, or the name of a table"
+    .help = "your own table file, a folder of such files, or the name of a table"
 #define CLI_OPTION_MODEL                                                                                               \
     .name = "model", .letter = 'm', .argument = "NAME",                                                                \
     .help = "the hyper-parameters of a published model, in place of a configuration; 'shapeproof models' lists them"
 #define CLI_OPTION_CLAIMS                                                                                              \
-    .name = "claims", .argument = "FILE", .help = "claims of your own about tables; may be repeated"
+    .name = "claims", .argument = "FILE", .help = "a file of your own claims about tables; may be repeated"
 #define CLI_OPTION_VOCABULARY                                                                                          \
     .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
     .help =                                                                                                            \
-        "how to count the vocabulary sizes that a .hpm file leaves out, from the training texts that it names: by "    \
-        "the rule of Sockeye or of nparam (github.com/Este1le/nparam), or not at all; sockeye is the default if the "  \
-        "texts are there"
+        "how to get the vocabulary sizes if a .hpm file does not give them: count the tokens in the training texts "   \
+        "that it names, by the rule of Sockeye or of nparam (github.com/Este1le/nparam), or leave them open (none); "  \
+        "sockeye is the default if the texts exist"
 
 struct cli_subject {
     struct shapeproof_tables *tables;

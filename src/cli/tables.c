@@ -9,7 +9,7 @@
 static const struct cli_option options[] = {
     {.name = "kind",
      .argument = "KIND",
-     .help = "those of one kind: text, vision, audio, ...; own for those of --table"},
+     .help = "only tables of one kind: text, vision, audio, ...; own for those of --table"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
@@ -19,8 +19,8 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"shapeproof tables", "all of them"},
     {"shapeproof tables qwen", "those with qwen in their name or model_type"},
-    {"shapeproof tables --kind audio '*2vec*'", "the same for a pattern, of one kind"},
-    {"shapeproof tables gpt2", "the text of one, to read or to start your own from"},
+    {"shapeproof tables --kind audio '*2vec*'", "audio tables whose name or model_type matches a pattern"},
+    {"shapeproof tables gpt2", "the text of a table, to read or to start your own from"},
     {NULL, NULL},
 };
 
@@ -134,10 +134,10 @@ const struct cli_command cli_tables = {
     .summary = "list the tables, or show one",
     .operands = "[TABLE|FILTER]",
     .description =
-        "Lists the built-in tables and those of --table FILE: name, kind, title, and the model_type values of a table "
-        "if they are not its name. With FILTER, those that have it in their name, kind or "
-        "model_type; a FILTER with *, ? or [...] must match one of these as a whole. With the name of a TABLE, and "
-        "without --kind and --json, prints its text as it stands in its file.",
+        "Lists the built-in tables and those of --table FILE: name, kind, title, and the model_type values that select "
+        "the table, if they are not its name. FILTER selects the tables that have it in their name, kind or "
+        "model_type; a FILTER with *, ? or [...] must match one of these as a whole. The name of a TABLE, without "
+        "--kind and --json, prints the text of the table.",
     .least = 0,
     .most = 1,
     .options = options,
