@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Writes docs/errata.md to stdout: the errors of publications that the tables know of, from what `prove --json` says.
+# Writes docs/errata.md to stdout, from the output of `prove --json`: the errors of publications.
 #
 #   sh docs/make_errata.sh >docs/errata.md         (from the root; SHAPEPROOF is the command, build/shapeproof)
 #
-# A publication is a file src/tables/papers/claims_*.shapes; the comment at its head is what it is called.
+# A publication is a file src/tables/papers/claims_*.shapes; the comment at its head describes it.
 set -eu
 command=${SHAPEPROOF:-build/shapeproof}
 
@@ -44,11 +44,17 @@ errata >"$list"
 cat <<EOF
 # Errata
 
-This page lists $(wc -l <"$list" | tr -d ' ') wrong statements about numbers of parameters in publications. Each is a
-line of \`src/tables/papers/claims_*.shapes\` that is marked \`erratum\` and that \`shapeproof prove\` refutes. The next
-line that is no erratum is its correction, which \`prove\` proves. Letters such as N and E are those of the table, which
-\`shapeproof derive TABLE\` explains. \`docs/make_errata.sh\` writes this page from the output of
-the command, and a test compares the two. \`shapeproof prove --all\` shows the statements that are right as well.
+This page lists $(wc -l <"$list" | tr -d ' ') wrong statements about numbers of parameters in publications. The
+statements are claims in the files \`src/tables/papers/claims_*.shapes\`. A wrong one is marked \`erratum\`, and
+\`shapeproof prove\` refutes it. Its correction is the next claim without this mark, which \`prove\` proves.
+\`shapeproof prove --all\` also shows the statements that are right.
+
+Each entry names the source of the statement, the table that it is about, and the line of the claim in its file.
+Letters such as N and E are those of the table; \`shapeproof derive TABLE\` explains them. The file of the claims
+defines other names, such as d and \`block\`. The conditions of a claim follow *given*; \`defaults\` means that every
+other flag has its default value.
+
+\`docs/make_errata.sh\` writes this page from the output of \`prove\`, and a test compares the two.
 EOF
 for file in $(cut -f 1 "$list" | uniq); do
     printf '\n## %s\n\n%s\n' "$file" "$(title "$file")"
@@ -56,7 +62,7 @@ for file in $(cut -f 1 "$list" | uniq); do
     function code(text) { sub(/^(erratum |claim )+/, "", text); return "`" text "`" }
     function item(label, text) { if (text != "") print "- " label ": " text }
     $1 == file {
-        print "\n**" $3 "** (table `" $4 "`, line " $2 ")\n"
+        print "\n**" $3 "** (about `" $4 "`, claim in line " $2 ")\n"
         item("claimed", code($5) ($6 == "" ? "" : ", given `" $6 "`"))
         item($7 ~ /, printed as / || $7 ~ /^[0-9]+, claimed / ? "computed" : "difference", $7)
         item("counter-example", $8)
