@@ -7,7 +7,8 @@
 
 #define CLI_OPTION_LIST                                                                                                \
     .name = "list", .letter = 'l', .argument = "FILE",                                                                 \
-    .help = "process the checkpoints in FILE, one path a line, and write a line of JSON for each; - is standard input"
+    .help = "process the checkpoints that FILE lists, one path a line, and write a line of JSON for each; - is "       \
+            "standard input"
 #define CLI_OPTION_RESUME                                                                                              \
     .name = "resume", .argument = "FILE",                                                                              \
     .help = "with --list: append the lines to FILE, and skip the paths that have a line there"
