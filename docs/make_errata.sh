@@ -64,7 +64,8 @@ for file in $(cut -f 1 "$list" | uniq); do
     $1 == file {
         print "\n**" $3 "** (about `" $4 "`, claim in line " $2 ")\n"
         item("claimed", code($5) ($6 == "" ? "" : ", given `" $6 "`"))
-        item($7 ~ /, printed as / || $7 ~ /^[0-9]+, claimed / ? "computed" : "difference", $7)
+        computed = sub(/, printed as /, "; the publication prints ", $7) || $7 ~ /^[0-9]+, claimed /
+        item(computed ? "computed" : "difference", $7)
         item("counter-example", $8)
         item("cases", $9)
         item("correct", $10 == "" ? "" : code($10))
