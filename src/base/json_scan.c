@@ -95,7 +95,7 @@ static size_t read_escape(const char *p, size_t left, uint32_t *code)
     uint32_t low;
     if (left < 2) return 0;
     if (p[1] != 'u') {
-        const char *letter = p[1] ? strchr(letters, p[1]) : NULL;
+        const char *letter = strchr(letters, p[1]); /* a NUL stands for itself, as \u0000 does */
         if (letter) *code = (unsigned char)meanings[letter - letters];
         return letter ? 2 : 0;
     }

@@ -19,15 +19,16 @@ struct fixture {
 };
 
 /* Scans a copy in a block of exactly its size, so that the sanitizers see a byte too many. free(json.text). */
-static void begin(struct fixture *fixture, const char *text)
+static void begin_bytes(struct fixture *fixture, const char *text, size_t length)
 {
-    const size_t length = strlen(text);
     char *copy = malloc(length ? length : 1);
     assert_non_null(copy);
     memcpy(copy, text, length);
     fixture->error = (struct shapeproof_error){0};
     fixture->json = (struct sp_json){.what = "text", .text = copy, .length = length, .error = &fixture->error};
 }
+
+static void begin(struct fixture *fixture, const char *text) { begin_bytes(fixture, text, strlen(text)); }
 
 static bool is_json(const char *text)
 {
@@ -150,6 +151,23 @@ static void test_strings(void **state)
     assert_false(is_json("\"\\ud800\\ue000\""));
     assert_false(is_json("\"\\ud83d\\u00e9\""));
     assert_false(is_json("\"\\u00g0\""));
+}
+
+/* A NUL is no character of a string, however it is written: what C takes for the end would hide the rest. */
+static void test_no_nul(void **state)
+{
+    (void)state;
+    static const struct {
+        char text[10];
+        size_t length;
+    } strings[] = {{"\"\\u0000a\"", 9}, {"\"\\\0a\"", 5}, {"\"\\\0\"", 4}, {"\"\\\0", 3}};
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+        struct fixture fixture;
+        begin_bytes(&fixture, strings[i].text, strings[i].length);
+        assert_null(sp_json_string(&fixture.json));
+        assert_string_equal(fixture.error.message, "text: NUL in a string at byte 1");
+        free(fixture.json.text);
+    }
 }
 
 /* A string is looked at eight bytes at a time: each byte in each place of it, before further ones and at the end. */
@@ -280,10 +298,15 @@ static void test_failure_sticks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grammar),  cmocka_unit_test(test_every_escape),
-        cmocka_unit_test(test_strings),  cmocka_unit_test(test_every_byte_in_every_place),
-        cmocka_unit_test(test_integers), cmocka_unit_test(test_arrays_of_integers),
-        cmocka_unit_test(test_depth),    cmocka_unit_test(test_failure_sticks),
+        cmocka_unit_test(test_grammar),
+        cmocka_unit_test(test_every_escape),
+        cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_no_nul),
+        cmocka_unit_test(test_every_byte_in_every_place),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_arrays_of_integers),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_failure_sticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
