@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -156,10 +157,32 @@ static void test_pieces_are_used_once(void **state)
     assert_joins(&tensors, "attn.kv_proj = k_proj + v_proj");
 }
 
+/* The parts are the first side, and the modules of the wholes stand in another order. */
+static void test_any_order_of_modules(void **state)
+{
+    static const int order[] = {2, 0, 1};
+    struct tensors tensors = {.count = 0};
+    char name[40];
+    (void)state;
+    for (int layer = 0; layer < 3; layer++)
+        for (int part = 0; part < 2; part++) {
+            snprintf(name, sizeof name, "l.%d.mlp.%s.weight", layer, part ? "up" : "gate");
+            sp_joints_add_part(&tensors.joints, name, piece_of(&tensors, 8, 8), SP_JOINT_FIRST_SIDE);
+        }
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "l.%d.mlp.gate_up.weight", order[i]);
+        sp_joints_add_whole(&tensors.joints, name, piece_of(&tensors, 16, 8), SP_JOINT_OTHER_SIDE);
+    }
+    assert_joins(&tensors, "mlp.gate_up = gate + up\nmlp.gate_up = gate + up\nmlp.gate_up = gate + up");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_projections), cmocka_unit_test(test_shapes_and_names),
-                                       cmocka_unit_test(test_experts), cmocka_unit_test(test_nothing_is_claimed),
-                                       cmocka_unit_test(test_pieces_are_used_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_projections),
+                                       cmocka_unit_test(test_shapes_and_names),
+                                       cmocka_unit_test(test_experts),
+                                       cmocka_unit_test(test_nothing_is_claimed),
+                                       cmocka_unit_test(test_pieces_are_used_once),
+                                       cmocka_unit_test(test_any_order_of_modules)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
