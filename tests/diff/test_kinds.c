@@ -138,6 +138,16 @@ static void sizes(void **state)
            "differs: 3 tensors added: h.2.{norm,up,down}.weight; 2 layers against 3");
 }
 
+/* Four tensors of other shapes make another model; fewer are no more than themselves. */
+static void few_other_sizes(void **state)
+{
+    (void)state;
+    expect("a F32 8\nb F32 8\nc F32 8\nd F32 8x5", "a F32 9\nb F32 9\nc F32 9\nd F32 8x5",
+           "differs: 3 tensors of another shape: (8) in A, (9) in B");
+    expect("a F32 8\nb F32 8\nc F32 8\nd F32 8x5", "a F32 9\nb F32 9\nc F32 9\nd F32 9x5",
+           "differs: 4 tensors of another shape: a, b, c and 1 more; 8 against 9");
+}
+
 static void nothing_in_common(void **state)
 {
     (void)state;
@@ -171,6 +181,7 @@ int main(void)
         cmocka_unit_test(quantised_in_both),
         cmocka_unit_test(quantised_of_another_model),
         cmocka_unit_test(sizes),
+        cmocka_unit_test(few_other_sizes),
         cmocka_unit_test(nothing_in_common),
         cmocka_unit_test(fused),
     };
