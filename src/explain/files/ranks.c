@@ -269,34 +269,38 @@ static uint64_t most_common_ranks(const struct shapeproof_check *check)
     return best;
 }
 
-/* Whether one hyper-parameter is in all of the dimensions, each given by its keys. There must be a first one. */
-static bool have_common_key(const struct sp_keys *dimensions, size_t count)
+/* Drops the keys that are not among `others`, and returns how many remain. */
+static size_t keep_common_keys(size_t *keys, size_t count, struct sp_keys others)
 {
-    for (size_t i = 0; i < dimensions[0].count; i++) {
-        size_t with = 0;
-        while (with < count && sp_keys_contain(dimensions[with], dimensions[0].list[i])) with++;
-        if (with == count) return true;
-    }
-    return false;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (sp_keys_contain(others, keys[i])) keys[kept++] = keys[i];
+    return kept;
 }
-
-enum { MAX_DIMENSIONS = 32 };
 
 /* Whether one hyper-parameter is in every dimension that was cut: if it is wrong, that explains the same more simply.
  */
 static bool has_one_factor(const struct shapeproof_check *check, uint64_t ranks)
 {
-    struct sp_keys dimensions[MAX_DIMENSIONS] = {{NULL, 0}};
-    size_t count = 0;
+    size_t *common = NULL, count = 0; /* the keys that all dimensions so far have */
+    bool is_any_cut = false;
     struct sp_map asked = {0}; /* messages: findings in the same words are about the same keys */
     struct slice slice;
-    for (size_t i = 0; i < check->finding_count && count < MAX_DIMENSIONS; i++) {
+    for (size_t i = 0; i < check->finding_count && (count || !is_any_cut); i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
-        if (slice_of(check, finding, &slice) && slice.ranks == ranks && sp_map_add(&asked, finding->message, i))
-            dimensions[count++] = sp_prediction_dimension_keys(check->prediction, finding->predicted, slice.dimension);
+        if (!slice_of(check, finding, &slice) || slice.ranks != ranks || !sp_map_add(&asked, finding->message, i))
+            continue;
+        const struct sp_keys keys =
+            sp_prediction_dimension_keys(check->prediction, finding->predicted, slice.dimension);
+        if (!is_any_cut) {
+            is_any_cut = true;
+            common = sp_realloc(NULL, keys.count, sizeof *common);
+            for (; count < keys.count; count++) common[count] = keys.list[count];
+        } else count = keep_common_keys(common, count, keys);
     }
     sp_map_free(&asked);
-    return !count || have_common_key(dimensions, count);
+    free(common);
+    return count || !is_any_cut;
 }
 
 /* Whether the module is one that makes queries, alone or with keys and values. */
