@@ -288,6 +288,10 @@ static void proved_by_cases(void **state)
     expect(TABLE "claim count(i in 1..n: k*[1 < i] == k) = n - 1\n", SHAPEPROOF_PROVED, NULL); /* k is no 0 */
     expect(TABLE "claim count(i in 1..n: [1 < i]*[i < 3]) = [1 < n]\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim count(i in 1..n: 1 - [1 < i]) = 1\n", SHAPEPROOF_PROVED, NULL);
+#define BEHIND_FIRST "claim sum(i in 1..n: [1 < i]*((k*[1 < i] + m - m*[1 < i]) // 3)) = "
+    expect(TABLE BEHIND_FIRST "(n - 1)*(k // 3)\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE BEHIND_FIRST "n*(k // 3)\n", SHAPEPROOF_REFUTED, NULL);
+#undef BEHIND_FIRST
     expect_reason(TABLE "claim count(i in 1..n: 5)/5 = n\n", "count needs a condition");
     expect_reason(TABLE "claim count(i in 1..n: 3*[1 < i])/3 = n - 1\n", "count needs a condition");
     expect(TABLE "claim [k*[m < n] < k] = 1 - [m < n]\n", SHAPEPROOF_PROVED, NULL);

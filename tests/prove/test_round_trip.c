@@ -17,11 +17,7 @@ enum { STEP = 16 }; /* every sixteenth table is in the sample */
 
 /* Tables whose formulas are not all proved: the sums over lists of theirs are written in more than one way, or they
  * take more than prove may spend. */
-static const char *const open_tables[] = {"autoencoder_kl_hunyuan_image",
-                                          "autoencoder_kl_qwen_image",
-                                          "autoencoder_kl_qwen_image_21",
-                                          "autoencoder_kl_wan",
-                                          "autoformer",
+static const char *const open_tables[] = {"autoformer",
                                           "d_fine",
                                           "deimv2",
                                           "informer",
@@ -31,16 +27,6 @@ static const char *const open_tables[] = {"autoencoder_kl_hunyuan_image",
                                           "llava_onevision",
                                           "mistral3",
                                           "time_series_transformer",
-                                          "timm_byoa",
-                                          "timm_byob",
-                                          "timm_cpubone",
-                                          "timm_cspnet",
-                                          "timm_lcnetv2",
-                                          "timm_maxxvit",
-                                          "timm_nfnet",
-                                          "timm_repvgg",
-                                          "timm_vovnet",
-                                          "torchvision_efficientnet",
                                           "video_llava"};
 
 static bool is_open_table(const char *name)

@@ -319,6 +319,11 @@ const struct sp_poly *sp_sym_put(struct sp_symbolic *symbolic, const struct sp_p
     return reduce_quietly(symbolic, poly, &atom, &value, 1);
 }
 
+const struct sp_poly *sp_sym_compute_again(struct sp_symbolic *symbolic, const struct sp_poly *poly)
+{
+    return reduce_quietly(symbolic, poly, NULL, NULL, 0);
+}
+
 static int exponent_in(const struct sp_term *term, size_t atom)
 {
     for (size_t i = 0; i < term->count; i++)

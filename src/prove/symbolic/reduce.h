@@ -39,5 +39,8 @@ size_t sp_positive_atom(struct sp_symbolic *symbolic, size_t condition);
 /* One value for one atom, and nothing assumed; NULL as above. */
 const struct sp_poly *sp_sym_put(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t atom,
                                  const struct sp_poly *value);
+/* The polynomial with everything in it computed again, by what is known now: of the open loops and of sizes. NULL as
+ * above. */
+const struct sp_poly *sp_sym_compute_again(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 
 #endif

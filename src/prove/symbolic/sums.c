@@ -345,6 +345,19 @@ static bool find_end_of_loop(const struct loop *loop, const struct sp_poly *body
     return false;
 }
 
+/* The body with what is seen of the index between these ends put in: of f(i > 0 ? E : W) from 1 on f(E), however deep
+ * the condition is within f. The body itself where that has no value. */
+static const struct sp_poly *body_between(const struct loop *loop, const struct sp_poly *body,
+                                          const struct sp_poly *first, const struct sp_poly *last)
+{
+    struct sp_open_loops *loops = &loop->symbolic->loops;
+    if (loops->count == sizeof loops->items / sizeof *loops->items) return body;
+    loops->items[loops->count++] = (struct sp_open_loop){loop->index, first, last};
+    const struct sp_poly *computed = sp_sym_compute_again(loop->symbolic, body);
+    loops->count--;
+    return computed ? computed : body;
+}
+
 /* The iteration at the end, and the sum of the others: of "i == 0 ? E : channels[i - 1]" E and the sum of channels[i -
  * 1] from 1 on, in which no condition is left. NULL when the one iteration has no value. */
 static const struct sp_poly *sum_without_end(const struct loop *loop, const struct sp_poly *body, struct end end)
@@ -360,8 +373,8 @@ static const struct sp_poly *sum_without_end(const struct loop *loop, const stru
     multiply_sums(loop, &iteration, not_less(loop, loop->last, loop->first));
     const struct sp_poly *first = end.is_first ? sp_poly_add(algebra, loop->first, one) : loop->first;
     const struct sp_poly *last = end.is_first ? loop->last : sp_poly_sub(algebra, loop->last, one);
-    const struct sp_poly *others =
-        sp_sym_sum(symbolic, loop->span, loop->index, end.is_first ? holds_not : holds, first, last);
+    const struct sp_poly *rest = body_between(loop, end.is_first ? holds_not : holds, first, last);
+    const struct sp_poly *others = sp_sym_sum(symbolic, loop->span, loop->index, rest, first, last);
     return sp_poly_add(algebra, iteration, others);
 }
 
