@@ -300,6 +300,17 @@ static void proved_by_cases(void **state)
 #undef TABLE
 }
 
+/* An item of a row is 0 where one of the rows has 0 there. */
+static void items_of_rows(void **state)
+{
+    (void)state;
+#define TABLE                                                                                                          \
+    "table t\nw = row(name, [[\"\", 4, 0], [\"b\", 2, 3]])\nx (n, w[2] > 0 ? w[2] : n)\ny (w[1] > 1 ? n : 1)\n"
+    expect(TABLE "claim total = n*w[2] + n\n", SHAPEPROOF_UNDECIDED, NULL); /* n^2 + n where w[2] is 0 */
+    expect(TABLE "claim total = n*w[2] + n^2*[w[2] == 0] + n\n", SHAPEPROOF_PROVED, NULL);
+#undef TABLE
+}
+
 /* Rows by their names: without optional ones, buffers and tied tensors, in the case that is claimed. */
 static void rows_by_name(void **state)
 {
@@ -517,6 +528,7 @@ int main(void)
                                        cmocka_unit_test(keys_of_other_kinds),
                                        cmocka_unit_test(proved_by_cases),
                                        cmocka_unit_test(names_of_parts),
+                                       cmocka_unit_test(items_of_rows),
                                        cmocka_unit_test(rows_by_name),
                                        cmocka_unit_test(where_there_is_no_value)};
     return cmocka_run_group_tests(tests, NULL, NULL);

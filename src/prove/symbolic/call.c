@@ -3,6 +3,7 @@
 #include "prove/symbolic/operations.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,32 +18,96 @@ static const struct sp_atom_properties nothing_known = {0};
 static const struct sp_atom_properties given_item = {
     .is_whole = true, .is_bounded = true, .is_given = true, .least = 1};
 
-/* The properties of an unknown item of a known list: of [3, 1, 2] it is whole and at least 1. None if an item is no
- * integer. */
-static struct sp_atom_properties item_of_value(struct shapeproof_value list)
+/* Finds a number below which a number never is: of 7 it is 7, of 0.25 it is 0, of E it is 1. False where none is seen.
+ */
+static bool find_least(struct sp_symbolic *symbolic, struct sp_sym number, int64_t *least)
+{
+    enum { FARTHEST = 1 << 30 };
+    struct shapeproof_value value;
+    if (!sp_sym_literal(number, &value)) {
+        *least = sp_poly_is_at_least(symbolic, number.poly, 1);
+        return sp_poly_never_negative(symbolic, number.poly);
+    }
+    const double known = sp_value_as_real(value);
+    *least = (int64_t)floor(fmax(-FARTHEST, fmin(known, FARTHEST)));
+    return known >= -FARTHEST;
+}
+
+/* The properties that all these numbers have, and so any one of them: of 3, 1 and 2 that it is whole and at least 1; of
+ * E and E - 9 that it is whole; of 0.25 and E that it is at least 0. None if one is no number. */
+static struct sp_atom_properties any_of(struct sp_symbolic *symbolic, const struct sp_sym *items, size_t count)
 {
     struct sp_atom_properties fact = {.is_whole = true, .is_bounded = true, .least = INT64_MAX};
-    for (size_t i = 0; i < list.count; i++) {
-        const struct shapeproof_value item = list.items[i];
-        if (item.type != SHAPEPROOF_VALUE_INT) return nothing_known;
-        if (item.integer < fact.least) fact.least = item.integer;
+    for (size_t i = 0; i < count; i++) {
+        struct shapeproof_value value;
+        int64_t least = 0;
+        const bool is_known = sp_sym_literal(items[i], &value);
+        if (is_known ? !sp_value_is_number(value) : items[i].kind != SP_SYM_NUMBER) return nothing_known;
+        fact.is_given = fact.is_given || !is_known;
+        fact.is_whole = fact.is_whole && items[i].kind == SP_SYM_NUMBER && sp_poly_is_whole(symbolic, items[i].poly);
+        fact.is_bounded = fact.is_bounded && find_least(symbolic, items[i], &least);
+        if (least < fact.least) fact.least = least;
     }
+    if (!count) return nothing_known;
+    if (!fact.is_bounded) fact.least = 0;
     return fact;
 }
 
-/* The properties that all these numbers have, and so any one of them: whole, bounded below by 0 or by 1. Of E and E - 9
- * it is whole, without a bound. */
-static struct sp_atom_properties any_of(struct sp_symbolic *symbolic, const struct sp_sym *items, size_t count)
+/* ---- what an item may be ---- */
+
+enum { MAX_VALUES = 4096 };
+
+/* The values of which a number, or a list, is one. */
+struct values {
+    struct sp_sym *items; /* heap */
+    size_t count, capacity;
+};
+
+/* Adds the item of a list at the place, or each for a place below 0, which is not known. Of what is no list, or has no
+ * such item, nothing: that is a mistake wherever it is the value. */
+static void add_items(struct sp_symbolic *symbolic, struct sp_sym list, int64_t place, struct values *values)
 {
-    struct sp_atom_properties fact = {.is_whole = true, .is_bounded = true, .is_given = true, .least = 1};
-    for (size_t i = 0; i < count; i++) {
-        if (items[i].kind != SP_SYM_NUMBER) return nothing_known;
-        fact.is_whole = fact.is_whole && sp_poly_is_whole(symbolic, items[i].poly);
-        fact.is_bounded = fact.is_bounded && sp_poly_never_negative(symbolic, items[i].poly);
-        if (fact.least && !sp_poly_is_at_least(symbolic, items[i].poly, 1)) fact.least = 0;
+    const bool is_known = list.kind == SP_SYM_VALUE && list.value.type == SHAPEPROOF_VALUE_LIST;
+    const size_t count = is_known ? list.value.count : list.kind == SP_SYM_OPAQUE ? list.count : 0;
+    for (size_t i = 0; i < count && values->count <= MAX_VALUES; i++)
+        if (place < 0 || (uint64_t)place == i)
+            *SP_PUSH(values) = is_known ? sp_sym_of_value(symbolic, list.value.items[i]) : list.items[i];
+}
+
+static bool find_items(struct sp_symbolic *symbolic, const struct sp_sym *args, struct values *values);
+
+/* Adds all lists that a value may be: itself where its items are known, else rows of tables, or items of these. Of
+ * row(a, [["x", 4, [0]], ["y", 2, [3]]]) it adds both rows, of the item 2 of it [0] and [3]. False for a list that
+ * comes about in another way, or is one of too many. */
+static bool find_lists(struct sp_symbolic *symbolic, struct sp_sym list, struct values *lists)
+{
+    const size_t atom = list.kind == SP_SYM_NUMBER ? sp_atom_alone(list.poly) : SIZE_MAX;
+    const struct sp_origin *origin = atom == SIZE_MAX ? NULL : sp_atom_info(symbolic, atom)->origin;
+    if (list.kind == SP_SYM_VALUE || list.items) {
+        *SP_PUSH(lists) = list;
+        return true;
     }
-    if (!fact.is_whole || !fact.is_bounded) fact.least = 0;
-    return fact;
+    if (!origin) return false;
+    if (origin->operation.kind == SP_DO_INDEX) return find_items(symbolic, origin->args, lists);
+    if (origin->operation.kind != SP_DO_CALL || strcmp(origin->operation.function->name, "row") != 0) return false;
+    for (size_t i = 1; i < origin->count; i++) {
+        if (sp_sym_is_numeric(origin->args[i])) return false;
+        add_items(symbolic, origin->args[i], -1, lists);
+    }
+    return lists->count <= MAX_VALUES;
+}
+
+/* Adds all that args[0][args[1]] may be. False as above. */
+static bool find_items(struct sp_symbolic *symbolic, const struct sp_sym *args, struct values *values)
+{
+    struct values lists = {0};
+    struct shapeproof_value place;
+    const bool is_known = sp_sym_literal(args[1], &place) && place.type == SHAPEPROOF_VALUE_INT;
+    const bool found = find_lists(symbolic, args[0], &lists);
+    for (size_t i = 0; found && i < lists.count; i++)
+        add_items(symbolic, lists.items[i], is_known ? place.integer : -1, values);
+    free(lists.items);
+    return found && values->count <= MAX_VALUES;
 }
 
 /* Whether a number is a hyper-parameter, or is taken from one: a member, an item, one of two keys, a function of it. */
@@ -56,13 +121,16 @@ static bool is_from_key(struct sp_symbolic *symbolic, struct sp_sym sym)
            kind == SP_DO_CALL;
 }
 
-/* The properties of an unknown item of a list; of a number, as at(x, i) has it, those of the number. */
-static struct sp_atom_properties item_of(struct sp_symbolic *symbolic, struct sp_sym list)
+/* The properties of the item args[0][args[1]]; of a number, as at(x, i) has it, those of the number. */
+static struct sp_atom_properties item_of(struct sp_symbolic *symbolic, const struct sp_sym *args)
 {
-    if (list.kind == SP_SYM_VALUE && list.value.type == SHAPEPROOF_VALUE_LIST) return item_of_value(list.value);
-    if (list.items) return any_of(symbolic, list.items, list.count);
-    if (list.kind != SP_SYM_NUMBER) return nothing_known;
-    return is_from_key(symbolic, list) ? given_item : any_of(symbolic, &list, 1);
+    struct values values = {0};
+    struct sp_atom_properties fact = nothing_known;
+    if (find_items(symbolic, args, &values)) fact = any_of(symbolic, values.items, values.count);
+    else if (args[0].kind == SP_SYM_NUMBER)
+        fact = is_from_key(symbolic, args[0]) ? given_item : any_of(symbolic, args, 1);
+    free(values.items);
+    return fact;
 }
 
 /* An item outside its list, which has no value. The table may still be right, as for c ? 7 : W[4] with a W of four
@@ -115,7 +183,7 @@ bool sp_sym_item(struct sp_symbolic *symbolic, const struct sp_operation *operat
         *out = is_value ? sp_sym_of_value(symbolic, list.value.items[place.integer]) : list.items[place.integer];
         return true;
     }
-    const struct sp_atom_properties fact = item_of(symbolic, list);
+    const struct sp_atom_properties fact = item_of(symbolic, args);
     sp_sym_mark_list(symbolic, list);
     *out =
         sp_atom_computed(symbolic, operation, args, 2, fact,
@@ -286,7 +354,7 @@ static struct sp_atom_properties call_fact(struct sp_symbolic *symbolic, const s
     struct sp_atom_properties fact = {.is_condition = is_named_function(operation, "starts_with") ||
                                                       is_named_function(operation, "ends_with")};
     fact.is_whole = true;
-    if (is_named_function(operation, "at")) return item_of(symbolic, args[0]);
+    if (is_named_function(operation, "at")) return item_of(symbolic, args);
     if (counts_items(operation) || is_named_function(operation, "release")) fact.is_bounded = true;
     else if (is_number) fact.is_bounded = sp_poly_never_negative(symbolic, args[0].poly);
     const bool rounds_up = is_named_function(operation, "ceil_div") || is_named_function(operation, "round_up");
