@@ -21,13 +21,7 @@ static const char *const open_tables[] = {"autoformer",
                                           "d_fine",
                                           "deimv2",
                                           "informer",
-                                          "llava",
-                                          "llava_next",
-                                          "llava_next_video",
-                                          "llava_onevision",
-                                          "mistral3",
-                                          "time_series_transformer",
-                                          "video_llava"};
+                                          "time_series_transformer"};
 
 static bool is_open_table(const char *name)
 {

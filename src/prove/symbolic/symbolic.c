@@ -2,6 +2,7 @@
  * The value of an expression. What names mean is in meaning.c, what operations give in operate.c. */
 #include "prove/symbolic/symbolic.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,8 +175,17 @@ static const struct sp_symbol_info *symbol_of_key(const struct sp_symbolic *symb
     return NULL;
 }
 
+/* Whether the table has the symbol x[0], what at(x, 0) is of a symbol x. */
+static bool has_side(struct sp_symbolic *symbolic, const struct sp_symbol_info *symbol, struct sp_sym place)
+{
+    struct shapeproof_value side;
+    if (!sp_sym_literal(place, &side) || side.type != SHAPEPROOF_VALUE_INT) return false;
+    return sp_sym_symbol(symbolic, sp_arena_printf(&symbolic->algebra.arena, "%s[%" PRId64 "]", symbol->key,
+                                                   side.integer)) != NULL;
+}
+
 /* LIST[i]. A claim writes patch_size[0] as well of what may be one number for both sides, which is at(patch_size, 0).
- */
+ * So it is in the formulas of a table that asks for at(patch_size, 0), also where patch_size is a list elsewhere. */
 static bool symbolic_item(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                           struct sp_sym *out)
 {
@@ -184,7 +194,7 @@ static bool symbolic_item(struct sp_symbolic *symbolic, const struct sp_sym_env 
     if (!sp_sym_eval(symbolic, env, expr->args[0], &args[0]) || !sp_sym_eval(symbolic, env, expr->args[1], &args[1]))
         return false;
     const struct sp_symbol_info *symbol = env->group ? symbol_of_key(symbolic, args[0]) : NULL;
-    if (symbol && !symbol->is_list) {
+    if (symbol && (!symbol->is_list || has_side(symbolic, symbol, args[1]))) {
         operation.kind = SP_DO_CALL;
         operation.function = sp_function_find("at");
     }
