@@ -275,6 +275,8 @@ static void proved_by_cases(void **state)
     expect(TABLE "claim [h] = n*(L - F) when F <= L\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim [h] = n*(L - min(F, L)) when F <= L\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim [h] = n*L when F == 0\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim max(k, n) = k when n*[m < 3] + n <= k\n", SHAPEPROOF_PROVED, NULL); /* no list in a condition */
+    expect(TABLE "claim max(k, n) = k when n*[m < 3] <= k\n", SHAPEPROOF_REFUTED, NULL);
     expect(TABLE "claim total = sum([[g], [h]])\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim [g] = sum([n, m])*k\n", SHAPEPROOF_REFUTED, NULL);
     expect(TABLE "claim [g]/k = sum([n*m])\n", SHAPEPROOF_UNDECIDED, NULL); /* a bracket is a group or a condition */

@@ -32,7 +32,8 @@ static struct sp_expr *parse_target(struct sp_parser *parser, const char **path)
     return object;
 }
 
-/* One NAME = value, or a condition. A bracket begins a list here.
+/* One NAME = value, or a condition. In a value a bracket begins a list; in a condition it is read as in a claim: [a <
+ * 0] is 1 where a < 0.
  *
  *     value = [ NAME { "." NAME } "=" ] expr ; */
 static bool parse_value(struct sp_parser *parser, struct sp_argument *into)
@@ -45,7 +46,7 @@ static bool parse_value(struct sp_parser *parser, struct sp_argument *into)
         if (into->target && sp_parse_accept(parser, "=")) into->name = path;
         else parser->lexer = before;
     }
-    parser->in_claim = false;
+    parser->in_claim = !into->name;
     into->expr = parser->failed ? NULL : sp_parse_expression(parser);
     parser->in_claim = true;
     return into->expr != NULL;
