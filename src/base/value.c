@@ -12,8 +12,8 @@
 
 const char *sp_value_kind(enum shapeproof_value_type type)
 {
-    static const char *const names[] = {"absent",        "null",   "unknown", "a truth value", "an integer",
-                                        "a real number", "a text", "a list",  "an object"};
+    static const char *const names[] = {"absent",        "null",     "unknown", "a truth value", "an integer",
+                                        "a real number", "a string", "a list",  "an object"};
     return names[type];
 }
 

@@ -10,7 +10,7 @@
 #include "shapeproof/table.h"
 
 /* When shapeproof_predict has failed with SHAPEPROOF_ERR_TABLE and `message`: which setting is to blame, if one is of
- * another kind than the table can use: "--set n_layer=abc: expected an integer, found a text"; or NULL. Free with
+ * another kind than the table can use: "--set n_layer=abc: expected an integer, found a string"; or NULL. Free with
  * shapeproof_free. */
 char *sp_mistyped_setting(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
                           const struct shapeproof_predict_options *options, const char *message);

@@ -86,7 +86,7 @@ static bool read_character(struct words *words, const char *bytes, size_t length
     uint32_t code;
     *size = sp_utf8_decode(bytes, length, &code);
     if (!*size) return !last && length < 4 ? true : wrong_byte(words, offset, "not UTF-8");
-    if (!code) return wrong_byte(words, offset, "a NUL in a text");
+    if (!code) return wrong_byte(words, offset, "a NUL in a string");
     if (is_text_space(code)) return end_word(words);
     sp_text_append(&words->word, bytes, *size);
     return true;

@@ -153,7 +153,7 @@ static bool put_node(struct reader *reader, struct node node)
     struct open *open = &reader->stack[reader->depth - 1];
     if (reader->depth + node.height > MAX_DEPTH)
         return wrong_at(reader, reader->mark, SHAPEPROOF_KIND_LIMIT, "nested more than 64 deep", "");
-    if (open->kind == MAPPING && !open->key) return wrong_yaml(reader, "a key must be a text or a number");
+    if (open->kind == MAPPING && !open->key) return wrong_yaml(reader, "a key must be a string or a number");
     SP_GROW(open->members, open->count, open->capacity);
     open->members[open->count++] = (struct shapeproof_member){open->key, node.value};
     open->key = NULL;
@@ -167,7 +167,7 @@ static bool begin_collection(struct reader *reader, enum collection kind, const 
     if (reader->depth == MAX_DEPTH)
         return wrong_at(reader, reader->mark, SHAPEPROOF_KIND_LIMIT, "nested more than 64 deep", "");
     const struct open *outer = reader->depth ? &reader->stack[reader->depth - 1] : NULL;
-    if (outer && outer->kind == MAPPING && !outer->key) return wrong_yaml(reader, "a key must be a text or a number");
+    if (outer && outer->kind == MAPPING && !outer->key) return wrong_yaml(reader, "a key must be a string or a number");
     struct open *open = &reader->stack[reader->depth++];
     *open = (struct open){.kind = kind, .nodes_before = reader->total};
     if (anchor) open->anchor = sp_arena_string(reader->arena, anchor);
@@ -211,7 +211,7 @@ static bool scalar(struct reader *reader, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
     struct open *open = reader->depth ? &reader->stack[reader->depth - 1] : NULL;
-    if (strlen(text) != event->data.scalar.length) return wrong_yaml(reader, "a text with a NUL character in it");
+    if (strlen(text) != event->data.scalar.length) return wrong_yaml(reader, "a string with a NUL character in it");
     if (!spend_nodes(reader, 1)) return false;
     if (open && open->kind == MAPPING && !open->key) {
         open->key = sp_arena_string(reader->arena, text);

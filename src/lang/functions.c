@@ -69,7 +69,7 @@ static bool length(const struct shapeproof_value *args, size_t count, struct sha
     if (args[0].type == SHAPEPROOF_VALUE_STRING) *result = sp_value_int((int64_t)strlen(args[0].string));
     else if (args[0].type == SHAPEPROOF_VALUE_LIST || args[0].type == SHAPEPROOF_VALUE_OBJECT)
         *result = sp_value_int((int64_t)args[0].count);
-    else return fail_call(problem, "takes a list, an object or a text");
+    else return fail_call(problem, "takes a list, an object or a string");
     return true;
 }
 
@@ -214,9 +214,9 @@ static bool call_skip(const struct shapeproof_value *args, size_t count, struct 
 {
     (void)count;
     if (args[0].type != SHAPEPROOF_VALUE_STRING || args[1].type != SHAPEPROOF_VALUE_INT)
-        return fail_call(problem, "takes a text and an integer");
+        return fail_call(problem, "takes a string and an integer");
     if (args[1].integer < 0 || (uint64_t)args[1].integer > strlen(args[0].string))
-        return fail_call(problem, "the text is too short");
+        return fail_call(problem, "the string is too short");
     *result = sp_value_string(args[0].string + args[1].integer);
     return true;
 }
@@ -286,10 +286,10 @@ static bool find_affix(enum affix kind, const struct shapeproof_value *args, str
     const size_t count = several ? args[1].count : 1;
     bool found = false;
     if (args[0].type != SHAPEPROOF_VALUE_STRING)
-        return fail_call(problem, "takes a text and a text or a list of texts");
+        return fail_call(problem, "takes a string and a string or a list of strings");
     for (size_t i = 0; i < count; i++) {
         if (affixes[i].type != SHAPEPROOF_VALUE_STRING)
-            return fail_call(problem, "takes a text and a text or a list of texts");
+            return fail_call(problem, "takes a string and a string or a list of strings");
         found = found || has_affix(kind, args[0].string, affixes[i].string);
     }
     *result = sp_value_bool(found);
@@ -317,13 +317,13 @@ static bool call_row(const struct shapeproof_value *args, size_t count, struct s
 {
     size_t longest = 0;
     bool found = false;
-    if (args[0].type != SHAPEPROOF_VALUE_STRING) return fail_call(problem, "takes a text and lists of rows");
+    if (args[0].type != SHAPEPROOF_VALUE_STRING) return fail_call(problem, "takes a string and lists of rows");
     for (size_t i = 1; i < count; i++) {
-        if (args[i].type != SHAPEPROOF_VALUE_LIST) return fail_call(problem, "takes a text and lists of rows");
+        if (args[i].type != SHAPEPROOF_VALUE_LIST) return fail_call(problem, "takes a string and lists of rows");
         for (size_t k = 0; k < args[i].count; k++) {
             const struct shapeproof_value row = args[i].items[k];
             if (row.type != SHAPEPROOF_VALUE_LIST || !row.count || row.items[0].type != SHAPEPROOF_VALUE_STRING)
-                return fail_call(problem, "a row is a list that begins with a text");
+                return fail_call(problem, "a row is a list that begins with a string");
             const size_t length = strlen(row.items[0].string);
             if ((found && length <= longest) || strncmp(args[0].string, row.items[0].string, length) != 0) continue;
             found = true;
@@ -331,7 +331,7 @@ static bool call_row(const struct shapeproof_value *args, size_t count, struct s
             *result = row;
         }
     }
-    return found || fail_call(problem, "there is no row for the text");
+    return found || fail_call(problem, "there is no row for the string");
 }
 
 /* number_after("vit_base_patch16_224", "patch", 14) is 16: the digits behind the first "patch" that has some; 14 when
@@ -341,7 +341,7 @@ static bool number_after(const struct shapeproof_value *args, size_t count, stru
 {
     (void)count;
     if (args[0].type != SHAPEPROOF_VALUE_STRING || args[1].type != SHAPEPROOF_VALUE_STRING || !*args[1].string)
-        return fail_call(problem, "takes two texts and the value when there is no such number");
+        return fail_call(problem, "takes two strings and the value when there is no such number");
     *result = args[2];
     for (const char *at = args[0].string; (at = strstr(at, args[1].string)); at++) {
         const char *digits = at + strlen(args[1].string);
@@ -363,7 +363,7 @@ static bool text_after(const struct shapeproof_value *args, size_t count, struct
 {
     (void)count;
     if (args[0].type != SHAPEPROOF_VALUE_STRING || args[1].type != SHAPEPROOF_VALUE_STRING)
-        return fail_call(problem, "takes two texts");
+        return fail_call(problem, "takes two strings");
     const char *at = strstr(args[0].string, args[1].string);
     *result = at ? sp_value_string(at + strlen(args[1].string)) : args[0];
     return true;
@@ -376,7 +376,7 @@ static bool text_until(const struct shapeproof_value *args, size_t count, struct
 {
     (void)count;
     if (args[0].type != SHAPEPROOF_VALUE_STRING || args[1].type != SHAPEPROOF_VALUE_STRING)
-        return fail_call(problem, "takes two texts");
+        return fail_call(problem, "takes two strings");
     const char *at = strstr(args[0].string, args[1].string);
     *result = args[0];
     result->count = at ? (size_t)(at - args[0].string) : strlen(args[0].string);
@@ -497,7 +497,7 @@ static bool call_release(const struct shapeproof_value *args, size_t count, stru
         int64_t one = 0;
         const size_t digits = strspn(text, "0123456789");
         if (digits > 3 || (!digits && !part))
-            return fail_call(problem, "takes a version as a text, such as \"1.18.2\"");
+            return fail_call(problem, "takes a version as a string, such as \"1.18.2\"");
         for (size_t i = 0; i < digits; i++) one = one * 10 + (*text++ - '0');
         text += *text == '.';
         number = number * 1000 + one;

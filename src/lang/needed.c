@@ -97,7 +97,7 @@ static bool append_value(struct sp_eval *eval, const struct sp_expr *hole, struc
     if (value.type == SHAPEPROOF_VALUE_STRING) sp_text_puts(text, value.string);
     else if (value.type == SHAPEPROOF_VALUE_INT) append_integer(text, value.integer);
     else
-        return sp_eval_fail(eval, hole->span, "a name can hold a text or an integer, not %s",
+        return sp_eval_fail(eval, hole->span, "a name can hold a string or an integer, not %s",
                             sp_value_kind(value.type));
     return true;
 }

@@ -111,7 +111,7 @@ static bool arithmetic(struct sp_eval *eval, const struct sp_expr *expr, struct 
         return eval_real_arithmetic(eval, expr, sp_value_as_real(a), sp_value_as_real(b), value);
     if (expr->op == SP_OP_ADD && a.type == SHAPEPROOF_VALUE_STRING && b.type == SHAPEPROOF_VALUE_STRING) {
         if (strlen(a.string) + strlen(b.string) > SP_MAX_TEXT)
-            return sp_eval_fail(eval, expr->span, "the text is longer than %d bytes", SP_MAX_TEXT);
+            return sp_eval_fail(eval, expr->span, "the string is longer than %d bytes", SP_MAX_TEXT);
         *value = sp_value_string(sp_arena_printf(eval->arena, "%s%s", a.string, b.string));
         return true;
     }

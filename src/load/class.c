@@ -236,7 +236,7 @@ static const char *unknown_layer(struct sp_arena *arena, const char *front, cons
     const char *known = strcmp(key, "mlp_layer_types") == 0 ? mlp_layer_kinds : layer_kinds;
     for (size_t i = 0; i < list.count; i++) {
         if (list.items[i].type != SHAPEPROOF_VALUE_STRING)
-            return sp_arena_printf(arena, "an entry of %s%s is no text", front, key);
+            return sp_arena_printf(arena, "an entry of %s%s is not a string", front, key);
         if (!is_one_of(known, list.items[i].string))
             return sp_arena_printf(arena, "%s%s has %s, which is none of the kinds that it knows", front, key,
                                    sp_quote(list.items[i].string).text);

@@ -352,7 +352,7 @@ static const char *pickle_obstacle(struct sp_arena *arena, const struct shapepro
         return sp_arena_printf(arena, "the file names %s, which is not loaded with weights_only=True",
                                shapeproof_inventory_suspect(inventory, 0)->name);
     if (inventory->unkeyed) return "what the file holds is no dictionary";
-    return inventory->numbered ? "a key at the top of the file is no text" : NULL;
+    return inventory->numbered ? "a key at the top of the file is not a string" : NULL;
 }
 
 /* A loader that finds no GPU unpacks the weights: the model is the one of full precision. A weight without a scale is

@@ -118,8 +118,8 @@ static const char *premises_under(struct sp_configured *configured, const struct
             drop_needless(&count, settings, located, &premises);
             for (size_t i = 0; i < premises.count; i++) put_premise(&text, &count, &premises.items[i]);
             if (settings)
-                sp_text_puts(&text, text.length ? ", and with the texts and lists that are configured"
-                                                : "the texts and lists are as configured");
+                sp_text_puts(&text, text.length ? ", and with the strings and lists that are configured"
+                                                : "the strings and lists are as configured");
             words = sp_text_keep(&text, arena);
         }
         free(premises.items);
@@ -129,7 +129,7 @@ static const char *premises_under(struct sp_configured *configured, const struct
     return words;
 }
 
-/* Tries the table for all hyper-parameters first, then with the texts and lists of the configuration. */
+/* Tries the table for all hyper-parameters first, then with the strings and lists of the configuration. */
 const char *sp_claim_premises(struct sp_configured *configured, const struct shapeproof_config *config,
                               struct sp_located_claim located, struct sp_arena *arena)
 {

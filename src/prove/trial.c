@@ -157,7 +157,7 @@ bool sp_trial_read_settings(struct sp_trial *trial, struct shapeproof_config *in
         struct sp_sym sym;
         if (!is_setting(when)) continue;
         const char *key = sp_trial_key_of_name(trial, when->name);
-        if (!key) return sp_trial_undecided(trial, "'when' gives a text or a list to what is no hyper-parameter");
+        if (!key) return sp_trial_undecided(trial, "'when' gives a string or a list to what is no hyper-parameter");
         if (!sp_sym_eval(&trial->count->symbolic, &env, when->expr, &sym)) return undecided_by_messages(trial);
         if (sym.kind != SP_SYM_VALUE) return sp_trial_undecided(trial, "the items of a list in 'when' must be known");
         const struct shapeproof_value known = sp_value_at(sp_config_hyper(into)->root, key);

@@ -123,7 +123,7 @@ static void wrong_texts(void **state)
     write_texts("a \xe2\x82", "");
     assert_refused(PLAIN, "src.txt: byte 2: not UTF-8");
     scratch_write(&scratch, "src.txt", "ab\0c", 4);
-    assert_refused(PLAIN, "src.txt: byte 2: a NUL in a text");
+    assert_refused(PLAIN, "src.txt: byte 2: a NUL in a string");
     char *word = malloc(70000);
     assert_non_null(word);
     memset(word, 'x', 70000);

@@ -110,9 +110,9 @@ static void refused(void **state)
     assert_yaml("a: 1\n---\nb: 2\n", "line 2, column 1: a second document begins: there may be one only");
     assert_yaml("a: *b\n", "line 1, column 4: no finished value has the anchor &b");
     assert_yaml("- &a\n  - 1\n  - *a\n", "line 3, column 5: no finished value has the anchor &a");
-    assert_yaml("x: 1\n? [a, b]\n: 1\n", "line 2, column 3: a key must be a text or a number");
+    assert_yaml("x: 1\n? [a, b]\n: 1\n", "line 2, column 3: a key must be a string or a number");
     assert_yaml("&k a: 1\n*k : 2\n", "line 2, column 1: no finished value has the anchor &k"); /* nor has a key */
-    assert_yaml("a: \"x\\0y\"\n", "line 1, column 4: a text with a NUL character in it");
+    assert_yaml("a: \"x\\0y\"\n", "line 1, column 4: a string with a NUL character in it");
     assert_yaml("a: [1, 2\nb: 3\n", "line 2, column 2: not YAML: did not find expected ',' or ']'");
     assert_yaml("a: 1\n b: 2\n", "line 2, column 3: not YAML: mapping values are not allowed in this context");
     assert_yaml("a: 'open\n", "line 2, column 1: not YAML: found unexpected end of stream");

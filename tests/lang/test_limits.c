@@ -174,7 +174,7 @@ static void texts(void **state)
     sp_text_puts(&table, "x (len(s12))\n");
     assert_listing(table.data, "", "x (65536)\n");
     sp_text_puts(&table, "y (len(s60))\n");
-    assert_mistake(table.data, "", "the text is longer than 65536 bytes");
+    assert_mistake(table.data, "", "the string is longer than 65536 bytes");
     sp_text_puts(&table, "[z]\n{s12}z (1)\n");
     assert_mistake(table.data, "", "the name is longer than 65536 bytes");
     sp_text_free(&table);

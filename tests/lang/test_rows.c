@@ -18,7 +18,7 @@ static void names(void **state)
     assert_listing("table t\nrequire.weight (1)\npart (2)\n\"table\" (3)\ntable.x (4)\n", "",
                    "require.weight (1)\npart (2)\ntable (3)\ntable.x (4)\n");
     assert_mistake("table t\n\"\" (1)\n", "", "the name of the tensor is empty");
-    assert_mistake("table t\n{n} (1)\n", "n=1.5", "a name can hold a text or an integer, not a real number");
+    assert_mistake("table t\n{n} (1)\n", "n=1.5", "a name can hold a string or an integer, not a real number");
     assert_mistake("table t\n{n} (1)\n", "", "the hyper-parameter 'n' is not set");
 }
 
@@ -106,7 +106,7 @@ static void kinds(void **state)
     assert_listing("table t\na (1) if yes\nb (1) if not yes\nc (1) optional if yes buffer\n", "yes=true",
                    "a (1)\nc (1) optional buffer\n");
     assert_mistake("table t\na (1) if yes\n", "", "the hyper-parameter 'yes' is not set");
-    assert_mistake("table t\na (1) if yes\n", "yes=maybe", "expected a truth value, found a text");
+    assert_mistake("table t\na (1) if yes\n", "yes=maybe", "expected a truth value, found a string");
 }
 
 static void ties(void **state)
@@ -123,7 +123,8 @@ static void ties(void **state)
     static const char always[] = "table t\ne (3)\nh (3) if head same as e always\nc (3) same as e always optional\n";
     assert_listing(always, "head=true", "e (3)\nh (3) same as e\nc (3) optional same as e\n");
     assert_listing(always, "head=false", "e (3)\nc (3) optional same as e\n");
-    assert_mistake("table t\ne (3)\nh (3) same as e when maybe\n", "maybe=yes", "expected a truth value, found a text");
+    assert_mistake("table t\ne (3)\nh (3) same as e when maybe\n", "maybe=yes",
+                   "expected a truth value, found a string");
     assert_listing("table t\na (1) same as b\nb (1)\n", "", "a (1) same as b\nb (1)\n");
     assert_mistake("table t\na (2) same as b\nb (1)\n", "", "'a' and 'b' have different shapes");
     assert_mistake("table t\na (1) same as b\nb (1, 1)\n", "", "'a' and 'b' have different shapes");

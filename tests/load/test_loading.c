@@ -527,7 +527,7 @@ static void refuses_what_it_does_not_know(void **state)
     begin(&asked, llama);
     assert_refused(&asked, "layer_types=[\"full_attention\", \"no_such\"]",
                    "layer_types has 'no_such', which is none of the kinds that it knows");
-    assert_refused(&asked, "layer_types=[\"full_attention\", 3]", "an entry of layer_types is no text");
+    assert_refused(&asked, "layer_types=[\"full_attention\", 3]", "an entry of layer_types is not a string");
     model_set(&asked.model, "layer_types=[\"mamba\", \"sliding_attention\"]");
     ask(&asked, "transformers");
     assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
@@ -606,7 +606,7 @@ static void refuses_what_is_no_state_dict(void **state)
     inventory->numbered = true;
     ask_of_inventory(&asked, inventory);
     assert_says(&asked, SHAPEPROOF_LOADING_REFUSED,
-                "transformers 5 refuses it: a key at the top of the file is no text");
+                "transformers 5 refuses it: a key at the top of the file is not a string");
     inventory = model_in_memory(&asked.model);
     inventory->format = &format_torch_zip;
     sp_inventory_suspect_global(inventory, "models.Llama", true);

@@ -302,9 +302,9 @@ static const char *const broken[][2] = {
      "! calls torch.storage._load_from_bytes if it were unpickled: nothing was executed\n"
      "! bytes that torch.storage._load_from_bytes would unpickle are not read: what they would run is not known\n"
      "! tensor 'a' is not read: the first argument of torch._utils._rebuild_tensor_v2 is not a storage\n"},
-    {"bad/escape.pkl", "refused: pickle: UNICODE at byte 5: a text with a broken escape\n"},
-    {"bad/escape_cut.pkl", "refused: pickle: STRING at byte 5: a text with a broken escape\n"},
-    {"bad/escape_high.pkl", "refused: pickle: UNICODE at byte 5: a text with a broken escape\n"},
+    {"bad/escape.pkl", "refused: pickle: UNICODE at byte 5: a string with a broken escape\n"},
+    {"bad/escape_cut.pkl", "refused: pickle: STRING at byte 5: a string with a broken escape\n"},
+    {"bad/escape_high.pkl", "refused: pickle: UNICODE at byte 5: a string with a broken escape\n"},
     {"bad/old_class.pt", "refused: a storage at byte 3630 without a key, or of an unknown class\n"},
     {"bad/old_many.pt", "refused: storage '11' of 1099511627776 elements at byte 3637 passes the end at 3683\n"},
     {"bad/old_negative.pt",

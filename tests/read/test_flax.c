@@ -52,7 +52,7 @@ static const char *const refused[][2] = {
      "refused: no tensor can be read (1 broken; the first: 3 bytes of data, shape and type need 16)\n"},
     {"bad/count.msgpack", "refused: not a checkpoint in any format that is read here\n"},
     {"bad/deep.msgpack", "refused: maps nested more than 256 deep\n"},
-    {"bad/key.msgpack", "refused: a key that is no text, before byte 10\n"},
+    {"bad/key.msgpack", "refused: a key that is not a string, before byte 10\n"},
     {"bad/long_names.msgpack",
      "refused: names of more than 64 bytes for each byte of the file, and 1 MiB besides, in all\n"},
     {"bad/root_is_no_map.msgpack", "refused: not a checkpoint in any format that is read here\n"},

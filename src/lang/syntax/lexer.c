@@ -96,7 +96,7 @@ static void string(struct sp_lexer *lexer)
     const char *p = lexer->source->text + lexer->offset + 1;
     const size_t length = strcspn(p, "\"\n");
     if (p[length] != '"') {
-        bad(lexer, length + 1, "the text has no closing '\"' on its line");
+        bad(lexer, length + 1, "the string has no closing '\"' on its line");
         return;
     }
     lexer->token.value = sp_value_string(sp_arena_copy(lexer->arena, p, length));

@@ -279,7 +279,7 @@ static void parse_texts(struct sp_parser *parser, const char ***list, size_t *co
     sp_lexer_next(&parser->lexer);
     do {
         if (parser->lexer.token.kind != SP_TOKEN_STRING) {
-            sp_parse_fail(parser, parser->lexer.token.span, "expected a text in quotes");
+            sp_parse_fail(parser, parser->lexer.token.span, "expected a string in quotes");
             return;
         }
         *list = sp_parse_grow(parser->arena, *list, *count, sizeof **list);

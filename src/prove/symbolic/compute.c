@@ -153,7 +153,7 @@ bool sp_sym_join(struct sp_symbolic *symbolic, const struct sp_operation *operat
         return sp_sym_fail(symbolic, operation->span, "cannot compute with %s and %s", sp_sym_kind(args[0]),
                            sp_sym_kind(args[1]));
     if (known && strlen(a.string) + strlen(b.string) > 64 * 1024)
-        return sp_sym_fail(symbolic, operation->span, "the text is longer than %d bytes", 64 * 1024);
+        return sp_sym_fail(symbolic, operation->span, "the string is longer than %d bytes", 64 * 1024);
     if (known) *out = sp_sym_of_value(symbolic, sp_value_string(sp_arena_printf(arena, "%s%s", a.string, b.string)));
     else
         *out = (struct sp_sym){

@@ -66,7 +66,7 @@ static bool not_set(struct sp_symbolic *symbolic, struct sp_span span, struct sh
 const char *sp_sym_kind(struct sp_sym sym)
 {
     if (sym.kind == SP_SYM_VALUE) return sp_value_kind(sym.value.type);
-    if (sym.kind == SP_SYM_OPAQUE) return sym.items ? "a list" : "a text";
+    if (sym.kind == SP_SYM_OPAQUE) return sym.items ? "a list" : "a string";
     return sym.kind == SP_SYM_CONDITION ? "a truth value" : "an integer";
 }
 

@@ -40,7 +40,7 @@ static bool find_file(struct sp_dcp *dcp, struct sp_pickle_value *value, size_t 
         return true;
     }
     if (!copy_file_name(value, name))
-        return sp_malformed(dcp->error, "storage_data: a file name that is no short text");
+        return sp_malformed(dcp->error, "storage_data: a file name that is not a short string");
     *number = sp_map_get(&dcp->file_names, name);
     if (*number == SIZE_MAX) {
         if (!sp_is_plain_name(name))

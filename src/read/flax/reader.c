@@ -310,7 +310,7 @@ static bool take_key(struct tree *tree, struct level *top, struct shapeproof_err
         return window->ok;
     }
     if (key.kind != TEXT)
-        return window->ok && sp_malformed(error, "a key that is no text, before byte %" PRIu64, window->at);
+        return window->ok && sp_malformed(error, "a key that is not a string, before byte %" PRIu64, window->at);
     if (key.count > SP_MAX_NAME - tree->path.length || tree->path.length > SP_MAX_NAME)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "a name of more than %d bytes", SP_MAX_NAME);
     sp_text_reserve(&tree->path, (size_t)key.count);

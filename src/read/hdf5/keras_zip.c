@@ -161,7 +161,7 @@ struct zipped_shards {
 static bool add_zipped_shard(struct zipped_shards *shards, struct shapeproof_value shard,
                              struct shapeproof_error *error)
 {
-    if (shard.type != SHAPEPROOF_VALUE_STRING) return sp_malformed(error, INDEX ": a shard that is no text");
+    if (shard.type != SHAPEPROOF_VALUE_STRING) return sp_malformed(error, INDEX ": a shard that is not a string");
     if (shards->names.count == MAX_SHARDS)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, INDEX ": more than %d shards", MAX_SHARDS);
     if (sp_map_add(&shards->names, shard.string, shards->names.count))

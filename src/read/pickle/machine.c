@@ -589,7 +589,7 @@ static bool push_unescaped(struct machine *m, unescape *plain, const char *text,
     if (as_it_is) return push_value(m, make_text(m, SP_PICKLE_STR, text, length));
     if (length > UINT32_MAX / 2) return over_limit(m, "%zu bytes in one value", length);
     char *out = sp_arena_alloc(m->arena, 2 * length);
-    if (!plain(text, length, out, &length)) return bad_pickle(m, "a text with a broken escape");
+    if (!plain(text, length, out, &length)) return bad_pickle(m, "a string with a broken escape");
     return push_value(m, make_text(m, SP_PICKLE_STR, out, length));
 }
 
