@@ -32,7 +32,7 @@ enum shapeproof_kind {
     SHAPEPROOF_KIND_IO = 1,           /* the system refused: missing, no permission, not a regular file */
     SHAPEPROOF_KIND_UNRECOGNISED = 2, /* not a checkpoint format that this build knows */
     SHAPEPROOF_KIND_MALFORMED = 3,    /* the file breaks its own format */
-    SHAPEPROOF_KIND_REFUSED = 4,      /* understood, and not followed on purpose */
+    SHAPEPROOF_KIND_REFUSED = 4,      /* understood, but refused on purpose */
     SHAPEPROOF_KIND_LIMIT = 5,        /* larger or deeper than the documented limits */
     SHAPEPROOF_KIND_CRASHED = 6       /* a foreign library died on it, in its own process */
 };

@@ -40,15 +40,15 @@ struct sp_file_ending {
 struct sp_reader {
     const char *name;                     /* the family, for messages: "safetensors", "zip", "hdf5" */
     const struct sp_file_ending *endings; /* of its files; NULL: no ending is its own */
-    /* How surely the bytes are of this format: the number of bits verified, 0 for "not mine", 1 when only
-     * the file's name says so. Never fails, never allocates. */
+    /* How certain it is that the bytes are of this format: the number of bits that were verified, 0 for another format,
+     * 1 if only the file's name says so. Never fails, never allocates. */
     unsigned (*probe)(const struct sp_probe *probe);
     /* Appends the tensors of `file` to the inventory, with `file_index` as their file, and sets inventory->format.
      * Never reads tensor data. sp_inventory_finish is called by the caller, after the last file. */
     bool (*index)(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                   struct shapeproof_error *error);
-    /* Fills places[i] for each tensor of `file` whose place `index` did not set: in formats where that costs a read for
-     * each tensor, and only who reads data needs it. `places` has an entry for each tensor of the inventory; entries of
+    /* Fills places[i] for each tensor of `file` whose place `index` left open because finding it costs a read for each
+     * tensor. Only callers that read data need it. `places` has an entry for each tensor of the inventory; entries of
      * other files are not touched. May be NULL. */
     bool (*locate)(const struct sp_file *file, uint32_t file_index, const struct shapeproof_inventory *inventory,
                    struct sp_data_place *places, struct shapeproof_error *error);
