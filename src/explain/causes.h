@@ -16,19 +16,19 @@ enum sp_cause_kind {
     SP_CAUSE_COUNT
 };
 
-/* Explainers run in stages. Within one their order does not matter: none takes what another one would, or says so by a
- * condition of its own. */
+/* Explainers run in stages, in this order. Within a stage their order does not matter: no two explainers take the same
+ * finding. */
 enum sp_stage {
-    SP_STAGE_NAMES,       /* what the match has looked past in names, said once */
-    SP_STAGE_STORAGE,     /* what is as it may be: ties, buffers, the state of a trainer. No later stage wants it */
-    SP_STAGE_FILES,       /* what is elsewhere: in other shards or ranks, in the base of an adapter */
-    SP_STAGE_TIES,        /* what is tied though it is not said to be, of what no other file would have */
-    SP_STAGE_STRUCTURE,   /* what is in another form there: as another tensor, joined, divided, twice */
-    SP_STAGE_TRIALS,      /* what another value of a hyper-parameter explains; how a file looks is known by now */
-    SP_STAGE_ALIGNMENT,   /* what no value explains, and is there all the same: under another name, with other rows */
-    SP_STAGE_UNMATCHED,   /* what is really gone, or there for nothing */
-    SP_STAGE_MODELS,      /* what is still open: whether the file is another model as a whole */
-    SP_STAGE_CONSISTENCY, /* the file as its own measure, once all is known of its tensors: dtypes, sizes */
+    SP_STAGE_NAMES,       /* differences in names that matching has resolved: a prefix, another naming scheme */
+    SP_STAGE_STORAGE,     /* tensors that may rightly be absent, extra or stored twice: ties, buffers, trainer state */
+    SP_STAGE_FILES,       /* tensors that are in another file: another shard or rank, the base of an adapter */
+    SP_STAGE_TIES,        /* ties that the configuration does not declare, of tensors that are in no other file */
+    SP_STAGE_STRUCTURE,   /* tensors in another form: as another tensor, fused, split, copied */
+    SP_STAGE_TRIALS,      /* findings that another value of a hyper-parameter removes; the form of the file is known */
+    SP_STAGE_ALIGNMENT,   /* tensors that no value explains, but that are there: under another name, of other rows */
+    SP_STAGE_UNMATCHED,   /* tensors that are really missing, or really unexpected */
+    SP_STAGE_MODELS,      /* all findings that are left: whether the whole file is another model */
+    SP_STAGE_CONSISTENCY, /* the tensors of the file compared with each other: dtypes, sizes */
     SP_STAGE_COUNT
 };
 
