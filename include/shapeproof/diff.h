@@ -36,21 +36,21 @@ enum shapeproof_diff_side { SHAPEPROOF_DIFF_A = 0, SHAPEPROOF_DIFF_B = 1 };
 /* X(NAME, id, severity, meaning): the kinds of findings, in the order in which a summary says them. */
 /* clang-format off */
 #define SHAPEPROOF_DIFF_FINDINGS(X) \
-    X(REMOVED, 0, "removed", ERROR, "in A alone") \
-    X(ADDED, 1, "added", ERROR, "in B alone") \
-    X(QUANTISED, 2, "quantised", ERROR, "quantised in one file, a plain weight in the other; data are not compared") \
-    X(JOINED, 3, "joined", ERROR, "one tensor in one file, the parts of it in the other; data are not compared") \
-    X(SHAPE, 4, "shape", ERROR, "in both, of another shape") \
-    X(TRANSPOSED, 5, "transposed", ERROR, "in both, with its dimensions in the other order") \
-    X(DTYPE, 6, "dtype", ERROR, "in both, of another dtype") \
-    X(TIED, 7, "tied", ERROR, "one storage in one file, two tensors in the other") \
-    X(DATA, 8, "data", ERROR, "the bytes differ; `detail` says where first") \
-    X(NOT_COMPARED, 9, "not-compared", ERROR, "`--data` could not compare them; the message says why") \
-    X(RENAMED, 10, "renamed", ERROR, "in both, under two names") \
-    X(UNUSED, 11, "unused", ERROR, "an expectation that no finding fulfils") \
-    X(EXPIRED, 12, "expired", ERROR, "an expectation that is past its last day") \
-    X(STORED_ONCE, 13, "stored-once", NOTE, "tied in one file; the other keeps one of the names") \
-    X(STATE, 14, "state", NOTE, "of an optimizer or trainer, in one file alone")
+    X(REMOVED, 0, "removed", ERROR, "only in A") \
+    X(ADDED, 1, "added", ERROR, "only in B") \
+    X(QUANTISED, 2, "quantised", ERROR, "quantised in one file, but not in the other; data are not compared") \
+    X(JOINED, 3, "joined", ERROR, "one tensor in one file, several parts of it in the other; data are not compared") \
+    X(SHAPE, 4, "shape", ERROR, "in both, with different shapes") \
+    X(TRANSPOSED, 5, "transposed", ERROR, "in both, with its dimensions in opposite order") \
+    X(DTYPE, 6, "dtype", ERROR, "in both, with different dtypes") \
+    X(TIED, 7, "tied", ERROR, "tied to another tensor in one file, separate from it in the other") \
+    X(DATA, 8, "data", ERROR, "the bytes differ; `detail` gives the first difference") \
+    X(NOT_COMPARED, 9, "not-compared", ERROR, "`--data` could not compare the bytes; the message says why") \
+    X(RENAMED, 10, "renamed", ERROR, "in both, with different names") \
+    X(UNUSED, 11, "unused", ERROR, "an expectation that fits no finding") \
+    X(EXPIRED, 12, "expired", ERROR, "an expectation whose last day is over") \
+    X(STORED_ONCE, 13, "stored-once", NOTE, "tied in one file; the other has only one of the two names") \
+    X(STATE, 14, "state", NOTE, "part of the state of an optimizer or trainer, only in one file")
 /* clang-format on */
 
 enum shapeproof_diff_finding_kind {
