@@ -35,8 +35,8 @@ enum shapeproof_severity {
  * expectation). docs/exit-status.md has the same in the same order. */
 /* clang-format off */
 #define SHAPEPROOF_FINDINGS(X) \
-    X(MISSING, 0, "missing", ERROR, "predicted, and not in the file") \
-    X(UNEXPECTED, 1, "unexpected", ERROR, "in the file, and not predicted") \
+    X(MISSING, 0, "missing", ERROR, "predicted, but not in the file") \
+    X(UNEXPECTED, 1, "unexpected", ERROR, "in the file, but not predicted") \
     X(SHAPE, 2, "shape", ERROR, "has another shape than predicted") \
     X(DTYPE, 3, "dtype", ERROR, \
       "has a complex dtype, or another dtype than the table says, than the tensors of its kind, or than the rest of " \
@@ -44,14 +44,14 @@ enum shapeproof_severity {
     X(QUANTISED, 4, "quantised", ERROR, \
       "the file quantises a weight that the configuration exempts, or the other way round") \
     X(LACKING, 5, "lacking", ERROR, \
-      "not in the file and not required by the table: an optional tensor that its siblings have, or one that an " \
-      "index or the configuration announces") \
-    X(TIED_ABSENT, 6, "tied-absent", NOTE, "not stored, since it is the same as another") \
-    X(TIED_PRESENT, 7, "tied-present", NOTE, "stored, though it is the same as another") \
-    X(OPTIONAL, 8, "optional", NOTE, "in the file, which need not have it") \
-    X(STATE, 9, "state", NOTE, "of an optimizer or trainer") \
-    X(UNUSED, 10, "unused", ERROR, "an expectation that no finding fulfils") \
-    X(EXPIRED, 11, "expired", ERROR, "an expectation that is past its last day")
+      "not in the file; the table does not require it, but its siblings have it, or an index or the configuration " \
+      "announces it") \
+    X(TIED_ABSENT, 6, "tied-absent", NOTE, "not stored, since it is tied to a tensor that is stored") \
+    X(TIED_PRESENT, 7, "tied-present", NOTE, "stored, although it is tied to a tensor that is stored as well") \
+    X(OPTIONAL, 8, "optional", NOTE, "an optional tensor that the file has") \
+    X(STATE, 9, "state", NOTE, "part of the state of an optimizer or trainer") \
+    X(UNUSED, 10, "unused", ERROR, "an expectation that fits no finding") \
+    X(EXPIRED, 11, "expired", ERROR, "an expectation whose last day is over")
 /* clang-format on */
 
 enum shapeproof_finding_kind {

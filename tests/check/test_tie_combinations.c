@@ -160,8 +160,8 @@ static const char *disputed(const struct outcome *outcome, const struct rule *ru
 static void check_dispute(const struct model *model, const struct rule *rule, const char *tensor)
 {
     struct sp_text line = {0};
-    sp_text_printf(&line, "explained: %s, but %s is %s: a loader that goes by that %s %s; nothing else differs",
-                   rule->says, rule->other, rule->tied ? "false" : "true", rule->tied ? "makes up" : "overwrites",
+    sp_text_printf(&line, "explained: %s, but %s is %s: a loader that reads the latter %s %s; nothing else differs",
+                   rule->says, rule->other, rule->tied ? "false" : "true", rule->tied ? "initialises" : "overwrites",
                    tensor);
     assert_told(model, line.data, "tie-flags", 0);
     sp_text_free(&line);

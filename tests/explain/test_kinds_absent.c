@@ -49,7 +49,7 @@ static void the_encoder_of_t5(void **state)
 {
     BEGIN(t5);
     model_drop(&model, "decoder.*");
-    SAYS("differs: the weights are of T5EncoderModel, where config.json promises T5ForConditionalGeneration: it lacks "
+    SAYS("differs: the weights are of T5EncoderModel, but config.json says T5ForConditionalGeneration: it lacks "
          "decoder.block.{0-5}.layer.{0-2}.layer_norm.weight, "
          "decoder.block.{0-5}.layer.0.SelfAttention.{q,k,v,o}.weight, "
          "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight and 37 more",

@@ -187,7 +187,7 @@ static void a_target_without_a_pair(void **state)
     put_config(&model, "{\"r\": 8, \"target_modules\": [\"q_proj\", \"proj\", \"self_attn.v_proj\"]}");
     model_check(&model);
     assert_string_equal(model_cause(&model, "adapter-target")->message,
-                        "adapter_config.json has 'proj' among its target_modules, the adapter nothing for it");
+                        "adapter_config.json lists 'proj' in target_modules, but the adapter has no tensor for it");
     put_config(&model, "{\"r\": 8, \"target_modules\": \".*proj\"}");
     model_check(&model);
     assert_told(&model, fitting, "adapter", 0);
@@ -388,9 +388,8 @@ static void a_module_to_save(void **state)
     BEGIN(llama);
     adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
     put_config(&model, "{\"r\": 8, \"modules_to_save\": [\"embed_tokens\", \"classifier\"]}");
-    SAYS("differs: adapter_config.json has 'embed_tokens' among its modules_to_save, the adapter nothing of it: what "
-         "was "
-         "trained of it is lost",
+    SAYS("differs: adapter_config.json lists 'embed_tokens' in modules_to_save, but the adapter has no tensor of it: "
+         "trained values are lost",
          "adapter-part adapter", 0);
     model_add_shape(&model, PEFT "model.embed_tokens.weight", SHAPE(128256, 2048));
     model_check(&model);
@@ -404,8 +403,9 @@ static void magnitudes(void **state)
     BEGIN(llama);
     adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
     put_config(&model, "{\"r\": 8, \"use_dora\": true}");
-    SAYS("differs: adapter_config.json says use_dora, the adapter has no magnitudes (lora_magnitude_vector): loaders "
-         "make up their own",
+    SAYS("differs: adapter_config.json sets use_dora, but the adapter has no magnitudes (lora_magnitude_vector): "
+         "loaders "
+         "initialise their own",
          "adapter-part adapter", 0);
     for (int i = 0; i < 16; i++)
         for (int k = 0; k < 2; k++) {
@@ -417,7 +417,8 @@ static void magnitudes(void **state)
          "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
          "adapter", 0);
     put_config(&model, "{\"r\": 8}");
-    SAYS("differs: the adapter has magnitudes, as DoRA has, which adapter_config.json does not say: loaders leave them "
+    SAYS("differs: the adapter has magnitudes of DoRA, but adapter_config.json does not set use_dora: loaders leave "
+         "them "
          "out",
          "adapter-part adapter", 0);
     put_config(&model, "{\"r\": 8, \"use_dora\": true}");

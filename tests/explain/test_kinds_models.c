@@ -36,7 +36,7 @@ static void another_class(void **state)
 {
     (void)state;
     check_made(BERT("BertForMaskedLM"), NULL, BERT("BertForSequenceClassification"),
-               "differs: the weights are of BertForMaskedLM, where config.json promises BertForSequenceClassification",
+               "differs: the weights are of BertForMaskedLM, but config.json says BertForSequenceClassification",
                "another-model", 0);
 }
 

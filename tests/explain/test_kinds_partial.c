@@ -300,14 +300,14 @@ static void stages_of_a_pipeline(void **state)
     model_drop(&model, "lm_head.weight");
     model_check(&model);
     assert_told(&model,
-                "differs: the file has layers 0 to 9 of 32 (model.layers), and nothing of what is behind them, as one "
+                "differs: the file has layers 0 to 9 of 32 (model.layers), and nothing behind them, as one "
                 "stage of a pipeline: 200 tensors missing",
                 "pipeline", 0);
     model_drop(&model, "model.embed_tokens.weight");
     model_drop(&model, "model.layers.[0-4].*");
     model_check(&model);
     assert_told(&model,
-                "differs: the file has layers 5 to 9 of 32 (model.layers), and nothing of what is before and behind "
+                "differs: the file has layers 5 to 9 of 32 (model.layers), and nothing before and behind "
                 "them, as one stage of a pipeline: 246 tensors missing",
                 "pipeline", 0);
     model_close(&model);
@@ -437,7 +437,7 @@ static void a_shard_of_another_model(void **state)
     write_shard(&model, SHARD2, true);
     check_folder(&model);
     assert_told(&model,
-                "differs: " SHARD2 " is of another model than the other shards: all 3 tensors of another shape are in "
+                "differs: " SHARD2 " is of another model than the other shards: all 3 tensors of a wrong shape are in "
                 "it, such as transformer.h.1.mlp.c_fc.weight",
                 "other-shard declared", 0);
     model_resize(&model, "*.h.0.mlp.*", 256, 320);

@@ -227,7 +227,7 @@ static void encoder_without_an_embedding(void **state)
     BEGIN(madlad, WITH_TIED);
     model_drop(&model, "shared.weight");
     model_drop(&model, "encoder.embed_tokens.weight");
-    EXPECT("explained: shared.weight is not stored, and besides decoder.embed_tokens.weight a loader may take "
+    EXPECT("explained: shared.weight is not stored: loaders may take decoder.embed_tokens.weight or "
            "lm_head.weight for it (tie_word_embeddings is false in config.json); nothing else differs",
            "tied-stand-in");
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint, "store shared.weight as well");
@@ -267,7 +267,7 @@ static void stand_ins_that_are_equal(void **state)
     model_fill(&model, "lm_head.weight", 1);
     model_check(&model);
     expect(&model,
-           "explained: shared.weight is not stored, and besides decoder.embed_tokens.weight a loader may take "
+           "explained: shared.weight is not stored: loaders may take decoder.embed_tokens.weight or "
            "lm_head.weight for it (tie_word_embeddings is false in config.json); nothing else differs",
            "tied-stand-in", 0);
     model_close(&model);
@@ -458,8 +458,7 @@ static void shared_layers(void **state)
                      "\"model.layers.3.mlp.gate_proj.weight\":\"model.layers.2.mlp.gate_proj.weight\","
                      "\"model.layers.3.mlp.down_proj.weight\":\"model.layers.2.mlp.down_proj.weight\"";
     EXPECT("explained: model.layers.3.mlp.{gate_proj,up_proj,down_proj}.weight are not stored: the file's metadata "
-           "says which "
-           "other tensors they are; nothing else differs",
+           "says to which tensors they are tied; nothing else differs",
            "alias");
     /* One of them would be of another shape: that one is missing. */
     model.metadata = "\"model.layers.3.mlp.up_proj.weight\":\"model.layers.2.mlp.up_proj.weight\","

@@ -45,9 +45,10 @@ static void explain_targets(const struct sp_judged *judged)
     if (absent.count) {
         struct shapeproof_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_TARGET);
         cause->explains = absent.count;
-        cause->message = sp_arena_printf(
-            &judged->check->arena, "adapter_config.json has %s among its target_modules, the adapter nothing for it",
-            sp_names_text(&absent));
+        cause->message =
+            sp_arena_printf(&judged->check->arena,
+                            "adapter_config.json lists %s in target_modules, but the adapter has no tensor for %s",
+                            sp_names_text(&absent), absent.count == 1 ? "it" : "them");
     }
     sp_names_free(&absent);
 }
@@ -127,10 +128,11 @@ static void explain_unsaved(const struct sp_judged *judged)
     if (absent.count) {
         struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_PART);
         cause->explains = absent.count;
-        cause->message = sp_arena_printf(&check->arena,
-                                         "adapter_config.json has %s among its modules_to_save, the adapter nothing of "
-                                         "it: what was trained of it is lost",
-                                         sp_names_text(&absent));
+        cause->message =
+            sp_arena_printf(&check->arena,
+                            "adapter_config.json lists %s in modules_to_save, but the adapter has no tensor of %s: "
+                            "trained values are lost",
+                            sp_names_text(&absent), absent.count == 1 ? "it" : "them");
     }
     sp_names_free(&absent);
 }
@@ -222,7 +224,7 @@ static void explain_tokenizer(const struct sp_judged *judged)
     cause->explains = 1;
     cause->message = sp_arena_printf(&check->arena,
                                      "the tokenizer beside the adapter has %" PRIu64
-                                     " tokens, what the adapter has for %s %" PRIu64 " rows",
+                                     " tokens, but %s in the adapter has %" PRIu64 " rows",
                                      tokenizer.size, name, rows);
     cause->hint = sp_arena_printf(
         &check->arena,
@@ -296,8 +298,8 @@ static void explain_head(const struct sp_judged *judged)
         cause->explains = names.count;
         cause->message = sp_arena_printf(
             &check->arena,
-            "the base is %s, and the adapter has nothing of its head%s: %s; what the base does not have of it stays "
-            "newly initialised",
+            "the base is %s, and the adapter has no tensor of its head%s: %s; what the base lacks as well stays newly "
+            "initialised",
             *class ? sp_quote(class).text : "a classifier",
             task.type == SHAPEPROOF_VALUE_STRING
                 ? sp_arena_printf(&check->arena, " (task_type is %s)", sp_quote(task.string).text)
@@ -320,10 +322,10 @@ static void explain_magnitudes(const struct sp_judged *judged)
         return;
     struct shapeproof_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_PART);
     cause->explains = 1;
-    cause->message = magnitudes ? "the adapter has magnitudes, as DoRA has, which adapter_config.json does not say: "
+    cause->message = magnitudes ? "the adapter has magnitudes of DoRA, but adapter_config.json does not set use_dora: "
                                   "loaders leave them out"
-                                : "adapter_config.json says use_dora, the adapter has no magnitudes "
-                                  "(lora_magnitude_vector): loaders make up their own";
+                                : "adapter_config.json sets use_dora, but the adapter has no magnitudes "
+                                  "(lora_magnitude_vector): loaders initialise their own";
 }
 
 void sp_adapter_hold_to_promises(const struct sp_judged *judged)

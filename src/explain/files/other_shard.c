@@ -53,7 +53,7 @@ static void explain_shapes(struct shapeproof_check *check)
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_OTHER_SHARD, sp_is_open_kind, &shape);
     cause->message = sp_arena_printf(
         &check->arena,
-        "%s is of another model than the other shards: all %zu tensors of another shape are in it, such as %s",
+        "%s is of another model than the other shards: all %zu tensors of a wrong shape are in it, such as %s",
         shapeproof_inventory_file(check->inventory, (uint32_t)file), count, sp_first_of(check, cause)->name);
     cause->hint = "fetch that shard again, of the version that the others are of";
 }

@@ -152,8 +152,8 @@ static void explain_stage(struct stage *stage)
     const bool before = stage->begin > 0, behind = stage->end < stage->layers;
     cause->message = sp_arena_printf(&check->arena,
                                      "the file has layers %" PRIu64 " to %" PRIu64 " of %" PRIu64
-                                     " (%.*s), and nothing of what is %s them, as one "
-                                     "stage of a pipeline: %s missing",
+                                     " (%.*s), and nothing %s them, as one stage of a "
+                                     "pipeline: %s missing",
                                      stage->begin, stage->end - 1, stage->layers, (int)stage->front - 1, stage->loop,
                                      before && behind ? "before and behind"
                                      : before         ? "before"

@@ -208,8 +208,7 @@ static const char *same_family_said(const struct sp_model *model, const struct s
         return sp_arena_printf(&check->arena, "the weights are of another %s model%s", model->table,
                                changes_said(model, NULL));
     const bool is_less = has_only_missing(check);
-    return sp_arena_printf(&check->arena, "the weights are of %s, where %s promises %s%s%s%s",
-                           first_class_of(class->value),
+    return sp_arena_printf(&check->arena, "the weights are of %s, but %s says %s%s%s%s", first_class_of(class->value),
                            class->from.source == SHAPEPROOF_SOURCE_SETTING ? "the command line" : class->from.name,
                            first_class_of(class->configured), changes_said(model, class->key), is_less ? ": it " : "",
                            is_less ? sp_cause_file_summary(check, (size_t)(cause - check->causes)) : "");

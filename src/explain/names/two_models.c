@@ -5,9 +5,10 @@
 static void say_left_out(struct shapeproof_check *check, const char *class)
 {
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_CLASS_LEFT_OUT);
-    cause->message =
-        sp_arena_printf(&check->arena, "the table %s has no class %s: the file is held against its usual one",
-                        shapeproof_prediction_table(check->prediction), class);
+    cause->message = sp_arena_printf(
+        &check->arena,
+        "the table %s does not list the class %s: the file is compared with the usual class of the table",
+        shapeproof_prediction_table(check->prediction), class);
 }
 
 void sp_explain_two_models(struct shapeproof_check *check)

@@ -34,7 +34,7 @@ static void explain_missing(struct shapeproof_check *check)
                                          kept_name(check, sp_tie_alias(check, sp_first_of(check, cause)->predicted)));
     else
         cause->message =
-            sp_arena_printf(&check->arena, "%s are not stored: the file's metadata says which other tensors they are",
+            sp_arena_printf(&check->arena, "%s are not stored: the file's metadata says to which tensors they are tied",
                             sp_names_of(check, cause));
 }
 

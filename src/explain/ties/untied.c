@@ -40,8 +40,8 @@ static void explain_flag(struct shapeproof_check *check, const struct sp_tie_pai
     if (tensor == SHAPEPROOF_NONE) return;
     struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_TIE_FLAGS);
     const char *rule = sp_tie_said(check, pair->condition, &cause);
-    cause.message = sp_arena_printf(&check->arena, "%s, but %s is %s: a loader that goes by that %s %s", rule, other,
-                                    tied ? "false" : "true", tied ? "makes up" : "overwrites",
+    cause.message = sp_arena_printf(&check->arena, "%s, but %s is %s: a loader that reads the latter %s %s", rule,
+                                    other, tied ? "false" : "true", tied ? "initialises" : "overwrites",
                                     shapeproof_prediction_tensor(check->prediction, tensor)->name);
     cause.hint = "let the two say the same";
     sp_check_add_cause(check, cause);
@@ -267,8 +267,8 @@ static void explain_stand_in(struct shapeproof_check *check, const struct sp_tie
     if (likeness(check, pair->member, kept).equality == SP_DATA_EQUAL) return;
     struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_TIED_STAND_IN);
     const char *name = shapeproof_prediction_tensor(check->prediction, pair->target)->name;
-    cause.message = sp_arena_printf(&check->arena, "%s is not stored, and besides %s a loader may take %s for it (%s)",
-                                    name, stored_name(check, kept), stored_name(check, pair->member),
+    cause.message = sp_arena_printf(&check->arena, "%s is not stored: loaders may take %s or %s for it (%s)", name,
+                                    stored_name(check, kept), stored_name(check, pair->member),
                                     sp_tie_said(check, pair->condition, &cause));
     cause.hint = sp_arena_printf(&check->arena, "store %s as well", name);
     const struct shapeproof_cause *added = sp_check_add_cause(check, cause);
