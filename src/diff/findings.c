@@ -41,7 +41,8 @@ static void pair_finding(struct shapeproof_diff *diff, size_t a, enum shapeproof
 static const char *how_reshaped(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
     if ((a->flags | b->flags) & SHAPEPROOF_TENSOR_NO_SHAPE) return "";
-    if (sp_differs_in_ones(a->shape, a->rank, b->shape, b->rank)) return ", which is the same but for dimensions of 1";
+    if (sp_differs_in_ones(a->shape, a->rank, b->shape, b->rank))
+        return ", which is the same except for dimensions of 1";
     return a->parameters == b->parameters ? ", as many elements" : "";
 }
 

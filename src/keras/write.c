@@ -568,7 +568,8 @@ static void put_layer(const struct layer_use *use)
     const struct sp_keras_class *class = use->kind->class;
     if (!class || (class->takes == SP_KERAS_TAKES_MODEL && !use->kind->wrapped)) {
         const bool namesake = use->kind->is_foreign && sp_keras_class(use->kind->class_name);
-        leave_out(&use->place, use->kind, namesake ? "it is not the one of Keras" : "there is no table for that class");
+        leave_out(&use->place, use->kind,
+                  namesake ? "the class is not the one of Keras" : "there is no table for that class");
         return;
     }
     if (strcmp(class->name, "Merge") == 0 && sp_value_member(use->kind->config, "layers").count) {

@@ -33,7 +33,7 @@ static void changed(void **state)
     expect("a F32 4x3", "a F32 4x5", "differs: a (4, 3) in A, (4, 5) in B");
     expect("a F32 4x3", "a F32 3x4", "differs: a (4, 3) in A, transposed (3, 4) in B");
     expect("k F32 3x3x8x16", "k F32 16x8x3x3", "differs: k (3, 3, 8, 16) in A, transposed (16, 8, 3, 3) in B");
-    expect("a F32 4", "a F32 4x1", "differs: a (4) in A, (4, 1) in B, which is the same but for dimensions of 1");
+    expect("a F32 4", "a F32 4x1", "differs: a (4) in A, (4, 1) in B, which is the same except for dimensions of 1");
     expect("a F32 4", "a BF16 4", "differs: a F32 in A, BF16 in B");
     expect("a.0 F32 4\na.1 F32 5", "a.0 F16 4\na.1 F16 5", "differs: 2 tensors of another dtype: F32 in A, F16 in B");
     expect("a F32 4\nb F32 1", "a F16 5", "differs: 1 tensor removed, 1 of another shape, 1 of another dtype");

@@ -23,7 +23,8 @@ static void the_class_is_right(void **state)
 {
     BEGIN(llama);
     model_set(&model, "model_type=bert");
-    SAYS("differs: config.json has model_type bert and the class LlamaForCausalLM, which is one of llama: the file is "
+    SAYS("differs: config.json has model_type bert and the class LlamaForCausalLM, which is a class of llama: the file "
+         "is "
          "llama",
          "two-models", 0);
     END;
@@ -33,11 +34,13 @@ static void the_type_is_right(void **state)
 {
     BEGIN(llama);
     model_set(&model, "architectures=[\"GPT2LMHeadModel\"]");
-    SAYS("differs: config.json has model_type llama and the class GPT2LMHeadModel, which is one of gpt2: the file is "
+    SAYS("differs: config.json has model_type llama and the class GPT2LMHeadModel, which is a class of gpt2: the file "
+         "is "
          "llama",
          "two-models", 0);
     model_drop(&model, "model.norm.weight");
-    SAYS("differs: config.json has model_type llama and the class GPT2LMHeadModel, which is one of gpt2: the file is "
+    SAYS("differs: config.json has model_type llama and the class GPT2LMHeadModel, which is a class of gpt2: the file "
+         "is "
          "nearer to llama; 1 finding without a known cause",
          "two-models", 1);
     END;
@@ -48,7 +51,8 @@ static void both_are_as_good(void **state)
     BEGIN(llama);
     model_set(&model, "model_type=mistral");
     model_set(&model, "num_key_value_heads=4");
-    SAYS("differs: config.json has model_type mistral and the class LlamaForCausalLM, which is one of llama: the file "
+    SAYS("differs: config.json has model_type mistral and the class LlamaForCausalLM, which is a class of llama: the "
+         "file "
          "agrees with both",
          "two-models", 0);
     END;

@@ -532,7 +532,7 @@ static void points_as_matrices(void **state)
         struct part *part = &model.parts[i];
         if (part->rank == 4 && part->shape[2] == 1 && part->shape[3] == 1) part->rank = 2;
     }
-    SAYS("explained: the same but for dimensions of 1: "
+    SAYS("explained: the same shape except for dimensions of 1: "
          "resnet.encoder.stages.{0-3}.layers.0.shortcut.convolution.weight, "
          "resnet.encoder.stages.{0,3}.layers.{0-2}.layer.{0,2}.convolution.weight, "
          "resnet.encoder.stages.1.layers.{0-3}.layer.{0,2}.convolution.weight and 12 more (36 tensors); "

@@ -280,8 +280,8 @@ static void an_embedding_for_the_head(void **state)
     model_add_shape(&model, "word_embeddings_for_head.weight", SHAPE(50257, 768));
     model_check(&model);
     assert_told(&model,
-                "explained: word_embeddings_for_head.weight has the shape of transformer.wte.weight: a copy, as the "
-                "last pipeline stage holds of a tied embedding; nothing else differs",
+                "explained: word_embeddings_for_head.weight has the shape of transformer.wte.weight: a copy of a "
+                "tied embedding, as the last pipeline stage has it; nothing else differs",
                 "embedding-copy", 0);
     model_resize(&model, "word_embeddings_for_head.weight", 50257, 512);
     model_check(&model);

@@ -276,11 +276,11 @@ static const struct {
     {LLAMA(""), GPTQ(4, 128),
      "differs: quantization_config in config.json says gptq, but no weight of the file is quantised", "quantised"},
     {W4A16("[\"lm_head\"]"), W4A16("[\"lm_head\", \"re:.*mlp\\\\.down_proj$\"]"),
-     "differs: the file quantises what quantization_config in config.json exempts in ignore: "
+     "differs: the file quantises weights that quantization_config in config.json exempts in ignore: "
      "model.layers.{0-31}.mlp.down_proj.weight (32 weights)",
      "quantised-module quantised"},
     {W4A16("[\"lm_head\", \"re:.*mlp[.]down_proj$\"]"), W4A16("[\"lm_head\"]"),
-     "differs: quantization_config in config.json quantises what the file does not: "
+     "differs: quantization_config in config.json quantises weights that the file does not: "
      "model.layers.{0-31}.mlp.down_proj.weight (32 weights)",
      "quantised-module quantised"},
     /* Two ways to say layers 1 and 10 to 19: no dispute. */
@@ -290,7 +290,7 @@ static const struct {
      MLX(", \"model.layers.0.mlp.down_proj\": {\"bits\": 6, \"group_size\": 32}, \"lm_head\": false"),
      "match: all 741 tensors, 1,703,710,720 elements for 8,030,261,248 parameters", "quantised"},
     {MLX(""), MLX(", \"lm_head\": false"),
-     "differs: the file quantises what quantization in config.json exempts: lm_head.weight (1 weight)",
+     "differs: the file quantises weights that quantization in config.json exempts: lm_head.weight (1 weight)",
      "quantised-module quantised"},
 };
 
@@ -510,7 +510,7 @@ static void one_of_a_kind(void **state)
     model_add_shape(&model, "model.layers.9.mlp.up_proj.weight", SHAPE(14336, 4096))->dtype = SHAPEPROOF_DTYPE_BF16;
     model_check(&model);
     assert_told(&model,
-                "differs: quantization_config in config.json quantises what the file does not: "
+                "differs: quantization_config in config.json quantises weights that the file does not: "
                 "model.layers.9.mlp.up_proj.weight (1 weight)",
                 "quantised-module quantised", 0);
     model_close(&model);

@@ -143,7 +143,7 @@ static void wrapper_and_strangers(void **state)
     model_add_shape(&model, "step", SHAPE(1));
     assert_string_equal(model_check(&model),
                         "explained: 148 of 149 names in the file begin with 'module.'; 1 tensor of a trainer, or of a "
-                        "module around the model, lies outside of 'module.', which holds it: step");
+                        "module around the model, does not have the prefix 'module.' of the model: step");
     assert_string_equal(model_cause(&model, "prefix")->message, "148 of 149 names in the file begin with 'module.'");
     model_close(&model);
 }

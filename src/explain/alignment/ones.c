@@ -17,5 +17,5 @@ static bool has_other_ones(const struct shapeproof_check *check, const struct sh
 void sp_explain_ones(struct shapeproof_check *check)
 {
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_SQUEEZED, has_other_ones, NULL);
-    if (cause) sp_cause_set_message(check, cause, "the same but for dimensions of 1");
+    if (cause) sp_cause_set_message(check, cause, "the same shape except for dimensions of 1");
 }

@@ -195,8 +195,8 @@ static void say_exempted(struct shapeproof_check *check, const struct dispute *d
     struct shapeproof_cause *cause = dispute->cause;
     if (!cause) return;
     const char *key = dispute->quantised->list_key;
-    cause->message = sp_arena_printf(&check->arena, "the file quantises what %s exempts%s: %s (%s)", dispute->where,
-                                     key ? sp_arena_printf(&check->arena, " in %s", key) : "",
+    cause->message = sp_arena_printf(&check->arena, "the file quantises weights that %s exempts%s: %s (%s)",
+                                     dispute->where, key ? sp_arena_printf(&check->arena, " in %s", key) : "",
                                      sp_names_of(check, cause), sp_count_of(&check->arena, cause->explains, "weight"));
     if (key)
         cause->hint = sp_arena_printf(&check->arena, "take %s out of %s", cause->explains == 1 ? "it" : "them", key);
@@ -206,8 +206,9 @@ static void say_plain(struct shapeproof_check *check, const struct dispute *disp
 {
     struct shapeproof_cause *cause = dispute->cause;
     if (!cause) return;
-    cause->message = sp_arena_printf(&check->arena, "%s quantises what the file does not: %s (%s)", dispute->where,
-                                     sp_names_of(check, cause), sp_count_of(&check->arena, cause->explains, "weight"));
+    cause->message =
+        sp_arena_printf(&check->arena, "%s quantises weights that the file does not: %s (%s)", dispute->where,
+                        sp_names_of(check, cause), sp_count_of(&check->arena, cause->explains, "weight"));
     if (dispute->quantised->list_key)
         cause->hint = sp_arena_printf(&check->arena, "add %s to %s", cause->explains == 1 ? "it" : "them",
                                       dispute->quantised->list_key);

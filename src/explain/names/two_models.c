@@ -26,7 +26,7 @@ void sp_explain_two_models(struct shapeproof_check *check)
             : sp_arena_printf(&check->arena, "is %s", found->by_class ? found->two.class_type : found->two.model_type);
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_TWO_MODELS);
     cause->message =
-        sp_arena_printf(&check->arena, "%s has model_type %s and the class %s, which is one of %s: the file %s", file,
-                        found->two.model_type, found->two.class, found->two.class_type, fits);
+        sp_arena_printf(&check->arena, "%s has model_type %s and the class %s, which is a class of %s: the file %s",
+                        file, found->two.model_type, found->two.class, found->two.class_type, fits);
     cause->hint = "loaders go by one or the other: let both name the same model";
 }

@@ -36,7 +36,7 @@ void sp_explain_embeddings(struct shapeproof_check *check)
         struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_EMBEDDING_COPY);
         sp_attribute_finding(check, i, cause);
         cause->message = sp_arena_printf(
-            &check->arena, "%s has the shape of %s: a copy, as the last pipeline stage holds of a tied embedding",
+            &check->arena, "%s has the shape of %s: a copy of a tied embedding, as the last pipeline stage has it",
             check->findings[i].name, shapeproof_inventory_tensor(check->inventory, original)->name);
     }
 }

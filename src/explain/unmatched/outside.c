@@ -61,6 +61,6 @@ void sp_explain_outside(struct shapeproof_check *check)
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_OUTSIDE, lies_outside, &outside);
     if (!cause) return;
     cause->message = sp_arena_printf(
-        &check->arena, "%s of a trainer, or of a module around the model, %s outside of '%s', which holds it: %s",
-        sp_tensors_of(check, cause), cause->explains == 1 ? "lies" : "lie", front, sp_names_of(check, cause));
+        &check->arena, "%s of a trainer, or of a module around the model, %s not have the prefix '%s' of the model: %s",
+        sp_tensors_of(check, cause), cause->explains == 1 ? "does" : "do", front, sp_names_of(check, cause));
 }
