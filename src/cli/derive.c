@@ -109,8 +109,12 @@ const struct cli_command cli_derive = {
         "--config, --set or the name of a published MODEL are replaced by their values.\n"
         "\n"
         "With --claims the formulas are for all values of the flags. In a formula, a flag is 1 if it is true and 0 "
-        "otherwise, and so is a condition in brackets, [n < 2]. 'prove --claims' proves these formulas for nearly all "
-        "tables, and refutes them if the table or a formula changes.",
+        "otherwise, and so is a condition in brackets, [n < 2]. 'prove --claims' proves these formulas, and refutes "
+        "them "
+        "if the table or a formula changes.\n"
+        "\n"
+        "In formulas of more than 100 characters a part that occurs several times has a name, x_1, which is explained "
+        "below, and a hyper-parameter for which the table has no letter has its initials.",
     .least = 0,
     .most = 1,
     .options = options,
