@@ -117,9 +117,8 @@ static struct sp_quoted first_line(const struct sp_probe *probe)
     while (begin + length < probe->head_length && length < sizeof line - 1 &&
            !strchr("\r\n", probe->head[begin + length]))
         length++;
-    while (length && (probe->head[begin + length - 1] & 0xc0) == 0x80) length--; /* no half of a character */
-    if (length && probe->head[begin + length - 1] >= 0xc0) length--;
     memcpy(line, probe->head + begin, length);
+    length = sp_utf8_check(line, length); /* no half of a character */
     line[length] = '\0';
     return sp_quote(line);
 }
