@@ -57,7 +57,7 @@ static void adopt_claims(struct shapeproof_inventory *inventory, size_t first, c
 static bool prefixes_fit(const char *prefix, size_t count, struct shapeproof_error *error)
 {
     const size_t length = strlen(prefix);
-    if (length <= SP_MAX_NAME / 2 && length <= MAX_PREFIXES / (count + 1)) return true;
+    if (length <= SP_MAX_NAME / 2 && length * count <= MAX_PREFIXES) return true;
     return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                    "its name has %zu bytes, in front of the names of %zu tensors; at most %d, and %d in all", length,
                    count, SP_MAX_NAME / 2, MAX_PREFIXES);
