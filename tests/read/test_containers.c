@@ -349,6 +349,13 @@ static const char *const broken[][2] = {
                           "scale F32 (2)\n"
                           "mask F32 (2,2) state\n"
                           "! tensor 'linear.weight' is not read: its sizes, strides or offset are no numbers\n"},
+    {"bad/package_all.pt", "refused: models/state.pkl: the pickle ends early at byte 368, without STOP\n"},
+    {"bad/package_one.pt", "torch-package\n"
+                           "models/state.pkl:scale F32 (2)\n"
+                           "models/state.pkl:linear.weight F32 (2,3)\n"
+                           "models/state.pkl:linear.bias F32 (2)\n"
+                           "! 'models/extra.pkl' is not read: models/extra.pkl: the pickle ends early at byte 158, "
+                           "without STOP\n"},
     {"bad/prefix.zip", "refused: "
                        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
                        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' (30012 bytes): its name "
