@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "read/zip/archive.h"
+#include "read/zip/directory.h"
 
 #define OK "fixtures/torch/ok/"
 #define BAD "fixtures/torch/bad/"
@@ -70,7 +71,6 @@ static const struct refusal refusals[] = {
     {"directory_size.zip", SHAPEPROOF_KIND_MALFORMED, "zip directory of 40 bytes cannot hold 3 entries"},
     {"entries_many.zip", SHAPEPROOF_KIND_MALFORMED, "zip directory of 183 bytes cannot hold 900 entries"},
     {"entries_few.zip", SHAPEPROOF_KIND_MALFORMED, "zip directory: 61 bytes after its 2 entries"},
-    {"volumes.zip", SHAPEPROOF_KIND_MALFORMED, "zip archive in several volumes"},
     {"locator.zip", SHAPEPROOF_KIND_MALFORMED,
      "zip64 locator points to byte 1152921504606846976, past the end records"},
     {"member_past_directory.zip", SHAPEPROOF_KIND_MALFORMED,
@@ -103,6 +103,38 @@ static void test_refusals(void **state)
 {
     (void)state;
     assert_refusals(BAD, refusals, sizeof refusals / sizeof *refusals);
+}
+
+/* Each of the fields of the end record that tell of other volumes is enough. All ones in the number of a disk refer to
+ * a record of zip64, and tell nothing by themselves. */
+static void test_volumes(void **state)
+{
+    enum { DISK = 4, FIRST_DISK = 6, HERE = 8 };
+    static const struct {
+        size_t field;
+        unsigned char low, high;
+        bool is_refused;
+    } cases[] = {{DISK, 3, 0, true},        {FIRST_DISK, 3, 0, true},        {HERE, 2, 0, true},
+                 {DISK, 0xff, 0xff, false}, {FIRST_DISK, 0xff, 0xff, false}, {DISK, 0xfe, 0xff, true}};
+    unsigned char bytes[2048];
+    FILE *in = fopen(BAD "good.zip", "rb"), *scratch = tmpfile();
+    (void)state;
+    assert_true(in && scratch);
+    const size_t size = fread(bytes, 1, sizeof bytes, in);
+    fclose(in);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct sp_file file = {.fd = fileno(scratch), .size = size, .path = "scratch"};
+        const unsigned char ends[] = {cases[i].low, cases[i].high};
+        const off_t field = (off_t)(size - SP_ZIP_END_SIZE + cases[i].field);
+        struct shapeproof_error error = {0};
+        assert_int_equal(pwrite(file.fd, bytes, size, 0), size);
+        assert_int_equal(pwrite(file.fd, ends, sizeof ends, field), sizeof ends);
+        struct sp_zip *zip = sp_zip_open(&file, &error);
+        assert_int_equal(zip == NULL, cases[i].is_refused);
+        assert_string_equal(error.message, zip ? "" : "zip archive in several volumes");
+        if (zip) sp_zip_close(zip);
+    }
+    fclose(scratch);
 }
 
 /* torch does not check it, so it is worth no more than a warning. */
@@ -150,8 +182,8 @@ static void test_random_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries),   cmocka_unit_test(test_read),          cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_wrong_crc), cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_entries), cmocka_unit_test(test_read),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_volumes), cmocka_unit_test(test_wrong_crc), cmocka_unit_test(test_random_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
