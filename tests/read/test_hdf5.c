@@ -236,9 +236,53 @@ static void remove_temporary(struct temporary *file)
     unlink(file->path);
 }
 
+/* A file that `write` makes and then exits, in a child, so that this process stays without libhdf5. */
+static struct temporary written_by_child(void (*write)(const char *path))
+{
+    struct temporary file = temporary_file();
+    int status;
+    const pid_t pid = fork();
+    if (pid == 0) write(file.path);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    return file;
+}
+
+enum { MANY = 1001 };
+
+/* A group of that many datasets, and one beside it. */
+static void write_large_group(const char *path)
+{
+    char name[16];
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t group = H5Gcreate2(file, "many", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate(H5S_SCALAR);
+    for (int i = 0; i <= MANY; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        if (H5Dclose(H5Dcreate2(i < MANY ? group : file, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT,
+                                H5P_DEFAULT)) < 0)
+            _exit(1);
+    }
+    _exit(H5Sclose(space) < 0 || H5Gclose(group) < 0 || H5Fclose(file) < 0);
+}
+
+/* The cache of libhdf5 is larger while a group of more than a thousand links is read. */
+static void test_large_group(void **state)
+{
+    (void)state;
+    struct temporary file = written_by_child(write_large_group);
+    struct shapeproof_error error;
+    struct shapeproof_inventory *inventory = open_with(READ, file.path, &error);
+    assert_non_null(inventory);
+    assert_int_equal(shapeproof_inventory_count(inventory), MANY + 1);
+    assert_int_equal(shapeproof_inventory_unread_count(inventory), 0);
+    shapeproof_inventory_close(inventory);
+    remove_temporary(&file);
+}
+
 enum { BOMB_STRINGS = 4000, BOMB_LENGTH = 1024 * 1024 };
 
-/* 4000 strings, the first of 1 MiB; in a child, so that this process stays without libhdf5. */
+/* 4000 strings, the first of 1 MiB. */
 static void write_strings(const char *path)
 {
     static char first[BOMB_LENGTH + 1];
@@ -276,12 +320,7 @@ static void arm(const char *path)
 static void test_string_bomb(void **state)
 {
     (void)state;
-    struct temporary file = temporary_file();
-    int status;
-    const pid_t pid = fork();
-    if (pid == 0) write_strings(file.path);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
+    struct temporary file = written_by_child(write_strings);
     arm(file.path);
     struct shapeproof_error error;
     assert_null(open_with(READ, file.path, &error));
@@ -546,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_warnings_are_capped),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_large_group),
         cmocka_unit_test(test_string_bomb),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_failing_jobs),
