@@ -398,6 +398,13 @@ static void keys_of_other_kinds(void **state)
     expect(TABLE "claim [all] = 5*n*w\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim [list] = 1\n", SHAPEPROOF_REFUTED, NULL);
     expect(TABLE "claim [list] = sum(sizes) + (n == 300 ? 1 : 0)\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim D[0] = 2\n", SHAPEPROOF_PROVED, NULL);
+    expect_reason(TABLE "claim D[2] = 2\n", "there is no item 2 in a list of 2");
+    expect_reason(TABLE "claim depths[0] = 2\n", "did you mean 'D'?");
+    expect_reason(TABLE "claim dephts[0] = 2\n", "did you mean 'depths'?");
+    expect_reason(TABLE "claim D[nope] = 2\n", "'nope' is neither defined nor a hyper-parameter");
+    expect_reason(TABLE "claim sizes[nope] = sizes[nope]\n", "'nope' is neither defined nor a hyper-parameter");
+    expect_reason(TABLE "claim nope[0] = nope[0]\n", "'nope' is neither defined nor a hyper-parameter");
 #undef TABLE
 }
 

@@ -177,15 +177,19 @@ static bool unknown_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
     const struct sp_sym_env table = env_of_table(env);
     const struct sp_unit *unit = table.frame->unit;
     const char **known = sp_arena_array(&symbolic->algebra.arena, 2 * unit->definition_count, sizeof *known);
+    const char *definition = NULL; /* that is the key */
     size_t count = 0;
     if (sp_map_get(&symbolic->defaults.keys, path) != SIZE_MAX)
         return sp_sym_fail(symbolic, expr->span, "'%s' is not set, and the table has different defaults for it", path);
     for (size_t i = 0; i < unit->definition_count; i++) {
         const char *key = key_of_definition(symbolic, &table, &unit->definitions[i]);
         known[count++] = unit->definitions[i].name;
+        if (key && strcmp(key, path) == 0) definition = unit->definitions[i].name;
         if (key) known[count++] = key;
     }
-    const char *likely = strlen(path) > 2 ? sp_suggest(path, known, count) : NULL; /* else all names are alike */
+    const char *likely = definition         ? definition
+                         : strlen(path) > 2 ? sp_suggest(path, known, count)
+                                            : NULL; /* else all names are alike */
     return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table%s%s%s", path,
                        likely ? "; did you mean '" : "", likely ? likely : "", likely ? "'?" : "");
 }
