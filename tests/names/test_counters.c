@@ -89,6 +89,7 @@ static void test_endings(void **state)
     assert_shifts(NAMES("conv/w", "dense/w"), NAMES("conv_1/w", "dense_1/w"), "x>x_1:2");
     assert_shifts(NAMES("conv/w", "dense/w"), NAMES("conv_2/w", "dense_2/w"), "x>x_2:2");
     assert_shifts(NAMES("conv/w", "dense/w"), NAMES("conv_1/w", "dense/w"), "");
+    assert_shifts(NAMES("conv/w", "dense/w", "step"), NAMES("conv_1/w", "dense_1/w", "step"), ""); /* not every one */
     assert_int_equal(sp_layer_length("layers/conv_1/vars/0"), strlen("layers/conv_1"));
     assert_int_equal(sp_layer_length("model_weights/conv/w"), strlen("model_weights/conv"));
     assert_int_equal(sp_layer_length("w"), 0);
