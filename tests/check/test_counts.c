@@ -245,6 +245,12 @@ static void an_index_of_more(void **state)
     model_drop(&model, "model.norm.weight");
     assert_string_equal(check_indexed(&model, "\"total_size\": 166758400"), "differs: model.norm.weight is missing");
     model_close(&model);
+    model_open(&model, stories);
+    model_predict(&model, 0);
+    model_drop(&model, "model.embed_tokens.weight"); /* the first of all */
+    check_indexed(&model, "\"total_size\": 166758400");
+    assert_null(model_cause(&model, "declared"));
+    model_close(&model);
 }
 
 int main(void)
