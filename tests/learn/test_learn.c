@@ -120,6 +120,23 @@ static void perceptron(void **state)
     lesson_close(&problem);
 }
 
+/* A number that is the same in all examples is part of the name. */
+static void one_number(void **state)
+{
+    struct problem problem = {0};
+    (void)state;
+    for (size_t width = 5; width < 8; width++) {
+        lesson_beginf(&problem, "{\"width\": %zu}", width);
+        lesson_addf(&problem, SHAPE(width, 3), "tower.7.up.weight");
+        lesson_addf(&problem, SHAPE(width), "tower.7.norm.weight");
+        lesson_addf(&problem, SHAPE(width, 2), "head.0.weight");
+    }
+    assert_learns(&problem);
+    assert_says(&problem, "tower.7.up.weight");
+    assert_says(&problem, "head.0.weight");
+    lesson_close(&problem);
+}
+
 /* Channels in a list; the first convolution sees the colours. */
 static void convolutions(void **state)
 {
@@ -398,6 +415,7 @@ int main(void)
         cmocka_unit_test(like_llama),
         cmocka_unit_test(bert),
         cmocka_unit_test(perceptron),
+        cmocka_unit_test(one_number),
         cmocka_unit_test(convolutions),
         cmocka_unit_test(way_up),
         cmocka_unit_test(shared_storage),
