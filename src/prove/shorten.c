@@ -15,7 +15,7 @@
 
 enum {
     LINE = 100,     /* characters; formulas that all are at most so long need no names */
-    LONG_KEY = 8,   /* characters of a hyper-parameter's name from which on a shorter one helps */
+    LONG_KEY = 10,  /* characters of a hyper-parameter's name from which on a shorter one helps */
     LONG_PART = 12, /* characters of a part; a shorter one is read faster than looked up */
     MAX_DEPTH = 100 /* of parts in parts; what is deeper is left as it is */
 };

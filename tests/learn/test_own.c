@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "learn/judge.h"
 #include "shapeproof/prove.h"
 
@@ -80,7 +81,8 @@ static void assert_right_on_fourth(const struct own *own)
     free(facts.items);
 }
 
-/* Of the total, for the flags as they are by default; NULL where it is too long to be read. */
+/* Of the total, for the flags as they are by default, then each part that has a name, "; x_1 = A // 2"; NULL where it
+ * is too long to be read. */
 static void assert_formula(const struct own *own, const char *formula)
 {
     struct shapeproof_error error = {0};
@@ -95,7 +97,16 @@ static void assert_formula(const struct own *own, const char *formula)
         if (strcmp(found->when, "") == 0) total = found->text; /* which comes last */
     }
     assert_non_null(total);
-    if (formula) assert_string_equal(total, formula);
+    if (formula) {
+        struct sp_text shown = {0};
+        sp_text_puts(&shown, total);
+        for (size_t i = 0; i < shapeproof_derivation_part_count(derivation); i++) {
+            const struct shapeproof_part *part = shapeproof_derivation_part(derivation, i);
+            sp_text_printf(&shown, "; %s = %s", part->name, part->formula);
+        }
+        assert_string_equal(shown.data, formula);
+        sp_text_free(&shown);
+    }
     shapeproof_derivation_free(derivation);
 }
 
@@ -117,46 +128,46 @@ static void check_own(const char *name, const char *formula)
         check_own(#name, formula);                                                                                     \
     }
 
-CHECK_OWN(
-    pictures,
-    "C*channels[len(channels) - 1] + 49*channels[0]*colours + C + 2*sum(i in 0..len(channels) - 1: "
-    "blocks[i]*channels[i]) + sum(i in 1..len(channels) - 1: channels[i]*channels[i - 1]) + sum(i in 1..len(channels) "
-    "- 1: channels[i]) + K^2*(blocks[0]*channels[0]^2 + sum(i in 1..len(channels) - 1: blocks[i]*channels[i]^2) - "
-    "sum(i in 1..len(channels) - 1: channels[i]^2) + sum(i in 1..len(channels) - 1: channels[i]*channels[i - 1]))")
+CHECK_OWN(pictures, "C*x_6 + 49*channels[0]*colours + C + 2*x_2 + x_3 + x_4 + K^2*x_5; x_1 = len(channels); x_2 = "
+                    "sum(i in 0..x_1 - 1: blocks[i]*channels[i]); x_3 = sum(i in 1..x_1 - 1: channels[i]*channels[i - "
+                    "1]); x_4 = sum(i in 1..x_1 - 1: channels[i]); x_5 = blocks[0]*channels[0]^2 + sum(i in 1..x_1 - "
+                    "1: blocks[i]*channels[i]^2) - sum(i in 1..x_1 - 1: channels[i]^2) + x_3; x_6 = channels[x_1 - 1]")
 CHECK_OWN(letters, "L*W + L + S*(L + 4*W + 8*layers + S*(8*layers + 2) + 6)")
 CHECK_OWN(experts, "W*(2*D*L + V + 2*layers*(H*heads + H + 1) - E*(L - layers)*(2*expert_width + 1))")
-CHECK_OWN(translator,
-          "I*(R + writing_layers)*(2*width + 1) + width*(W + L + R*(4*width + 9) + 7*writing_layers*(width + 2))")
+CHECK_OWN(translator, "I*(R + wl)*(2*width + 1) + width*(W + L + R*(4*width + 9) + 7*wl*(width + 2))")
 CHECK_OWN(shared, "T*E + I + W*(E + W + 2*I + 3)")
-CHECK_OWN(paint, "10*channels[0]*colours + 9*sum(i in 0..len(channels) - 2: channels[i + 1]*channels[i]) + 2*sum(i in "
-                 "0..len(channels) - 2: channels[i + 1]) + channels[0] + colours + 9*sum(i in 0..len(channels) - 2: "
-                 "channels[len(channels) - i - 2]^2) + 9*sum(i in 0..len(channels) - 2: channels[len(channels) - i - "
-                 "2]*channels[len(channels) - i - 1]) + 2*sum(i in 0..len(channels) - 2: channels[len(channels) - i - "
-                 "2]) + C*(sum(i in 0..len(channels) - 2: channels[i + 1]) + sum(i in 0..len(channels) - 2: "
-                 "channels[len(channels) - i - 2]) + 2)")
+CHECK_OWN(paint,
+          "10*channels[0]*colours + 9*x_3 + 2*x_4 + channels[0] + colours + 9*x_7 + 9*x_8 + 2*x_6 + C*(x_4 + x_6 + 2); "
+          "x_1 = len(channels); x_2(i) = channels[i + 1]; x_3 = sum(i in 0..x_1 - 2: x_2(i)*channels[i]); x_4 = sum(i "
+          "in 0..x_1 - 2: x_2(i)); x_5(i) = channels[x_1 - i - 2]; x_6 = sum(i in 0..x_1 - 2: x_5(i)); x_7 = sum(i in "
+          "0..x_1 - 2: x_5(i)^2); x_8 = sum(i in 0..x_1 - 2: x_5(i)*channels[x_1 - i - 1])")
 CHECK_OWN(dense, "3*F*filters + C + filters + U*(L + C + 4*filters + U*(L + 4) + 8)")
 
-CHECK_OWN(digits, "9*C*channels[0] + 3*sum(i in 0..len(channels) - 1: channels[i]) + 9*sum(i in 1..len(channels) - 1: "
-                  "channels[i]*channels[i - 1]) + classes + I*((S // (2 ^ len(channels)))^2*channels[len(channels) - "
-                  "1] + classes + 1)")
-CHECK_OWN(clicks,
-          "D*below[0] + ((len(categories)^2 + len(categories)) // 2)*above[0] + above[len(above) - 1] + sum(i in "
-          "1..len(above) - 1: above[i]*above[i - 1]) + sum(i in 0..len(above) - 1: above[i]) + sum(i in "
-          "1..len(below) - 1: below[i]*below[i - 1]) + sum(i in 0..len(below) - 1: below[i]) + W*(above[0] + "
-          "below[len(below) - 1] + sum(i in 0..len(categories) - 1: categories[i]) + 1) + 1")
+CHECK_OWN(
+    digits,
+    "9*C*channels[0] + 3*x_2 + 9*x_3 + classes + I*x_4; x_1 = len(channels); x_2 = sum(i in 0..x_1 - 1: channels[i]); "
+    "x_3 = sum(i in 1..x_1 - 1: channels[i]*channels[i - 1]); x_4 = (S // (2 ^ x_1))^2*channels[x_1 - 1] + classes + 1")
+CHECK_OWN(
+    clicks,
+    "D*below[0] + x_4*above[0] + x_1 + x_2 + x_3 + x_6 + x_7 + W*(above[0] + x_5 + x_8 + 1) + 1; x_1 = "
+    "above[len(above) - 1]; x_2 = sum(i in 1..len(above) - 1: above[i]*above[i - 1]); x_3 = sum(i in 0..len(above) - "
+    "1: above[i]); x_4 = (len(c)^2 + len(c)) // 2; x_5 = below[len(below) - 1]; x_6 = sum(i in 1..len(below) - 1: "
+    "below[i]*below[i - 1]); x_7 = sum(i in 0..len(below) - 1: below[i]); x_8 = sum(i in 0..len(c) - 1: c[i])")
 CHECK_OWN(faces, NULL)
 CHECK_OWN(signals, NULL)
-CHECK_OWN(scenes, "4*(W // 2) + W*(W*L - W + L + (W // 2) + 3*count(i in 1..L - 1: [i - 1 in again]) + 6*F*(count(i in "
-                  "1..L - 1: [i - 1 in again]) + 1) + 3) + 3")
-CHECK_OWN(prices, "O*layers[len(layers) - 1] + O + sum(i in 0..len(columns) - 1: columns[i][0]*columns[i][1]) + sum(i "
-                  "in 1..len(layers) - 1: layers[i]*layers[i - 1]) + sum(i in 0..len(layers) - 1: layers[i]) + "
-                  "layers[0]*(sum(columns, 1) + numbers)")
+CHECK_OWN(scenes, "4*(W // 2) + W*(W*L - W + L + (W // 2) + 3*x_1 + 6*F*(x_1 + 1) + 3) + 3; x_1 = count(i in 1..L - 1: "
+                  "[i - 1 in again])")
+CHECK_OWN(prices,
+          "O*x_7 + O + sum(i in 0..x_1 - 1: x_2(i)*x_3(i)) + x_4 + x_5 + layers[0]*x_6; x_1 = len(columns); x_2(i) = "
+          "columns[i][0]; x_3(i) = columns[i][1]; x_4 = sum(i in 1..len(layers) - 1: layers[i]*layers[i - 1]); x_5 = "
+          "sum(i in 0..len(layers) - 1: layers[i]); x_6 = sum(columns, 1) + numbers; x_7 = layers[len(layers) - 1]")
 CHECK_OWN(noise, NULL)
-CHECK_OWN(blocks,
-          "C*blocks[len(blocks) - 1].out + C + sum(i in 1..len(blocks) - 1: blocks[i].out*blocks[i].times*blocks[i - "
-          "1].out*blocks[i].kernel^2) + sum(i in 0..len(blocks) - 1: blocks[i].out) + sum(i in 1..len(blocks) - 1: "
-          "blocks[i].times*blocks[i - 1].out^2) + sum(i in 1..len(blocks) - 1: blocks[i].times*blocks[i - 1].out) + "
-          "S*(blocks[0].times*(blocks[0].out*blocks[0].kernel^2 + S + 1) + 28)")
+CHECK_OWN(
+    blocks,
+    "C*x_9 + C + x_4 + x_5 + x_6 + x_7 + S*(b_0_t*x_8 + 28); x_1(i) = blocks[i].out; x_2(i) = blocks[i].times; x_3(i) "
+    "= blocks[i - 1].out; x_4 = sum(i in 1..len(blocks) - 1: x_1(i)*x_2(i)*x_3(i)*blocks[i].kernel^2); x_5 = sum(i in "
+    "0..len(blocks) - 1: x_1(i)); x_6 = sum(i in 1..len(blocks) - 1: x_2(i)*x_3(i)^2); x_7 = sum(i in 1..len(blocks) - "
+    "1: x_2(i)*x_3(i)); x_8 = blocks[0].out*blocks[0].kernel^2 + S + 1; x_9 = blocks[len(blocks) - 1].out")
 CHECK_OWN(finder, NULL)
 CHECK_OWN(waves, NULL)
 CHECK_OWN(cells, NULL)
