@@ -240,6 +240,12 @@ uninstall:  ## uninstall: remove what install wrote
 	    $(MANPAGES:docs/man/%=$(MANDIR)/%) $(BASHDIR)/shapeproof
 	-rmdir $(HDRDIR) 2>/dev/null
 
+deb: all  ## deb: Debian packages for this release, into build/deb
+	@rm -rf $(BUILD)/deb
+	@$(SELF) install DESTDIR=$(abspath $(BUILD))/deb/staged PREFIX=/usr >/dev/null
+	@sh src/deb/build.sh $(BUILD)/deb/staged $(VERSION) $(BUILD)/deb
+	@rm -rf $(BUILD)/deb/staged
+
 clean:  ## clean: remove what was built
 	rm -rf $(BUILD)
 
