@@ -290,6 +290,10 @@ static void proved_by_cases(void **state)
     expect(TABLE "claim count(i in 1..n: k*[1 < i] == k) = n - 1\n", SHAPEPROOF_PROVED, NULL); /* k is no 0 */
     expect(TABLE "claim count(i in 1..n: [1 < i]*[i < 3]) = [1 < n]\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE "claim count(i in 1..n: 1 - [1 < i]) = 1\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim count(i in 0..n - 1: (3 < i ? i - 4 : 3 - i) < 0) = 0\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim count(i in 0..n - 1: (3 < i ? i - 5 : 3 - i) < 0) = 0\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim count(i in 0..n - 1: (3 < i ? i - 4 : 2 - i) < 0) = 0\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim count(i in 0..n - 1: (i <= m ? m - i : i - m) < 0) = 0\n", SHAPEPROOF_PROVED, NULL);
 #define BEHIND_FIRST "claim sum(i in 1..n: [1 < i]*((k*[1 < i] + m - m*[1 < i]) // 3)) = "
     expect(TABLE BEHIND_FIRST "(n - 1)*(k // 3)\n", SHAPEPROOF_PROVED, NULL);
     expect(TABLE BEHIND_FIRST "n*(k // 3)\n", SHAPEPROOF_REFUTED, NULL);

@@ -446,6 +446,19 @@ bool sp_atom_comparison(struct sp_symbolic *symbolic, size_t atom, const struct 
     return true;
 }
 
+bool sp_poly_is_linear(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t index, int *sign,
+                       const struct sp_poly **rest)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    struct sp_rational slope;
+    if (sp_poly_degree(poly, index) != 1 || sp_poly_low_degree(poly, index) < 0) return false;
+    const struct sp_poly *by = sp_poly_coefficient(algebra, poly, index, 1);
+    if (!sp_poly_is_constant(by, &slope) || slope.den != 1 || (slope.num != 1 && slope.num != -1)) return false;
+    *sign = (int)slope.num;
+    *rest = sp_poly_coefficient(algebra, poly, index, 0);
+    return !(sp_poly_depends(symbolic, *rest) & sp_atom_info(symbolic, index)->depends);
+}
+
 /* sp_poly_reach for a symbolic value. */
 static void reach_atoms(struct sp_symbolic *symbolic, struct sp_sym sym, char *seen)
 {

@@ -46,6 +46,9 @@ const struct sp_origin *sp_origin_new(struct sp_symbolic *symbolic, const struct
 /* Whether a condition is a comparison of numbers, left < right or, *equality being true then, left == right. *gap
  * becomes right - left. False for any other atom, with *gap as it was. */
 bool sp_atom_comparison(struct sp_symbolic *symbolic, size_t atom, const struct sp_poly **gap, bool *equality);
+/* Whether the polynomial is sign*index + rest, where the sign is 1 or -1 and the rest does not depend on the index. */
+bool sp_poly_is_linear(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t index, int *sign,
+                       const struct sp_poly **rest);
 /* Which loop indices are in it, as bits. */
 uint64_t sp_poly_depends(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 uint64_t sp_sym_depends(struct sp_symbolic *symbolic, struct sp_sym sym);

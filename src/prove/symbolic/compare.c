@@ -38,7 +38,7 @@ static struct sp_sym comparison(struct sp_symbolic *symbolic, enum sp_op op, con
 
 /* ---- what is seen of a comparison ---- */
 
-enum { MOST_CASES_DEEP = 4 }; /* conditions that one comparison is split by: 2^4 cases */
+enum { MOST_CASES_DEEP = 6 }; /* conditions that one comparison is split by: 2^6 cases */
 
 /* The first condition in a polynomial; SIZE_MAX for none. */
 static size_t condition_in(const struct sp_algebra *algebra, const struct sp_poly *poly)
@@ -69,6 +69,44 @@ static const struct sp_poly *decide_gap(struct sp_symbolic *symbolic, const stru
     return decide_by_cases(symbolic, gap, op, depth);
 }
 
+/* Puts what a case says of the index of an open loop in the place of one end of the loop: where [i < 25] does not hold
+ * the loop begins with 25. So 4*(i - 24) is seen to be above 0 there. What the loop's own end said is forgotten, which
+ * makes less seen and nothing wrong. Returns the loop, with what it was before in *before; NULL for a condition that
+ * says nothing of an index. */
+static struct sp_open_loop *narrow_loop(struct sp_symbolic *symbolic, size_t condition, bool holds,
+                                        struct sp_open_loop *before)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *gap, *rest, *one = sp_poly_int(algebra, 1);
+    bool equality;
+    int sign;
+    if (!sp_atom_comparison(symbolic, condition, &gap, &equality) || equality) return NULL;
+    size_t i = 0;
+    while (i < symbolic->loops.count && !sp_poly_is_linear(symbolic, gap, symbolic->loops.items[i].index, &sign, &rest))
+        i++;
+    if (i == symbolic->loops.count || sp_poly_depends(symbolic, rest) || !sp_poly_is_whole(symbolic, rest)) return NULL;
+    struct sp_open_loop *loop = &symbolic->loops.items[i];
+    *before = *loop;
+    if (sign < 0 && holds) loop->last = sp_poly_sub(algebra, rest, one); /* i < rest */
+    else if (sign < 0) loop->first = rest;                               /* rest <= i */
+    else if (holds) loop->first = sp_poly_sub(algebra, one, rest);       /* -rest < i */
+    else loop->last = sp_poly_scale(algebra, rest, sp_rational_int(-1)); /* i <= -rest */
+    return loop;
+}
+
+/* decide_gap where the condition is as the case has it. */
+static const struct sp_poly *decide_in_case(struct sp_symbolic *symbolic, const struct sp_poly *gap, enum sp_op op,
+                                            size_t condition, bool holds, unsigned depth)
+{
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_poly *in_case = sp_poly_substitute(algebra, gap, condition, sp_poly_int(algebra, holds));
+    struct sp_open_loop before;
+    struct sp_open_loop *loop = narrow_loop(symbolic, condition, holds, &before);
+    const struct sp_poly *decided = algebra->failed ? NULL : decide_gap(symbolic, in_case, op, depth + 1);
+    if (loop) *loop = before;
+    return decided;
+}
+
 /* A comparison with a condition in it is decided when both cases of the condition are: [0 < j]*B == B is [0 < j],
  * because B == B holds and 0 == B does not. NULL when one of the cases stays open. */
 static const struct sp_poly *decide_by_cases(struct sp_symbolic *symbolic, const struct sp_poly *gap, enum sp_op op,
@@ -79,8 +117,7 @@ static const struct sp_poly *decide_by_cases(struct sp_symbolic *symbolic, const
     const struct sp_poly *cases[2];
     if (condition == SIZE_MAX || depth == MOST_CASES_DEEP) return NULL;
     for (int holds = 0; holds < 2; holds++) {
-        const struct sp_poly *in_case = sp_poly_substitute(algebra, gap, condition, sp_poly_int(algebra, holds));
-        cases[holds] = algebra->failed ? NULL : decide_gap(symbolic, in_case, op, depth + 1);
+        cases[holds] = decide_in_case(symbolic, gap, op, condition, holds, depth);
         if (!cases[holds]) return NULL;
     }
     const struct sp_poly *change = sp_poly_sub(algebra, cases[1], cases[0]);

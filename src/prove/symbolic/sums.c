@@ -44,17 +44,10 @@ static bool is_tangled(const struct loop *loop, size_t atom)
     return atom != loop->index && (sp_atom_info(loop->symbolic, atom)->depends & bit_of(loop));
 }
 
-/* Whether gap = sign*index + rest, where the sign is 1 or -1 and the rest does not depend on the index. */
+/* sp_poly_is_linear of the index. */
 static bool is_linear(const struct loop *loop, const struct sp_poly *gap, int *sign, const struct sp_poly **rest)
 {
-    struct sp_algebra *algebra = &loop->symbolic->algebra;
-    struct sp_rational slope;
-    const struct sp_poly *by = sp_poly_coefficient(algebra, gap, loop->index, 1);
-    if (sp_poly_degree(gap, loop->index) != 1 || sp_poly_low_degree(gap, loop->index) < 0) return false;
-    if (!sp_poly_is_constant(by, &slope) || slope.den != 1 || (slope.num != 1 && slope.num != -1)) return false;
-    *sign = (int)slope.num;
-    *rest = sp_poly_coefficient(algebra, gap, loop->index, 0);
-    return !(sp_poly_depends(loop->symbolic, *rest) & bit_of(loop));
+    return sp_poly_is_linear(loop->symbolic, gap, loop->index, sign, rest);
 }
 
 /* Whether an atom is the comparison left < right (SP_OP_LT) or left == right (SP_OP_EQ): *gap is right - left then. */
