@@ -39,13 +39,13 @@ enum shapeproof_severity {
     X(UNEXPECTED, 1, "unexpected", ERROR, "in the file, but not predicted") \
     X(SHAPE, 2, "shape", ERROR, "has another shape than predicted") \
     X(DTYPE, 3, "dtype", ERROR, \
-      "has a complex dtype, or another dtype than the table says, than the tensors of its kind, or than the rest of " \
-      "the file") \
+      "has a dtype of complex numbers; or another dtype than the table says, than the tensors of its kind have, or " \
+      "than the rest of the file has") \
     X(QUANTISED, 4, "quantised", ERROR, \
       "the file quantises a weight that the configuration exempts, or the other way round") \
     X(LACKING, 5, "lacking", ERROR, \
-      "not in the file; the table does not require it, but its siblings have it, or an index or the configuration " \
-      "announces it") \
+      "not in the file and not required by the table, but other modules of the same kind have such a tensor, or an " \
+      "index or the configuration announces it") \
     X(TIED_ABSENT, 6, "tied-absent", NOTE, "not stored, since it is tied to a tensor that is stored") \
     X(TIED_PRESENT, 7, "tied-present", NOTE, "stored, although it is tied to a tensor that is stored as well") \
     X(OPTIONAL, 8, "optional", NOTE, "an optional tensor that the file has") \

@@ -33,8 +33,9 @@ struct shapeproof_loading {
     size_t reshaped;     /* of the model, there in another shape */
     const char *message; /* a sentence that begins with the loader: "transformers 5 loads it: nothing new, 2 ignored" */
     const char *remedy;  /* the change after which it is taken whole: "strip 'module.'"; or NULL */
-    bool decides;        /* the loader takes this very file of its directory, beside a config.json, and not all that is
-                          * wrong with it is expected: `shapeproof check` ends with 0 only if it is taken whole */
+    bool decides;        /* the loader, given the directory, chooses this file by its name, beside a config.json; and
+                          * not every difference is expected, or the loader refuses the configuration itself. Unless
+                          * loaders are named, `shapeproof check` then ends with 0 only if the file is taken whole */
 };
 
 struct shapeproof_loadings; /* opaque */

@@ -20,7 +20,9 @@ static const struct cli_option options[] = {
              "the status is 0 only if each takes it whole; with none, no loader is examined, and the verdict alone "
              "determines the status"},
     {.name = "strict",
-     .help = "status 1 also if the verdict is explained, there is a warning, or the table does not read a setting"},
+     .help =
+         "status 1 also if the verdict is explained, or there is a warning, such as one about a key of --set that the "
+         "table ignores"},
     {.name = "data",
      .letter = 'd',
      .help = "read the data of tied tensors that are stored separately, and of tensors that could be tied, and report "
@@ -308,8 +310,8 @@ const struct cli_command cli_check = {
         "--checkpoint'. If one fails, the exit status is 1.\n"
         "\n"
         "An adapter (LoRA and similar) is compared with the configuration of its base: that of --config (which may be "
-        "a pipeline of diffusers), otherwise the config.json beside the adapter, otherwise that of the base that "
-        "adapter_config.json names.\n"
+        "a pipeline of diffusers), otherwise the config.json beside the adapter, otherwise that of the base, if "
+        "adapter_config.json names a local folder.\n"
         "\n"
         "The checkpoint may be remote: hf://ORG/NAME[@REVISION][/PATH] on the Hugging Face hub, or https://... Only "
         "headers are fetched, into a cache, and --data is refused.\n"

@@ -10,7 +10,7 @@ static const struct cli_option options[] = {
     {.name = "name", .argument = "NAME", .help = "the name of the table; the model_type is the default"},
     {.name = "like",
      .argument = "TABLE",
-     .help = "extend this table; if that is not possible, use the names of its letters"},
+     .help = "extend this table; if that is not possible, only give the hyper-parameters the same letters"},
     {.name = "partial", .help = "write the table even if it does not explain every tensor; the others become comments"},
     {.name = "all",
      .letter = 'a',

@@ -199,16 +199,18 @@ const struct cli_command cli_solve = {
     .description =
         "Finds, for each hyper-parameter of TABLE, the values that give exactly N parameters; all others have the "
         "values of --config, --set and the defaults of the table. With --rounds-to it finds the ranges of values whose "
-        "total rounds to FIGURE; with --within, the ranges whose total differs from N by at most PERCENT. Whole "
-        "numbers, flags, and the numbers in a list are tried, one at a time. Flags are listed first, then powers of "
-        "two, multiples of 64, multiples of 8, small numbers, other numbers; within each class, the value closest to "
-        "the current one is first. The exit status is 1 if no value gives the total.\n"
+        "total rounds to FIGURE; with --within, the ranges whose total differs from N by at most PERCENT.\n"
+        "\n"
+        "Hyper-parameters that are whole numbers or flags, and numbers that are items of a hyper-parameter that is a "
+        "list, are tried, one at a time. Flags are listed first, then powers of two, multiples of 64, multiples of 8, "
+        "small numbers, other numbers; within each class, the value closest to the current one is first. The exit "
+        "status is 1 if no value gives the total.\n"
         "\n"
         "With --free the hyper-parameters KEY,KEY change together, each between 1/32 and 32 times its current value. A "
         "hyper-parameter that --keep ties to one of them follows it. If the current value is a multiple of 64, the "
         "multiples of 64 are tried; otherwise all integers up to 256, and above that the multiples of 64. --all tries "
-        "every integer. Round numbers (powers of two, multiples of 128, and below 128 multiples of 4) that change all "
-        "keys by nearly the same factor are listed first.",
+        "every integer. Round numbers (powers of two, multiples of 128, and multiples of 4 that are less than 128) "
+        "that change all keys by nearly the same factor are listed first.",
     .least = 0,
     .most = 1,
     .options = options,
