@@ -79,7 +79,8 @@ build() {
 cd "$staged/usr"
 mkdir -p "lib/$multiarch/pkgconfig" # libraries are in the folder of the machine
 mv lib/libshapeproof* "lib/$multiarch/"
-sed "s|^libdir=.*|libdir=\${prefix}/lib/$multiarch|" lib/pkgconfig/shapeproof.pc >"lib/$multiarch/pkgconfig/shapeproof.pc"
+sed "s|^libdir=.*|libdir=\${prefix}/lib/$multiarch|" lib/pkgconfig/shapeproof.pc \
+    >"lib/$multiarch/pkgconfig/shapeproof.pc"
 rm -r lib/pkgconfig
 strip --strip-unneeded bin/shapeproof "lib/$multiarch/libshapeproof.so.$2"
 strip --strip-debug --enable-deterministic-archives "lib/$multiarch/libshapeproof.a"
