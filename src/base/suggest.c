@@ -37,7 +37,7 @@ const char *sp_suggest(const char *word, const char *const *candidates, size_t c
 {
     const size_t length = strlen(word);
     const char *best = NULL;
-    size_t best_distance = length / 3 + 1; /* a third of the word may be wrong, and one character more */
+    size_t best_distance = length < 5 ? 1 : (length + 1) / 3; /* a third of the word may be wrong */
     if (!length || length > LONGEST) return NULL;
     for (size_t i = 0; i < count; i++) {
         if (strlen(candidates[i]) > LONGEST) continue;
@@ -106,13 +106,18 @@ static bool has_part(const char *key, const char *part, size_t length)
     return false;
 }
 
-/* Whether two keys have a word of at least four characters in common. */
-static bool share_part(const char *a, const char *b)
+/* Of the letters of a key that shares a word of at least four characters with another one, how many per cent may be
+ * wrong: half of them, or a third if that word is "size", with which half of all keys end; 0 when they share none. */
+static unsigned tolerance(const char *a, const char *b)
 {
-    enum { SHORTEST_PART = 4 };
-    for (; *a; a += strcspn(a, "_."), a += *a != '\0')
-        if (part_length(a) >= SHORTEST_PART && has_part(b, a, part_length(a))) return true;
-    return false;
+    enum { SHORTEST_PART = 4, HALF = 50, THIRD = 34 };
+    unsigned percent = 0;
+    for (; *a; a += strcspn(a, "_."), a += *a != '\0') {
+        if (part_length(a) < SHORTEST_PART || !has_part(b, a, part_length(a))) continue;
+        if (strncmp(a, "size", 4) != 0) return HALF;
+        percent = THIRD;
+    }
+    return percent;
 }
 
 const char *sp_suggest_key(const char *key, const char *const *candidates, size_t count)
@@ -122,9 +127,9 @@ const char *sp_suggest_key(const char *key, const char *const *candidates, size_
     for (size_t i = 0; i < count && strlen(key) <= LONGEST; i++) {
         if (strlen(candidates[i]) > LONGEST) continue;
         if (is_misspelt(key, candidates[i], 4)) return candidates[i];
-        const size_t distance = share_part(key, candidates[i]) ? typing_distance(key, candidates[i]) : SIZE_MAX;
-        const bool is_too_far = 3 * distance > 2 * strlen(key); /* two thirds of the key may be wrong */
-        if (distance >= least_distance || is_too_far) continue;
+        const unsigned percent = tolerance(key, candidates[i]);
+        const size_t distance = percent ? typing_distance(key, candidates[i]) : SIZE_MAX;
+        if (distance >= least_distance || 100 * distance > percent * strlen(key)) continue;
         least_distance = distance;
         best = candidates[i];
     }

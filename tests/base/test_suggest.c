@@ -19,6 +19,8 @@ static void a_slip_of_the_keyboard(void **state)
     assert_string_equal(LIKE(sp_suggest, "insp", "check", "inspect"), "inspect");
     assert_null(LIKE(sp_suggest, "quux", "check", "inspect"));
     assert_null(LIKE(sp_suggest, "", "check"));
+    assert_null(LIKE(sp_suggest, "foo", "fmt")); /* two letters of three are another word */
+    assert_null(LIKE(sp_suggest, "wombat", "format"));
 }
 
 /* A key that need not be wrong must be very near. */
@@ -42,6 +44,9 @@ static void a_key_of_other_words(void **state)
     assert_string_equal(LIKE(sp_suggest_key, "hidden_dim", "vocab_size", "hidden_size"), "hidden_size");
     assert_string_equal(LIKE(sp_suggest_key, "witdh", "height", "width"), "width");
     assert_null(LIKE(sp_suggest_key, "n_head", "n_embd", "n_layer"));
+    assert_null(LIKE(sp_suggest_key, "intermediate_size", "vocab_size"));
+    assert_null(LIKE(sp_suggest_key, "wombat_size", "vocab_size"));
+    assert_string_equal(LIKE(sp_suggest_key, "vocabulary_size", "hidden_size", "vocab_size"), "vocab_size");
     assert_null(LIKE(sp_suggest_key, "scale_attn_by_inverse_layer_idx", "num_hidden_layers"));
 }
 
