@@ -85,6 +85,7 @@ struct cli_term { /* a term and its meaning, for help and manual */
     const char *term;
     const char *meaning;
 };
+extern const char cli_path_alone[];               /* what `shapeproof PATH` does */
 extern const struct cli_term cli_exit_statuses[]; /* of all commands; ends with a NULL term */
 #define CLI_USAGE_STATUS "the command line is wrong"
 extern const struct cli_term cli_environment[];

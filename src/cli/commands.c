@@ -33,6 +33,11 @@ const struct cli_command *cli_command_named(const char *name)
     return NULL;
 }
 
+const char cli_path_alone[] =
+    "'shapeproof PATH' shows what the checkpoint at PATH holds, as 'shapeproof inspect --tree PATH' does: that needs "
+    "nothing but the file. With options it is 'shapeproof inspect PATH'. 'shapeproof check PATH' tells whether the "
+    "checkpoint is what its configuration implies.";
+
 const struct cli_term cli_exit_statuses[] = {
     {"0", "success: a checkpoint matches or is explained, and its loader takes it whole; all claims are proved; or the "
           "output "

@@ -95,7 +95,10 @@ void cli_print_command_help(FILE *stream, const struct cli_command *command)
 
 void cli_print_usage(FILE *stream)
 {
-    fprintf(stream, "usage: shapeproof COMMAND [OPTION]... [ARGUMENT]...\n\ncommands:\n");
+    fprintf(stream, "usage: shapeproof COMMAND [OPTION]... [ARGUMENT]...\n"
+                    "       shapeproof PATH [OPTION]...\n\n");
+    fill_lines(stream, 0, 0, cli_path_alone);
+    fprintf(stream, "\ncommands:\n");
     for (size_t i = 0; cli_commands[i]; i++) {
         size_t column = (size_t)fprintf(stream, "  %s", cli_commands[i]->name);
         indent_to(stream, &column, TERM_COLUMNS);

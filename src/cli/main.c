@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * shapeproof COMMAND [OPTION]... [ARGUMENT]... */
+ * shapeproof COMMAND [OPTION]... [ARGUMENT]..., or shapeproof PATH [OPTION]... */
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "cli/near.h"
 
 #include <string.h>
 #include <unistd.h>
 
 enum { COMMANDS_AT_MOST = 32 };
 
-int cli_unknown_command(const char *name)
+/* Complains of a word that is not `wanted`, such as a command, with the hint that comes nearest. */
+static int complain_of_word(const char *name, const char *wanted)
 {
     char hint[512] = "shapeproof --help lists the commands";
     const char *names[COMMANDS_AT_MOST] = {NULL};
@@ -16,9 +18,11 @@ int cli_unknown_command(const char *name)
     for (; count < COMMANDS_AT_MOST && cli_commands[count]; count++) names[count] = cli_commands[count]->name;
     const char *likely = sp_suggest(name, names, count);
     if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
-    else if (access(name, F_OK) == 0) snprintf(hint, sizeof hint, "to look into a file: shapeproof inspect %s", name);
-    return cli_usage_error(hint, "'%s' is not a command", name);
+    else cli_hint_of_path(name, hint, sizeof hint);
+    return cli_usage_error(hint, "'%s' is %s", name, wanted);
 }
+
+int cli_unknown_command(const char *name) { return complain_of_word(name, "not a command"); }
 
 /* With the words behind the name of the command. */
 static int run_command(const struct cli_command *command, int count, char **words)
@@ -36,7 +40,26 @@ static int run_command(const struct cli_command *command, int count, char **word
     return status;
 }
 
-/* The first word is a command, or asks for help or the version. */
+/* Whether a first word that is no command is a checkpoint: a file or folder, a URL, a model in the cache of the hub, or
+ * standard input. */
+static bool is_checkpoint(const char *word)
+{
+    char *cached = shapeproof_checkpoint_path(word);
+    const bool is = cached || access(word, F_OK) == 0 || shapeproof_is_remote(word) || strcmp(word, "-") == 0;
+    shapeproof_free(cached);
+    return is;
+}
+
+/* `shapeproof PATH` is `inspect --tree PATH`, and with further words `inspect PATH WORDS...`. Not `check`: that has no
+ * answer without a configuration, and its exit status is a judgement, for which a script should ask by name. */
+static int show_checkpoint(int count, char **words)
+{
+    char tree[] = "--tree", *with_tree[] = {tree, words[0]};
+    const struct cli_command *inspect = cli_command_named("inspect");
+    return count == 1 ? run_command(inspect, 2, with_tree) : run_command(inspect, count, words);
+}
+
+/* The first word is a command or a checkpoint, or asks for help or the version. */
 static int dispatch_command(int argc, char **argv)
 {
     if (argc < 2) {
@@ -49,9 +72,10 @@ static int dispatch_command(int argc, char **argv)
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) cli_print_help(stdout);
     else if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0)
         printf("shapeproof %s\n", shapeproof_version());
+    else if (is_checkpoint(first)) return show_checkpoint(argc - 1, argv + 1);
     else if (first[0] == '-')
         return cli_usage_error("shapeproof COMMAND [OPTION]...", "expected a command in front of '%s'", first);
-    else return cli_unknown_command(first);
+    else return complain_of_word(first, "neither a command nor a file");
     return CLI_OK;
 }
 

@@ -101,13 +101,16 @@ void cli_print_manual(FILE *stream)
     put_upper(stream, "shapeproof");
     fprintf(stream, " 1 \"\" \"shapeproof %s\" \"User Commands\"\n", shapeproof_version());
     fputs(".SH NAME\nshapeproof \\- what a model checkpoint holds, and what it should hold\n", stream);
-    fputs(".SH SYNOPSIS\n.B shapeproof\n.I COMMAND\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n", stream);
+    fputs(".SH SYNOPSIS\n.B shapeproof\n.I COMMAND\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n.br\n", stream);
+    fputs(".B shapeproof\n.I PATH\n[\\fIOPTION\\fR]...\n", stream);
     fputs(".SH DESCRIPTION\n", stream);
     manual_line(
         stream,
         "A model checkpoint is a set of claims about shapes. shapeproof reads the names, dtypes and shapes of its "
         "tensors, never its weights, and executes nothing that is in it. Options may stand before, between "
         "and behind the arguments of a command; -- ends them.");
+    fputs(".PP\n", stream);
+    manual_line(stream, cli_path_alone);
     fputs(".SH COMMANDS\n", stream);
     for (size_t i = 0; cli_commands[i]; i++) put_command(stream, cli_commands[i]);
     manual_terms(stream, "EXIT STATUS", cli_exit_statuses);
