@@ -6,6 +6,7 @@
 #include "cli/components.h"
 #include "cli/expect.h"
 #include "cli/list.h"
+#include "cli/near.h"
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
@@ -57,13 +58,13 @@ static const struct cli_example examples[] = {
 /* Lets the error lead on to `infer`, which may find a table for the file. */
 static void lead_to_infer(const struct cli_args *args, struct shapeproof_error *error)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=,@";
-    char *path = shapeproof_report_visible(args->operands[0]);
-    const char *quote = path[strspn(path, plain)] ? "'" : "";
-    cli_hint(error,
-             "shapeproof infer %s%s%s tells which table explains the file, to be given with --table; or write one",
-             quote, path, quote);
-    shapeproof_free(path);
+    char *path = cli_quoted(args->operands[0]);
+    cli_hint(
+        error,
+        "shapeproof infer %s tells which table explains the file, for --table NAME; if none does, shapeproof learn "
+        "writes one from checkpoints and their config.json, for --table FILE",
+        path);
+    free(path);
 }
 
 /* Lets the error say what the file has of a known class, where the class of the configuration alone is not known; false
@@ -251,7 +252,7 @@ static int check_operand(const struct cli_args *args)
 {
     struct shapeproof_error error = {0};
     struct shapeproof_components *components = shapeproof_components_open(args->operands[0], &error);
-    if (!components) return cli_error(&error);
+    if (!components) return cli_path_error(args->operands[0], &error);
     const int status = cli_is_about_one(args, components) ? cli_with_checkpoint(args, check_inventory)
                                                           : cli_check_components(args, components);
     shapeproof_components_free(components);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof derive: the closed forms of a table. */
+#include "cli/near.h"
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
@@ -61,8 +62,10 @@ static int derive_general(const struct cli_args *args)
                                "or --json",
                                option);
     int status = cli_subject_open_tables(&subject, args);
-    const char *table = cli_operand(args) ? cli_operand(args) : subject.table_name;
-    if (status == CLI_OK && !table)
+    const char *name = cli_operand(args);
+    const char *table = name && subject.tables ? cli_table_called(subject.tables, name) : subject.table_name;
+    if (status == CLI_OK && name && !table) status = cli_complain_of_name(&subject, args, name);
+    else if (status == CLI_OK && !table)
         status = cli_usage_error("shapeproof derive gpt2 --claims", "%s needs the name of a table", option);
     if (status == CLI_OK)
         text = (python ? shapeproof_derive_python : shapeproof_derive_claims)(subject.tables, table, NULL, &error);
@@ -80,8 +83,7 @@ static int run_derive(const struct cli_args *args)
     if (cli_flag(args, "claims") || cli_flag(args, "python")) return derive_general(args);
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
-    const bool is_table = cli_operand(args) && subject.table_name == cli_operand(args);
-    if (status == CLI_OK && !is_table) status = cli_subject_fit(&subject, NULL);
+    if (status == CLI_OK && !subject.is_named) status = cli_subject_fit(&subject, NULL);
     if (status == CLI_OK && !cli_settings_are_known(&subject, args)) status = CLI_USAGE;
     if (status == CLI_OK) status = report_derivation(args, &subject);
     cli_subject_close(&subject);

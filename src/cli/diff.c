@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof diff: what differs between two checkpoints. */
 #include "cli/expect.h"
+#include "cli/near.h"
 
 static const struct cli_option options[] = {
     {.name = "data", .letter = 'd', .help = "compare the data of the tensors too; without it only headers are read"},
@@ -65,7 +66,7 @@ static int diff_files(const struct cli_args *args, const struct shapeproof_expec
         status = diff_inventories(args, a, b, expectations);
         if (!cli_flag(args, "json")) cli_warn_of_file(shapeproof_inventory_path(a), a);
         if (!cli_flag(args, "json")) cli_warn_of_file(shapeproof_inventory_path(b), b);
-    } else status = cli_error(&error);
+    } else status = cli_path_error(args->operands[a ? 1 : 0], &error);
     shapeproof_inventory_close(a);
     shapeproof_inventory_close(b);
     return status;

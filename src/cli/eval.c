@@ -438,7 +438,7 @@ static int evaluate_named(const struct cli_args *args, struct cli_subject *subje
     const int status = cli_subject_take(subject, args, args->operands[0]);
     if (status != CLI_OK) return status;
     if (!subject->table_name) return evaluate_chosen(args, subject, given);
-    return evaluate_expressions(args, subject, args->operands[0], given, NULL);
+    return evaluate_expressions(args, subject, subject->table_name, given, NULL);
 }
 
 /* One of these, or `eval EXPRESSION...` with a configuration, a model or --table that tells the table. Its name may

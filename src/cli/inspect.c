@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof inspect: what checkpoints hold. */
 #include "cli/components.h"
+#include "cli/near.h"
 #include "cli/subject.h"
 #include "fleet/results.h"
 
@@ -103,7 +104,7 @@ int cli_inspect_one(const char *path, const struct shapeproof_report_inspect_opt
 {
     struct shapeproof_error error = {0};
     struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
-    if (!inventory) return cli_error(&error);
+    if (!inventory) return cli_path_error(path, &error);
     struct shapeproof_quantised_model *quantised = shapeproof_quantised_model_new(inventory);
     struct shapeproof_report_inspect_options shown = *how;
     shown.quantised = quantised;
@@ -121,7 +122,7 @@ static int inspect_path(const char *path, const struct shapeproof_report_inspect
 {
     struct shapeproof_error error = {0};
     struct shapeproof_components *components = shapeproof_components_open(path, &error);
-    if (!components) return cli_error(&error);
+    if (!components) return cli_path_error(path, &error);
     const int status = shapeproof_component_count(components) ? cli_inspect_components(components, how, strict)
                                                               : cli_inspect_one(path, how, strict, NULL);
     shapeproof_components_free(components);
@@ -159,7 +160,7 @@ static int inspect_groups(const struct cli_args *args, const char *path)
     struct shapeproof_error error = {0};
     struct cli_subject subject;
     struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
-    if (!inventory) return cli_error(&error);
+    if (!inventory) return cli_path_error(path, &error);
     int status = cli_subject_open_for(&subject, args, path, inventory);
     if (status == CLI_OK) status = report_groups(args, path, &subject, inventory);
     if (!cli_flag(args, "json")) cli_warn_of_file(path, inventory);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/near.h"
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
@@ -47,7 +48,7 @@ static int open_example(struct examples *examples, const char *path)
     char *beside = examples->inventories[place] ? shapeproof_config_beside(path) : NULL;
     if (beside) shapeproof_config_load(examples->configs[place], beside, &error);
     shapeproof_free(beside);
-    return error.status == SHAPEPROOF_OK ? CLI_OK : cli_error(&error);
+    return error.status == SHAPEPROOF_OK ? CLI_OK : cli_path_error(path, &error);
 }
 
 static void close_examples(struct examples *examples)

@@ -3,6 +3,7 @@
  * options may stand anywhere, and "--" ends them. */
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "cli/near.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -50,10 +51,23 @@ static const char *help_hint(const struct cli_command *command, char *buffer, si
     return buffer;
 }
 
-/* An option that the command does not have; suggests one that is written alike. */
+/* "--total is an option of solve"; false when no command has it. */
+static bool find_elsewhere(const char *name, char *hint, size_t size)
+{
+    size_t length = 0;
+    for (size_t i = 0; cli_commands[i]; i++) {
+        const struct cli_option *option = find_long(cli_commands[i], name, strlen(name));
+        if (!option || option->hidden || length >= size) continue;
+        length += length ? (size_t)snprintf(hint + length, size - length, ", %s", cli_commands[i]->name)
+                         : (size_t)snprintf(hint, size, "--%s is an option of %s", name, cli_commands[i]->name);
+    }
+    return length > 0;
+}
+
+/* An option that the command does not have; suggests one that is written alike, or else the commands that have it. */
 static bool complain_unknown(const struct cli_command *command, const char *name, int length)
 {
-    char hint[128], word[64];
+    char hint[256], word[64];
     const char *names[OPTIONS_AT_MOST];
     size_t count = 0;
     for (const struct cli_option *option = command->options; option->name && count + 1 < OPTIONS_AT_MOST; option++)
@@ -62,19 +76,21 @@ static bool complain_unknown(const struct cli_command *command, const char *name
     snprintf(word, sizeof word, "%.*s", length, name);
     const char *likely = sp_suggest(word, names, count);
     if (likely) snprintf(hint, sizeof hint, "did you mean '--%s'?", likely);
-    cli_usage_error(likely ? hint : help_hint(command, hint, sizeof hint), "%s: unknown option '--%.*s'", command->name,
-                    length, name);
+    else if (!find_elsewhere(word, hint, sizeof hint)) help_hint(command, hint, sizeof hint);
+    cli_usage_error(hint, "%s: unknown option '--%.*s'", command->name, length, name);
     return false;
 }
 
 /* A value that the option cannot have. */
 static bool complain_value(const struct cli_command *command, const struct cli_option *option, const char *value)
 {
-    char hint[128];
+    char hint[256];
     const bool number = strcmp(option->argument, "N") == 0;
-    cli_usage_error(help_hint(command, hint, sizeof hint), "%s: '%s' is no value for --%s: expected %s%s",
-                    command->name, value, option->name, number ? "a number" : "one of ",
-                    number ? "" : option->argument);
+    if (number && cli_is_figure(value) && find_long(command, "rounds-to", strlen("rounds-to")))
+        snprintf(hint, sizeof hint, "a rounded number of parameters is given with --rounds-to: --rounds-to %s", value);
+    else help_hint(command, hint, sizeof hint);
+    cli_usage_error(hint, "%s: '%s' is no value for --%s: expected %s%s", command->name, value, option->name,
+                    number ? "a number" : "one of ", number ? "" : option->argument);
     return false;
 }
 
@@ -189,7 +205,7 @@ static bool read_words(struct cli_args *args, struct words words)
     return true;
 }
 
-static const char *usage_hint(const struct cli_command *command, char *buffer, size_t size)
+static char *usage_hint(const struct cli_command *command, char *buffer, size_t size)
 {
     snprintf(buffer, size, "usage: shapeproof %s [OPTION]... %s", command->name, command->operands);
     return buffer;
@@ -206,12 +222,12 @@ void cli_complain_of_too_few(const struct cli_args *args)
 static bool check_operands(const struct cli_args *args)
 {
     const struct cli_command *command = args->command;
-    char hint[256];
+    char hint[512];
     if (args->operand_count < command->least) cli_complain_of_too_few(args);
-    else if (args->operand_count > command->most)
-        cli_usage_error(usage_hint(command, hint, sizeof hint), "%s: '%s' is one argument too many", command->name,
-                        args->operands[command->most]);
-    else return true;
+    else if (args->operand_count > command->most) {
+        cli_hint_of_operand(args, args->operands[command->most], usage_hint(command, hint, sizeof hint), sizeof hint);
+        cli_usage_error(hint, "%s: '%s' is one argument too many", command->name, args->operands[command->most]);
+    } else return true;
     return false;
 }
 

@@ -90,8 +90,7 @@ static int run_predict(const struct cli_args *args)
     struct cli_subject subject;
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
-    const bool is_table = cli_operand(args) && subject.table_name == cli_operand(args);
-    if (status == CLI_OK && !is_table) status = cli_subject_fit(&subject, NULL);
+    if (status == CLI_OK && !subject.is_named) status = cli_subject_fit(&subject, NULL);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
     if (status == CLI_OK) status = report_prediction(args, &subject);
     cli_subject_close(&subject);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof prove: published formulas against tables. */
 #include "cli/list.h"
+#include "cli/near.h"
 #include "cli/subject.h"
 
 #include <stdlib.h>
@@ -260,6 +261,17 @@ static int prove_values(const struct cli_args *args)
 
 /* ---- of tables ---- */
 
+/* Puts the name of the table that is meant in place of each operand; complains of one that is none. */
+static int find_tables(const struct cli_args *args, struct cli_subject *subject)
+{
+    for (size_t i = 0; i < args->operand_count; i++) {
+        const char *table = cli_table_called(subject->tables, args->operands[i]);
+        if (!table) return cli_complain_of_name(subject, args, args->operands[i]);
+        args->operands[i] = table;
+    }
+    return CLI_OK;
+}
+
 /* `prove` without a checkpoint: judges the claims of the tables that the operands name, or of all. An operand that is
  * the name of a published model stands for its table at its hyper-parameters. Exit status. */
 static int prove_tables(const struct cli_args *args)
@@ -273,6 +285,7 @@ static int prove_tables(const struct cli_args *args)
         cli_subject_close(&subject);
         return status;
     }
+    if (status == CLI_OK) status = find_tables(args, &subject);
     if (status == CLI_OK && cli_value(args, "claim", NULL)) {
         const char *table = table_of_claims(args, &subject);
         status = table ? add_given_claims(args, &subject, table, &letters) : CLI_USAGE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/subject.h"
+#include "cli/near.h"
 #include "config/settings.h"
 
 #include <dirent.h>
@@ -25,18 +26,10 @@ static const char *only_table_of(const struct shapeproof_tables *tables, const c
     return only;
 }
 
-/* Of the set, those of --table FILE included. */
-static bool has_table(const struct shapeproof_tables *tables, const char *name)
-{
-    for (size_t i = 0; i < shapeproof_tables_count(tables); i++)
-        if (strcmp(shapeproof_tables_info(tables, i)->name, name) == 0) return true;
-    return false;
-}
-
 /* A directory that is called like a table, as checkpoints are, does not hide the table; "./gpt2" is the file. */
 static bool is_name(const struct shapeproof_tables *tables, const char *table)
 {
-    return !strchr(table, '/') && (has_table(tables, table) || access(table, F_OK) != 0);
+    return !strchr(table, '/') && (cli_table_called(tables, table) || access(table, F_OK) != 0);
 }
 
 int cli_add_table_file(struct shapeproof_tables *tables, const char *file)
@@ -122,7 +115,8 @@ static int add_tables(struct cli_subject *subject, const struct cli_args *args)
     if (given != CLI_OK) return given;
     for (size_t position = 0; (table = cli_next_value(args, "table", &position)) != NULL;) {
         if (is_name(subject->tables, table)) {
-            subject->table_name = table; /* checked when it is looked up */
+            const char *called = cli_table_called(subject->tables, table);
+            subject->table_name = called ? called : table; /* checked when it is looked up */
             continue;
         }
         const bool folder = is_folder(table);
@@ -160,7 +154,7 @@ static const char *given_model(const struct cli_args *args)
 
 bool cli_subject_take_model(struct cli_subject *subject, const char *name)
 {
-    return !has_table(subject->tables, name) && find_model(subject, name);
+    return !cli_table_called(subject->tables, name) && find_model(subject, name);
 }
 
 int cli_subject_take(struct cli_subject *subject, const struct cli_args *args, const char *name)
@@ -168,14 +162,39 @@ int cli_subject_take(struct cli_subject *subject, const struct cli_args *args, c
     if (!name) return CLI_OK;
     const bool told = cli_value(args, "config", NULL) || given_model(args);
     if (!told && cli_subject_take_model(subject, name)) return CLI_OK;
-    subject->table_name = name; /* one that is not there is refused when it is looked up */
-    if (told || has_table(subject->tables, name)) return CLI_OK;
+    const char *table = cli_table_called(subject->tables, name);
+    if (!table) return cli_complain_of_name(subject, args, name);
+    subject->table_name = table;
+    subject->is_named = true;
+    return CLI_OK;
+}
+
+/* Of a published model where a table is needed: names its table. */
+static void hint_of_model(const struct cli_subject *subject, const struct shapeproof_model *model, char *hint,
+                          size_t size)
+{
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    shapeproof_config_take_model(config, model);
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, config, NULL, &ignored);
+    if (prediction)
+        snprintf(hint, size, "'%s' is a published model: give the name of its table, %s", model->name,
+                 shapeproof_prediction_table(prediction));
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
+}
+
+int cli_complain_of_name(struct cli_subject *subject, const struct cli_args *args, const char *name)
+{
+    char hint[512] = "";
     const struct shapeproof_models *models = cli_subject_models(subject);
-    const struct shapeproof_model *likely = models ? shapeproof_models_like(models, name) : NULL;
-    char hint[256];
-    if (!likely) return CLI_OK;
-    snprintf(hint, sizeof hint, "did you mean '%s'?", likely->name);
-    return cli_usage_error(hint, "there is no table and no published model '%s'", name);
+    const struct shapeproof_model *model = models ? shapeproof_models_find(models, name) : NULL;
+    if (model) hint_of_model(subject, model, hint, sizeof hint);
+    else cli_hint_of_operand(args, name, hint, sizeof hint);
+    const char *likely = *hint ? NULL : cli_name_like(subject->tables, models, name);
+    if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
+    else if (!*hint) snprintf(hint, sizeof hint, "'shapeproof tables' and 'shapeproof models' list them");
+    return cli_usage_error(hint, "there is no table%s '%s'", model ? "" : " and no published model", name);
 }
 
 /* ---- settings ---- */
@@ -368,7 +387,7 @@ int cli_with_checkpoint(const struct cli_args *args,
     const char *path = args->operands[0];
     struct shapeproof_error error = {0};
     struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
-    if (!inventory) return cli_error(&error);
+    if (!inventory) return cli_path_error(path, &error);
     const int status = use(args, path, inventory);
     if (!cli_flag(args, "json")) cli_warn_of_file(path, inventory);
     shapeproof_inventory_close(inventory);

@@ -32,6 +32,7 @@ struct cli_subject {
     struct shapeproof_tables *tables;
     struct shapeproof_config *config;
     const char *table_name;           /* NULL: chosen by the configuration */
+    bool is_named;                    /* the operand of the command is the name of the table */
     struct shapeproof_models *models; /* NULL until cli_subject_models reads them */
 };
 
@@ -59,9 +60,12 @@ int cli_complain_of_model(const struct shapeproof_models *models, const char *na
 const struct shapeproof_models *cli_subject_models(struct cli_subject *subject);
 /* Loads the hyper-parameters of the published model of that name. False when a table is called so, or no model is. */
 bool cli_subject_take_model(struct cli_subject *subject, const char *name);
-/* Takes what `predict NAME` names: a table, or else a published model, whose hyper-parameters are loaded. NULL:
- * nothing. Returns CLI_OK, or complains and returns the exit status. After cli_subject_open. */
+/* Takes what `predict NAME` names: a table, or else a published model, whose hyper-parameters are loaded; the case of
+ * letters does not matter. NULL: nothing. Returns CLI_OK, or complains and returns the exit status. After
+ * cli_subject_open. */
 int cli_subject_take(struct cli_subject *subject, const struct cli_args *args, const char *name);
+/* Complains that there is no table of that name, with a hint; returns CLI_USAGE. */
+int cli_complain_of_name(struct cli_subject *subject, const struct cli_args *args, const char *name);
 void cli_subject_close(struct cli_subject *subject);
 /* Where the file is an adapter, lets the error say so first. */
 void cli_name_adapter(const struct shapeproof_inventory *inventory, const char *path, struct shapeproof_error *error);

@@ -129,7 +129,9 @@ const struct sp_unit *sp_choose_table(const struct shapeproof_tables *tables, co
     else
         sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
                 "the configuration names neither model_type nor architectures");
-    sp_hint(error, "'shapeproof tables' lists the tables; name one, or write one and give it with --table FILE");
+    sp_hint(error,
+            "'shapeproof tables' lists the tables, for --table NAME; 'shapeproof learn CHECKPOINT...' writes one from "
+            "checkpoints and their config.json, for --table FILE");
     return NULL;
 }
 

@@ -140,6 +140,8 @@ void sp_fail_unknown(struct shapeproof_error *error, const struct shapeproof_inv
     else sp_text_printf(&text, "no table explains the %zu tensors", all);
     if (!table_name) put_nearest(&text, attempts, count);
     sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: %s", path, text.data);
-    sp_hint(error, "'shapeproof tables' lists the tables; write one, and give it with --table FILE");
+    sp_hint(error,
+            "'shapeproof tables' lists the tables, for --table NAME; 'shapeproof learn CHECKPOINT...' writes one from "
+            "checkpoints and their config.json, for --table FILE");
     sp_text_free(&text);
 }
