@@ -213,15 +213,29 @@ LIBDIR     := $(DESTDIR)$(PREFIX)/lib
 HDRDIR     := $(DESTDIR)$(PREFIX)/include/shapeproof
 MANDIR     := $(DESTDIR)$(PREFIX)/share/man/man1
 BASHDIR    := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-MANPAGES   := $(wildcard docs/man/*.1)
-COMPLETION := $(firstword $(wildcard docs/*.bash docs/*/*.bash))
+FISHDIR    := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+# Debian's zsh looks below /usr in a folder of its own name.
+ZSHDIR     := $(DESTDIR)$(PREFIX)/share/zsh/$(if $(and $(filter /usr,$(PREFIX)),$(wildcard \
+              /etc/debian_version)),vendor-completions,site-functions)
+COMMANDS   := $(shell sed -n 's/^ *X(\([a-z]*\)).*/\1/p' src/cli/commands.c)
+MANPAGES   := $(COMMANDS:%=$(OBJ)/man/shapeproof-%.1)
 
 # A program finds the library where it is installed: by its run path, but for /usr/lib, which the system's loader
 # searches by itself. ldconfig is for those that load it by its name; it needs root, and concerns no staged tree.
 RPATH := $(if $(filter /usr,$(PREFIX)),,-Wl$(COMMA)-rpath$(COMMA)$${libdir} )
 
-install: all  ## install: into PREFIX (/usr/local), below DESTDIR
-	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(HDRDIR) $(MANDIR) $(BASHDIR)
+# Renewed after a change of options: the pages and scripts that are checked in.
+.PHONY: man
+man: all  ## man: write docs/man anew, the manual page and the completion of shells
+	$(COMMAND) help --man >docs/man/shapeproof.1
+	for shell in bash zsh fish; do $(COMMAND) help --completion $$shell >docs/man/shapeproof.$$shell; done
+
+$(MANPAGES): $(OBJ)/man/shapeproof-%.1: $(COMMAND)
+	@mkdir -p $(@D)
+	$(call say,MAN $@)$(COMMAND) help --man $* >$@
+
+install: all $(MANPAGES)  ## install: into PREFIX (/usr/local), below DESTDIR
+	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(HDRDIR) $(MANDIR) $(BASHDIR) $(FISHDIR) $(ZSHDIR)
 	install -m 755 $(COMMAND) $(BINDIR)/shapeproof
 	install -m 644 $(LIB) $(LIBDIR)/libshapeproof.a
 	install -m 755 $(SO) $(LIBDIR)/libshapeproof.so.$(VERSION)
@@ -230,14 +244,17 @@ install: all  ## install: into PREFIX (/usr/local), below DESTDIR
 	install -m 644 $(HEADERS) $(HDRDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PKGS@|$(PKGS)|; s|@RPATH@|$(RPATH)|' src/shapeproof.pc.in \
 	    >$(LIBDIR)/pkgconfig/shapeproof.pc
-	$(if $(MANPAGES),install -m 644 $(MANPAGES) $(MANDIR))
+	install -m 644 docs/man/shapeproof.1 $(MANPAGES) $(MANDIR)
+	install -m 644 docs/man/shapeproof.bash $(BASHDIR)/shapeproof
+	install -m 644 docs/man/shapeproof.zsh $(ZSHDIR)/_shapeproof
+	install -m 644 docs/man/shapeproof.fish $(FISHDIR)/shapeproof.fish
 	$(if $(DESTDIR),,-[ "$$(id -u)" != 0 ] || ldconfig)
-	$(if $(COMPLETION),install -m 644 $(COMPLETION) $(BASHDIR)/shapeproof)
 
 uninstall:  ## uninstall: remove what install wrote
 	rm -f $(BINDIR)/shapeproof $(LIBDIR)/libshapeproof.a $(LIBDIR)/libshapeproof.so* \
 	    $(LIBDIR)/pkgconfig/shapeproof.pc $(HEADERS:include/shapeproof/%=$(HDRDIR)/%) \
-	    $(MANPAGES:docs/man/%=$(MANDIR)/%) $(BASHDIR)/shapeproof
+	    $(MANDIR)/shapeproof.1 $(MANPAGES:$(OBJ)/man/%=$(MANDIR)/%) $(BASHDIR)/shapeproof $(ZSHDIR)/_shapeproof \
+	    $(FISHDIR)/shapeproof.fish
 	-rmdir $(HDRDIR) 2>/dev/null
 
 deb: all  ## deb: Debian packages for this release, into build/deb

@@ -54,6 +54,39 @@ exports_as_declared() {
         sort -u >"$root/declared"
     diff "$root/declared" "$root/exported"
 }
+has_pages() {
+    pages=$root$prefix/share/man/man1
+    commands=$("$root$prefix/bin/shapeproof" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')
+    for command in $commands; do
+        grep -q "^shapeproof\\\\-$command" "$pages/shapeproof-$command.1" || return
+        grep -q "shapeproof\\\\-$command (1)" "$pages/shapeproof.1" || return
+    done
+    [ "$(find "$pages" -name 'shapeproof-*.1' | wc -l)" -ge 10 ]
+}
+pages_are_clean() {
+    for page in "$root$prefix"/share/man/man1/*.1; do
+        LC_ALL=C.UTF-8 man --warnings -l "$page" || return
+    done >/dev/null 2>"$root/warnings"
+    [ ! -s "$root/warnings" ] || { cat "$root/warnings"; false; }
+}
+# There is no date in the pages, so that the same source gives the same bytes.
+pages_lint() { ! mandoc -T lint -W warning "$root$prefix"/share/man/man1/*.1 | grep -v 'missing date'; }
+has_completions() {
+    cmp docs/man/shapeproof.bash "$root$prefix/share/bash-completion/completions/shapeproof" &&
+        cmp docs/man/shapeproof.fish "$root$prefix/share/fish/vendor_completions.d/shapeproof.fish" &&
+        cmp docs/man/shapeproof.zsh "$root$prefix/share/zsh/site-functions/_shapeproof"
+}
+# Where `make install PREFIX=...` puts the function, and where the shells look for such files.
+zsh_folder() {
+    "${MAKE:-make}" --no-print-directory -n install DESTDIR= PREFIX="$1" | sed -n 's|.* \(.*\)/_shapeproof$|\1|p'
+}
+zsh_searches() {
+    for at in /usr /usr/local; do zsh -fc 'print -l $fpath' | grep -qxF "$(zsh_folder $at)" || return; done
+}
+fish_searches() {
+    mkdir -p "$root/home" && PATH=$root$prefix/bin:$PATH HOME=$root/home XDG_DATA_DIRS=$root$prefix/share \
+        fish -c 'complete -C "shapeproof insp"' | grep '^inspect'
+}
 nothing_left() { [ -z "$(find "$root$prefix" ! -type d)" ] || { find "$root$prefix" ! -type d; false; }; }
 
 run_make() {
@@ -62,6 +95,16 @@ run_make() {
 
 check "make install" run_make install
 check "the command runs" "$root$prefix/bin/shapeproof" --version
+check "a manual page for each command" has_pages
+if command -v man >/dev/null; then check "man takes the pages without a warning" pages_are_clean
+else echo "[  SKIPPED ] the manual pages in man: it is not installed"; fi
+if command -v mandoc >/dev/null; then check "mandoc takes the pages without a warning" pages_lint
+else echo "[  SKIPPED ] the manual pages in mandoc: it is not installed"; fi
+check "completion of shells" has_completions
+if command -v zsh >/dev/null; then check "zsh searches its folders" zsh_searches
+else echo "[  SKIPPED ] whether zsh searches its folder: it is not installed"; fi
+if command -v fish >/dev/null; then check "fish searches its folder" fish_searches
+else echo "[  SKIPPED ] whether fish searches its folder: it is not installed"; fi
 check "version in shapeproof.pc" pc --exists 'shapeproof >= 0.1'
 check "shared: builds" build_shared
 check "shared: runs" run_example "$root/shared"

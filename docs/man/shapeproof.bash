@@ -1,76 +1,79 @@
 # bash completion for shapeproof. Written by 'shapeproof help --completion bash'.
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
+    local commands='check derive diff eval fmt infer inspect learn models predict prove solve tables help '
     if [[ $COMP_CWORD == 1 ]]; then
-        COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn models predict prove solve tables help --help --version' -- "$word"))
+        compopt -o filenames
+        COMPREPLY=($(compgen -W "$commands --help --version" -- "$word"; compgen -f -- "$word"))
         return
     fi
+    [[ " $commands " == *" $command "* ]] || command=inspect # shapeproof PATH
     # bash splits --sort=name into three words
     [[ $word == = ]] && word= || { [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]}; }
     case $command:$before in
-    check:--config|check:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
-    check:--model|check:-m) COMPREPLY=() ;;
+    check:--config|check:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    check:--model|check:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     check:--set|check:-S) COMPREPLY=() ;;
-    check:--table|check:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    check:--table|check:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     check:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     check:--for) COMPREPLY=() ;;
-    check:--claims) COMPREPLY=($(compgen -f -- "$word")) ;;
-    check:--expect|check:-e) COMPREPLY=($(compgen -f -- "$word")) ;;
-    check:--list|check:-l) COMPREPLY=($(compgen -f -- "$word")) ;;
-    check:--resume) COMPREPLY=($(compgen -f -- "$word")) ;;
+    check:--claims) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    check:--expect|check:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    check:--list|check:-l) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    check:--resume) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--jobs|check:-j) COMPREPLY=() ;;
     check:--timeout) COMPREPLY=() ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    derive:--config|derive:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
-    derive:--model|derive:-m) COMPREPLY=() ;;
+    derive:--config|derive:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    derive:--model|derive:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     derive:--set|derive:-S) COMPREPLY=() ;;
-    derive:--table|derive:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    derive:--table|derive:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     derive:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    diff:--expect|diff:-e) COMPREPLY=($(compgen -f -- "$word")) ;;
+    diff:--expect|diff:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    eval:--config|eval:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
-    eval:--model|eval:-m) COMPREPLY=() ;;
+    eval:--config|eval:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    eval:--model|eval:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     eval:--set|eval:-S) COMPREPLY=() ;;
-    eval:--table|eval:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
-    eval:--checkpoint|eval:-k) COMPREPLY=() ;;
+    eval:--table|eval:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    eval:--checkpoint|eval:-k) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     eval:--for) COMPREPLY=() ;;
-    eval:--plot) COMPREPLY=() ;;
+    eval:--plot) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    infer:--table|infer:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    infer:--table|infer:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     infer:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
     inspect:--sort|inspect:-s) COMPREPLY=($(compgen -W 'file name size' -- "$word")) ;;
     inspect:--filter|inspect:-f) COMPREPLY=() ;;
     inspect:--by) COMPREPLY=($(compgen -W 'group' -- "$word")) ;;
-    inspect:--config|inspect:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
+    inspect:--config|inspect:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     inspect:--set|inspect:-S) COMPREPLY=() ;;
-    inspect:--table|inspect:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    inspect:--table|inspect:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     inspect:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     inspect:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    learn:--output|learn:-o) COMPREPLY=($(compgen -f -- "$word")) ;;
+    learn:--output|learn:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     learn:--name) COMPREPLY=() ;;
-    learn:--like) COMPREPLY=() ;;
-    learn:--table|learn:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    learn:--like) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    learn:--table|learn:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     models:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    predict:--config|predict:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
-    predict:--model|predict:-m) COMPREPLY=() ;;
+    predict:--config|predict:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    predict:--model|predict:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     predict:--set|predict:-S) COMPREPLY=() ;;
-    predict:--table|predict:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    predict:--table|predict:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     predict:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    prove:--claims) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--claims) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--claim) COMPREPLY=() ;;
-    prove:--checkpoint|prove:-k) COMPREPLY=() ;;
-    prove:--config|prove:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
-    prove:--model|prove:-m) COMPREPLY=() ;;
+    prove:--checkpoint|prove:-k) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    prove:--config|prove:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    prove:--model|prove:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     prove:--set|prove:-S) COMPREPLY=() ;;
     prove:--at) COMPREPLY=() ;;
-    prove:--table|prove:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--table|prove:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     prove:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     prove:--allow) COMPREPLY=($(compgen -W 'proved tested' -- "$word")) ;;
-    prove:--list|prove:-l) COMPREPLY=($(compgen -f -- "$word")) ;;
-    prove:--resume) COMPREPLY=($(compgen -f -- "$word")) ;;
+    prove:--list|prove:-l) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    prove:--resume) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--jobs|prove:-j) COMPREPLY=() ;;
     prove:--timeout) COMPREPLY=() ;;
     prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
@@ -80,19 +83,32 @@ _shapeproof() {
     solve:--group|solve:-g) COMPREPLY=() ;;
     solve:--free) COMPREPLY=() ;;
     solve:--keep) COMPREPLY=() ;;
-    solve:--config|solve:-c) COMPREPLY=($(compgen -f -- "$word")) ;;
-    solve:--model|solve:-m) COMPREPLY=() ;;
+    solve:--config|solve:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    solve:--model|solve:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     solve:--set|solve:-S) COMPREPLY=() ;;
-    solve:--table|solve:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    solve:--table|solve:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     solve:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     tables:--kind) COMPREPLY=() ;;
-    tables:--table|tables:-T) COMPREPLY=($(compgen -f -- "$word")) ;;
+    tables:--table|tables:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
-    help:help) COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn models predict prove solve tables help ' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
-            compopt -o filenames
-            COMPREPLY=($(compgen -f -- "$word"))
+            case $command in
+            check) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+            derive) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+            diff) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+            eval) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+            fmt) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+            infer) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+            inspect) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+            learn) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+            models) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+            predict) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+            prove) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+            solve) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+            tables) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+            help) COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn models predict prove solve tables help ' -- "$word"; )) ;;
+            esac
             return
         fi
         case $command in
@@ -104,11 +120,11 @@ _shapeproof() {
         infer) words='--table= --emit-config --all --trace --offline --json --color= --help' ;;
         inspect) words='--tree --depth= --totals --sort= --filter= --by= --config= --set= --table= --vocabulary= --strict --offline --json --color= --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --json --help' ;;
-        models) words='--config --json --color= --help' ;;
+        models) words='--config --names --json --color= --help' ;;
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
         solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --json --color= --help' ;;
-        tables) words='--kind= --table= --json --color= --help' ;;
+        tables) words='--kind= --names --table= --json --color= --help' ;;
         help) words='--help' ;;
         esac
         COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -26,8 +26,8 @@ struct cli_option {
     const char *name; /* the long form, without its dashes; NULL ends a table */
     char letter;      /* the short form, or 0 */
     /* What stands for the value in the help, and what it may be: "N" is a decimal number, "a|b|c" (lower
-     * case) is one of these words, "FILE" is completed as a path, anything else is any text. NULL for an option without
-     * a value. */
+     * case) is one of these words, anything else is any text. NULL for an option without a value. Shells complete
+     * "FILE" and "PATH" as paths, "TABLE" and "MODEL" as their names, also in "TABLE|FILE". */
     const char *argument;
     bool hidden; /* for the build, not for people: in no help */
     const char *help;
@@ -51,7 +51,7 @@ struct cli_args;
 struct cli_command {
     const char *name;
     const char *summary;     /* one line, no full stop */
-    const char *operands;    /* "FILE...", "" */
+    const char *operands;    /* "FILE...", ""; shells complete it as they do an argument */
     const char *description; /* paragraphs, separated by an empty line */
     size_t least, most;      /* operands; CLI_MANY for no limit */
     bool checkpoints;        /* that is what the operands are: see checkpoints.c */
@@ -196,6 +196,8 @@ void cli_print_usage(FILE *stream);
 void cli_print_help(FILE *stream);
 void cli_print_command_help(FILE *stream, const struct cli_command *command);
 void cli_print_manual(FILE *stream);
-void cli_print_bash_completion(FILE *stream);
+void cli_print_command_manual(FILE *stream, const struct cli_command *command);
+/* The completion of a shell: bash, zsh or fish. */
+void cli_print_completion(FILE *stream, const char *shell);
 
 #endif

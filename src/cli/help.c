@@ -119,25 +119,29 @@ void cli_print_help(FILE *stream)
 /* ---- the command ---- */
 
 static const struct cli_option options[] = {
-    {.name = "man", .hidden = true, .help = "write the manual page as roff"},
-    {.name = "completion", .argument = "bash", .hidden = true, .help = "write the completion script of a shell"},
+    {.name = "man", .hidden = true, .help = "write the manual page, or that of COMMAND, as roff"},
+    {.name = "completion",
+     .argument = "bash|zsh|fish",
+     .hidden = true,
+     .help = "write the completion script of a shell"},
     {CLI_OPTION_END},
 };
 
-/* shapeproof help check */
-static int help_on(const char *name)
+/* shapeproof help check; with --man, its manual page. */
+static int help_on(const char *name, bool manual)
 {
     const struct cli_command *command = cli_command_named(name);
     if (!command) return cli_unknown_command(name);
-    cli_print_command_help(stdout, command);
+    if (manual) cli_print_command_manual(stdout, command);
+    else cli_print_command_help(stdout, command);
     return CLI_OK;
 }
 
 static int run_help(const struct cli_args *args)
 {
-    if (args->operand_count) return help_on(args->operands[0]);
+    if (args->operand_count) return help_on(args->operands[0], cli_flag(args, "man"));
     if (cli_flag(args, "man")) cli_print_manual(stdout);
-    else if (cli_value(args, "completion", NULL)) cli_print_bash_completion(stdout);
+    else if (cli_value(args, "completion", NULL)) cli_print_completion(stdout, cli_value(args, "completion", NULL));
     else cli_print_help(stdout);
     return CLI_OK;
 }

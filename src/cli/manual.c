@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The manual page, shapeproof(1), as roff with the man macros. docs/man/shapeproof.1 is this output, and a test
- * compares the two. */
+ * The manual pages, shapeproof(1) and shapeproof-COMMAND(1), as roff with the man macros. docs/man/shapeproof.1 is this
+ * output, and a test compares the two; the pages of the commands are written when they are installed. */
 #include "cli/cli.h"
 
 #include <ctype.h>
@@ -38,6 +38,17 @@ static void put_upper(FILE *stream, const char *text)
     for (; *text; text++) putc(toupper((unsigned char)*text), stream);
 }
 
+/* The beginning of shapeproof(1), or of shapeproof-check(1) with "-" and "check". */
+static void put_title(FILE *stream, const char *dash, const char *command)
+{
+    fprintf(stream, ".\\\" Written by 'shapeproof help --man%s%s'; edit the option tables in src/cli instead.\n.TH ",
+            *dash ? " " : "", command);
+    put_upper(stream, "shapeproof");
+    put_upper(stream, dash);
+    put_upper(stream, command);
+    fprintf(stream, " 1 \"\" \"shapeproof %s\" \"User Commands\"\n", shapeproof_version());
+}
+
 /* A paragraph with its names and argument as the tag. */
 static void manual_option(FILE *stream, const struct cli_option *option)
 {
@@ -53,6 +64,13 @@ static void manual_option(FILE *stream, const struct cli_option *option)
     }
     putc('\n', stream);
     manual_line(stream, option->help);
+}
+
+static void put_options(FILE *stream, const struct cli_command *command)
+{
+    for (const struct cli_option *option = command->options; option->name; option++)
+        if (!option->hidden) manual_option(stream, option);
+    manual_option(stream, &cli_help_option);
 }
 
 static void put_terms(FILE *stream, const struct cli_term *terms)
@@ -71,10 +89,8 @@ static void manual_terms(FILE *stream, const char *title, const struct cli_term 
 }
 
 /* The command as the tag, what it is for below. */
-static void manual_examples(FILE *stream, const struct cli_example *example)
+static void put_examples(FILE *stream, const struct cli_example *example)
 {
-    if (!example) return;
-    fputs(".PP\nExamples:\n", stream);
     for (; example->command; example++) {
         fputs(".TP\n.B ", stream);
         manual_line(stream, example->command);
@@ -87,19 +103,18 @@ static void put_command(FILE *stream, const struct cli_command *command)
 {
     fprintf(stream, ".SS \"shapeproof %s [OPTION]... %s\"\n", command->name, command->operands);
     manual_line(stream, command->description);
-    for (const struct cli_option *option = command->options; option->name; option++)
-        if (!option->hidden) manual_option(stream, option);
-    manual_option(stream, &cli_help_option);
-    manual_examples(stream, command->examples);
+    put_options(stream, command);
+    if (command->examples) {
+        fputs(".PP\nExamples:\n", stream);
+        put_examples(stream, command->examples);
+    }
     fputs(".PP\nExit status:\n", stream);
     put_terms(stream, command->statuses);
 }
 
 void cli_print_manual(FILE *stream)
 {
-    fputs(".\\\" Written by 'shapeproof help --man'; edit the option tables in src/cli instead.\n.TH ", stream);
-    put_upper(stream, "shapeproof");
-    fprintf(stream, " 1 \"\" \"shapeproof %s\" \"User Commands\"\n", shapeproof_version());
+    put_title(stream, "", "");
     fputs(".SH NAME\nshapeproof \\- what a model checkpoint holds, and what it should hold\n", stream);
     fputs(".SH SYNOPSIS\n.B shapeproof\n.I COMMAND\n[\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n.br\n", stream);
     fputs(".B shapeproof\n.I PATH\n[\\fIOPTION\\fR]...\n", stream);
@@ -115,4 +130,27 @@ void cli_print_manual(FILE *stream)
     for (size_t i = 0; cli_commands[i]; i++) put_command(stream, cli_commands[i]);
     manual_terms(stream, "EXIT STATUS", cli_exit_statuses);
     manual_terms(stream, "ENVIRONMENT", cli_environment);
+    fputs(".SH SEE ALSO\n", stream);
+    for (size_t i = 0; cli_commands[i]; i++)
+        fprintf(stream, ".BR shapeproof\\-%s (1)%s\n", cli_commands[i]->name, cli_commands[i + 1] ? "," : "");
+}
+
+void cli_print_command_manual(FILE *stream, const struct cli_command *command)
+{
+    put_title(stream, "-", command->name);
+    fprintf(stream, ".SH NAME\nshapeproof\\-%s \\- ", command->name);
+    manual_line(stream, command->summary);
+    fprintf(stream, ".SH SYNOPSIS\n.B shapeproof %s\n[\\fIOPTION\\fR]...\n", command->name);
+    if (*command->operands) fprintf(stream, ".I %s\n", command->operands);
+    fputs(".SH DESCRIPTION\n", stream);
+    manual_line(stream, command->description);
+    fputs(".SH OPTIONS\n", stream);
+    put_options(stream, command);
+    manual_terms(stream, "EXIT STATUS", command->statuses);
+    manual_terms(stream, "ENVIRONMENT", cli_environment);
+    if (command->examples) {
+        fputs(".SH EXAMPLES\n", stream);
+        put_examples(stream, command->examples);
+    }
+    fputs(".SH SEE ALSO\n.BR shapeproof (1)\n", stream);
 }

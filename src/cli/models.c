@@ -4,6 +4,7 @@
 
 static const struct cli_option options[] = {
     {.name = "config", .letter = 'c', .help = "write the hyper-parameters of MODEL as a config.json"},
+    {.name = "names", .help = "print the names alone, one a line"},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
@@ -44,6 +45,12 @@ static bool any_fits(const struct shapeproof_models *models, const char *filter)
     return false;
 }
 
+static void print_names(const struct shapeproof_models *models, const char *filter)
+{
+    for (size_t i = 0; i < shapeproof_models_count(models); i++)
+        if (shapeproof_models_fits(models, i, filter)) printf("%s\n", shapeproof_models_get(models, i)->name);
+}
+
 static int run_models(const struct cli_args *args)
 {
     const char *name = cli_operand(args);
@@ -53,8 +60,11 @@ static int run_models(const struct cli_args *args)
     int status = CLI_OK;
     if (!models) return cli_error(&error);
     const struct shapeproof_model *one = name ? shapeproof_models_find(models, name) : NULL;
-    if (cli_flag(args, "config")) status = write_config(models, name);
+    if (cli_flag(args, "names") && (cli_flag(args, "json") || cli_flag(args, "config")))
+        status = cli_usage_error(NULL, "models: --names does not go with --json or --config");
+    else if (cli_flag(args, "config")) status = write_config(models, name);
     else if (!one && !any_fits(models, name)) status = cli_complain_of_model(models, name);
+    else if (cli_flag(args, "names")) print_names(models, name);
     else cli_put_report(shapeproof_report_models(models, name, one, &how, NULL));
     shapeproof_models_free(models);
     return status;

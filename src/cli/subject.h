@@ -14,10 +14,10 @@
     .help = "set one hyper-parameter, in place of its value in the file; may be repeated; text_config.KEY sets KEY "   \
             "in text_config"
 #define CLI_OPTION_TABLE                                                                                               \
-    .name = "table", .letter = 'T', .argument = "FILE",                                                                \
+    .name = "table", .letter = 'T', .argument = "TABLE|FILE",                                                          \
     .help = "your own table file, a folder of such files, or the name of a table"
 #define CLI_OPTION_MODEL                                                                                               \
-    .name = "model", .letter = 'm', .argument = "NAME",                                                                \
+    .name = "model", .letter = 'm', .argument = "MODEL",                                                               \
     .help = "the hyper-parameters of a published model, in place of a configuration; 'shapeproof models' lists them"
 #define CLI_OPTION_CLAIMS                                                                                              \
     .name = "claims", .argument = "FILE", .help = "a file of your own claims about tables; may be repeated"

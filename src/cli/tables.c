@@ -10,6 +10,7 @@ static const struct cli_option options[] = {
     {.name = "kind",
      .argument = "KIND",
      .help = "only tables of one kind: text, vision, audio, ...; own for those of --table"},
+    {.name = "names", .help = "print the names alone, one a line"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
@@ -99,14 +100,25 @@ static bool any_table_fits(const struct shapeproof_tables *tables, const struct 
     return false;
 }
 
+static int print_names(const struct shapeproof_tables *tables, const struct shapeproof_tables_filter *filter)
+{
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++)
+        if (shapeproof_tables_fits(tables, i, filter)) printf("%s\n", shapeproof_tables_info(tables, i)->name);
+    return CLI_OK;
+}
+
 /* Those that fit, or the text of one. */
 static int list_tables(const struct cli_args *args, const struct cli_subject *subject)
 {
     struct shapeproof_report_options how = cli_report_options(args);
     const struct shapeproof_tables_filter filter = {.text = cli_operand(args), .kind = cli_value(args, "kind", NULL)};
-    if (filter.text && !filter.kind && !cli_flag(args, "json") && show_table(subject->tables, filter.text))
+    if (cli_flag(args, "names") && cli_flag(args, "json"))
+        return cli_usage_error(NULL, "tables: --names does not go with --json");
+    if (filter.text && !filter.kind && !cli_flag(args, "json") && !cli_flag(args, "names") &&
+        show_table(subject->tables, filter.text))
         return CLI_OK;
     if (!any_table_fits(subject->tables, &filter)) return complain_of_filter(subject->tables, &filter);
+    if (cli_flag(args, "names")) return print_names(subject->tables, &filter);
     how.filter = &filter;
     cli_put_report(shapeproof_report_tables(subject->tables, &how, NULL));
     return CLI_OK;
@@ -137,7 +149,7 @@ const struct cli_command cli_tables = {
         "Lists the built-in tables and those of --table FILE: name, kind, title, and the model_type values that select "
         "the table, if they are not its name. FILTER selects the tables that have it in their name, kind or "
         "model_type; a FILTER with *, ? or [...] must match one of these as a whole. The name of a TABLE, without "
-        "--kind and --json, prints the text of the table.",
+        "--kind, --names and --json, prints the text of the table.",
     .least = 0,
     .most = 1,
     .options = options,

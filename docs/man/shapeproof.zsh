@@ -1,0 +1,261 @@
+#compdef shapeproof
+# zsh completion for shapeproof. Written by 'shapeproof help --completion zsh'.
+
+_shapeproof_commands() {
+    local -a commands=(
+        'check:compare a checkpoint with the tensors that its configuration implies'
+        'derive:print the number of parameters of a table as a formula'
+        'diff:compare two checkpoints, in any formats'
+        'eval:compute expressions'
+        'fmt:format table files in the style of the built-in ones'
+        'infer:find the table and the hyper-parameters that explain a checkpoint'
+        'inspect:list what checkpoints hold'
+        'learn:write a table that explains given checkpoints'
+        'models:list the published models that are known by name'
+        'predict:list what a checkpoint should hold, from its hyper-parameters'
+        'prove:prove or refute formulas for the number of parameters of a table'
+        'solve:find hyper-parameters that give a number of parameters'
+        'tables:list the tables, or show one'
+        'help:explain a command'
+    )
+    _describe -t commands command commands
+}
+
+# Names of tables, names of models, files.
+_shapeproof_names() {
+    local what
+    local -a names
+    for what; do
+        if [[ $what == files ]]; then
+            _files
+        else
+            names=(${(f)"$(_call_program $what shapeproof $what --names 2>/dev/null)"})
+            _wanted $what expl $what compadd -a names
+        fi
+    done
+}
+
+_shapeproof() {
+    local expl
+    if (( CURRENT == 2 )); then
+        if [[ $words[2] == -* ]]; then
+            _wanted options expl option compadd -- --help --version
+        else
+            _shapeproof_commands
+            _files
+        fi
+        return
+    fi
+    shift words
+    (( CURRENT-- ))
+    local command=$words[1]
+    [[ " check derive diff eval fmt infer inspect learn models predict prove solve tables help " == *" $command "* ]] || command=inspect # shapeproof PATH
+    case $command in
+    check)
+        _arguments -s -S \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
+            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
+            '*--for=[report whether these loaders load the file]:LOADER[,LOADER]...: ' \
+            '--strict[status 1 also if the verdict is explained, there is a warning, or the table does not read a setting]' \
+            '(-d --data)'{-d,--data}'[read the data of tied tensors that are stored separately, and of tensors that could be tied, and report whether they are equal]' \
+            '(-a --all)'{-a,--all}'[list all findings, also those that the causes explain, and one line for each tensor]' \
+            '*--claims=[a file of your own claims about tables]:FILE:_files' \
+            '*'{-e+,--expect=}'[expected differences, each with a reason]:FILE:_files' \
+            '--trace[write each attempt to stderr, with its result and the reason for which it was rejected]' \
+            '--offline[do not use the network]' \
+            '*'{-l+,--list=}'[process the checkpoints that FILE lists, one path a line, and write a line of JSON for each]:FILE:_files' \
+            '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
+            '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
+            '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:PATH:_files'
+        ;;
+    derive)
+        _arguments -s -S \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
+            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '--latex[write the formulas in LaTeX]' \
+            '--claims[write the formulas for all values of the flags as a file of claims for '\''prove --claims'\'']' \
+            '--python[write the formulas for all values of the flags as a Python function with a self-test]' \
+            '--markdown[write Markdown tables]' \
+            '--expanded[expand the formulas instead of collecting and factoring their terms]' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:[TABLE|MODEL]: _shapeproof_names tables models'
+        ;;
+    diff)
+        _arguments -s -S \
+            '(-d --data)'{-d,--data}'[compare the data of the tensors too]' \
+            '*'{-e+,--expect=}'[expected differences, each with a reason]:FILE:_files' \
+            '--strict[status 0 only if the verdict is same and there is no warning about A or B]' \
+            '(-a --all)'{-a,--all}'[one line for each tensor]' \
+            '--offline[do not use the network]' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:A B:_files'
+        ;;
+    eval)
+        _arguments -s -S \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
+            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '*'{-k+,--checkpoint=}'[use the hyper-parameters of this checkpoint]:PATH:_files' \
+            '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
+            '*--for=[evaluate for several values of one hyper-parameter]:KEY=VALUES: ' \
+            '--csv[write comma-separated values with a heading]' \
+            '*--plot=[with --for\: draw the values as curves]:FILE.svg:_files' \
+            '--offline[do not use the network]' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:[TABLE|MODEL] EXPRESSION...: _shapeproof_names tables models'
+        ;;
+    fmt)
+        _arguments -s -S \
+            '(-i --in-place)'{-i,--in-place}'[rewrite the files that differ instead of printing them]' \
+            '--check[print the names of the files that differ, and end with status 1 if there are any]' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:[FILE]...:_files'
+        ;;
+    infer)
+        _arguments -s -S \
+            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '(-E --emit-config)'{-E,--emit-config}'[write a config.json for check instead of the report]' \
+            '(-a --all)'{-a,--all}'[one line for each tensor that is not explained]' \
+            '--trace[write each attempt to stderr, with its result and the reason for which it was rejected]' \
+            '--offline[do not use the network]' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:PATH:_files'
+        ;;
+    inspect)
+        _arguments -s -S \
+            '(-t --tree)'{-t,--tree}'[nest the names, with sub-totals]' \
+            '*'{-d+,--depth=}'[sub-totals for the first N components of the names]:N: ' \
+            '--totals[print the totals without the tensors]' \
+            '*'{-s+,--sort=}'[order of the tensors]:sort:(file name size)' \
+            '*'{-f+,--filter=}'[only the tensors whose whole name matches a shell pattern]:GLOB: ' \
+            '*--by=[for each group of the table]:by:(group)' \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
+            '--strict[status 1 if there is a warning about a FILE, for example that unpickling it would run a function]' \
+            '--offline[do not use the network]' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:FILE...:_files'
+        ;;
+    learn)
+        _arguments -s -S \
+            '*'{-o+,--output=}'[write the table to FILE instead of stdout]:FILE:_files' \
+            '*--name=[the name of the table]:NAME: ' \
+            '*--like=[extend this table]:TABLE: _shapeproof_names tables' \
+            '--partial[write the table even if it does not explain every tensor]' \
+            '(-a --all)'{-a,--all}'[list every tensor that is not explained and every undecided expression, with all rows that it affects]' \
+            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '--trace[write each attempt to stderr, with its result and the reason for which it was rejected]' \
+            '--offline[do not use the network]' \
+            '--json[write JSON instead of text]' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:CHECKPOINT...:_files'
+        ;;
+    models)
+        _arguments -s -S \
+            '(-c --config)'{-c,--config}'[write the hyper-parameters of MODEL as a config.json]' \
+            '--names[print the names alone, one a line]' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:[MODEL|FILTER]: _shapeproof_names models'
+        ;;
+    predict)
+        _arguments -s -S \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
+            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
+            '(-a --all)'{-a,--all}'[one line for each tensor]' \
+            '(-f --formulas)'{-f,--formulas}'[print a formula beside each sub-total]' \
+            '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:[TABLE|MODEL]: _shapeproof_names tables models'
+        ;;
+    prove)
+        _arguments -s -S \
+            '*--claims=[a file of your own claims about tables]:FILE:_files' \
+            '*--claim=[a claim]:TEXT: ' \
+            '*'{-k+,--checkpoint=}'[evaluate the claims for this checkpoint]:PATH:_files' \
+            '--infer[with --checkpoint\: infer the table and the hyper-parameters from names and shapes, as infer does]' \
+            '--alone[with --checkpoint\: use no table]' \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
+            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
+            '*--at=[evaluate at the hyper-parameters of a counter-example, as prove prints it]:POINT: ' \
+            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
+            '*--allow=[which verdicts are accepted]:allow:(proved tested)' \
+            '--explain[print the proof of every verdict]' \
+            '(-a --all)'{-a,--all}'[show also the claims that are proved]' \
+            '--offline[do not use the network]' \
+            '*'{-l+,--list=}'[process the checkpoints that FILE lists, one path a line, and write a line of JSON for each]:FILE:_files' \
+            '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
+            '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
+            '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:[TABLE...|MODEL]: _shapeproof_names tables models'
+        ;;
+    solve)
+        _arguments -s -S \
+            '*'{-n+,--total=}'[the number of parameters to explain]:N: ' \
+            '*'{-r+,--rounds-to=}'[the number of parameters as a publication prints it]:FIGURE: ' \
+            '*--within=[with --total\: how far a total may differ from N]:PERCENT: ' \
+            '*'{-g+,--group=}'[count the parameters of one group instead of the whole table]:GROUP: ' \
+            '*--free=[up to three hyper-parameters that change together]:KEY,KEY: ' \
+            '*--keep=[with --free\: keep the ratio of two hyper-parameters\: if one changes, the other follows]:KEY/KEY: ' \
+            '--all[with --free\: try every integer, not only multiples of 64]' \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
+            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:[TABLE|MODEL]: _shapeproof_names tables models'
+        ;;
+    tables)
+        _arguments -s -S \
+            '*--kind=[only tables of one kind]:KIND: ' \
+            '--names[print the names alone, one a line]' \
+            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '--json[write JSON instead of text]' \
+            '*--color=[colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:[TABLE|FILTER]: _shapeproof_names tables'
+        ;;
+    help)
+        _arguments -s -S \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:[COMMAND]:_shapeproof_commands'
+        ;;
+    esac
+}
+
+_shapeproof "$@"
