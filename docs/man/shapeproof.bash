@@ -124,7 +124,7 @@ _shapeproof() {
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
         solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --json --color= --help' ;;
-        tables) words='--kind= --names --table= --json --color= --help' ;;
+        tables) words='--kind= --parts --names --table= --json --color= --help' ;;
         help) words='--help' ;;
         esac
         COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -199,6 +199,7 @@ complete -c shapeproof -n '__shapeproof_is solve' -l help -s h -d 'explain the c
 
 complete -c shapeproof -n '__shapeproof_is tables' -f -a '(shapeproof tables --names 2>/dev/null)'
 complete -c shapeproof -n '__shapeproof_is tables' -l kind -r -f -d 'only tables of one kind'
+complete -c shapeproof -n '__shapeproof_is tables' -l parts -d 'the parts that a table of your own can use'
 complete -c shapeproof -n '__shapeproof_is tables' -l names -d 'print the names alone, one a line'
 complete -c shapeproof -n '__shapeproof_is tables' -l table -s T -r -F -a '(shapeproof tables --names 2>/dev/null)' -d 'your own table file, a folder of such files, or the name of a table'
 complete -c shapeproof -n '__shapeproof_is tables' -l json -d 'write JSON instead of text'

@@ -243,6 +243,7 @@ _shapeproof() {
     tables)
         _arguments -s -S \
             '*--kind=[only tables of one kind]:KIND: ' \
+            '--parts[the parts that a table of your own can use]' \
             '--names[print the names alone, one a line]' \
             '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
             '--json[write JSON instead of text]' \

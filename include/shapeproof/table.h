@@ -51,6 +51,11 @@ SHAPEPROOF_API const struct shapeproof_table_info *shapeproof_tables_info(const 
 /* What a built-in table is about: "text", "vision", "audio", ...; "own" of a user's. Static. */
 SHAPEPROOF_API const char *shapeproof_tables_kind(const struct shapeproof_tables *tables, size_t index);
 
+/* The parts of the table language that are in force and that a table may use, one at a call, in the order of the files:
+ * start with *position = 0. False behind the last one. What is in *part is borrowed until shapeproof_tables_free. */
+SHAPEPROOF_API bool shapeproof_tables_next_part(const struct shapeproof_tables *tables, size_t *position,
+                                                struct shapeproof_table_info *part);
+
 /* Which tables: all that both say. */
 struct shapeproof_tables_filter {
     /* What the name, the kind or a model_type holds, in capitals or not; or a shell pattern (`*`, `?`, `[...]`) that

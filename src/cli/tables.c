@@ -10,6 +10,8 @@ static const struct cli_option options[] = {
     {.name = "kind",
      .argument = "KIND",
      .help = "only tables of one kind: text, vision, audio, ...; own for those of --table"},
+    {.name = "parts",
+     .help = "the parts that a table of your own can use, such as linear(outputs, inputs), in place of the tables"},
     {.name = "names", .help = "print the names alone, one a line"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_JSON},
@@ -21,6 +23,8 @@ static const struct cli_example examples[] = {
     {"shapeproof tables", "all of them"},
     {"shapeproof tables qwen", "those with qwen in their name or model_type"},
     {"shapeproof tables --kind audio '*2vec*'", "audio tables whose name or model_type matches a pattern"},
+    {"shapeproof tables --parts norm", "the parts with norm in their name, with their arguments"},
+    {"shapeproof tables --parts linear", "the text of a part"},
     {"shapeproof tables gpt2", "the text of a table, to read or to start your own from"},
     {NULL, NULL},
 };
@@ -107,11 +111,54 @@ static int print_names(const struct shapeproof_tables *tables, const struct shap
     return CLI_OK;
 }
 
+/* ---- parts ---- */
+
+/* linear(outputs, inputs, bias = true), and what it is. Its text has it behind the word `part`. */
+static void print_part(const struct shapeproof_table_info *part)
+{
+    static const char word[] = "part ";
+    const char *line = part->source, *end = part->source + part->source_length;
+    while (line < end && strncmp(line, word, sizeof word - 1) != 0) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        line = newline ? newline + 1 : end;
+    }
+    size_t length = line < end ? strcspn(line, "\n#") : 0;
+    while (length && line[length - 1] == ' ') length--;
+    if (length > sizeof word - 1) printf("%.*s\n", (int)(length - (sizeof word - 1)), line + sizeof word - 1);
+    else printf("%s\n", part->name);
+    if (*part->title) printf("    %s\n", part->title);
+}
+
+/* The parts whose name has the text, or the text of the one that is called exactly so. With --names the names alone. */
+static int list_parts(const struct cli_args *args, const struct shapeproof_tables *tables)
+{
+    const char *text = cli_operand(args);
+    const bool names = cli_flag(args, "names");
+    struct shapeproof_table_info part;
+    bool is_any = false;
+    if (cli_flag(args, "json") || cli_value(args, "kind", NULL))
+        return cli_usage_error(NULL, "tables: --parts does not go with --json or --kind");
+    for (size_t position = 0; text && !names && shapeproof_tables_next_part(tables, &position, &part);) {
+        if (strcmp(part.name, text) != 0) continue;
+        fwrite(part.source, 1, part.source_length, stdout);
+        return CLI_OK;
+    }
+    for (size_t position = 0; shapeproof_tables_next_part(tables, &position, &part);) {
+        if (text && !strstr(part.name, text)) continue;
+        if (names) printf("%s\n", part.name);
+        else print_part(&part);
+        is_any = true;
+    }
+    if (is_any) return CLI_OK;
+    return cli_usage_error("'shapeproof tables --parts' lists them", "there is no part '%s'", text);
+}
+
 /* Those that fit, or the text of one. */
 static int list_tables(const struct cli_args *args, const struct cli_subject *subject)
 {
     struct shapeproof_report_options how = cli_report_options(args);
     const struct shapeproof_tables_filter filter = {.text = cli_operand(args), .kind = cli_value(args, "kind", NULL)};
+    if (cli_flag(args, "parts")) return list_parts(args, subject->tables);
     if (cli_flag(args, "names") && cli_flag(args, "json"))
         return cli_usage_error(NULL, "tables: --names does not go with --json");
     if (filter.text && !filter.kind && !cli_flag(args, "json") && !cli_flag(args, "names") &&
@@ -149,7 +196,11 @@ const struct cli_command cli_tables = {
         "Lists the built-in tables and those of --table FILE: name, kind, title, and the model_type values that select "
         "the table, if they are not its name. FILTER selects the tables that have it in their name, kind or "
         "model_type; a FILTER with *, ? or [...] must match one of these as a whole. The name of a TABLE, without "
-        "--kind, --names and --json, prints the text of the table.",
+        "--kind, --names and --json, prints the text of the table.\n"
+        "\n"
+        "With --parts it lists the parts of tables instead, those of your own table files included: name, arguments, "
+        "and what the part is. A table of your own can use them, as in 'attn.query.* linear(H, H)'. The name of a "
+        "part prints its text.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -354,6 +354,20 @@ static struct shapeproof_table_info info_of_place(const struct shapeproof_tables
     return info;
 }
 
+bool shapeproof_tables_next_part(const struct shapeproof_tables *constant, size_t *position,
+                                 struct shapeproof_table_info *part)
+{
+    struct shapeproof_tables *tables = behind_the_scenes(constant);
+    while (*position < sp_tables_place_count(tables)) {
+        const size_t place = (*position)++;
+        const struct sp_entry entry = sp_tables_entry(tables, place);
+        if (entry.is_table || entry.about || sp_tables_place(tables, entry.name) != place) continue;
+        *part = info_of_place(tables, place);
+        return true;
+    }
+    return false;
+}
+
 const struct shapeproof_table_info *shapeproof_tables_info(const struct shapeproof_tables *constant, size_t index)
 {
     struct shapeproof_tables *tables = behind_the_scenes(constant);
