@@ -39,7 +39,7 @@ complete -c shapeproof -n '__shapeproof_is check' -l set -s S -r -f -d 'set one 
 complete -c shapeproof -n '__shapeproof_is check' -l table -s T -r -F -a '(shapeproof tables --names 2>/dev/null)' -d 'your own table file, a folder of such files, or the name of a table'
 complete -c shapeproof -n '__shapeproof_is check' -l vocabulary -r -f -a 'sockeye nparam none' -d 'how to get the vocabulary sizes if a .hpm file does not give them'
 complete -c shapeproof -n '__shapeproof_is check' -l for -r -f -d 'report whether these loaders load the file'
-complete -c shapeproof -n '__shapeproof_is check' -l strict -d 'status 1 also if the verdict is explained, there is a warning, or the table does not read a setting'
+complete -c shapeproof -n '__shapeproof_is check' -l strict -d 'status 1 also if the verdict is explained, or there is a warning'
 complete -c shapeproof -n '__shapeproof_is check' -l data -s d -d 'read the data of tied tensors that are stored separately, and of tensors that could be tied, and report whether they are equal'
 complete -c shapeproof -n '__shapeproof_is check' -l all -s a -d 'list all findings, also those that the causes explain, and one line for each tensor'
 complete -c shapeproof -n '__shapeproof_is check' -l claims -r -F -d 'a file of your own claims about tables'

@@ -59,7 +59,7 @@ _shapeproof() {
             '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
             '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
             '*--for=[report whether these loaders load the file]:LOADER[,LOADER]...: ' \
-            '--strict[status 1 also if the verdict is explained, there is a warning, or the table does not read a setting]' \
+            '--strict[status 1 also if the verdict is explained, or there is a warning]' \
             '(-d --data)'{-d,--data}'[read the data of tied tensors that are stored separately, and of tensors that could be tied, and report whether they are equal]' \
             '(-a --all)'{-a,--all}'[list all findings, also those that the causes explain, and one line for each tensor]' \
             '*--claims=[a file of your own claims about tables]:FILE:_files' \
