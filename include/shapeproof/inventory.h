@@ -107,6 +107,27 @@ struct shapeproof_inventory; /* opaque: owns everything that the functions below
  * Free with shapeproof_inventory_close. Thread-safe as long as no two threads share an inventory. */
 SHAPEPROOF_API struct shapeproof_inventory *shapeproof_inventory_open(const char *path, struct shapeproof_error *error);
 
+/* A tensor that a program has in memory. What is zero is absent, or the usual. */
+struct shapeproof_tensor_description {
+    const char *name;
+    const uint64_t *shape;  /* `rank` dimensions, outermost first; NULL of a scalar */
+    const uint64_t *stride; /* `rank` strides in elements, or NULL: dense, row-major */
+    uint32_t rank;
+    enum shapeproof_dtype dtype;
+    const char *dtype_name; /* of a dtype that is not known: what the program calls it, or NULL */
+    const char *storage;    /* identity of the storage: tensors with the same text share it. NULL: one of its own */
+    uint64_t offset;        /* first element, counted in elements from the start of the storage */
+    uint64_t reserved[2];   /* zero: room for later versions */
+};
+
+/* An inventory of tensors that are in no file, such as those of a model in memory. `name` stands for the path in
+ * reports and messages. Everything is copied. Their data cannot be read (shapeproof_data_open). NULL with
+ * SHAPEPROOF_ERR_FILE when two tensors have one name, or a size overflows; with SHAPEPROOF_ERR_USAGE when a description
+ * is of a later version. Free with shapeproof_inventory_close. */
+SHAPEPROOF_API struct shapeproof_inventory *
+shapeproof_inventory_describe(const char *name, const struct shapeproof_tensor_description *tensors, size_t count,
+                              struct shapeproof_error *error);
+
 /* Of a model in the cache of the Hugging Face hub (models--x--y) the directory that its refs/main means,
  * "models--x--y/snapshots/COMMIT"; of a training by DeepSpeed or Megatron without a checkpoint of its own that of the
  * last step, as a file `latest` or `latest_checkpointed_iteration.txt` names it: free with shapeproof_free. NULL for
@@ -120,7 +141,8 @@ SHAPEPROOF_API void shapeproof_inventory_close(struct shapeproof_inventory *inve
 
 /* As it was given to shapeproof_inventory_open. */
 SHAPEPROOF_API const char *shapeproof_inventory_path(const struct shapeproof_inventory *inventory);
-/* The format that the file turned out to have, whatever its name: "safetensors", "torch-zip", "keras-zip", ... */
+/* The format that the file turned out to have, whatever its name: "safetensors", "torch-zip", "keras-zip", ...;
+ * "memory" of tensors that are in no file. */
 SHAPEPROOF_API const char *shapeproof_inventory_format(const struct shapeproof_inventory *inventory);
 /* The tensors in the order of the file, of shards one after the other. No two have the same name. */
 SHAPEPROOF_API size_t shapeproof_inventory_count(const struct shapeproof_inventory *inventory);

@@ -66,6 +66,15 @@ static bool calls_inventory_open(struct world *world, struct shapeproof_error *e
     return inventory != NULL;
 }
 
+static bool calls_inventory_describe(struct world *world, struct shapeproof_error *error)
+{
+    const struct shapeproof_tensor_description tensor = {.name = "step", .dtype = SHAPEPROOF_DTYPE_I64};
+    struct shapeproof_inventory *inventory = shapeproof_inventory_describe("model", &tensor, 1, error);
+    (void)world;
+    shapeproof_inventory_close(inventory);
+    return inventory != NULL;
+}
+
 static bool calls_components_open(struct world *world, struct shapeproof_error *error)
 {
     struct shapeproof_components *components = shapeproof_components_open("fixtures/models/tiny-gpt2", error);
@@ -420,6 +429,7 @@ static const struct call {
     bool (*succeeds)(struct world *world, struct shapeproof_error *error);
 } calls[] = {
     CALL(inventory_open),
+    CALL(inventory_describe),
     CALL(components_open),
     CALL(remote_fetch),
     CALL(remote_confirm),
