@@ -4,6 +4,7 @@
 #define SHAPEPROOF_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "shapeproof/api.h"
 #include "shapeproof/error.h"
@@ -22,6 +23,11 @@ SHAPEPROOF_API struct shapeproof_config *shapeproof_config_new(void);
  * SHAPEPROOF_OK, or SHAPEPROOF_ERR_TABLE when the file is wrong or missing. */
 SHAPEPROOF_API enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, const char *path,
                                                              struct shapeproof_error *error);
+/* Likewise from a text in memory. `name` stands for the path in messages, and its ending tells the format. No file is
+ * read, also not those that shapeproof_config_load reads beside a configuration. Both are copied. */
+SHAPEPROOF_API enum shapeproof_status shapeproof_config_load_text(struct shapeproof_config *config, const char *name,
+                                                                  const char *text, size_t length,
+                                                                  struct shapeproof_error *error);
 /* What is odd about that file and no reason to refuse it, a sentence each: a key that is there twice, code in the
  * configuration of a Keras model. Borrowed until another file is loaded or the config freed. */
 SHAPEPROOF_API size_t shapeproof_config_remark_count(const struct shapeproof_config *config);

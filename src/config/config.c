@@ -343,9 +343,8 @@ static void remark_on_code(void *to, const char *name, const char *where)
     add_remark(config, sp_arena_printf(&config->arena, "%s; nothing was executed", where));
 }
 
-static void complete_sockeye(struct shapeproof_config *config)
+static void complete_sockeye(struct shapeproof_config *config, const char *version)
 {
-    const char *version = sp_sockeye_version(&config->arena, config->path);
     config->file_root = sp_sockeye_with_model_type(&config->arena, config->file_root, version);
     if (version) sp_config_derive(config, "version", sp_value_string(version), "the file version beside it");
 }
@@ -361,10 +360,11 @@ static void complete_quantised(struct shapeproof_config *config)
 }
 
 /* Takes the text of a configuration, JSON, YAML or .hpm, in place of what was loaded before. A JSON object that holds
- * the metadata of a GGUF file becomes a configuration of its table. Then come the keys that files beside it tell: the
- * version of Sockeye, or a description of how the weights are quantised. False with the error. */
+ * the metadata of a GGUF file becomes a configuration of its table. If the text is that of a file, the keys that files
+ * beside it tell are added: the version of Sockeye, or a description of how the weights are quantised. False with the
+ * error. */
 static bool parse_config(struct shapeproof_config *config, const char *path, const char *text, size_t length,
-                         struct shapeproof_error *error)
+                         bool is_file, struct shapeproof_error *error)
 {
     struct shapeproof_value root;
     struct sp_json_repeats repeats = {0};
@@ -379,8 +379,9 @@ static bool parse_config(struct shapeproof_config *config, const char *path, con
     sp_config_compose(config, root, NULL, NULL);
     config->path = sp_arena_string(&config->arena, path);
     forget_derived(config);
-    if (sp_sockeye_is_config(root)) complete_sockeye(config);
-    else complete_quantised(config);
+    if (sp_sockeye_is_config(root))
+        complete_sockeye(config, is_file ? sp_sockeye_version(&config->arena, config->path) : NULL);
+    else if (is_file) complete_quantised(config);
     rebuild(config);
     return true;
 }
@@ -401,7 +402,7 @@ static bool load_text(struct shapeproof_config *config, const char *path, const 
                       struct shapeproof_error *error)
 {
     char *text = sp_file_slurp(file, MAX_CONFIG, error);
-    if (text) parse_config(config, path, text, (size_t)file->size, error);
+    if (text) parse_config(config, path, text, (size_t)file->size, true, error);
     free(text);
     return error->status == SHAPEPROOF_OK;
 }
@@ -422,6 +423,20 @@ enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, 
     if (error->status == SHAPEPROOF_OK) return SHAPEPROOF_OK;
     error->status = SHAPEPROOF_ERR_TABLE; /* a configuration that cannot be read is a wrong configuration */
     if (text) sp_error_prefix(error, path);
+    return error->status;
+}
+
+enum shapeproof_status shapeproof_config_load_text(struct shapeproof_config *config, const char *name, const char *text,
+                                                   size_t length, struct shapeproof_error *error)
+{
+    sp_error_reset(error);
+    config->label = config->model = NULL;
+    if (length > MAX_CONFIG)
+        sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT, "larger than %d bytes", MAX_CONFIG);
+    else parse_config(config, name, sp_arena_copy(&config->arena, text, length), length, false, error);
+    if (error->status == SHAPEPROOF_OK) return SHAPEPROOF_OK;
+    error->status = SHAPEPROOF_ERR_TABLE;
+    sp_error_prefix(error, name);
     return error->status;
 }
 

@@ -175,6 +175,15 @@ static bool calls_config_load(struct world *world, struct shapeproof_error *erro
     return shapeproof_config_load(world->config, CONFIG, error) == SHAPEPROOF_OK;
 }
 
+static bool calls_config_load_text(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_config *config = shapeproof_config_new();
+    (void)world;
+    const enum shapeproof_status status = shapeproof_config_load_text(config, "config.json", "{}", 2, error);
+    shapeproof_config_free(config);
+    return status == SHAPEPROOF_OK;
+}
+
 static bool calls_config_set(struct world *world, struct shapeproof_error *error)
 {
     return shapeproof_config_set(world->config, "attn_pdrop=0", error) == SHAPEPROOF_OK;
@@ -441,6 +450,7 @@ static const struct call {
     CALL(tables_add_text),
     CALL(table_format),
     CALL(config_load),
+    CALL(config_load_text),
     CALL(config_set),
     CALL(config_count_vocabulary),
     CALL(predict),

@@ -238,6 +238,23 @@ static void large_hpm(void **state)
     assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
 }
 
+/* A text is read like a file of that name. Files in the working directory are not beside it. */
+static void texts_in_memory(void **state)
+{
+    static const char json[] = "{\"n\": 3}|", bad[] = "[1]", lines[] = "num_layers=2\n";
+    struct shapeproof_error error;
+    struct shapeproof_config *config = shapeproof_config_new();
+    (void)state;
+    assert_int_equal(shapeproof_config_load_text(config, "my config", json, strlen(json) - 1, &error), SHAPEPROOF_OK);
+    assert_holds(config, "{\"n\": 3}");
+    assert_string_equal(shapeproof_config_path(config), "my config");
+    assert_int_equal(shapeproof_config_load_text(config, "my.hpm", lines, strlen(lines), &error), SHAPEPROOF_OK);
+    assert_holds(config, "{\"num_layers\": 2}");
+    assert_int_equal(shapeproof_config_load_text(config, "my config", bad, strlen(bad), &error), SHAPEPROOF_ERR_TABLE);
+    assert_string_equal(error.message, "my config: expected an object of hyper-parameters, found a list");
+    shapeproof_config_free(config);
+}
+
 static void hpm_values(void **state)
 {
     (void)state;
@@ -381,6 +398,7 @@ int main(void)
         cmocka_unit_test(wrong_json),
         cmocka_unit_test(deep_json),
         cmocka_unit_test(unreadable_files),
+        cmocka_unit_test(texts_in_memory),
         cmocka_unit_test(hpm_values),
         cmocka_unit_test(large_hpm),
         cmocka_unit_test(the_later_line_wins),
