@@ -206,6 +206,11 @@ bench: all $(BENCH_BIN)  ## bench: time and memory of `inspect` and `check`, bes
 check-install: all  ## check-install: install into a temporary root, build against it, uninstall
 	@$(RUN_ENV) sh tests/install.sh
 
+# ---- Python -------------------------------------------------------------------------------------------------------
+.PHONY: python-test
+python-test: all  ## python-test: the tests of the Python package
+	@$(RUN_ENV) sh tests/python.sh
+
 # ---- install ------------------------------------------------------------------------------------------------------
 COMMA      := ,
 BINDIR     := $(DESTDIR)$(PREFIX)/bin

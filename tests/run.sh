@@ -12,7 +12,7 @@ set -u
 
 logs=$OBJ/logs
 scripts='tests/lint/selftest.sh tests/lint/layers.sh tests/headers.sh tests/cli/run.sh tests/docs.sh
-         tests/fuzz/replay.sh tests/corpus.sh tests/scenarios.sh tests/fleets.sh tests/completion.sh'
+         tests/fuzz/replay.sh tests/corpus.sh tests/scenarios.sh tests/fleets.sh tests/completion.sh tests/python.sh'
 # What takes longest, and is begun first, so that no processor waits for the last one.
 longest='tests/infer/test_own tests/check/test_mutations tests/learn/test_saved tests/fuzz/replay.sh
          tests/infer/test_corpus tests/check/test_random tests/prove/test_derive tests/prove/test_count

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Models in memory: the names, shapes, dtypes and ties of a module or of a dictionary of arrays. No framework is
+imported, and no data is read; an array is what has a shape and a dtype."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from ctypes import c_uint64
+from typing import Any, Iterator
+
+from ._library import Session, TensorDescription, UsageError, encode
+
+# The dtypes of torch, NumPy and JAX by their names, as the numbers of SHAPEPROOF_DTYPES in dtype.h.
+_DTYPES = {
+    "bool": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "uint32": 6, "int32": 7, "uint64": 8, "int64": 9,
+    "float16": 10, "bfloat16": 11, "float32": 12, "float64": 13, "complex32": 14, "complex64": 15, "complex128": 16,
+    "float8_e4m3fn": 17, "float8_e5m2": 18, "float8_e8m0fnu": 19, "float8_e4m3fnuz": 20, "float8_e5m2fnuz": 21,
+    "qint8": 25, "quint8": 26, "qint32": 27,
+}  # fmt: skip
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def is_model(source: Any) -> bool:
+    """Whether the source is a model in memory and not a path."""
+    return callable(getattr(source, "state_dict", None)) or isinstance(source, Mapping)
+
+
+def _flatten(entries: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    """The arrays of nested dictionaries, such as the parameters of Flax, with dots between the keys. What is neither an
+    array nor a dictionary, such as a number or the extra state of a module, is no tensor."""
+    for key, value in entries.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}.")
+        elif _is_array(value):
+            yield f"{prefix}{key}", value
+
+
+def _place(array: Any) -> tuple[str, int, tuple[int, ...] | None]:
+    """The storage of an array, its offset in it, and its strides if it is not dense, the last two in elements. A tensor
+    of torch knows its storage, also on the meta device, where it has no address. Any other array is one of its own: it
+    is tied if it stands there twice."""
+    try:
+        storage, offset = array.untyped_storage()._cdata, array.storage_offset()
+        stride = None if array.is_contiguous() else tuple(array.stride())
+    except (AttributeError, RuntimeError, NotImplementedError):  # no tensor of torch, or one without a storage
+        return f"object {id(array)}", 0, None
+    return f"storage {storage}", offset, stride
+
+
+def _dimensions(values: tuple[int, ...]) -> Any:
+    return (c_uint64 * max(len(values), 1))(*values)
+
+
+def _describe(name: str, array: Any, storages: dict[str, bytes]) -> TensorDescription:
+    shape = tuple(int(dimension) for dimension in array.shape)
+    storage, offset, stride = _place(array)
+    dtype = str(array.dtype).rpartition(".")[2]  # "torch.float32", "float32"
+    return TensorDescription(
+        name=encode(name),
+        shape=_dimensions(shape),
+        stride=None if stride is None else _dimensions(stride),
+        rank=len(shape),
+        dtype=_DTYPES.get(dtype, 0),
+        dtype_name=encode(dtype),
+        storage=storages.setdefault(storage, str(len(storages)).encode()),
+        offset=offset,
+    )
+
+
+def name_of(source: Any) -> str:
+    """What reports call a model in memory: its class, or "state_dict"."""
+    if isinstance(source, Mapping):
+        return "state_dict"
+    return type(getattr(source, "_orig_mod", source)).__name__  # torch.compile wraps the module
+
+
+def config_of(source: Any) -> Any:
+    """The configuration that a module of transformers, diffusers or the like carries, or None."""
+    config = None if isinstance(source, Mapping) else getattr(source, "config", None)
+    return config if isinstance(config, Mapping) or callable(getattr(config, "to_dict", None)) else None
+
+
+def describe(session: Session, source: Any) -> int:
+    """The inventory of a model in memory."""
+    entries = source if isinstance(source, Mapping) else source.state_dict()
+    if not isinstance(entries, Mapping):
+        raise UsageError(f"{name_of(source)}: state_dict() is no dictionary of arrays")
+    arrays = list(_flatten(entries, ""))  # kept until the end: the identity of an array is that of its object
+    storages: dict[str, bytes] = {}
+    described = (TensorDescription * max(len(arrays), 1))(
+        *[_describe(name, array, storages) for name, array in arrays]
+    )
+    return session.make(
+        "inventory_describe", "inventory_close", encode(name_of(source)), described, ctypes.c_size_t(len(arrays))
+    )
