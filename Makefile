@@ -207,7 +207,13 @@ check-install: all  ## check-install: install into a temporary root, build again
 	@$(RUN_ENV) sh tests/install.sh
 
 # ---- Python -------------------------------------------------------------------------------------------------------
-.PHONY: python-test
+# The wheel is for this machine: the library in it needs the C library and the libraries that it was linked with.
+.PHONY: wheel python-test
+wheel: all  ## wheel: the Python package with library and command, for this machine: build/shapeproof-*.whl
+	@command -v python3 >/dev/null || { echo 'make wheel: there is no python3' >&2; exit 1; }
+	@mkdir -p $(OBJ)/wheel && strip -o $(OBJ)/wheel/$(SONAME) $(SO) && strip -o $(OBJ)/wheel/shapeproof $(COMMAND)
+	@python3 -B src/python/make_wheel.py $(VERSION) $(OBJ)/wheel/$(SONAME) $(OBJ)/wheel/shapeproof $(BUILD)
+
 python-test: all  ## python-test: the tests of the Python package
 	@$(RUN_ENV) sh tests/python.sh
 
