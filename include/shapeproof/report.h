@@ -30,7 +30,13 @@
 extern "C" {
 #endif
 
-enum shapeproof_report_format { SHAPEPROOF_REPORT_TEXT = 0, SHAPEPROOF_REPORT_JSON = 1 };
+/* A report that does not have the format is text. */
+enum shapeproof_report_format {
+    SHAPEPROOF_REPORT_TEXT = 0,
+    SHAPEPROOF_REPORT_JSON = 1,
+    SHAPEPROOF_REPORT_MARKDOWN = 2, /* of a derivation: two tables */
+    SHAPEPROOF_REPORT_CSV = 3       /* of an evaluation: RFC 4180 with a heading; numbers in full */
+};
 
 /* What every report can be told. All zero is text without colour and without a limit of width. */
 struct shapeproof_report_options {
@@ -137,7 +143,6 @@ SHAPEPROOF_API char *shapeproof_report_verify(const struct shapeproof_verificati
 struct shapeproof_report_derive_options {
     struct shapeproof_report_options report;
     bool expanded; /* text: every term for itself; else collected and factored. JSON has both */
-    bool markdown; /* text: two tables in Markdown */
     bool latex;    /* Markdown: the formulas are in LaTeX (SHAPEPROOF_FORMULA_LATEX), and stand between dollars */
     uint64_t reserved[4]; /* zero: room for later versions */
 };
@@ -158,8 +163,7 @@ struct shapeproof_report_evaluate_options {
     const char *table;    /* its name; NULL to leave it out */
     const char *letters;  /* JSON: what was taken for letters (shapeproof_expressions_new), or NULL */
     const char *varied;   /* the hyper-parameter that the points vary; NULL: there is one point */
-    bool csv;             /* text as comma-separated values, with a heading; numbers in full */
-    uint64_t reserved[4]; /* zero: room for later versions */
+    uint64_t reserved[5]; /* zero: room for later versions */
 };
 
 /* The values of the expressions. Text: a line for each expression, or with options->varied for each point. */

@@ -34,7 +34,9 @@ struct cli_option {
 };
 
 /* Rows that several commands have. */
-#define CLI_OPTION_JSON .name = "json", .help = "write JSON instead of text"
+#define CLI_OPTION_FORMAT(words)                                                                                       \
+    .name = "format", .argument = words, .help = "the format of the output; text is the default"
+#define CLI_OPTION_JSON .name = "json", .help = "the same as --format json"
 #define CLI_OPTION_COLOR                                                                                               \
     .name = "color", .argument = "auto|always|never", .help = "colour the text; auto, on a terminal, is the default"
 #define CLI_OPTION_END .name = NULL
@@ -112,6 +114,9 @@ const char *cli_value(const struct cli_args *args, const char *name, const char 
 /* The first operand, or NULL. */
 const char *cli_operand(const struct cli_args *args);
 uint64_t cli_number(const struct cli_args *args, const char *name, uint64_t fallback);
+/* The name of the format that --format or one of its aliases (--json, --csv, --markdown) asks for; "text" is the
+ * default. */
+const char *cli_format_name(const struct cli_args *args);
 /* Every value of an option that may be repeated: start with *position = 0, NULL after the last. */
 const char *cli_next_value(const struct cli_args *args, const char *name, size_t *position);
 
@@ -181,6 +186,8 @@ struct cli_capture *cli_captured(void);
 
 /* ---- output.c ---- */
 
+/* The format of the output. */
+enum shapeproof_report_format cli_format(const struct cli_args *args);
 /* Format, colour and width, as options and terminal say. */
 struct shapeproof_report_options cli_report_options(const struct cli_args *args);
 /* Writes whole lines of a report to a FILE; a sink of shapeproof_report_inspect. */

@@ -138,7 +138,7 @@ static int check_all(const struct cli_args *args, const struct shapeproof_compon
     }
     if (status != CLI_USAGE) put_report(args, components, runs);
     for (size_t i = 0; i < count; i++) {
-        if (runs[i].inventory && status != CLI_USAGE && !cli_flag(args, "json"))
+        if (runs[i].inventory && status != CLI_USAGE && cli_format(args) != SHAPEPROOF_REPORT_JSON)
             cli_warn_of_file(shapeproof_component(components, i)->path, runs[i].inventory);
         close_run(&runs[i]);
     }

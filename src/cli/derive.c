@@ -13,8 +13,9 @@ static const struct cli_option options[] = {
      .help = "write the formulas for all values of the flags as a file of claims for 'prove --claims'; needs a TABLE"},
     {.name = "python",
      .help = "write the formulas for all values of the flags as a Python function with a self-test; needs a TABLE"},
-    {.name = "markdown", .help = "write Markdown tables; with --latex the formulas are between dollar signs"},
+    {.name = "markdown", .help = "the same as --format markdown; with --latex the formulas are between dollar signs"},
     {.name = "expanded", .help = "expand the formulas instead of collecting and factoring their terms"},
+    {CLI_OPTION_FORMAT("text|json|markdown")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
@@ -37,7 +38,6 @@ static int report_derivation(const struct cli_args *args, const struct cli_subje
     };
     const struct shapeproof_report_derive_options how = {.report = cli_report_options(args),
                                                          .expanded = cli_flag(args, "expanded"),
-                                                         .markdown = cli_flag(args, "markdown"),
                                                          .latex = cli_flag(args, "latex")};
     struct shapeproof_error error = {0};
     struct shapeproof_derivation *derivation = shapeproof_derive(subject->tables, subject->config, &what, &error);
@@ -56,10 +56,10 @@ static int derive_general(const struct cli_args *args)
     struct shapeproof_error error = {0};
     char *text = NULL;
     if (cli_value(args, "config", NULL) || cli_value(args, "model", NULL) || cli_value(args, "set", NULL) ||
-        cli_flag(args, "json"))
+        cli_format(args) != SHAPEPROOF_REPORT_TEXT)
         return cli_usage_error(NULL,
                                "%s is for all hyper-parameters, and writes text: it takes no --config, --model, --set "
-                               "or --json",
+                               "or --format",
                                option);
     int status = cli_subject_open_tables(&subject, args);
     const char *name = cli_operand(args);

@@ -9,6 +9,7 @@ static const struct cli_option options[] = {
     {.name = "strict", .help = "status 0 only if the verdict is same and there is no warning about A or B"},
     {.name = "all", .letter = 'a', .help = "one line for each tensor; do not collapse indices"},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_TODAY},
@@ -64,8 +65,8 @@ static int diff_files(const struct cli_args *args, const struct shapeproof_expec
     struct shapeproof_inventory *b = a ? shapeproof_inventory_open(args->operands[1], &error) : NULL;
     if (b) {
         status = diff_inventories(args, a, b, expectations);
-        if (!cli_flag(args, "json")) cli_warn_of_file(shapeproof_inventory_path(a), a);
-        if (!cli_flag(args, "json")) cli_warn_of_file(shapeproof_inventory_path(b), b);
+        if (cli_format(args) != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(shapeproof_inventory_path(a), a);
+        if (cli_format(args) != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(shapeproof_inventory_path(b), b);
     } else status = cli_path_error(args->operands[a ? 1 : 0], &error);
     shapeproof_inventory_close(a);
     shapeproof_inventory_close(b);

@@ -27,9 +27,10 @@ static const struct cli_option options[] = {
     {.name = "for",
      .argument = "KEY=VALUES",
      .help = "evaluate for several values of one hyper-parameter: 1..12, 64..512..64 (from, to, step), or 1,2,4"},
-    {.name = "csv", .help = "write comma-separated values with a heading"},
+    {.name = "csv", .help = "the same as --format csv: comma-separated values with a heading"},
     {.name = "plot", .argument = "FILE.svg", .help = "with --for: draw the values as curves; needs gnuplot"},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_FORMAT("text|json|csv")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
@@ -275,8 +276,7 @@ static int report_points(const struct asked *asked, const struct shapeproof_eval
     const struct shapeproof_report_evaluate_options how = {.report = cli_report_options(asked->args),
                                                            .table = asked->table,
                                                            .letters = asked->letters,
-                                                           .varied = varied,
-                                                           .csv = cli_flag(asked->args, "csv")};
+                                                           .varied = varied};
     const char *plot = cli_value(asked->args, "plot", NULL);
     int status = plot ? draw_plot(plot, varied, points, count) : CLI_OK;
     if (status == CLI_OK) {
@@ -405,7 +405,7 @@ static int evaluate_expressions(const struct cli_args *args, struct cli_subject 
     if (status == CLI_OK && !expressions) status = cli_lines_error(subject, &error);
     if (expressions) {
         const struct asked asked = {args, subject, checkpoint, expressions, table, letters};
-        if (letters && !cli_flag(args, "json")) fprintf(stderr, "%s, as usual in publications\n", letters);
+        if (letters && cli_format(args) != SHAPEPROOF_REPORT_JSON) fprintf(stderr, "%s, as usual in publications\n", letters);
         status = scan.key ? evaluate_scan(&asked, &scan) : evaluate_once(&asked);
     }
     shapeproof_expressions_free(expressions);
@@ -517,8 +517,6 @@ static int evaluate_checkpoint(const struct cli_args *args)
 
 static int run_eval(const struct cli_args *args)
 {
-    if (cli_flag(args, "csv") && cli_flag(args, "json"))
-        return cli_usage_error(NULL, "eval: --csv does not go with --json");
     return cli_value(args, "checkpoint", NULL) ? evaluate_checkpoint(args) : evaluate_table(args);
 }
 

@@ -10,6 +10,7 @@ static const struct cli_option options[] = {
     {.name = "all", .letter = 'a', .help = "one line for each tensor that is not explained; do not collapse indices"},
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},

@@ -38,6 +38,7 @@ static const struct cli_option options[] = {
     {.name = "strict",
      .help = "status 1 if there is a warning about a FILE, for example that unpickling it would run a function"},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
@@ -89,7 +90,7 @@ static bool options_agree(const struct cli_args *args)
 {
     const bool unfolds = cli_flag(args, "tree") || cli_value(args, "depth", NULL);
     const bool shaped = unfolds || cli_flag(args, "totals");
-    if (cli_flag(args, "json") && shaped)
+    if (cli_format(args) == SHAPEPROOF_REPORT_JSON && shaped)
         cli_usage_error("JSON always has every tensor and the totals",
                         "inspect: --json does not go with --tree, --depth or --totals");
     else if (cli_flag(args, "totals") && unfolds)
@@ -163,7 +164,7 @@ static int inspect_groups(const struct cli_args *args, const char *path)
     if (!inventory) return cli_path_error(path, &error);
     int status = cli_subject_open_for(&subject, args, path, inventory);
     if (status == CLI_OK) status = report_groups(args, path, &subject, inventory);
-    if (!cli_flag(args, "json")) cli_warn_of_file(path, inventory);
+    if (cli_format(args) != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(path, inventory);
     if (status == CLI_OK && cli_flag(args, "strict") && shapeproof_inventory_warning_count(inventory))
         status = CLI_DIFFERS;
     cli_subject_close(&subject);

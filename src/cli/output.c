@@ -27,10 +27,22 @@ static unsigned terminal_width(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+enum shapeproof_report_format cli_format(const struct cli_args *args)
+{
+    static const char *const names[] = {[SHAPEPROOF_REPORT_TEXT] = "text",
+                                        [SHAPEPROOF_REPORT_JSON] = "json",
+                                        [SHAPEPROOF_REPORT_MARKDOWN] = "markdown",
+                                        [SHAPEPROOF_REPORT_CSV] = "csv"};
+    const char *name = cli_format_name(args);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) return (enum shapeproof_report_format)i;
+    return SHAPEPROOF_REPORT_TEXT; /* of a command without --format */
+}
+
 struct shapeproof_report_options cli_report_options(const struct cli_args *args)
 {
     return (struct shapeproof_report_options){
-        .format = cli_flag(args, "json") ? SHAPEPROOF_REPORT_JSON : SHAPEPROOF_REPORT_TEXT,
+        .format = cli_format(args),
         .color = cli_has_option(args, "color") && cli_wants_color(STDOUT_FILENO, cli_value(args, "color", "auto")),
         .all = cli_has_option(args, "all") && cli_flag(args, "all"),
         .width = terminal_width(),

@@ -157,6 +157,51 @@ static bool give_next(struct cli_args *args, const struct cli_option *option, co
     return false;
 }
 
+/* ---- formats ---- */
+
+/* The format that an option asks for: "json" of --json and of --format=json; NULL of an option about anything else. */
+static const char *format_asked(const struct cli_given *given)
+{
+    static const char *const aliases[] = {"json", "csv", "markdown"};
+    if (strcmp(given->option->name, "format") == 0) return given->value;
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (!given->option->argument && strcmp(given->option->name, aliases[i]) == 0) return aliases[i];
+    return NULL;
+}
+
+const char *cli_format_name(const struct cli_args *args)
+{
+    const char *name = "text";
+    for (size_t i = 0; i < args->given_count; i++)
+        if (format_asked(&args->given[i])) name = format_asked(&args->given[i]);
+    return name;
+}
+
+/* Puts the option as a user writes it: "--json", "--format csv". */
+static void name_given(char *buffer, size_t size, const struct cli_given *given)
+{
+    snprintf(buffer, size, "--%s%s%s", given->option->name, given->value ? " " : "", given->value ? given->value : "");
+}
+
+/* False after an error was printed: two options ask for different formats. */
+static bool formats_agree(const struct cli_args *args)
+{
+    const struct cli_given *first = NULL;
+    for (size_t i = 0; i < args->given_count; i++) {
+        const struct cli_given *given = &args->given[i];
+        if (!format_asked(given)) continue;
+        if (first && strcmp(format_asked(first), format_asked(given)) != 0) {
+            char one[64], other[64];
+            name_given(one, sizeof one, first);
+            name_given(other, sizeof other, given);
+            cli_usage_error(NULL, "%s: %s does not go with %s", args->command->name, one, other);
+            return false;
+        }
+        first = given;
+    }
+    return true;
+}
+
 /* ---- words ---- */
 
 /* --name, --name=value, --name value. */
@@ -240,7 +285,8 @@ bool cli_parse(struct cli_args *args, const struct cli_command *command, int cou
     args->operands = calloc(most + (size_t)count, sizeof *args->operands);
     args->given = calloc(most, sizeof *args->given);
     if (!args->operands || !args->given) abort();
-    return read_words(args, (struct words){words, count}) && (cli_flag(args, "help") || check_operands(args));
+    return read_words(args, (struct words){words, count}) &&
+           (cli_flag(args, "help") || (formats_agree(args) && check_operands(args)));
 }
 
 void cli_args_free(struct cli_args *args)

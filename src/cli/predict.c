@@ -13,6 +13,7 @@ static const struct cli_option options[] = {
     {.name = "stored",
      .letter = 's',
      .help = "list the tensors that a quantised checkpoint stores in place of its weights"},
+    {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},

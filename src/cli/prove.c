@@ -44,6 +44,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_RESUME},
     {CLI_OPTION_JOBS},
     {CLI_OPTION_TIMEOUT},
+    {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
@@ -289,7 +290,7 @@ static int prove_tables(const struct cli_args *args)
     if (status == CLI_OK && cli_value(args, "claim", NULL)) {
         const char *table = table_of_claims(args, &subject);
         status = table ? add_given_claims(args, &subject, table, &letters) : CLI_USAGE;
-        if (letters && !cli_flag(args, "json")) printf("%s, as usual in publications\n\n", letters);
+        if (letters && cli_format(args) != SHAPEPROOF_REPORT_JSON) printf("%s, as usual in publications\n\n", letters);
     }
     if (status == CLI_OK) status = report_proofs(args, &subject);
     shapeproof_free(letters);

@@ -389,7 +389,7 @@ int cli_with_checkpoint(const struct cli_args *args,
     struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) return cli_path_error(path, &error);
     const int status = use(args, path, inventory);
-    if (!cli_flag(args, "json")) cli_warn_of_file(path, inventory);
+    if (cli_format(args) != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(path, inventory);
     shapeproof_inventory_close(inventory);
     return status;
 }

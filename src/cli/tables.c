@@ -14,6 +14,7 @@ static const struct cli_option options[] = {
      .help = "the parts that a table of your own can use, such as linear(outputs, inputs), in place of the tables"},
     {.name = "names", .help = "print the names alone, one a line"},
     {CLI_OPTION_TABLE},
+    {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
@@ -159,9 +160,9 @@ static int list_tables(const struct cli_args *args, const struct cli_subject *su
     struct shapeproof_report_options how = cli_report_options(args);
     const struct shapeproof_tables_filter filter = {.text = cli_operand(args), .kind = cli_value(args, "kind", NULL)};
     if (cli_flag(args, "parts")) return list_parts(args, subject->tables);
-    if (cli_flag(args, "names") && cli_flag(args, "json"))
-        return cli_usage_error(NULL, "tables: --names does not go with --json");
-    if (filter.text && !filter.kind && !cli_flag(args, "json") && !cli_flag(args, "names") &&
+    if (cli_flag(args, "names") && cli_format(args) != SHAPEPROOF_REPORT_TEXT)
+        return cli_usage_error(NULL, "tables: --names does not go with --format %s", cli_format_name(args));
+    if (filter.text && !filter.kind && cli_format(args) == SHAPEPROOF_REPORT_TEXT && !cli_flag(args, "names") &&
         show_table(subject->tables, filter.text))
         return CLI_OK;
     if (!any_table_fits(subject->tables, &filter)) return complain_of_filter(subject->tables, &filter);

@@ -189,7 +189,7 @@ char *shapeproof_report_derive(const struct shapeproof_derivation *derivation,
         derive_json(derivation, &text);
         return sp_text_take(&text, length);
     }
-    if (options->markdown) {
+    if (options->report.format == SHAPEPROOF_REPORT_MARKDOWN) {
         derive_markdown(derivation, &text, options);
         return sp_text_take(&text, length);
     }

@@ -182,7 +182,7 @@ char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points
         evaluate_json(points, count, options, &text);
         return sp_text_take(&text, length);
     }
-    if (options->csv) {
+    if (options->report.format == SHAPEPROOF_REPORT_CSV) {
         evaluate_csv(&text, points, count, options);
         return sp_text_take(&text, length);
     }
