@@ -90,6 +90,15 @@ struct shapeproof_cause {
     bool expected; /* an expectation is about it: it is a note */
 };
 
+/* What a check can report: the kinds of findings, then the causes. */
+struct shapeproof_rule {
+    const char *id; /* of shapeproof_finding and shapeproof_cause; a few causes are called as a kind of findings is */
+    enum shapeproof_severity severity; /* the usual one */
+    const char *meaning;               /* as docs/causes.md has it; `...` is code */
+};
+SHAPEPROOF_API size_t shapeproof_rule_count(void);
+SHAPEPROOF_API const struct shapeproof_rule *shapeproof_rule(size_t index); /* static */
+
 /* Findings that differ in nothing but their indices: "model.layers.{0-4,20-31}.mlp.up_proj.weight". */
 struct shapeproof_finding_group {
     const char *name;

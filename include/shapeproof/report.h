@@ -35,7 +35,9 @@ enum shapeproof_report_format {
     SHAPEPROOF_REPORT_TEXT = 0,
     SHAPEPROOF_REPORT_JSON = 1,
     SHAPEPROOF_REPORT_MARKDOWN = 2, /* of a derivation: two tables */
-    SHAPEPROOF_REPORT_CSV = 3       /* of an evaluation: RFC 4180 with a heading; numbers in full */
+    SHAPEPROOF_REPORT_CSV = 3,      /* of an evaluation: RFC 4180 with a heading; numbers in full */
+    SHAPEPROOF_REPORT_SARIF = 4,    /* of checked checkpoints: see shapeproof_report_checked */
+    SHAPEPROOF_REPORT_JUNIT = 5     /* likewise */
 };
 
 /* What every report can be told. All zero is text without colour and without a limit of width. */
@@ -99,6 +101,32 @@ SHAPEPROOF_API char *shapeproof_report_predict(const struct shapeproof_predictio
 /* The verdict first, then causes, then findings. */
 SHAPEPROOF_API char *shapeproof_report_check(const struct shapeproof_check *check,
                                              const struct shapeproof_report_options *options, size_t *length);
+
+/* What came of a checkpoint that was to be checked. */
+struct shapeproof_checked {
+    const char *path;                             /* as the user named it */
+    int status;                                   /* the exit status of `shapeproof check` for it */
+    const struct shapeproof_check *check;         /* NULL when there is none: `error` says why */
+    const struct shapeproof_loadings *loadings;   /* NULL when none were asked */
+    const struct shapeproof_verification *claims; /* NULL when there are none */
+    const struct shapeproof_error *error;         /* NULL when there is a check */
+};
+
+/* Documents for CI systems, about one checkpoint or many. `options->format` is one of two:
+ *
+ * SARIF 2.1.0 (OASIS). A result is a finding; a cause; a loader that does not load the checkpoint whole; a claim that
+ * does not hold; a warning; or the reason for which a checkpoint could not be checked. The level is the severity, but
+ * not above that of the cause that explains the finding. Expected findings are suppressed, with their reason.
+ *
+ * JUnit XML (the schema of Jenkins). A checkpoint is a test case: it passes with status 0, fails with status 1, and is
+ * an error otherwise. The text of a failure is the report of the check.
+ *
+ * shapeproof_report_checked makes the part of one checkpoint, which may be "". Parts can be made by different
+ * processes. shapeproof_report_document makes the document of the parts, in their order. */
+SHAPEPROOF_API char *shapeproof_report_checked(const struct shapeproof_checked *checked,
+                                               const struct shapeproof_report_options *options, size_t *length);
+SHAPEPROOF_API char *shapeproof_report_document(const char *const *parts, size_t count,
+                                                const struct shapeproof_report_options *options, size_t *length);
 
 /* What came of a component: a check, and what loaders make of it if they were asked; or why there is none. */
 struct shapeproof_component_result {

@@ -39,7 +39,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_RESUME},
     {CLI_OPTION_JOBS},
     {CLI_OPTION_TIMEOUT},
-    {CLI_OPTION_FORMAT("text|json")},
+    {CLI_OPTION_FORMAT("text|json|sarif|junit")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_TODAY},
@@ -52,6 +52,7 @@ static const struct cli_example examples[] = {
     {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained takes it whole"},
     {"shapeproof check model.keras", "with the configuration that is in the file"},
     {"shapeproof check --list paths.txt --resume results.jsonl", "all checkpoints of a list, on all processors"},
+    {"shapeproof check --list paths.txt --format junit > results.xml", "the same as a test report for a CI system"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {NULL, NULL},
 };
@@ -151,17 +152,18 @@ static int status_with_claims(int status, const struct shapeproof_verification *
 static int report_check(const struct cli_args *args, const struct cli_subject *subject,
                         const struct shapeproof_check *check)
 {
-    struct shapeproof_report_options how = cli_report_options(args);
     struct shapeproof_error error = {0};
     int status = CLI_OK;
     struct shapeproof_verification *verification = hold_claims(args, subject, check, &status);
     if (status != CLI_OK) return status;
     struct shapeproof_loadings *loadings = shapeproof_loadings_new(check, cli_value(args, "for", NULL), &error);
     if (loadings) {
-        how.loadings = loadings;
-        how.claims = verification;
-        cli_put_report(shapeproof_report_check(check, &how, NULL));
         status = status_with_claims(cli_judge_check(args, check, loadings), verification);
+        cli_put_checked(args, &(struct shapeproof_checked){.path = args->operands[0],
+                                                           .status = status,
+                                                           .check = check,
+                                                           .loadings = loadings,
+                                                           .claims = verification});
     } else status = cli_error(&error);
     shapeproof_loadings_free(loadings);
     shapeproof_verification_free(verification);
@@ -331,7 +333,12 @@ const struct cli_command cli_check = {
         "exit status. Empty lines of the list, lines that begin with '#' and repeated paths are skipped. --resume FILE "
         "appends the lines to FILE and skips paths that have a line there. A check that takes longer than --timeout "
         "seconds is ended and recorded as unreadable. The number of checkpoints with each verdict is written to "
-        "standard error at the end. The exit status is the worst one, in the order 2, 4, 3, 1, 5, 0.",
+        "standard error at the end. The exit status is the worst one, in the order 2, 4, 3, 1, 5, 0.\n"
+        "\n"
+        "--format sarif and --format junit write a document for CI systems: SARIF 2.1.0 with a result for each cause "
+        "and "
+        "finding, or JUnit XML with a test case for each checkpoint. A checkpoint that cannot be checked is in the "
+        "document, too. With --list, one document about all checkpoints is written at the end.",
     .least = 0,
     .most = 1,
     .checkpoints = true,

@@ -49,6 +49,7 @@ struct cli_example {
 enum { CLI_MANY = 1 << 30 };
 
 struct cli_args;
+struct cli_capture;
 
 struct cli_command {
     const char *name;
@@ -140,6 +141,20 @@ struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url
 char *cli_restore_urls(const char *text, size_t *length);
 void cli_free_remotes(struct cli_args *args);
 
+/* ---- document.c: SARIF and JUnit, which say also of a checkpoint that it could not be checked ---- */
+
+/* Whether the output is such a document. */
+bool cli_writes_document(const struct cli_args *args);
+/* Runs the command for its one operand, and writes the document; exit status. With a wrong command line there is none.
+ * An error is printed as well. */
+int cli_run_document(struct cli_args *args, int (*run)(const struct cli_args *));
+/* Writes what came of a checkpoint: the report of its check, if there is one, and the part of the document. */
+void cli_put_checked(const struct cli_args *args, const struct shapeproof_checked *checked);
+/* Keeps the part of the document for a checkpoint. */
+void cli_keep_part(struct cli_capture *capture, const struct shapeproof_checked *checked);
+/* Keeps the part that says why there is no check, if there is no part yet. */
+void cli_keep_error_part(struct cli_capture *capture, const char *path, int status);
+
 /* ---- trace.c ---- */
 
 #define CLI_OPTION_TRACE                                                                                               \
@@ -178,9 +193,12 @@ void cli_color_messages(const char *when);
 struct cli_capture {
     struct shapeproof_error error; /* the first one */
     char *report;                  /* free it with shapeproof_free; NULL when none was written */
+    /* SARIF or JUnit: the parts of the document about what was checked are kept, too. */
+    enum shapeproof_report_format document;
+    char *parts; /* one behind the other; free it with free(); NULL when there is none */
 };
 
-/* From here on errors and reports go into `into`, and warnings are dropped. For a process of its own alone. */
+/* From here on errors and reports go into `into`, and warnings are dropped; NULL ends that. */
 void cli_capture_into(struct cli_capture *into);
 struct cli_capture *cli_captured(void);
 

@@ -105,6 +105,27 @@ static int judge_run(const struct cli_args *args, const struct shapeproof_compon
     return run->error.status ? cli_exit_of(run->error.status) : cli_judge_check(args, run->check, run->loadings);
 }
 
+/* Keeps the part of each component that has weights or should have: none for a missing one that an adapter is checked
+ * without. */
+static void keep_parts(const struct cli_args *args, const struct shapeproof_components *components,
+                       const struct component_run *runs)
+{
+    for (size_t i = 0; i < shapeproof_component_count(components); i++) {
+        const struct shapeproof_component *component = shapeproof_component(components, i);
+        struct shapeproof_error missing = {.status = SHAPEPROOF_ERR_FILE};
+        const bool is_missing = component->state == SHAPEPROOF_COMPONENT_MISSING && !runs[i].check;
+        if (!runs[i].check && !runs[i].error.status && !is_missing) continue;
+        if (is_missing) cli_fail(&missing, CLI_FILE, "%s: %s", component->class_name, component->note);
+        cli_keep_part(cli_captured(), &(struct shapeproof_checked){.path = component->path,
+                                                                   .status = judge_run(args, component, &runs[i]),
+                                                                   .check = runs[i].check,
+                                                                   .loadings = runs[i].loadings,
+                                                                   .error = is_missing             ? &missing
+                                                                            : runs[i].error.status ? &runs[i].error
+                                                                                                   : NULL});
+    }
+}
+
 /* Writes the report of all components. */
 static void put_report(const struct cli_args *args, const struct shapeproof_components *components,
                        const struct component_run *runs)
@@ -112,10 +133,11 @@ static void put_report(const struct cli_args *args, const struct shapeproof_comp
     const size_t count = shapeproof_component_count(components);
     const struct shapeproof_report_options how = cli_report_options(args);
     struct shapeproof_component_result *results = allocate_zeroed(count, sizeof *results);
+    if (cli_captured() && cli_captured()->document) keep_parts(args, components, runs);
     for (size_t i = 0; i < count; i++)
         results[i] = (struct shapeproof_component_result){runs[i].check, runs[i].loadings,
                                                           runs[i].error.status ? &runs[i].error : NULL};
-    cli_put_report(shapeproof_report_components(components, results, &how, NULL));
+    if (!cli_writes_document(args)) cli_put_report(shapeproof_report_components(components, results, &how, NULL));
     free(results);
 }
 

@@ -36,9 +36,8 @@ static int report_derivation(const struct cli_args *args, const struct cli_subje
         .table = subject->table_name,
         .notation = cli_flag(args, "latex") ? SHAPEPROOF_FORMULA_LATEX : SHAPEPROOF_FORMULA_TEXT,
     };
-    const struct shapeproof_report_derive_options how = {.report = cli_report_options(args),
-                                                         .expanded = cli_flag(args, "expanded"),
-                                                         .latex = cli_flag(args, "latex")};
+    const struct shapeproof_report_derive_options how = {
+        .report = cli_report_options(args), .expanded = cli_flag(args, "expanded"), .latex = cli_flag(args, "latex")};
     struct shapeproof_error error = {0};
     struct shapeproof_derivation *derivation = shapeproof_derive(subject->tables, subject->config, &what, &error);
     if (!derivation) return cli_error(&error);

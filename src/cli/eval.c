@@ -273,10 +273,8 @@ static int status_of_points(const struct shapeproof_evaluated_point *points, siz
 static int report_points(const struct asked *asked, const struct shapeproof_evaluated_point *points, size_t count,
                          const char *varied)
 {
-    const struct shapeproof_report_evaluate_options how = {.report = cli_report_options(asked->args),
-                                                           .table = asked->table,
-                                                           .letters = asked->letters,
-                                                           .varied = varied};
+    const struct shapeproof_report_evaluate_options how = {
+        .report = cli_report_options(asked->args), .table = asked->table, .letters = asked->letters, .varied = varied};
     const char *plot = cli_value(asked->args, "plot", NULL);
     int status = plot ? draw_plot(plot, varied, points, count) : CLI_OK;
     if (status == CLI_OK) {
@@ -405,7 +403,8 @@ static int evaluate_expressions(const struct cli_args *args, struct cli_subject 
     if (status == CLI_OK && !expressions) status = cli_lines_error(subject, &error);
     if (expressions) {
         const struct asked asked = {args, subject, checkpoint, expressions, table, letters};
-        if (letters && cli_format(args) != SHAPEPROOF_REPORT_JSON) fprintf(stderr, "%s, as usual in publications\n", letters);
+        if (letters && cli_format(args) != SHAPEPROOF_REPORT_JSON)
+            fprintf(stderr, "%s, as usual in publications\n", letters);
         status = scan.key ? evaluate_scan(&asked, &scan) : evaluate_once(&asked);
     }
     shapeproof_expressions_free(expressions);

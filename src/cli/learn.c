@@ -99,7 +99,8 @@ static int report_learning(const struct cli_args *args, const struct shapeproof_
 {
     const char *path = cli_value(args, "output", NULL);
     const bool is_proved = shapeproof_learning_is_proved(learning);
-    const bool is_written = (is_proved || cli_flag(args, "partial")) && (path || cli_format(args) != SHAPEPROOF_REPORT_JSON);
+    const bool is_written =
+        (is_proved || cli_flag(args, "partial")) && (path || cli_format(args) != SHAPEPROOF_REPORT_JSON);
     say_learning(args, learning);
     const int status = is_written ? write_table(path, shapeproof_learning_text(learning)) : CLI_OK;
     return status == CLI_OK && !is_proved ? CLI_DIFFERS : status;

@@ -24,8 +24,10 @@ struct list_run {
     struct sp_list list;
     const char **paths; /* of the list, those that are to be checked */
     size_t path_count;
-    size_t ended;  /* of these, checked by now */
-    size_t before; /* of the list, checked by an earlier run (--resume) */
+    size_t ended;                           /* of these, checked by now */
+    size_t before;                          /* of the list, checked by an earlier run (--resume) */
+    enum shapeproof_report_format document; /* SARIF or JUnit; TEXT: lines of JSON are written */
+    char **parts; /* of the document, for each of `paths`; NULL for one that is not checked yet */
     struct sp_results results;
     struct shapeproof_error error;
     bool shows_progress;
@@ -40,17 +42,20 @@ bool cli_asks_for_list(const struct cli_args *args)
 
 /* ---- one of the list, in its process ---- */
 
-/* Checks one checkpoint, and writes its line of the results to stdout, which the pool collects; exit status. */
+/* Checks one checkpoint, and writes its line of the results to stdout, which the pool collects; behind it, for SARIF or
+ * JUnit, its part of the document. Returns the exit status. */
 static int check_listed(void *host, size_t task)
 {
     const struct list_run *run = host;
-    struct cli_capture capture = {0};
+    struct cli_capture capture = {.document = run->document};
     struct sp_text line = {0};
     struct cli_args one = cli_args_for(run->args, run->paths[task], "json");
     cli_capture_into(&capture);
     const int status = cli_run_found(&one, run->run);
     sp_line_write(&line, run->paths[task], status, capture.report, &capture.error);
     fwrite(line.data, 1, line.length, stdout);
+    if (run->document && status != CLI_OK) cli_keep_error_part(&capture, run->paths[task], status);
+    if (capture.parts) fputs(capture.parts, stdout);
     return fflush(stdout) == 0 ? status : CLI_FILE;
 }
 
@@ -86,13 +91,34 @@ static void show_progress(struct list_run *run)
 
 /* ---- the run ---- */
 
+/* Keeps the part of the document that stands behind the line of the results, which ends at `line_end`; or, if the
+ * process ended without a line, a part that says so. */
+static void keep_listed_part(struct list_run *run, const struct sp_pool_end *end, const char *line_end)
+{
+    struct cli_capture capture = {.document = run->document};
+    if (line_end && !end->signal && !end->late && !end->too_long) {
+        run->parts[end->task] = strndup(line_end, (size_t)(end->output + end->length - line_end));
+        if (!run->parts[end->task]) abort();
+        return;
+    }
+    sp_results_explain(end, &capture.error);
+    cli_keep_error_part(&capture, run->paths[end->task], CLI_FILE);
+    run->parts[end->task] = capture.parts;
+}
+
 /* Writes the line of a checkpoint that is done into the results; false with the error ends the run. */
 static bool note_listed(void *host, const struct sp_pool_end *end)
 {
     struct list_run *run = host;
+    struct sp_pool_end line = *end;
+    if (run->document) {
+        const char *stop = end->length ? memchr(end->output, '\n', end->length) : NULL;
+        if (stop) line.length = (size_t)(++stop - end->output);
+        keep_listed_part(run, end, stop);
+    }
     if (isatty(run->results.to)) clear_progress(run);
     run->ended++;
-    if (!sp_results_add(&run->results, run->paths[end->task], end, &run->error)) return false;
+    if (!sp_results_add(&run->results, run->paths[end->task], &line, &run->error)) return false;
     show_progress(run);
     return true;
 }
@@ -111,6 +137,9 @@ static int check_options(const struct cli_args *args)
     if (args->operand_count)
         return cli_usage_error(hint, "%s: '%s' is one argument too many beside --list", args->command->name,
                                args->operands[0]);
+    if (cli_writes_document(args) && cli_value(args, "resume", NULL))
+        return cli_usage_error(hint, "%s: --resume does not go with --format %s", args->command->name,
+                               cli_format_name(args));
     const uint64_t jobs = cli_number(args, "jobs", 1);
     if (jobs < 1 || jobs > SP_POOL_JOBS)
         return cli_usage_error(hint, "%s: --jobs is from 1 to %d", args->command->name, SP_POOL_JOBS);
@@ -145,7 +174,7 @@ static bool open_output(struct list_run *run)
 {
     const char *path = cli_value(run->args, "resume", NULL);
     if (path) return sp_results_open(&run->results, path, &run->error);
-    sp_results_use(&run->results, STDOUT_FILENO, "standard output");
+    sp_results_use(&run->results, run->document ? -1 : STDOUT_FILENO, "standard output");
     return true;
 }
 
@@ -205,15 +234,33 @@ static int run_paths(struct list_run *run, int *interrupted)
     return run->error.status ? cli_error(&run->error) : run->results.status;
 }
 
+/* Writes the document of all parts, in the order of the list. A part is missing
+ * if the run ended before its time. */
+static void put_list_document(const struct list_run *run)
+{
+    const struct shapeproof_report_options how = {.format = run->document};
+    const char **parts = calloc(run->path_count + 1, sizeof *parts);
+    if (!parts) abort();
+    for (size_t i = 0; i < run->path_count; i++) parts[i] = run->parts[i] ? run->parts[i] : "";
+    cli_put_report(shapeproof_report_document(parts, run->path_count, &how, NULL));
+    free(parts);
+}
+
 int cli_run_list(const struct cli_args *args, int (*check)(const struct cli_args *))
 {
-    struct list_run run = {.args = args, .run = check};
+    struct list_run run = {
+        .args = args, .run = check, .document = cli_writes_document(args) ? cli_format(args) : SHAPEPROOF_REPORT_TEXT};
     int interrupted = 0, status = check_options(args);
     if (status != CLI_OK) return status;
     if (read_list_option(&run) && open_output(&run)) {
         leave_out_done(&run);
+        run.parts = calloc(run.path_count + 1, sizeof *run.parts);
+        if (!run.parts) abort();
         status = run_paths(&run, &interrupted);
+        if (run.document && !interrupted) put_list_document(&run);
     } else status = cli_error(&run.error);
+    for (size_t i = 0; run.parts && i < run.path_count; i++) free(run.parts[i]);
+    free(run.parts);
     free(run.paths);
     sp_results_close(&run.results);
     sp_list_free(&run.list);

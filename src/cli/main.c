@@ -34,7 +34,8 @@ static int run_command(const struct cli_command *command, int count, char **word
         if (cli_flag(&args, "help")) {
             cli_print_command_help(stdout, command);
             status = CLI_OK;
-        } else status = cli_run_found(&args, command->run);
+        } else if (cli_writes_document(&args) && args.operand_count) status = cli_run_document(&args, command->run);
+        else status = cli_run_found(&args, command->run);
     }
     cli_args_free(&args);
     return status;

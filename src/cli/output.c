@@ -29,10 +29,9 @@ static unsigned terminal_width(void)
 
 enum shapeproof_report_format cli_format(const struct cli_args *args)
 {
-    static const char *const names[] = {[SHAPEPROOF_REPORT_TEXT] = "text",
-                                        [SHAPEPROOF_REPORT_JSON] = "json",
-                                        [SHAPEPROOF_REPORT_MARKDOWN] = "markdown",
-                                        [SHAPEPROOF_REPORT_CSV] = "csv"};
+    static const char *const names[] = {[SHAPEPROOF_REPORT_TEXT] = "text",         [SHAPEPROOF_REPORT_JSON] = "json",
+                                        [SHAPEPROOF_REPORT_MARKDOWN] = "markdown", [SHAPEPROOF_REPORT_CSV] = "csv",
+                                        [SHAPEPROOF_REPORT_SARIF] = "sarif",       [SHAPEPROOF_REPORT_JUNIT] = "junit"};
     const char *name = cli_format_name(args);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0) return (enum shapeproof_report_format)i;

@@ -132,6 +132,7 @@ static const struct alias *alias_at(const char *text)
 
 char *cli_restore_urls(const char *text, size_t *length)
 {
+    static const char scheme[] = "file://"; /* in front of a path in SARIF */
     char *said = NULL;
     size_t size = 0;
     bool any = false;
@@ -139,6 +140,8 @@ char *cli_restore_urls(const char *text, size_t *length)
     FILE *stream = open_memstream(&said, &size);
     if (!stream) abort();
     for (const char *end = text + *length; text < end;) {
+        const bool is_uri = strncmp(text, scheme, strlen(scheme)) == 0 && alias_at(text + strlen(scheme));
+        if (is_uri) text += strlen(scheme);
         const struct alias *alias = *text == '/' ? alias_at(text) : NULL;
         if (!alias) {
             fputc(*text++, stream);

@@ -131,7 +131,7 @@ bool sp_results_has(const struct sp_results *results, const char *path)
 
 static bool write_result(struct sp_results *results, const char *line, size_t length, struct shapeproof_error *error)
 {
-    while (length) {
+    while (length && results->to >= 0) {
         const ssize_t put = write(results->to, line, length);
         if (put < 0 && errno != EINTR) return fail_io(results, "cannot write: ", error);
         if (put > 0) line += put, length -= (size_t)put;
@@ -148,20 +148,27 @@ static bool is_sound(struct sp_fleet_line *line, struct sp_text *copy, const cha
     return sp_line_is_about(line, path);
 }
 
-static void put_late(struct sp_text *text, const char *path, unsigned seconds)
+void sp_results_explain(const struct sp_pool_end *end, struct shapeproof_error *error)
 {
-    struct shapeproof_error error = {0};
-    sp_fail(&error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "it was not done within %u s", seconds);
-    sp_hint(&error, "--timeout gives each of the list more time");
-    sp_line_write(text, path, SHAPEPROOF_ERR_FILE, NULL, &error);
-}
-
-static void put_crash(struct sp_text *text, const char *path, const struct sp_pool_end *end)
-{
+    *error = (struct shapeproof_error){0};
+    if (end->late) {
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "it was not done within %u s", end->late);
+        sp_hint(error, "--timeout gives each of the list more time");
+        return;
+    }
     char why[128] = "the process that checked it ended without a result";
     if (end->signal) snprintf(why, sizeof why, "the process that checked it was ended by signal %d", end->signal);
     if (end->too_long) snprintf(why, sizeof why, "what there is to say of it is longer than is taken");
-    sp_line_write_crash(text, path, end->signal, why);
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED, "%s", why);
+}
+
+/* The line of a process that wrote none. */
+static void put_end(struct sp_text *text, const char *path, const struct sp_pool_end *end)
+{
+    struct shapeproof_error error;
+    sp_results_explain(end, &error);
+    if (end->late) sp_line_write(text, path, SHAPEPROOF_ERR_FILE, NULL, &error);
+    else sp_line_write_crash(text, path, end->signal, error.message);
 }
 
 bool sp_results_add(struct sp_results *results, const char *path, const struct sp_pool_end *end,
@@ -176,8 +183,7 @@ bool sp_results_add(struct sp_results *results, const char *path, const struct s
         sp_text_free(&copy);
         line = (struct sp_fleet_line){.status = SHAPEPROOF_ERR_FILE,
                                       .outcome = end->late ? SP_LINE_UNREADABLE : SP_LINE_CRASHED};
-        if (end->late) put_late(&copy, path, end->late);
-        else put_crash(&copy, path, end);
+        put_end(&copy, path, end);
         bytes = copy.data, length = copy.length;
     }
     count_line(results, &line);

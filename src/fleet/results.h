@@ -28,13 +28,15 @@ int sp_worse_status(int one, int other);
 
 /* Opens a file to go on with, or makes it, and locks it. Close it with sp_results_close, also after an error. */
 bool sp_results_open(struct sp_results *results, const char *path, struct shapeproof_error *error);
-/* Lines go to an open descriptor; nothing is done before. */
+/* Lines go to an open descriptor, or for -1 are only counted; nothing is done before. */
 void sp_results_use(struct sp_results *results, int to, const char *name);
 bool sp_results_has(const struct sp_results *results, const char *path);
 /* Writes and counts the line of a checkpoint that its process wrote; where that is no whole line about it, one that the
  * process crashed, or had no time left. False when it could not be written. */
 bool sp_results_add(struct sp_results *results, const char *path, const struct sp_pool_end *end,
                     struct shapeproof_error *error);
+/* Why there is no line of a process: it took too long, was killed, or ended without one. */
+void sp_results_explain(const struct sp_pool_end *end, struct shapeproof_error *error);
 void sp_results_close(struct sp_results *results);
 
 #endif
