@@ -41,6 +41,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_TIMEOUT},
     {CLI_OPTION_FORMAT("text|json|sarif|junit")},
     {CLI_OPTION_JSON},
+    {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_TODAY},
     {CLI_OPTION_END},
@@ -52,7 +53,7 @@ static const struct cli_example examples[] = {
     {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained takes it whole"},
     {"shapeproof check model.keras", "with the configuration that is in the file"},
     {"shapeproof check --list paths.txt --resume results.jsonl", "all checkpoints of a list, on all processors"},
-    {"shapeproof check --list paths.txt --format junit > results.xml", "the same as a test report for a CI system"},
+    {"shapeproof check --list paths.txt --format junit -o results.xml", "the same as a test report for a CI system"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {NULL, NULL},
 };

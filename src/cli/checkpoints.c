@@ -108,6 +108,9 @@ int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *))
     if (status != CLI_OK) return status;
     status = run(args);
     for (size_t i = 0; i < args->remote_count; i++)
-        if (!shapeproof_remote_confirm(args->remotes[i], &error)) return cli_error(&error);
+        if (!shapeproof_remote_confirm(args->remotes[i], &error)) {
+            cli_discard_output();
+            return cli_error(&error);
+        }
     return status;
 }

@@ -36,6 +36,9 @@ struct cli_option {
 /* Rows that several commands have. */
 #define CLI_OPTION_FORMAT(words)                                                                                       \
     .name = "format", .argument = words, .help = "the format of the output; text is the default"
+#define CLI_OPTION_OUTPUT                                                                                              \
+    .name = "output", .letter = 'o', .argument = "FILE",                                                               \
+    .help = "write the output to FILE: FILE is replaced when all of it is written, and only if there is any"
 #define CLI_OPTION_JSON .name = "json", .help = "the same as --format json"
 #define CLI_OPTION_COLOR                                                                                               \
     .name = "color", .argument = "auto|always|never", .help = "colour the text; auto, on a terminal, is the default"
@@ -58,6 +61,7 @@ struct cli_command {
     const char *description; /* paragraphs, separated by an empty line */
     size_t least, most;      /* operands; CLI_MANY for no limit */
     bool checkpoints;        /* that is what the operands are: see checkpoints.c */
+    bool opens_output;       /* it has an --output of its own, which it writes itself */
     const struct cli_option *options;
     const struct cli_example *examples; /* may be NULL */
     const struct cli_term *statuses;    /* how it ends; ends with a NULL term */
@@ -212,8 +216,22 @@ struct shapeproof_report_options cli_report_options(const struct cli_args *args)
 void cli_put_part(void *stream, const char *bytes, size_t length);
 /* Writes a report to stdout and frees it. */
 void cli_put_report(char *report);
-/* Closes stdout; false after an error was printed, when not all could be written. */
+/* Closes stdout, or what stands in for it; false after an error was printed, when not all could be written. */
 bool cli_close_output(void);
+
+/* ---- output_file.c: --output FILE. What is written to stdout goes into a temporary file beside FILE, which takes its
+ * place at the end; FILE is never half written. A FILE that is no regular file, such as /dev/null, is written directly.
+ */
+
+/* False after an error was printed. */
+bool cli_redirect_output(const char *path);
+/* Drops what was written: FILE stays as it is. */
+void cli_discard_output(void);
+/* The FILE, or NULL if stdout was not redirected. */
+const char *cli_output_path(void);
+/* After stdout was closed, with success or not: puts the temporary file in the place of FILE if anything was written to
+ * it, otherwise removes it. False with errno set when that fails. */
+bool cli_finish_output(bool is_written);
 
 /* ---- help.c, manual.c, completion.c: from the tables ---- */
 

@@ -17,6 +17,7 @@ static const struct cli_option options[] = {
     {.name = "expanded", .help = "expand the formulas instead of collecting and factoring their terms"},
     {CLI_OPTION_FORMAT("text|json|markdown")},
     {CLI_OPTION_JSON},
+    {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
 };

@@ -12,6 +12,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
+    {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
 };

@@ -161,6 +161,7 @@ const struct cli_command cli_learn = {
     .least = 1,
     .most = CLI_MANY,
     .checkpoints = true,
+    .opens_output = true,
     .options = options,
     .examples = usage,
     .statuses = statuses,

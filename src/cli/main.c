@@ -24,6 +24,14 @@ static int complain_of_word(const char *name, const char *wanted)
 
 int cli_unknown_command(const char *name) { return complain_of_word(name, "not a command"); }
 
+/* Redirects stdout if --output says so; "-" is stdout. False after an error was printed. */
+static bool open_output(const struct cli_args *args)
+{
+    if (args->command->opens_output || !cli_has_option(args, "output")) return true;
+    const char *path = cli_value(args, "output", "-");
+    return strcmp(path, "-") == 0 || cli_redirect_output(path);
+}
+
 /* With the words behind the name of the command. */
 static int run_command(const struct cli_command *command, int count, char **words)
 {
@@ -34,7 +42,8 @@ static int run_command(const struct cli_command *command, int count, char **word
         if (cli_flag(&args, "help")) {
             cli_print_command_help(stdout, command);
             status = CLI_OK;
-        } else if (cli_writes_document(&args) && args.operand_count) status = cli_run_document(&args, command->run);
+        } else if (!open_output(&args)) status = CLI_FILE;
+        else if (cli_writes_document(&args) && args.operand_count) status = cli_run_document(&args, command->run);
         else status = cli_run_found(&args, command->run);
     }
     cli_args_free(&args);

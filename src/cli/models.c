@@ -7,6 +7,7 @@ static const struct cli_option options[] = {
     {.name = "names", .help = "print the names alone, one a line"},
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
+    {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * stdout: what it is connected to, and whether everything arrived there. */
-#define _DEFAULT_SOURCE /* TIOCGWINSZ */
+#define _GNU_SOURCE /* TIOCGWINSZ, strdup */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -73,10 +73,11 @@ void cli_put_report(char *report)
 bool cli_close_output(void)
 {
     const bool failed_before = ferror(stdout) != 0;
+    char *name = strdup(cli_output_path() ? cli_output_path() : "standard output");
     errno = 0;
-    const bool failed = fclose(stdout) != 0 || failed_before;
-    if (!failed) return true;
-    if (errno) fprintf(stderr, "shapeproof: cannot write to standard output: %s\n", strerror(errno));
-    else fprintf(stderr, "shapeproof: cannot write to standard output\n");
-    return false;
+    const bool is_written = fclose(stdout) == 0 && !failed_before, is_done = cli_finish_output(is_written);
+    if (!is_done && errno) fprintf(stderr, "shapeproof: cannot write to %s: %s\n", name, strerror(errno));
+    else if (!is_done) fprintf(stderr, "shapeproof: cannot write to %s\n", name);
+    free(name);
+    return is_done;
 }

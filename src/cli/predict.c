@@ -15,6 +15,7 @@ static const struct cli_option options[] = {
      .help = "list the tensors that a quantised checkpoint stores in place of its weights"},
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
+    {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_END},
 };
