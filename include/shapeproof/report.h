@@ -34,10 +34,11 @@ extern "C" {
 enum shapeproof_report_format {
     SHAPEPROOF_REPORT_TEXT = 0,
     SHAPEPROOF_REPORT_JSON = 1,
-    SHAPEPROOF_REPORT_MARKDOWN = 2, /* of a derivation: two tables */
-    SHAPEPROOF_REPORT_CSV = 3,      /* of an evaluation: RFC 4180 with a heading; numbers in full */
-    SHAPEPROOF_REPORT_SARIF = 4,    /* of checked checkpoints: see shapeproof_report_checked */
-    SHAPEPROOF_REPORT_JUNIT = 5     /* likewise */
+    SHAPEPROOF_REPORT_MARKDOWN = 2, /* of a derivation, a check, components: to be pasted into a page */
+    SHAPEPROOF_REPORT_CSV =
+        3, /* of an evaluation, an inventory, a check, components, tables, models: RFC 4180 with a heading */
+    SHAPEPROOF_REPORT_SARIF = 4, /* of checked checkpoints: see shapeproof_report_checked */
+    SHAPEPROOF_REPORT_JUNIT = 5  /* likewise */
 };
 
 /* What every report can be told. All zero is text without colour and without a limit of width. */
@@ -78,7 +79,7 @@ struct shapeproof_report_inspect_options {
     void (*sink)(void *to, const char *bytes, size_t length);
     void *to;                                           /* for the sink */
     const struct shapeproof_quantised_model *quantised; /* NULL where weights are stored as they are */
-    uint64_t reserved[1];                               /* zero: room for later versions */
+    bool no_heading; /* CSV: without titles, to stand below the rows of another checkpoint */
 };
 
 /* What a checkpoint holds. With a filter the tensors and totals are those of the matching tensors; JSON keeps "totals"

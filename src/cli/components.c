@@ -112,7 +112,7 @@ static void keep_parts(const struct cli_args *args, const struct shapeproof_comp
 {
     for (size_t i = 0; i < shapeproof_component_count(components); i++) {
         const struct shapeproof_component *component = shapeproof_component(components, i);
-        struct shapeproof_error missing = {.status = SHAPEPROOF_ERR_FILE};
+        struct shapeproof_error missing = {.kind = SHAPEPROOF_KIND_IO};
         const bool is_missing = component->state == SHAPEPROOF_COMPONENT_MISSING && !runs[i].check;
         if (!runs[i].check && !runs[i].error.status && !is_missing) continue;
         if (is_missing) cli_fail(&missing, CLI_FILE, "%s: %s", component->class_name, component->note);
@@ -223,7 +223,7 @@ int cli_inspect_components(const struct shapeproof_components *components,
                            const struct shapeproof_report_inspect_options *how, bool strict)
 {
     const size_t count = shapeproof_component_count(components);
-    const bool json = how->report.format == SHAPEPROOF_REPORT_JSON;
+    const bool text = how->report.format == SHAPEPROOF_REPORT_TEXT;
     struct shapeproof_totals *totals = allocate_zeroed(count, sizeof *totals);
     int status = CLI_OK;
     bool shown = false;
@@ -231,13 +231,13 @@ int cli_inspect_components(const struct shapeproof_components *components,
         const struct shapeproof_component *component = shapeproof_component(components, i);
         if (component->state == SHAPEPROOF_COMPONENT_MISSING) cli_warning(component->path, component->note);
         if (component->state != SHAPEPROOF_COMPONENT_MODEL) continue;
-        if (shown && !json) putchar('\n');
+        if (shown && text) putchar('\n');
         const int now = cli_inspect_one(component->path, how, strict, &totals[i]);
         shown = now == CLI_OK || now == CLI_DIFFERS;
         /* an error wins over CLI_DIFFERS, of --strict, and the last error over those before */
         if (now != CLI_OK && (status == CLI_OK || !shown)) status = now;
     }
-    if (!json && !how->filter) {
+    if (text && !how->filter) {
         if (shown) putchar('\n');
         cli_put_report(shapeproof_report_component_totals(components, totals, &how->report, NULL));
     }

@@ -38,7 +38,7 @@ static const struct cli_option options[] = {
     {.name = "strict",
      .help = "status 1 if there is a warning about a FILE, for example that unpickling it would run a function"},
     {CLI_OPTION_OFFLINE},
-    {CLI_OPTION_FORMAT("text|json")},
+    {CLI_OPTION_FORMAT("text|json|csv")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
@@ -94,11 +94,17 @@ static bool options_agree(const struct cli_args *args)
     if (cli_format(args) == SHAPEPROOF_REPORT_JSON && shaped)
         cli_usage_error("JSON always has every tensor and the totals",
                         "inspect: --json does not go with --tree, --depth or --totals");
+    else if (cli_format(args) == SHAPEPROOF_REPORT_CSV && (shaped || cli_value(args, "by", NULL)))
+        cli_usage_error("CSV always has a row for each tensor",
+                        "inspect: --format csv does not go with --tree, --depth, --totals or --by");
     else if (cli_flag(args, "totals") && unfolds)
         cli_usage_error(NULL, "inspect: --totals does not go with --tree or --depth");
     else return group_options_agree(args);
     return false;
 }
+
+/* Whether the titles of CSV stand above what was written: they do once, for all checkpoints. */
+static bool has_heading;
 
 /* A file that cannot be read does not keep the others from being shown. */
 int cli_inspect_one(const char *path, const struct shapeproof_report_inspect_options *how, bool strict,
@@ -110,9 +116,11 @@ int cli_inspect_one(const char *path, const struct shapeproof_report_inspect_opt
     struct shapeproof_quantised_model *quantised = shapeproof_quantised_model_new(inventory);
     struct shapeproof_report_inspect_options shown = *how;
     shown.quantised = quantised;
+    shown.no_heading = has_heading;
+    has_heading = how->report.format == SHAPEPROOF_REPORT_CSV;
     cli_put_report(shapeproof_report_inspect(inventory, &shown, NULL));
     shapeproof_quantised_model_free(quantised);
-    if (how->report.format == SHAPEPROOF_REPORT_TEXT) cli_warn_of_file(path, inventory);
+    if (how->report.format != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(path, inventory);
     if (totals) *totals = *shapeproof_inventory_totals(inventory);
     const bool doubtful = shapeproof_inventory_warning_count(inventory) > 0;
     shapeproof_inventory_close(inventory);

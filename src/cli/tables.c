@@ -14,7 +14,7 @@ static const struct cli_option options[] = {
      .help = "the parts that a table of your own can use, such as linear(outputs, inputs), in place of the tables"},
     {.name = "names", .help = "print the names alone, one a line"},
     {CLI_OPTION_TABLE},
-    {CLI_OPTION_FORMAT("text|json")},
+    {CLI_OPTION_FORMAT("text|json|csv")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},

@@ -428,6 +428,12 @@ char *shapeproof_report_check(const struct shapeproof_check *check, const struct
         sp_json_check_members(&json, check, options->loadings);
         if (options->claims) sp_json_claims(&json, options->claims);
         sp_write_close(&json);
+    } else if (options->format == SHAPEPROOF_REPORT_CSV) {
+        struct sp_csv csv = {.text = &text};
+        sp_csv_check_heading(&csv);
+        sp_csv_check(&csv, check);
+    } else if (options->format == SHAPEPROOF_REPORT_MARKDOWN) {
+        sp_markdown_check(&text, check, options);
     } else {
         sp_put_check(check, &text, options);
     }

@@ -3,6 +3,7 @@
 #define SP_REPORT_CHECK_H
 
 #include "base/json_write.h"
+#include "report/csv.h"
 #include "report/table.h"
 #include "shapeproof/check.h"
 
@@ -21,5 +22,11 @@ enum sp_color sp_verdict_color(enum shapeproof_verdict verdict);
  * beginning, has no more than SP_MOST_LINES lines. */
 void sp_put_causes_and_findings(const struct shapeproof_check *check, struct sp_text *text,
                                 const struct shapeproof_report_options *options);
+
+/* check_rows.c: the rows of a check, with the path of the checkpoint; its report as Markdown. */
+void sp_csv_check_heading(struct sp_csv *csv);
+void sp_csv_check(struct sp_csv *csv, const struct shapeproof_check *check);
+void sp_markdown_check(struct sp_text *text, const struct shapeproof_check *check,
+                       const struct shapeproof_report_options *options);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "report/check.h"
 #include "report/inventory.h"
+#include "report/markdown.h"
 #include "shapeproof/report.h"
 
 /* What is said of a component in a word; a later one is worse. */
@@ -191,6 +192,37 @@ static bool is_detailed(const struct shapeproof_component_result *result,
            is_ill_loaded(result->loadings);
 }
 
+/* The worst verdict, a table with a row for each component, and the reports of those that differ. */
+static void components_markdown(const struct shapeproof_components *components,
+                                const struct shapeproof_component_result *results, struct sp_text *text,
+                                const struct shapeproof_report_options *options)
+{
+    struct shapeproof_report_options own = *options;
+    sp_text_printf(text, "**%s**: ", outcome_words[worst_outcome(components, results)]);
+    sp_markdown_code(text, shapeproof_components_path(components));
+    sp_text_puts(text, "\n\n| component | verdict | |\n|---|---|---|\n");
+    for (size_t i = 0; i < shapeproof_component_count(components); i++) {
+        const struct shapeproof_component *component = shapeproof_component(components, i);
+        struct sp_text reason = {0};
+        sp_text_puts(&reason, "");
+        put_reason(component, &results[i], &reason);
+        sp_text_puts(text, "| ");
+        sp_markdown_cell_code(text, component->name);
+        sp_text_printf(text, " | %s | ", outcome_words[outcome_of(component, &results[i])]);
+        sp_markdown_text(text, reason.data);
+        sp_text_puts(text, " |\n");
+        sp_text_free(&reason);
+    }
+    for (size_t i = 0; i < shapeproof_component_count(components); i++) {
+        if (!is_detailed(&results[i], options)) continue;
+        own.loadings = results[i].loadings;
+        sp_text_puts(text, "\n### ");
+        sp_markdown_code(text, shapeproof_component(components, i)->name);
+        sp_text_puts(text, "\n\n");
+        sp_markdown_check(text, results[i].check, &own);
+    }
+}
+
 char *shapeproof_report_components(const struct shapeproof_components *components,
                                    const struct shapeproof_component_result *results,
                                    const struct shapeproof_report_options *options, size_t *length)
@@ -200,6 +232,17 @@ char *shapeproof_report_components(const struct shapeproof_components *component
     if (!options) options = &plain;
     if (options->format == SHAPEPROOF_REPORT_JSON) {
         json_components(components, results, &text);
+        return sp_text_take(&text, length);
+    }
+    if (options->format == SHAPEPROOF_REPORT_CSV) {
+        struct sp_csv csv = {.text = &text};
+        sp_csv_check_heading(&csv);
+        for (size_t i = 0; i < shapeproof_component_count(components); i++)
+            if (results[i].check) sp_csv_check(&csv, results[i].check);
+        return sp_text_take(&text, length);
+    }
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN) {
+        components_markdown(components, results, &text, options);
         return sp_text_take(&text, length);
     }
     put_worst_verdict(components, results, &text, options);

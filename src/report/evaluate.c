@@ -7,6 +7,7 @@
 #include "base/json_write.h"
 #include "base/real.h"
 #include "report/common.h"
+#include "report/csv.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
 
@@ -127,47 +128,33 @@ static void put_points(struct sp_text *text, const struct shapeproof_evaluated_p
     sp_table_render(&table, text, &options->report);
 }
 
-/* ---- CSV (RFC 4180) ---- */
+/* ---- CSV ---- */
 
-static void csv_field(struct sp_text *text, const char *field)
+/* An integer in full; what is no integer with 17 significant digits, which give the same number back. A value that
+ * could not be computed is empty. */
+static void csv_value(struct sp_csv *csv, const struct shapeproof_evaluated *evaluated)
 {
-    const bool quoted = strpbrk(field, ",\"\r\n") != NULL;
-    if (quoted) sp_text_puts(text, "\"");
-    for (const char *c = field; *c; c++) {
-        if (*c == '"') sp_text_puts(text, "\"");
-        sp_text_append(text, c, 1);
-    }
-    if (quoted) sp_text_puts(text, "\"");
+    const bool exact = !evaluated->text || evaluated->value.denominator == 1 || isnan(evaluated->number);
+    sp_csv_field(csv, exact ? evaluated->text : sp_real_text(evaluated->number, 17).text);
 }
 
-/* An integer in full; what is no integer with 17 significant digits, which give the same number back. */
-static void csv_value(struct sp_text *text, const struct shapeproof_evaluated *evaluated)
-{
-    if (!evaluated->text) return;
-    if (evaluated->value.denominator == 1 || isnan(evaluated->number)) csv_field(text, evaluated->text);
-    else sp_text_puts(text, sp_real_text(evaluated->number, 17).text);
-}
-
-/* A heading with the hyper-parameter that is varied and the expressions, then a row for each point. A value that could
- * not be computed is empty. Lines end with CR LF, as RFC 4180 has it. */
+/* A heading with the hyper-parameter that is varied and the expressions, then a row for each point. */
 static void evaluate_csv(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
                          const struct shapeproof_report_evaluate_options *options)
 {
     const struct shapeproof_evaluation *first = first_evaluation(points, count);
     const size_t values = first ? shapeproof_evaluation_count(first) : 0;
-    if (options->varied) csv_field(text, options->varied);
-    for (size_t k = 0; k < values; k++) {
-        if (k || options->varied) sp_text_puts(text, ",");
-        csv_field(text, shapeproof_evaluation_get(first, k)->expression);
-    }
-    sp_text_puts(text, "\r\n");
+    struct sp_csv csv = {.text = text};
+    if (options->varied) sp_csv_field(&csv, options->varied);
+    for (size_t k = 0; k < values; k++) sp_csv_field(&csv, shapeproof_evaluation_get(first, k)->expression);
+    sp_csv_end_row(&csv);
     for (size_t i = 0; i < count; i++) {
-        if (options->varied) csv_field(text, points[i].value);
+        if (options->varied) sp_csv_field(&csv, points[i].value);
         for (size_t k = 0; k < values; k++) {
-            if (k || options->varied) sp_text_puts(text, ",");
-            if (points[i].evaluation) csv_value(text, shapeproof_evaluation_get(points[i].evaluation, k));
+            if (points[i].evaluation) csv_value(&csv, shapeproof_evaluation_get(points[i].evaluation, k));
+            else sp_csv_field(&csv, NULL);
         }
-        sp_text_puts(text, "\r\n");
+        sp_csv_end_row(&csv);
     }
 }
 

@@ -2,6 +2,7 @@
  * Which published models there are, and what is known of one. */
 #include "base/json_write.h"
 #include "report/common.h"
+#include "report/csv.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
 
@@ -31,6 +32,29 @@ static void put_models_json(struct sp_text *text, const struct shapeproof_models
     }
     sp_write_close(&json);
     sp_write_close(&json);
+}
+
+/* ---- CSV ---- */
+
+/* A row for each model, without its hyper-parameters. */
+static void put_models_csv(struct sp_text *text, const struct shapeproof_models *models, const char *filter,
+                           const struct shapeproof_model *one)
+{
+    static const char *const titles[] = {"model", "hub", "type", "published", "parameters", "source", NULL};
+    struct sp_csv csv = {.text = text};
+    sp_csv_heading(&csv, titles);
+    for (size_t i = 0; i < shapeproof_models_count(models); i++) {
+        const struct shapeproof_model *model = shapeproof_models_get(models, i);
+        if (one ? model != one : !shapeproof_models_fits(models, i, filter)) continue;
+        sp_csv_field(&csv, model->name);
+        sp_csv_field(&csv, model->hub);
+        sp_csv_field(&csv, model->type);
+        sp_csv_field(&csv, model->published);
+        if (model->parameters) sp_csv_number(&csv, model->parameters);
+        else sp_csv_field(&csv, NULL);
+        sp_csv_field(&csv, model->source);
+        sp_csv_end_row(&csv);
+    }
 }
 
 /* ---- text ---- */
@@ -114,6 +138,7 @@ char *shapeproof_report_models(const struct shapeproof_models *models, const cha
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->format == SHAPEPROOF_REPORT_JSON) put_models_json(&text, models, filter, one);
+    else if (options->format == SHAPEPROOF_REPORT_CSV) put_models_csv(&text, models, filter, one);
     else if (one) put_one(&text, one, options);
     else put_list(&text, models, filter, options);
     return sp_text_take(&text, length);

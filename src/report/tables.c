@@ -4,6 +4,7 @@
 
 #include "base/json_write.h"
 #include "report/common.h"
+#include "report/csv.h"
 #include "shapeproof/report.h"
 
 enum { LINE = 80, GAP = 2, LONGEST_NAME = 25 }; /* columns */
@@ -30,6 +31,31 @@ static void tables_json(const struct shapeproof_tables *tables, struct sp_text *
     }
     sp_write_close(&json);
     sp_write_close(&json);
+}
+
+/* A row for each table; its model types with a space between them. */
+static void tables_csv(const struct shapeproof_tables *tables, struct sp_text *text,
+                       const struct shapeproof_tables_filter *filter)
+{
+    static const char *const titles[] = {"table", "kind", "title", "model_types", "file", "line", NULL};
+    struct sp_csv csv = {.text = text};
+    sp_csv_heading(&csv, titles);
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        const struct shapeproof_table_info *info = shapeproof_tables_info(tables, i);
+        struct sp_text types = {0};
+        if (!shapeproof_tables_fits(tables, i, filter)) continue;
+        sp_text_puts(&types, "");
+        for (size_t k = 0; k < info->model_type_count; k++)
+            sp_text_printf(&types, "%s%s", k ? " " : "", info->model_types[k]);
+        sp_csv_field(&csv, info->name);
+        sp_csv_field(&csv, shapeproof_tables_kind(tables, i));
+        sp_csv_field(&csv, info->title);
+        sp_csv_field(&csv, types.data);
+        sp_csv_field(&csv, info->file);
+        sp_csv_number(&csv, info->line);
+        sp_csv_end_row(&csv);
+        sp_text_free(&types);
+    }
 }
 
 /* Where the columns begin, and the lines end. */
@@ -131,6 +157,10 @@ char *shapeproof_report_tables(const struct shapeproof_tables *tables, const str
     if (!options) options = &plain;
     if (options->format == SHAPEPROOF_REPORT_JSON) {
         tables_json(tables, &text, options->filter);
+        return sp_text_take(&text, length);
+    }
+    if (options->format == SHAPEPROOF_REPORT_CSV) {
+        tables_csv(tables, &text, options->filter);
         return sp_text_take(&text, length);
     }
     const struct tables_layout layout = layout_of(tables, options);

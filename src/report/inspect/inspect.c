@@ -157,6 +157,7 @@ char *shapeproof_report_inspect(const struct shapeproof_inventory *inventory,
     sum_up_chosen(&inspect); /* before sorting, so that the first of equal tensors is the first in the file */
     put_in_order(&inspect);
     if (inspect.options.report.format == SHAPEPROOF_REPORT_JSON) sp_inspect_json(&inspect, &text);
+    else if (inspect.options.report.format == SHAPEPROOF_REPORT_CSV) sp_inspect_csv(&inspect, &text);
     else sp_inspect_text(&inspect, &text);
     free(inspect.chosen);
     free(inspect.counted);

@@ -39,6 +39,7 @@ void sp_inspect_end_row(struct sp_inspect_rows *rows);
 
 void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text); /* text.c */
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text); /* json.c */
+void sp_inspect_csv(const struct sp_inspect *inspect, struct sp_text *text);  /* csv.c */
 
 /* tree.c: SHAPEPROOF_INSPECT_TREE and SHAPEPROOF_INSPECT_PREFIXES. */
 void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * Text from outside in Markdown (GitHub's, which has tables): it is shown as it is, also in a cell of a table. */
+#ifndef SP_REPORT_MARKDOWN_H
+#define SP_REPORT_MARKDOWN_H
+
+#include "report/common.h"
+
+/* Made printable; what would be markup is escaped. */
+void sp_markdown_text(struct sp_text *text, const char *string);
+/* `string`: between as many backticks as it needs. */
+void sp_markdown_code(struct sp_text *text, const char *string);
+/* The same in a cell of a table, which "|" would end even there. */
+void sp_markdown_cell_code(struct sp_text *text, const char *string);
+
+#endif
