@@ -39,7 +39,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_RESUME},
     {CLI_OPTION_JOBS},
     {CLI_OPTION_TIMEOUT},
-    {CLI_OPTION_FORMAT("text|json|markdown|csv|sarif|junit")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|markdown|csv|sarif|junit")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},

@@ -212,6 +212,8 @@ struct cli_capture *cli_captured(void);
 enum shapeproof_report_format cli_format(const struct cli_args *args);
 /* Format, colour and width, as options and terminal say. */
 struct shapeproof_report_options cli_report_options(const struct cli_args *args);
+/* Whether documents of JSON on stdout have one line each: --format jsonl. */
+void cli_fold_documents(bool on);
 /* Writes whole lines of a report to a FILE; a sink of shapeproof_report_inspect. */
 void cli_put_part(void *stream, const char *bytes, size_t length);
 /* Writes a report to stdout and frees it. */

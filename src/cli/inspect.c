@@ -38,7 +38,7 @@ static const struct cli_option options[] = {
     {.name = "strict",
      .help = "status 1 if there is a warning about a FILE, for example that unpickling it would run a function"},
     {CLI_OPTION_OFFLINE},
-    {CLI_OPTION_FORMAT("text|json|csv")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|csv")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},

@@ -33,6 +33,7 @@ enum shapeproof_report_format cli_format(const struct cli_args *args)
                                         [SHAPEPROOF_REPORT_MARKDOWN] = "markdown", [SHAPEPROOF_REPORT_CSV] = "csv",
                                         [SHAPEPROOF_REPORT_SARIF] = "sarif",       [SHAPEPROOF_REPORT_JUNIT] = "junit"};
     const char *name = cli_format_name(args);
+    if (strcmp(name, "jsonl") == 0) return SHAPEPROOF_REPORT_JSON; /* and cli_fold_documents */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0) return (enum shapeproof_report_format)i;
     return SHAPEPROOF_REPORT_TEXT; /* of a command without --format */
@@ -48,10 +49,47 @@ struct shapeproof_report_options cli_report_options(const struct cli_args *args)
     };
 }
 
+/* ---- JSON lines ---- */
+
+/* How far the documents on stdout are written. */
+static struct {
+    bool on;
+    bool is_text;  /* the line has more than indentation by now */
+    bool is_last;  /* the line began with the brace that ends the document */
+    size_t column; /* of the next byte in its line */
+    char before;   /* the last byte that was written */
+} fold;
+
+void cli_fold_documents(bool on) { fold.on = on; }
+
+/* Puts each document on one line. A string has no raw line break in it, so each stands between two elements; and only
+ * the last line of a document begins with "}". */
+static void put_folded(FILE *stream, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const char c = bytes[i];
+        if (c == '\n') {
+            if (fold.is_last) putc('\n', stream);
+            else if (fold.before == ',') putc(' ', stream);
+            fold.is_text = fold.is_last = false;
+            fold.column = 0;
+            continue;
+        }
+        fold.is_last = fold.is_last || (c == '}' && fold.column == 0);
+        fold.is_text = fold.is_text || c != ' ';
+        fold.column++;
+        if (!fold.is_text) continue;
+        putc(c, stream);
+        fold.before = c;
+    }
+}
+
 void cli_put_part(void *stream, const char *bytes, size_t length)
 {
     char *said = cli_restore_urls(bytes, &length);
-    fwrite(said ? said : bytes, 1, length, stream); /* who closes it asks whether it worked */
+    /* who closes it asks whether it worked */
+    if (fold.on && stream == stdout) put_folded(stream, said ? said : bytes, length);
+    else fwrite(said ? said : bytes, 1, length, stream);
     free(said);
 }
 

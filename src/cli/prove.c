@@ -44,7 +44,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_RESUME},
     {CLI_OPTION_JOBS},
     {CLI_OPTION_TIMEOUT},
-    {CLI_OPTION_FORMAT("text|json")},
+    {CLI_OPTION_FORMAT("text|json|jsonl")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
