@@ -23,13 +23,19 @@ _shapeproof() {
     check:--resume) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--jobs|check:-j) COMPREPLY=() ;;
     check:--timeout) COMPREPLY=() ;;
+    check:--format) COMPREPLY=($(compgen -W 'text json jsonl markdown csv sarif junit' -- "$word")) ;;
+    check:--output|check:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     derive:--config|derive:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     derive:--model|derive:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     derive:--set|derive:-S) COMPREPLY=() ;;
     derive:--table|derive:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    derive:--format) COMPREPLY=($(compgen -W 'text json markdown' -- "$word")) ;;
+    derive:--output|derive:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     derive:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     diff:--expect|diff:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    diff:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
+    diff:--output|diff:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     eval:--config|eval:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--model|eval:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
@@ -39,8 +45,12 @@ _shapeproof() {
     eval:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     eval:--for) COMPREPLY=() ;;
     eval:--plot) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    eval:--format) COMPREPLY=($(compgen -W 'text json csv' -- "$word")) ;;
+    eval:--output|eval:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     infer:--table|infer:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    infer:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
+    infer:--output|infer:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     infer:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
     inspect:--sort|inspect:-s) COMPREPLY=($(compgen -W 'file name size' -- "$word")) ;;
@@ -50,17 +60,24 @@ _shapeproof() {
     inspect:--set|inspect:-S) COMPREPLY=() ;;
     inspect:--table|inspect:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     inspect:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    inspect:--format) COMPREPLY=($(compgen -W 'text json jsonl csv' -- "$word")) ;;
+    inspect:--output|inspect:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     inspect:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     learn:--output|learn:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     learn:--name) COMPREPLY=() ;;
     learn:--like) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     learn:--table|learn:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    learn:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
+    models:--format) COMPREPLY=($(compgen -W 'text json csv' -- "$word")) ;;
+    models:--output|models:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     models:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     predict:--config|predict:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     predict:--model|predict:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     predict:--set|predict:-S) COMPREPLY=() ;;
     predict:--table|predict:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     predict:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    predict:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
+    predict:--output|predict:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     prove:--claims) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--claim) COMPREPLY=() ;;
@@ -76,6 +93,8 @@ _shapeproof() {
     prove:--resume) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--jobs|prove:-j) COMPREPLY=() ;;
     prove:--timeout) COMPREPLY=() ;;
+    prove:--format) COMPREPLY=($(compgen -W 'text json jsonl' -- "$word")) ;;
+    prove:--output|prove:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     solve:--total|solve:-n) COMPREPLY=() ;;
     solve:--rounds-to|solve:-r) COMPREPLY=() ;;
@@ -87,9 +106,13 @@ _shapeproof() {
     solve:--model|solve:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     solve:--set|solve:-S) COMPREPLY=() ;;
     solve:--table|solve:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    solve:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
+    solve:--output|solve:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     solve:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     tables:--kind) COMPREPLY=() ;;
     tables:--table|tables:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    tables:--format) COMPREPLY=($(compgen -W 'text json csv' -- "$word")) ;;
+    tables:--output|tables:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     *)
         if [[ $word != -* ]]; then
@@ -112,19 +135,19 @@ _shapeproof() {
             return
         fi
         case $command in
-        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
-        derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --json --color= --help' ;;
-        diff) words='--data --expect= --strict --all --offline --json --color= --help' ;;
-        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --json --color= --help' ;;
+        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --help' ;;
+        derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --color= --help' ;;
+        diff) words='--data --expect= --strict --all --offline --format= --json --output= --color= --help' ;;
+        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --color= --help' ;;
         fmt) words='--in-place --check --help' ;;
-        infer) words='--table= --emit-config --all --trace --offline --json --color= --help' ;;
-        inspect) words='--tree --depth= --totals --sort= --filter= --by= --config= --set= --table= --vocabulary= --strict --offline --json --color= --help' ;;
-        learn) words='--output= --name= --like= --partial --all --table= --trace --offline --json --help' ;;
-        models) words='--config --names --json --color= --help' ;;
-        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --json --color= --help' ;;
-        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --json --color= --help' ;;
-        solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --json --color= --help' ;;
-        tables) words='--kind= --parts --names --table= --json --color= --help' ;;
+        infer) words='--table= --emit-config --all --trace --offline --format= --json --output= --color= --help' ;;
+        inspect) words='--tree --depth= --totals --sort= --filter= --by= --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --color= --help' ;;
+        learn) words='--output= --name= --like= --partial --all --table= --trace --offline --format= --json --help' ;;
+        models) words='--config --names --format= --json --output= --color= --help' ;;
+        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --format= --json --output= --color= --help' ;;
+        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --help' ;;
+        solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --color= --help' ;;
+        tables) words='--kind= --names --table= --format= --json --output= --color= --help' ;;
         help) words='--help' ;;
         esac
         COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -70,7 +70,9 @@ _shapeproof() {
             '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json jsonl markdown csv sarif junit)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
@@ -84,9 +86,11 @@ _shapeproof() {
             '--latex[write the formulas in LaTeX]' \
             '--claims[write the formulas for all values of the flags as a file of claims for '\''prove --claims'\'']' \
             '--python[write the formulas for all values of the flags as a Python function with a self-test]' \
-            '--markdown[write Markdown tables]' \
+            '--markdown[the same as --format markdown]' \
             '--expanded[expand the formulas instead of collecting and factoring their terms]' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json markdown)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
@@ -98,7 +102,9 @@ _shapeproof() {
             '--strict[status 0 only if the verdict is same and there is no warning about A or B]' \
             '(-a --all)'{-a,--all}'[one line for each tensor]' \
             '--offline[do not use the network]' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:A B:_files'
@@ -112,10 +118,12 @@ _shapeproof() {
             '*'{-k+,--checkpoint=}'[use the hyper-parameters of this checkpoint]:PATH:_files' \
             '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
             '*--for=[evaluate for several values of one hyper-parameter]:KEY=VALUES: ' \
-            '--csv[write comma-separated values with a heading]' \
+            '--csv[the same as --format csv]' \
             '*--plot=[with --for\: draw the values as curves]:FILE.svg:_files' \
             '--offline[do not use the network]' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json csv)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL] EXPRESSION...: _shapeproof_names tables models'
@@ -134,7 +142,9 @@ _shapeproof() {
             '(-a --all)'{-a,--all}'[one line for each tensor that is not explained]' \
             '--trace[write each attempt to stderr, with its result and the reason for which it was rejected]' \
             '--offline[do not use the network]' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
@@ -153,7 +163,9 @@ _shapeproof() {
             '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
             '--strict[status 1 if there is a warning about a FILE, for example that unpickling it would run a function]' \
             '--offline[do not use the network]' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json jsonl csv)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:FILE...:_files'
@@ -168,7 +180,8 @@ _shapeproof() {
             '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
             '--trace[write each attempt to stderr, with its result and the reason for which it was rejected]' \
             '--offline[do not use the network]' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json)' \
+            '--json[the same as --format json]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:CHECKPOINT...:_files'
         ;;
@@ -176,7 +189,9 @@ _shapeproof() {
         _arguments -s -S \
             '(-c --config)'{-c,--config}'[write the hyper-parameters of MODEL as a config.json]' \
             '--names[print the names alone, one a line]' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json csv)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[MODEL|FILTER]: _shapeproof_names models'
@@ -191,7 +206,9 @@ _shapeproof() {
             '(-a --all)'{-a,--all}'[one line for each tensor]' \
             '(-f --formulas)'{-f,--formulas}'[print a formula beside each sub-total]' \
             '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
@@ -217,7 +234,9 @@ _shapeproof() {
             '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json jsonl)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE...|MODEL]: _shapeproof_names tables models'
@@ -235,7 +254,9 @@ _shapeproof() {
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
             '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
@@ -246,7 +267,9 @@ _shapeproof() {
             '--parts[the parts that a table of your own can use]' \
             '--names[print the names alone, one a line]' \
             '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
-            '--json[write JSON instead of text]' \
+            '*--format=[the format of the output]:format:(text json csv)' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|FILTER]: _shapeproof_names tables'

@@ -62,8 +62,8 @@ static int run_models(const struct cli_args *args)
     int status = CLI_OK;
     if (!models) return cli_error(&error);
     const struct shapeproof_model *one = name ? shapeproof_models_find(models, name) : NULL;
-    if (cli_flag(args, "names") && (cli_flag(args, "json") || cli_flag(args, "config")))
-        status = cli_usage_error(NULL, "models: --names does not go with --json or --config");
+    if (cli_flag(args, "names") && (cli_format(args) != SHAPEPROOF_REPORT_TEXT || cli_flag(args, "config")))
+        status = cli_usage_error(NULL, "models: --names does not go with --format or --config");
     else if (cli_flag(args, "config")) status = write_config(models, name);
     else if (!one && !any_fits(models, name)) status = cli_complain_of_model(models, name);
     else if (cli_flag(args, "names")) print_names(models, name);
