@@ -147,7 +147,7 @@ _shapeproof() {
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --format= --json --output= --color= --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --help' ;;
         solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --color= --help' ;;
-        tables) words='--kind= --names --table= --format= --json --output= --color= --help' ;;
+        tables) words='--kind= --parts --names --table= --format= --json --output= --color= --help' ;;
         help) words='--help' ;;
         esac
         COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -138,8 +138,8 @@ static int list_parts(const struct cli_args *args, const struct shapeproof_table
     const bool names = cli_flag(args, "names");
     struct shapeproof_table_info part;
     bool is_any = false;
-    if (cli_flag(args, "json") || cli_value(args, "kind", NULL))
-        return cli_usage_error(NULL, "tables: --parts does not go with --json or --kind");
+    if (cli_format(args) != SHAPEPROOF_REPORT_TEXT || cli_value(args, "kind", NULL))
+        return cli_usage_error(NULL, "tables: --parts does not go with --format or --kind");
     for (size_t position = 0; text && !names && shapeproof_tables_next_part(tables, &position, &part);) {
         if (strcmp(part.name, text) != 0) continue;
         fwrite(part.source, 1, part.source_length, stdout);
