@@ -178,7 +178,7 @@ class ReportInspectOptions(ctypes.Structure):
         ("sink", c_void_p),
         ("to", c_void_p),
         ("quantised", c_void_p),
-        _reserved(1),
+        ("no_heading", c_bool),
     ]
 
 
@@ -198,7 +198,7 @@ class ReportVerifyOptions(ctypes.Structure):
 
 
 class ReportDeriveOptions(ctypes.Structure):
-    _fields_ = [("report", ReportOptions), ("expanded", c_bool), ("markdown", c_bool), ("latex", c_bool), _reserved(4)]
+    _fields_ = [("report", ReportOptions), ("expanded", c_bool), ("latex", c_bool), _reserved(4)]
 
 
 class ReportEvaluateOptions(ctypes.Structure):
@@ -207,8 +207,7 @@ class ReportEvaluateOptions(ctypes.Structure):
         ("table", c_char_p),
         ("letters", c_char_p),
         ("varied", c_char_p),
-        ("csv", c_bool),
-        _reserved(4),
+        _reserved(5),
     ]
 
 
