@@ -52,7 +52,7 @@ complete -c shapeproof -n '__shapeproof_is check' -l jobs -s j -r -f -d 'with --
 complete -c shapeproof -n '__shapeproof_is check' -l timeout -r -f -d 'with --list: the time limit for one checkpoint'
 complete -c shapeproof -n '__shapeproof_is check' -l format -r -f -a 'text json jsonl markdown csv sarif junit' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is check' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is check' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is check' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is check' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is check' -l help -s h -d 'explain the command'
 
@@ -68,7 +68,7 @@ complete -c shapeproof -n '__shapeproof_is derive' -l markdown -d 'the same as -
 complete -c shapeproof -n '__shapeproof_is derive' -l expanded -d 'expand the formulas instead of collecting and factoring their terms'
 complete -c shapeproof -n '__shapeproof_is derive' -l format -r -f -a 'text json markdown' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is derive' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is derive' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is derive' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is derive' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is derive' -l help -s h -d 'explain the command'
 
@@ -80,7 +80,7 @@ complete -c shapeproof -n '__shapeproof_is diff' -l all -s a -d 'one line for ea
 complete -c shapeproof -n '__shapeproof_is diff' -l offline -d 'do not use the network'
 complete -c shapeproof -n '__shapeproof_is diff' -l format -r -f -a 'text json' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is diff' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is diff' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is diff' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is diff' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is diff' -l help -s h -d 'explain the command'
 
@@ -97,7 +97,7 @@ complete -c shapeproof -n '__shapeproof_is eval' -l plot -r -F -d 'with --for: d
 complete -c shapeproof -n '__shapeproof_is eval' -l offline -d 'do not use the network'
 complete -c shapeproof -n '__shapeproof_is eval' -l format -r -f -a 'text json csv' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is eval' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is eval' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is eval' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is eval' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is eval' -l help -s h -d 'explain the command'
 
@@ -114,7 +114,7 @@ complete -c shapeproof -n '__shapeproof_is infer' -l trace -d 'write each attemp
 complete -c shapeproof -n '__shapeproof_is infer' -l offline -d 'do not use the network'
 complete -c shapeproof -n '__shapeproof_is infer' -l format -r -f -a 'text json' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is infer' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is infer' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is infer' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is infer' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is infer' -l help -s h -d 'explain the command'
 
@@ -133,7 +133,7 @@ complete -c shapeproof -n '__shapeproof_is inspect' -l strict -d 'status 1 if th
 complete -c shapeproof -n '__shapeproof_is inspect' -l offline -d 'do not use the network'
 complete -c shapeproof -n '__shapeproof_is inspect' -l format -r -f -a 'text json jsonl csv' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is inspect' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is inspect' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is inspect' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is inspect' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is inspect' -l help -s h -d 'explain the command'
 
@@ -155,7 +155,7 @@ complete -c shapeproof -n '__shapeproof_is models' -l config -s c -d 'write the 
 complete -c shapeproof -n '__shapeproof_is models' -l names -d 'print the names alone, one a line'
 complete -c shapeproof -n '__shapeproof_is models' -l format -r -f -a 'text json csv' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is models' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is models' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is models' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is models' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is models' -l help -s h -d 'explain the command'
 
@@ -170,7 +170,7 @@ complete -c shapeproof -n '__shapeproof_is predict' -l formulas -s f -d 'print a
 complete -c shapeproof -n '__shapeproof_is predict' -l stored -s s -d 'list the tensors that a quantised checkpoint stores in place of its weights'
 complete -c shapeproof -n '__shapeproof_is predict' -l format -r -f -a 'text json' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is predict' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is predict' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is predict' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is predict' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is predict' -l help -s h -d 'explain the command'
 
@@ -196,7 +196,7 @@ complete -c shapeproof -n '__shapeproof_is prove' -l jobs -s j -r -f -d 'with --
 complete -c shapeproof -n '__shapeproof_is prove' -l timeout -r -f -d 'with --list: the time limit for one checkpoint'
 complete -c shapeproof -n '__shapeproof_is prove' -l format -r -f -a 'text json jsonl' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is prove' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is prove' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is prove' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is prove' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is prove' -l help -s h -d 'explain the command'
 
@@ -214,7 +214,7 @@ complete -c shapeproof -n '__shapeproof_is solve' -l set -s S -r -f -d 'set one 
 complete -c shapeproof -n '__shapeproof_is solve' -l table -s T -r -F -a '(shapeproof tables --names 2>/dev/null)' -d 'your own table file, a folder of such files, or the name of a table'
 complete -c shapeproof -n '__shapeproof_is solve' -l format -r -f -a 'text json' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is solve' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is solve' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is solve' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is solve' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is solve' -l help -s h -d 'explain the command'
 
@@ -225,7 +225,7 @@ complete -c shapeproof -n '__shapeproof_is tables' -l names -d 'print the names 
 complete -c shapeproof -n '__shapeproof_is tables' -l table -s T -r -F -a '(shapeproof tables --names 2>/dev/null)' -d 'your own table file, a folder of such files, or the name of a table'
 complete -c shapeproof -n '__shapeproof_is tables' -l format -r -f -a 'text json csv' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is tables' -l json -d 'the same as --format json'
-complete -c shapeproof -n '__shapeproof_is tables' -l output -s o -r -F -d 'write the output to FILE'
+complete -c shapeproof -n '__shapeproof_is tables' -l output -s o -r -F -d 'write the output to FILE, which is replaced once all output is written'
 complete -c shapeproof -n '__shapeproof_is tables' -l color -r -f -a 'auto always never' -d 'colour the text'
 complete -c shapeproof -n '__shapeproof_is tables' -l help -s h -d 'explain the command'
 

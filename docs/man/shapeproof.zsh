@@ -72,7 +72,7 @@ _shapeproof() {
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
             '*--format=[the format of the output]:format:(text json jsonl markdown csv sarif junit)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
@@ -90,7 +90,7 @@ _shapeproof() {
             '--expanded[expand the formulas instead of collecting and factoring their terms]' \
             '*--format=[the format of the output]:format:(text json markdown)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
@@ -104,7 +104,7 @@ _shapeproof() {
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:A B:_files'
@@ -123,7 +123,7 @@ _shapeproof() {
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format:(text json csv)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL] EXPRESSION...: _shapeproof_names tables models'
@@ -144,7 +144,7 @@ _shapeproof() {
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
@@ -165,7 +165,7 @@ _shapeproof() {
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format:(text json jsonl csv)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:FILE...:_files'
@@ -191,7 +191,7 @@ _shapeproof() {
             '--names[print the names alone, one a line]' \
             '*--format=[the format of the output]:format:(text json csv)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[MODEL|FILTER]: _shapeproof_names models'
@@ -208,7 +208,7 @@ _shapeproof() {
             '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
@@ -236,7 +236,7 @@ _shapeproof() {
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
             '*--format=[the format of the output]:format:(text json jsonl)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE...|MODEL]: _shapeproof_names tables models'
@@ -256,7 +256,7 @@ _shapeproof() {
             '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
@@ -269,7 +269,7 @@ _shapeproof() {
             '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
             '*--format=[the format of the output]:format:(text json csv)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
             '*--color=[colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|FILTER]: _shapeproof_names tables'

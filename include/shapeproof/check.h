@@ -42,7 +42,7 @@ enum shapeproof_severity {
       "has a dtype of complex numbers; or another dtype than the table says, than the tensors of its kind have, or " \
       "than the rest of the file has") \
     X(QUANTISED, 4, "quantised", ERROR, \
-      "the file quantises a weight that the configuration exempts, or the other way round") \
+      "the file quantises a weight that the configuration exempts, or does not quantise one that it does not exempt") \
     X(LACKING, 5, "lacking", ERROR, \
       "not in the file and not required by the table, but other modules of the same kind have such a tensor, or an " \
       "index or the configuration announces it") \

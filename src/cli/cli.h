@@ -38,7 +38,8 @@ struct cli_option {
     .name = "format", .argument = words, .help = "the format of the output; text is the default"
 #define CLI_OPTION_OUTPUT                                                                                              \
     .name = "output", .letter = 'o', .argument = "FILE",                                                               \
-    .help = "write the output to FILE: FILE is replaced when all of it is written, and only if there is any"
+    .help =                                                                                                            \
+        "write the output to FILE, which is replaced once all output is written; without output it stays as it was"
 #define CLI_OPTION_JSON .name = "json", .help = "the same as --format json"
 #define CLI_OPTION_COLOR                                                                                               \
     .name = "color", .argument = "auto|always|never", .help = "colour the text; auto, on a terminal, is the default"

@@ -35,8 +35,8 @@ const struct cli_command *cli_command_named(const char *name)
 
 const char cli_path_alone[] =
     "'shapeproof PATH' shows what the checkpoint at PATH holds, as 'shapeproof inspect --tree PATH' does: that needs "
-    "nothing but the file. With options it is 'shapeproof inspect PATH'. 'shapeproof check PATH' tells whether the "
-    "checkpoint is what its configuration implies.";
+    "nothing but the file. 'shapeproof PATH OPTION...' is 'shapeproof inspect PATH OPTION...', without --tree. "
+    "'shapeproof check PATH' tells whether the checkpoint is what its configuration implies.";
 
 const struct cli_term cli_exit_statuses[] = {
     {"0", "success: a checkpoint matches or is explained, and its loader takes it whole; all claims are proved; or the "
@@ -56,7 +56,7 @@ const struct cli_term cli_environment[] = {
      "files and folders of your own tables, colon-separated; they take precedence over the built-in ones"},
     {"NO_COLOR", "if it is set and not empty, the output has no colour without --color=always"},
     {"TERM", "if it is 'dumb', the output has no colour without --color=always"},
-    {"COLUMNS", "the width of the output, in place of the width of the terminal"},
+    {"COLUMNS", "on a terminal, the width for the tables of inspect and tables, in place of the width of the terminal"},
     {"HF_TOKEN",
      "the token for checkpoints of the Hugging Face hub (hf://). If it is not set, the token is read from the file "
      "HF_TOKEN_PATH, $HF_HOME/token or ~/.cache/huggingface/token. It is sent only to the host of HF_ENDPOINT"},

@@ -115,8 +115,9 @@ const struct cli_command cli_derive = {
         "them "
         "if the table or a formula changes.\n"
         "\n"
-        "In formulas of more than 100 characters a part that occurs several times has a name, x_1, which is explained "
-        "below, and a hyper-parameter for which the table has no letter has its initials.",
+        "If a formula is longer than 100 characters, two things are abbreviated: a part that occurs several times "
+        "becomes x_1, and a hyper-parameter without a letter in the table becomes its initials. A list below the "
+        "formulas explains both.",
     .least = 0,
     .most = 1,
     .options = options,

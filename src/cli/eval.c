@@ -544,10 +544,10 @@ const struct cli_command cli_eval = {
         "stored(bytes) are what the checkpoint stores. A letter that the table does not define has its usual meaning: "
         "d is the width, L the number of layers. An argument of the form NAME = EXPRESSION defines such a letter.\n"
         "\n"
-        "Integers and fractions are computed exactly. A fraction is printed as a decimal number, and without --for and "
-        "--csv also exactly. An expression that contains a number with a decimal point has a floating-point result. "
-        "With --for there is a row for each value of a hyper-parameter; if the table cannot be predicted for a value, "
-        "its row gives the reason.",
+        "Integers and fractions are computed exactly. A fraction is printed as a decimal number, followed by the exact "
+        "fraction; with --for or --csv, as a decimal number alone. An expression that contains a number with a decimal "
+        "point has a floating-point result. With --for there is a row for each value of a hyper-parameter; if the "
+        "table cannot be predicted for a value, its row gives the reason.",
     .least = 1,
     .most = CLI_MANY,
     .options = options,
