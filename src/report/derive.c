@@ -4,6 +4,7 @@
 
 #include "base/json_write.h"
 #include "report/common.h"
+#include "report/markdown.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
 
@@ -138,14 +139,18 @@ static void put_escaped(struct sp_text *text, const char *content)
 /* `E*(V + P)`, or in LaTeX $E \left(V + P\right)$. */
 static void put_markdown_formula(struct sp_text *text, const char *formula, bool latex)
 {
-    sp_text_puts(text, latex ? "$" : "`");
+    if (!latex) {
+        sp_markdown_cell_code(text, formula);
+        return;
+    }
+    sp_text_puts(text, "$");
     put_escaped(text, formula);
-    sp_text_puts(text, latex ? "$" : "`");
+    sp_text_puts(text, "$");
 }
 
-/* Two tables of Markdown: the formulas of the groups, with conditions as in put_formulas, then the symbols. */
-static void derive_markdown(const struct shapeproof_derivation *derivation, struct sp_text *text,
-                            const struct shapeproof_report_derive_options *options)
+/* A row for each formula of a group, with conditions as in put_formulas. */
+static void put_markdown_formulas(const struct shapeproof_derivation *derivation, struct sp_text *text,
+                                  const struct shapeproof_report_derive_options *options)
 {
     sp_text_puts(text, "| group | parameters |\n|---|---|\n");
     for (size_t i = 0; i < shapeproof_derivation_formula_count(derivation); i++) {
@@ -154,29 +159,56 @@ static void derive_markdown(const struct shapeproof_derivation *derivation, stru
         sp_text_puts(text, "| ");
         put_escaped(text, formula->group);
         if (*formula->when) {
-            sp_text_puts(text, ", if `");
-            put_escaped(text, formula->when);
-            sp_text_puts(text, "`");
+            sp_text_puts(text, ", if ");
+            sp_markdown_cell_code(text, formula->when);
         }
         sp_text_puts(text, *formula->when && *shown != '-' ? " | + " : " | ");
         put_markdown_formula(text, shown, options->latex);
         sp_text_puts(text, " |\n");
     }
-    sp_text_puts(text, "\n");
-    put_assumptions(derivation, text);
-    if (shapeproof_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
+}
+
+/* A row for each part that has a name; no table where there is none. */
+static void put_markdown_parts(const struct shapeproof_derivation *derivation, struct sp_text *text)
+{
+    const size_t count = shapeproof_derivation_part_count(derivation);
+    if (count) sp_text_puts(text, "| where | |\n|---|---|\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct shapeproof_part *part = shapeproof_derivation_part(derivation, i);
+        sp_text_puts(text, "| ");
+        sp_markdown_cell_code(text, part->name);
+        sp_text_puts(text, " | = ");
+        sp_markdown_cell_code(text, part->formula);
+        sp_text_puts(text, " |\n");
+    }
+    if (count) sp_text_puts(text, "\n");
+}
+
+static void put_markdown_symbols(const struct shapeproof_derivation *derivation, struct sp_text *text)
+{
     sp_text_puts(text, "| symbol | hyper-parameter | default |\n|---|---|---|\n");
     for (size_t i = 0; i < shapeproof_derivation_symbol_count(derivation); i++) {
         const struct shapeproof_symbol *symbol = shapeproof_derivation_symbol(derivation, i);
-        const char *meaning = *symbol->formula ? symbol->formula : symbol->key;
-        sp_text_puts(text, "| `");
-        put_escaped(text, symbol->name);
-        sp_text_puts(text, *symbol->formula ? "` | = `" : "` | `");
-        put_escaped(text, meaning);
-        sp_text_puts(text, *symbol->fallback ? "` | `" : "` | ");
-        put_escaped(text, symbol->fallback);
-        sp_text_puts(text, *symbol->fallback ? "` |\n" : " |\n");
+        sp_text_puts(text, "| ");
+        sp_markdown_cell_code(text, symbol->name);
+        sp_text_puts(text, *symbol->formula ? " | = " : " | ");
+        sp_markdown_cell_code(text, *symbol->formula ? symbol->formula : symbol->key);
+        sp_text_puts(text, " | ");
+        if (*symbol->fallback) sp_markdown_cell_code(text, symbol->fallback);
+        sp_text_puts(text, " |\n");
     }
+}
+
+/* Tables of Markdown: the formulas, the parts of them that have a name, the symbols. */
+static void derive_markdown(const struct shapeproof_derivation *derivation, struct sp_text *text,
+                            const struct shapeproof_report_derive_options *options)
+{
+    put_markdown_formulas(derivation, text, options);
+    sp_text_puts(text, "\n");
+    put_assumptions(derivation, text);
+    if (shapeproof_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
+    put_markdown_parts(derivation, text);
+    put_markdown_symbols(derivation, text);
 }
 
 char *shapeproof_report_derive(const struct shapeproof_derivation *derivation,
