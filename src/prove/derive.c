@@ -297,7 +297,7 @@ static void shorten(struct shapeproof_derivation *derivation)
     }
     for (size_t i = 0; i < derivation->symbol_count; i++) {
         struct shapeproof_symbol *symbol = &derivation->symbols[i];
-        symbol->name = sp_shorten_key_name(shortening, symbol->name);
+        symbol->name = sp_shorten_text(shortening, symbol->name);
         symbol->fallback = sp_shorten_text(shortening, symbol->fallback);
         symbol->formula = sp_shorten_text(shortening, symbol->formula);
     }

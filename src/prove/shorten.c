@@ -43,11 +43,6 @@ struct sp_shorten_part {
     bool is_visited;   /* it was looked at, whether it needs a name */
 };
 
-static void put_piece(struct pieces *pieces, const char *text, size_t length, size_t part)
-{
-    *SP_PUSH(pieces) = (struct piece){text, length, part};
-}
-
 /* ---- tokens ---- */
 
 struct tokens {
@@ -86,11 +81,9 @@ static bool is_close(const struct tokens *tokens, size_t at)
 /* A name, and no word of the language. */
 static bool is_name(const struct tokens *tokens, size_t at)
 {
-    static const char *const words[] = {"in", "and", "or", "not", "if", "is"};
     if (at >= tokens->count || tokens->items[at].kind != SP_TOKEN_NAME) return false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (is_text(tokens, at, words[i])) return false;
-    return true;
+    const struct sp_span span = tokens->items[at].span;
+    return !sp_is_reserved(tokens->text + span.offset, span.length);
 }
 
 /* The text from the token `first` to the token `last`. */
@@ -120,6 +113,15 @@ static bool is_index(const struct tokens *tokens, size_t at)
 }
 
 /* ---- parts ---- */
+
+/* Appends the text between two offsets, if there is any. */
+static void put_text(struct sp_shortening *shortening, struct pieces *pieces, const char *text, size_t begin,
+                     size_t end)
+{
+    if (end <= begin) return;
+    *SP_PUSH(pieces) =
+        (struct piece){sp_arena_copy(&shortening->arena, text + begin, end - begin), end - begin, SIZE_MAX};
+}
 
 /* Behind the longest name of a hyper-parameter that begins at the token: text_config.sizes[0]; `at` if none does. */
 static size_t behind_key(struct sp_shortening *shortening, const struct tokens *tokens, size_t at)
@@ -192,7 +194,7 @@ static size_t part_of(struct sp_shortening *shortening, const struct tokens *tok
     if (number == SIZE_MAX) {
         struct sp_shorten_part part = {.text = text, .is_key = is_key};
         note_indices(shortening, &part, tokens, first, end);
-        if (is_key) put_piece(&part.body, text, strlen(text), SIZE_MAX);
+        if (is_key) put_text(shortening, &part.body, text, 0, strlen(text));
         else divide(shortening, tokens, first, end, &part.body, depth + 1);
         number = shortening->parts.count;
         *SP_PUSH(&shortening->parts) = part;
@@ -217,19 +219,14 @@ static void divide(struct sp_shortening *shortening, const struct tokens *tokens
             at++;
             continue;
         }
-        const size_t offset = tokens->items[at].span.offset;
-        if (offset > begin)
-            put_piece(pieces, sp_arena_copy(&shortening->arena, tokens->text + begin, offset - begin), offset - begin,
-                      SIZE_MAX);
-        put_piece(pieces, NULL, 0, part_of(shortening, tokens, at, next, next == key_end, depth));
+        put_text(shortening, pieces, tokens->text, begin, tokens->items[at].span.offset);
+        const size_t part = part_of(shortening, tokens, at, next, next == key_end, depth);
+        *SP_PUSH(pieces) = (struct piece){.part = part};
         begin = tokens->items[next - 1].span.offset + tokens->items[next - 1].span.length;
         at = next;
     }
     const struct sp_span last = end > first ? tokens->items[end - 1].span : (struct sp_span){0};
-    if (last.offset + last.length > begin) {
-        const size_t length = last.offset + last.length - begin;
-        put_piece(pieces, sp_arena_copy(&shortening->arena, tokens->text + begin, length), length, SIZE_MAX);
-    }
+    put_text(shortening, pieces, tokens->text, begin, last.offset + last.length);
 }
 
 /* ---- names ---- */
@@ -289,11 +286,10 @@ static const char *initials(struct sp_shortening *shortening, const char *key)
 static const char *new_name(struct sp_shortening *shortening, const struct sp_shorten_part *part)
 {
     const char *stem = part->is_key ? initials(shortening, part->text) : "x";
-    const char *name = stem;
-    if (!part->is_key) name = sp_arena_printf(&shortening->arena, "x_%zu", ++shortening->numbered);
-    for (size_t i = 2; !is_free(shortening, name); i++)
-        name = part->is_key ? sp_arena_printf(&shortening->arena, "%s_%zu", stem, i)
-                            : sp_arena_printf(&shortening->arena, "x_%zu", ++shortening->numbered);
+    const char *name = part->is_key ? stem : NULL;
+    size_t number = part->is_key ? 1 : shortening->numbered;
+    while (!name || !is_free(shortening, name)) name = sp_arena_printf(&shortening->arena, "%s_%zu", stem, ++number);
+    if (!part->is_key) shortening->numbered = number;
     sp_map_add(&shortening->taken, name, 0);
     return part->index ? sp_arena_printf(&shortening->arena, "%s(%s)", name, part->index) : name;
 }
@@ -391,14 +387,6 @@ const char *sp_shorten_text(struct sp_shortening *shortening, const char *text)
     put_pieces(shortening, &pieces, &result);
     free(pieces.items);
     return sp_text_keep(&result, &shortening->arena);
-}
-
-const char *sp_shorten_key_name(struct sp_shortening *shortening, const char *name)
-{
-    for (size_t i = 0; i < shortening->names.count; i++)
-        if (shortening->names.items[i].is_key && strcmp(shortening->names.items[i].meaning, name) == 0)
-            return shortening->names.items[i].name;
-    return name;
 }
 
 void sp_shorten_free(struct sp_shortening *shortening)

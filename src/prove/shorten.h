@@ -45,8 +45,6 @@ void sp_shorten_add(struct sp_shortening *shortening, const char *formula);
 void sp_shorten_choose(struct sp_shortening *shortening);
 /* The text, one of the formulas or another, with the names in the places of what they mean; in the arena. */
 const char *sp_shorten_text(struct sp_shortening *shortening, const char *text);
-/* The short name of a hyper-parameter, or the name itself. */
-const char *sp_shorten_key_name(struct sp_shortening *shortening, const char *name);
 void sp_shorten_free(struct sp_shortening *shortening);
 
 #endif

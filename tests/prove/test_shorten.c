@@ -141,8 +141,8 @@ static void other_texts(void **state)
     assert_string_equal(sp_shorten_text(&s, "hidden_size is not given"), "hs is not given");
     assert_string_equal(sp_shorten_text(&s, ""), "");
     assert_string_equal(sp_shorten_text(&s, "f(alpha, beta"), "f(alpha, beta"); /* no bracket closes it */
-    assert_string_equal(sp_shorten_key_name(&s, "hidden_size"), "hs");
-    assert_string_equal(sp_shorten_key_name(&s, "other_size"), "other_size");
+    assert_string_equal(sp_shorten_text(&s, "hidden_size"), "hs");
+    assert_string_equal(sp_shorten_text(&s, "other_size"), "other_size");
     sp_shorten_free(&s);
 }
 
