@@ -23,6 +23,9 @@ enum sp_color sp_verdict_color(enum shapeproof_verdict verdict);
 void sp_put_causes_and_findings(const struct shapeproof_check *check, struct sp_text *text,
                                 const struct shapeproof_report_options *options);
 
+/* Behind the message of a finding, which does not have it: ": (768)" of a tensor that is on one side alone. */
+void sp_put_sole_shape(struct sp_text *text, const struct shapeproof_finding *finding);
+
 /* check_rows.c: the rows of a check, with the path of the checkpoint; its report as Markdown. */
 void sp_csv_check_heading(struct sp_csv *csv);
 void sp_csv_check(struct sp_csv *csv, const struct shapeproof_check *check);

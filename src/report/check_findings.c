@@ -84,6 +84,12 @@ static void count_parts(struct report *report)
     }
 }
 
+void sp_put_sole_shape(struct sp_text *text, const struct shapeproof_finding *finding)
+{
+    if (finding->kind == SHAPEPROOF_FINDING_MISSING) sp_text_printf(text, ": %s", finding->expected);
+    if (finding->kind == SHAPEPROOF_FINDING_UNEXPECTED) sp_text_printf(text, ": %s", finding->found);
+}
+
 /*   error    h.{0-4}.ln.weight is missing: (768) (5 tensors) */
 static void put_finding(const struct report *report, const char *name, size_t count,
                         const struct shapeproof_finding *finding)
@@ -94,8 +100,7 @@ static void put_finding(const struct report *report, const char *name, size_t co
     sp_put_visible(text, name);
     sp_text_puts(text, " ");
     put_message(report, finding->message, TWO_LINES);
-    if (finding->kind == SHAPEPROOF_FINDING_MISSING) sp_text_printf(text, ": %s", finding->expected);
-    if (finding->kind == SHAPEPROOF_FINDING_UNEXPECTED) sp_text_printf(text, ": %s", finding->found);
+    sp_put_sole_shape(text, finding);
     if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
     sp_put_reason(text, finding->reason);
     sp_end_item(text, begin);

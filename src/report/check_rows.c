@@ -86,8 +86,7 @@ static void markdown_finding(struct sp_text *text, const struct shapeproof_findi
     sp_markdown_cell_code(text, group->name);
     sp_text_puts(text, " ");
     sp_markdown_text(text, finding->message);
-    if (finding->kind == SHAPEPROOF_FINDING_MISSING) sp_text_printf(text, ": %s", finding->expected);
-    if (finding->kind == SHAPEPROOF_FINDING_UNEXPECTED) sp_text_printf(text, ": %s", finding->found);
+    sp_put_sole_shape(text, finding);
     if (finding->reason) {
         sp_text_puts(text, " (expected: ");
         sp_markdown_text(text, finding->reason);

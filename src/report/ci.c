@@ -216,8 +216,7 @@ static void put_finding_result(struct sp_text *text, const struct shapeproof_che
         finding->cause == SHAPEPROOF_NONE ? NULL : shapeproof_check_cause(check, finding->cause);
     struct sp_text message = {0}, file = {0};
     sp_text_printf(&message, "%s %s", finding->name, finding->message);
-    if (finding->kind == SHAPEPROOF_FINDING_MISSING) sp_text_printf(&message, ": %s", finding->expected);
-    if (finding->kind == SHAPEPROOF_FINDING_UNEXPECTED) sp_text_printf(&message, ": %s", finding->found);
+    sp_put_sole_shape(&message, finding);
     put_file_of_finding(&file, check, finding);
     struct sp_writer json = begin_result(text, finding->id, severity_of_finding(finding, cause), message.data);
     sarif_location(&json, file.data, finding->name);
@@ -342,18 +341,10 @@ static void put_rule(struct sp_writer *json, const char *const *parts, size_t co
     sp_write_close(json);
 }
 
-/* The kind of findings with that id, or else NULL. */
-static const struct shapeproof_rule *earlier_rule(size_t index)
+/* The first rule from `first` to before `end` with the id of that one, or NULL. */
+static const struct shapeproof_rule *namesake(size_t index, size_t first, size_t end)
 {
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(shapeproof_rule(i)->id, shapeproof_rule(index)->id) == 0) return shapeproof_rule(i);
-    return NULL;
-}
-
-/* The cause that is called as the kind of findings is, or NULL. */
-static const struct shapeproof_rule *later_rule(size_t index)
-{
-    for (size_t i = index + 1; i < shapeproof_rule_count(); i++)
+    for (size_t i = first; i < end; i++)
         if (strcmp(shapeproof_rule(i)->id, shapeproof_rule(index)->id) == 0) return shapeproof_rule(i);
     return NULL;
 }
@@ -361,10 +352,11 @@ static const struct shapeproof_rule *later_rule(size_t index)
 /* A cause that is called as a kind of findings is shares its rule, because the id of a rule is unique. */
 static void put_rules(struct sp_writer *json, const char *const *parts, size_t count)
 {
-    for (size_t i = 0; i < shapeproof_rule_count(); i++) {
-        const struct shapeproof_rule *rule = shapeproof_rule(i), *other = later_rule(i);
+    const size_t rules = shapeproof_rule_count();
+    for (size_t i = 0; i < rules; i++) {
+        const struct shapeproof_rule *rule = shapeproof_rule(i), *other = namesake(i, i + 1, rules);
         struct sp_text meaning = {0};
-        if (earlier_rule(i)) continue;
+        if (namesake(i, 0, i)) continue;
         sp_text_puts(&meaning, rule->meaning);
         if (other && strcmp(other->meaning, rule->meaning) != 0) sp_text_printf(&meaning, "; or: %s", other->meaning);
         put_rule(json, parts, count, rule->id, rule->severity, meaning.data);
