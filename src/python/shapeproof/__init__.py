@@ -127,15 +127,14 @@ def check(
     with Session() as session:
         inventory, path = _subject.open_inventory(session, source)
         subject = _subject.for_checkpoint(session, source, inventory, path, config, model, table, set)
-        for file in _subject.listed(claims):
-            subject.add_file(file)
+        claim_files = subject.add_files(claims)
         checked = _make_check(session, subject, inventory, _subject.load_expectations(session, expect), data)
         options = _c.ReportOptions()
         options.loadings = session.make(
             "loadings_new", "loadings_free", checked, encode("none" if in_memory else asked)
         )
         if claims is not None:
-            what, _keep = _verify_options(_subject.listed(claims))
+            what, _keep = _verify_options(claim_files)
             options.claims = session.make("verify", "verification_free", checked, subject.tables, byref(what))
         return from_report(Check, report("check", checked, options=options), loaders=asked)
 
@@ -238,8 +237,7 @@ def predict(
     quantised checkpoint stores in place of its weights."""
     with Session() as session:
         subject = _subject.for_values(session, what, config, model, table, set)
-        options = _c.PredictOptions(table=encode(subject.table), stored=stored)
-        made = session.make("predict", "prediction_free", subject.tables, subject.config, byref(options))
+        made = subject.predict(stored)
         subject.warn_of_unused(made)
         return from_report(Prediction, report("predict", made, options=_c.ReportPredictOptions()))
 
@@ -258,12 +256,10 @@ def derive(
         subject = _subject.for_values(session, what, config, model, table, set)
         options = _c.DeriveOptions(table=encode(subject.table), notation=int(latex))
         derived = session.make("derive", "derivation_free", subject.tables, subject.config, byref(options))
-        return from_report(Derivation, 
-            report("derive", derived, options=_c.ReportDeriveOptions(latex=latex))
-        )
+        return from_report(Derivation, report("derive", derived, options=_c.ReportDeriveOptions(latex=latex)))
 
 
-def _lines(session: Session, items: list[str]) -> tuple[_c.ClaimLines, Any]:
+def _lines(items: list[str]) -> tuple[_c.ClaimLines, Any]:
     """The lines, and what they point to, which has to live as long."""
     texts = _c.strings(items)
     return _c.ClaimLines(name=encode(_GIVEN_CLAIMS), items=texts, count=len(items)), texts
@@ -271,7 +267,7 @@ def _lines(session: Session, items: list[str]) -> tuple[_c.ClaimLines, Any]:
 
 def _add_claims(session: Session, subject: _subject.Subject, table: str, claim: Names) -> str | None:
     """Adds claims about a table that are given as texts; what was taken for their letters, or None."""
-    lines, _keep = _lines(session, _subject.listed(claim))
+    lines, _keep = _lines(_subject.listed(claim))
     letters = c_void_p()
     try:
         session.must(
@@ -318,9 +314,7 @@ def _prove_tables(
     explain: bool,
 ) -> Proofs:
     subject = _subject.Subject(session, table)
-    files = _subject.listed(claims)
-    for file in files:
-        subject.add_file(file)
+    files = subject.add_files(claims)
     wanted = list(names) or ([subject.table] if subject.table else [])
     if claim is not None:
         if len(wanted) != 1:
@@ -360,15 +354,12 @@ def _prove_values(
     at: str | None,
 ) -> Verification:
     subject = _subject.for_values(session, _one_name(names), config, model, table, settings)
-    files = _subject.listed(claims)
-    for file in files:
-        subject.add_file(file)
+    files = subject.add_files(claims)
     if at is not None:
         if subject.table is None:
             raise UsageError("at needs the name of a table", "shapeproof.prove('gpt2', at='E = 1, the others 1')")
         session.must("config_set_point", subject.config, subject.tables, encode(subject.table), encode(at))
-    chosen = _c.PredictOptions(table=encode(subject.table))
-    predicted = session.make("predict", "prediction_free", subject.tables, subject.config, byref(chosen))
+    predicted = subject.predict()
     table_name = _c.decode(call("prediction_table", predicted))
     letters = None
     if claim is not None:
@@ -398,9 +389,7 @@ def _prove_checkpoint(
     inventory, path = _subject.open_inventory(session, source)
     chosen = [*_subject.listed(table), *names]
     subject = _subject.for_checkpoint(session, source, inventory, path, config, model, chosen, settings)
-    files = _subject.listed(claims)
-    for file in files:
-        subject.add_file(file)
+    files = subject.add_files(claims)
     checked = _make_check(session, subject, inventory)
     letters = None
     if claim is not None:
@@ -438,8 +427,7 @@ def eval(
             predicted = call("check_prediction", checked)
         else:
             subject = _subject.for_values(session, what, config, model, table, set)
-            chosen_table = _c.PredictOptions(table=encode(subject.table))
-            predicted = session.make("predict", "prediction_free", subject.tables, subject.config, byref(chosen_table))
+            predicted = subject.predict()
         return _evaluate(session, subject, call("prediction_table", predicted), expressions, stored, vary)
 
 
@@ -451,7 +439,7 @@ def _evaluate(
     stored: int | None,
     vary: Mapping[str, Iterable[Any]] | None,
 ) -> Evaluation:
-    lines, _keep = _lines(session, _subject.listed(expressions))
+    lines, _keep = _lines(_subject.listed(expressions))
     letters = c_void_p()
     try:
         read = session.make(

@@ -14,6 +14,7 @@ from typing import Any, Iterable, Union
 
 from . import _memory
 from ._library import (
+    PredictOptions,
     ReportOptions,
     Session,
     TablesFilter,
@@ -94,6 +95,18 @@ class Subject:
     def add_file(self, path: str) -> None:
         """Adds the tables or claims of a file."""
         self.session.must("tables_add_file", self.tables, encode(path), explain=self.messages)
+
+    def add_files(self, paths: Names) -> list[str]:
+        """Adds the tables or claims of files; returns their paths."""
+        files = listed(paths)
+        for path in files:
+            self.add_file(path)
+        return files
+
+    def predict(self, stored: bool = False) -> int:
+        """What the configuration implies, for its table or the one that was named."""
+        options = PredictOptions(table=encode(self.table), stored=stored)
+        return self.session.make("predict", "prediction_free", self.tables, self.config, ctypes.byref(options))
 
     def messages(self) -> str:
         """All mistakes in the tables and claims that were added."""
