@@ -320,6 +320,88 @@ const struct sp_poly *sp_poly_substitute(struct sp_algebra *algebra, const struc
     return algebra->failed ? &sp_poly_invalid : result;
 }
 
+/* The term with the numbers in it; the factors that stay go into `factors`. False for 0 below a fraction line; on
+ * overflow the algebra fails. */
+static bool put_in_term(struct sp_algebra *algebra, const struct sp_term *term,
+                        const struct sp_rational *const *numbers, struct sp_factor *factors, struct sp_term *result)
+{
+    *result = (struct sp_term){term->coefficient, factors, 0};
+    for (size_t i = 0; i < term->count; i++) {
+        const struct sp_factor factor = term->factors[i];
+        struct sp_rational power;
+        if (!numbers[factor.atom]) {
+            factors[result->count++] = factor;
+            continue;
+        }
+        if (factor.exponent < 0 && sp_rational_is_zero(*numbers[factor.atom])) return false;
+        if (!sp_rational_power(*numbers[factor.atom], factor.exponent, &power) ||
+            !sp_rational_mul(result->coefficient, power, &result->coefficient))
+            sp_algebra_fail(algebra, overflowed);
+    }
+    return true;
+}
+
+/* Numbers in the places of atoms, in one pass: atom i becomes *numbers[i], and stays where that is NULL. In x*y + 2*x
+ * the number 3 for y gives 5*x. NULL for 0 below a fraction line. */
+static const struct sp_poly *put_numbers(struct sp_algebra *algebra, const struct sp_poly *a,
+                                         const struct sp_rational *const *numbers)
+{
+    struct sp_term *terms = sp_realloc(NULL, a->count, sizeof *terms);
+    struct sp_factor *factors = sp_realloc(NULL, count_factors(a), sizeof *factors), *next = factors;
+    bool exists = true;
+    for (size_t i = 0; i < a->count && exists; i++) {
+        exists = put_in_term(algebra, &a->terms[i], numbers, next, &terms[i]);
+        next += terms[i].count;
+    }
+    const struct sp_poly *result = NULL;
+    if (exists) result = sp_terms_keep(algebra, terms, sp_terms_sort(algebra, terms, a->count));
+    free(terms);
+    free(factors);
+    return result;
+}
+
+/* Puts in those of the values that are numbers; is_put[i] tells which were. */
+static const struct sp_poly *substitute_numbers(struct sp_algebra *algebra, const struct sp_poly *a,
+                                                const size_t *atoms, const struct sp_poly *const *values, size_t count,
+                                                bool *is_put)
+{
+    struct sp_rational *constants = sp_realloc(NULL, count, sizeof *constants);
+    const struct sp_rational **numbers = sp_realloc(NULL, algebra->atom_count, sizeof *numbers);
+    for (size_t i = 0; i < algebra->atom_count; i++) numbers[i] = NULL;
+    for (size_t i = 0; i < count; i++) {
+        is_put[i] = sp_poly_is_constant(values[i], &constants[i]);
+        if (is_put[i]) numbers[atoms[i]] = &constants[i];
+    }
+    const struct sp_poly *put = put_numbers(algebra, a, numbers);
+    for (size_t i = 0; !put && i < count; i++) is_put[i] = false;
+    free(constants);
+    free(numbers);
+    return put ? put : a;
+}
+
+/* The polynomials on the way to the result are in an arena of their own, which is freed at the end. */
+const struct sp_poly *sp_poly_substitute_all(struct sp_algebra *algebra, const struct sp_poly *a, const size_t *atoms,
+                                             const struct sp_poly *const *values, size_t count)
+{
+    if (algebra->failed) return &sp_poly_invalid;
+    if (!a || count == 0) return a;
+    const struct sp_arena kept = algebra->arena;
+    const struct sp_poly *result;
+    bool *is_put = sp_realloc(NULL, count, sizeof *is_put);
+    algebra->arena = (struct sp_arena){.used = kept.used}; /* what is used counts against the limit as before */
+    result = substitute_numbers(algebra, a, atoms, values, count, is_put);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_poly *put = is_put[i] ? NULL : sp_poly_substitute(algebra, result, atoms[i], values[i]);
+        if (put) result = put;
+    }
+    struct sp_arena scratch = algebra->arena;
+    algebra->arena = kept;
+    if (result != a) result = sp_terms_keep(algebra, result->terms, result->count);
+    sp_arena_free(&scratch);
+    free(is_put);
+    return result;
+}
+
 static bool evaluate_term(const struct sp_term *term, const struct sp_rational *values, struct sp_rational *result)
 {
     struct sp_rational power;

@@ -140,8 +140,7 @@ size_t sp_terms_merge(struct sp_algebra *algebra, const struct sp_term *a, size_
     return count + (a_count - i) + (b_count - k);
 }
 
-/* Sorts terms, adds like ones and drops zeros, in place; returns how many are left. */
-static size_t sort_and_join(struct sp_algebra *algebra, struct sp_term *terms, size_t count)
+size_t sp_terms_sort(struct sp_algebra *algebra, struct sp_term *terms, size_t count)
 {
     size_t kept = 0;
     qsort(terms, count, sizeof *terms, compare_for_sort);
@@ -199,7 +198,7 @@ size_t sp_terms_row(struct sp_algebra *algebra, const struct sp_term *by, const 
         out[i] = multiply_terms(algebra, by, &a->terms[i], next, &collapsed);
         next += out[i].count;
     }
-    return collapsed ? sort_and_join(algebra, out, a->count) : a->count;
+    return collapsed ? sp_terms_sort(algebra, out, a->count) : a->count;
 }
 
 bool sp_term_has_condition(const struct sp_algebra *algebra, const struct sp_term *term)

@@ -35,6 +35,8 @@ struct sp_degrees sp_terms_degrees(const struct sp_algebra *algebra, const struc
 /* a + b into `out`, which has room for both; returns how many terms that gives, none of a failed algebra. */
 size_t sp_terms_merge(struct sp_algebra *algebra, const struct sp_term *a, size_t a_count, const struct sp_term *b,
                       size_t b_count, struct sp_term *out);
+/* Sorts terms, adds like ones and drops zeros, in place; returns how many are left. */
+size_t sp_terms_sort(struct sp_algebra *algebra, struct sp_term *terms, size_t count);
 /* by*a into `out`, which has room for a->count terms; their factors go into `factors`. Returns how many terms, none of
  * a failed algebra. */
 size_t sp_terms_row(struct sp_algebra *algebra, const struct sp_term *by, const struct sp_poly *a,

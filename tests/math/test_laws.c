@@ -290,6 +290,41 @@ static void test_substitution_of_itself(void **state)
     sp_algebra_free(m);
 }
 
+static const struct sp_poly *put_or_stay(struct sp_algebra *m, const struct sp_poly *p, size_t atom,
+                                         const struct sp_poly *value)
+{
+    const struct sp_poly *put = sp_poly_substitute(m, p, atom, value);
+    return put ? put : p;
+}
+
+/* Putting in many at once is putting in one after the other, the numbers first. Where a number, 0, has to stay because
+ * it would be below a fraction line, they come in the order of the list. */
+static void substitution_of_all(struct sp_algebra *m, uint64_t *seed, const struct sp_poly *p, const struct sp_poly *q,
+                                const struct sp_poly *r)
+{
+    (void)r;
+    const size_t atoms[3] = {0, 1, 2};
+    const struct sp_poly *numbers[2] = {sp_poly_int(m, random_between(seed, -2, 2)),
+                                        sp_poly_int(m, random_between(seed, -2, 2))};
+    const struct sp_poly *const values[3] = {numbers[0], q, numbers[1]};
+    const struct sp_poly *expected = sp_poly_substitute(m, p, 0, numbers[0]);
+    expected = expected ? sp_poly_substitute(m, expected, 2, numbers[1]) : NULL;
+    if (expected) expected = put_or_stay(m, expected, 1, q);
+    else expected = put_or_stay(m, put_or_stay(m, put_or_stay(m, p, 0, numbers[0]), 1, q), 2, numbers[1]);
+    const struct sp_poly *all = sp_poly_substitute_all(m, p, atoms, values, 3);
+    assert_null(m->failed);
+    assert_true(is_canonical(m, all));
+    expect_equal(m, "all at once", all, expected);
+    assert_ptr_equal(sp_poly_substitute_all(m, p, atoms, values, 0), p);
+    assert_null(sp_poly_substitute_all(m, NULL, atoms, values, 3));
+}
+
+static void test_substitution_of_all(void **state)
+{
+    (void)state;
+    for_all(substitution_of_all);
+}
+
 /* The total of many is what adding one by one gives. */
 static void total(struct sp_algebra *m, uint64_t *seed, const struct sp_poly *p, const struct sp_poly *q,
                   const struct sp_poly *r)
@@ -325,6 +360,7 @@ int main(void)
         cmocka_unit_test(test_evaluation),
         cmocka_unit_test(test_substitution),
         cmocka_unit_test(test_substitution_of_itself),
+        cmocka_unit_test(test_substitution_of_all),
         cmocka_unit_test(test_total),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,7 @@ static void test_exponents(void **state)
     expect_failed(m, sp_poly_power(m, x, INT32_MIN), exponent);
     expect_failed(m, sp_poly_power(m, high, INT32_MAX), exponent);
     expect_failed(m, sp_poly_substitute(m, high, 0, high), exponent);
+    expect_failed(m, sp_poly_substitute_all(m, high, &(size_t){0}, &high, 1), exponent);
     sp_algebra_free(m);
 }
 

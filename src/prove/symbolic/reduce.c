@@ -244,19 +244,23 @@ enum atom_sort { CONDITIONS, QUANTITIES };
 static const struct sp_poly *put_finals(struct reducer *r, enum atom_sort sort, const struct sp_poly *poly)
 {
     struct sp_algebra *algebra = &r->symbolic->algebra;
-    const struct sp_poly *from = poly;
+    size_t *atoms = sp_realloc(NULL, r->size, sizeof *atoms), count = 0;
+    const struct sp_poly **finals = sp_realloc(NULL, r->size, sizeof *finals);
     char *seen = sp_realloc(NULL, r->size, 1);
     memset(seen, 0, r->size);
-    for (size_t i = 0; i < from->count; i++)
-        for (size_t k = 0; k < from->terms[i].count && !algebra->failed; k++) {
-            const size_t atom = from->terms[i].factors[k].atom;
+    for (size_t i = 0; i < poly->count; i++)
+        for (size_t k = 0; k < poly->terms[i].count && !algebra->failed; k++) {
+            const size_t atom = poly->terms[i].factors[k].atom;
             if (atom >= r->size || algebra->atoms[atom].is_condition != (sort == CONDITIONS) || seen[atom]) continue;
             seen[atom] = 1;
             const struct sp_poly *final = final_form(r, atom);
             if (!final || sp_atom_alone(final) == atom) continue;
-            const struct sp_poly *put = sp_poly_substitute(algebra, poly, atom, final);
-            if (put) poly = put;
+            atoms[count] = atom;
+            finals[count++] = final;
         }
+    poly = sp_poly_substitute_all(algebra, poly, atoms, finals, count);
+    free(atoms);
+    free(finals);
     free(seen);
     return poly;
 }
