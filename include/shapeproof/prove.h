@@ -168,7 +168,7 @@ SHAPEPROOF_API size_t shapeproof_derivation_assumption_count(const struct shapep
 SHAPEPROOF_API const char *shapeproof_derivation_assumption(const struct shapeproof_derivation *derivation,
                                                             size_t index);
 /* The parts that have a name, because they stand in long formulas several times; none where every formula has at most
- * 100 characters, and none in LaTeX. */
+ * 100 characters. In the notation of the formulas. */
 SHAPEPROOF_API size_t shapeproof_derivation_part_count(const struct shapeproof_derivation *derivation);
 SHAPEPROOF_API const struct shapeproof_part *shapeproof_derivation_part(const struct shapeproof_derivation *derivation,
                                                                         size_t index);

@@ -38,11 +38,6 @@ static size_t atom(struct sp_algebra *algebra, const char *text, bool is_conditi
 size_t sp_atom_symbol(struct sp_algebra *algebra, const char *text) { return atom(algebra, text, false); }
 size_t sp_atom_condition(struct sp_algebra *algebra, const char *text) { return atom(algebra, text, true); }
 
-void sp_atom_typeset(struct sp_algebra *algebra, size_t which, const char *latex)
-{
-    algebra->atoms[which].latex = sp_arena_string(&algebra->arena, latex);
-}
-
 bool sp_atom_rename(struct sp_algebra *algebra, size_t which, const char *text)
 {
     const size_t known = sp_map_get(&algebra->names, text);

@@ -28,7 +28,6 @@ enum { SP_MAX_TERMS = 20000, SP_MAX_EXPONENT = 1000, SP_MAX_WORK = 1 << 26 };
 
 struct sp_atom {
     const char *text;
-    const char *latex; /* what stands for it in LaTeX, or NULL: it is made from the text */
     bool is_condition;
 };
 
@@ -61,8 +60,6 @@ void sp_algebra_free(struct sp_algebra *algebra);
 /* The atom of that text, made when it is new. */
 size_t sp_atom_symbol(struct sp_algebra *algebra, const char *text);
 size_t sp_atom_condition(struct sp_algebra *algebra, const char *text);
-/* Writes the atom so in LaTeX. Copied. */
-void sp_atom_typeset(struct sp_algebra *algebra, size_t atom, const char *latex);
 /* Writes the atom as `text` from now on; both texts stand for it. False when another atom has that text. */
 bool sp_atom_rename(struct sp_algebra *algebra, size_t atom, const char *text);
 
@@ -125,13 +122,9 @@ struct sp_range {
 size_t sp_poly_ranges(struct sp_algebra *algebra, const struct sp_poly *a, size_t atom, struct sp_range *ranges,
                       size_t limit, bool *complete);
 
-enum sp_notation { SP_NOTATION_TEXT, SP_NOTATION_LATEX };
-
 /* "12*L*E^2 + 13*L*E + 2*E": every term for itself. */
-void sp_poly_put_expanded(struct sp_text *text, const struct sp_algebra *algebra, const struct sp_poly *a,
-                          enum sp_notation notation);
+void sp_poly_put_expanded(struct sp_text *text, const struct sp_algebra *algebra, const struct sp_poly *a);
 /* "E*(V + P + 2) + L*E*(12*E + 13)": collected as a person would. */
-void sp_poly_put_factored(struct sp_text *text, struct sp_algebra *algebra, const struct sp_poly *a,
-                          enum sp_notation notation);
+void sp_poly_put_factored(struct sp_text *text, struct sp_algebra *algebra, const struct sp_poly *a);
 
 #endif

@@ -13,15 +13,9 @@ enum { SEARCH_WORK = SP_MAX_WORK / 8 };
 struct printer {
     struct sp_text *text;
     const struct sp_algebra *algebra;
-    bool latex;
 };
 
 static void put_sum(const struct printer *printer, const struct sp_sum *sum);
-
-static void put_plain_or_latex(const struct printer *printer, const char *plain, const char *latex)
-{
-    sp_text_puts(printer->text, printer->latex ? latex : plain);
-}
 
 /* ---- atoms ---- */
 
@@ -37,46 +31,15 @@ static bool is_compound(const char *name)
     return false;
 }
 
-/* D_v has an index: D_{v}. */
-static bool has_index(const char *name)
-{
-    return isalpha((unsigned char)name[0]) && name[1] == '_' && name[2] && !strchr(name + 2, '_');
-}
-
-static void put_latex_name(struct sp_text *text, const char *name)
-{
-    if (has_index(name)) {
-        sp_text_printf(text, "%c_{", *name);
-        if (name[3]) put_latex_name(text, name + 2);
-        else sp_text_puts(text, name + 2);
-        sp_text_puts(text, "}");
-        return;
-    }
-    sp_text_puts(text, "\\mathrm{");
-    for (; *name; name++) {
-        if (strchr("_%#&${} ", *name)) sp_text_printf(text, "\\%c", *name);
-        else if (*name == '\\') sp_text_puts(text, "\\backslash ");
-        else if (*name == '^') sp_text_puts(text, "\\wedge ");
-        else if (*name == '~') sp_text_puts(text, "\\sim ");
-        else sp_text_append(text, name, 1);
-    }
-    sp_text_puts(text, "}");
-}
-
 static void put_power(const struct printer *printer, int exponent)
 {
-    if (exponent > 1) sp_text_printf(printer->text, printer->latex ? "^{%d}" : "^%d", exponent);
+    if (exponent > 1) sp_text_printf(printer->text, "^%d", exponent);
 }
 
 static void put_atom(const struct printer *printer, size_t which, int exponent)
 {
-    const char *name = printer->algebra->atoms[which].text, *latex = printer->algebra->atoms[which].latex;
-    const bool typeset = printer->latex && latex, compound = !typeset && is_compound(name);
-    if (compound) put_plain_or_latex(printer, "(", "\\left(");
-    if (typeset) sp_text_puts(printer->text, latex);
-    else if (printer->latex && strlen(name) > 1) put_latex_name(printer->text, name);
-    else sp_text_puts(printer->text, name);
-    if (compound) put_plain_or_latex(printer, ")", "\\right)");
+    const char *name = printer->algebra->atoms[which].text;
+    sp_text_printf(printer->text, is_compound(name) ? "(%s)" : "%s", name);
     put_power(printer, exponent);
 }
 
@@ -84,7 +47,7 @@ static void put_atom(const struct printer *printer, size_t which, int exponent)
 
 static void put_times(const struct printer *printer, size_t *count)
 {
-    if ((*count)++) put_plain_or_latex(printer, "*", " ");
+    if ((*count)++) sp_text_puts(printer->text, "*");
 }
 
 /* The number, unless it is 1, and the atoms of that side of the fraction line; *count is how many were put. */
@@ -107,9 +70,9 @@ static void put_brackets(const struct printer *printer, const struct sp_factored
 {
     for (size_t i = 0; i < piece->count; i++) {
         put_times(printer, count);
-        put_plain_or_latex(printer, "(", "\\left(");
+        sp_text_puts(printer->text, "(");
         put_sum(printer, piece->brackets[i].sum);
-        put_plain_or_latex(printer, ")", "\\right)");
+        sp_text_puts(printer->text, ")");
         put_power(printer, piece->brackets[i].power);
     }
 }
@@ -126,15 +89,14 @@ static void put_piece(const struct printer *printer, const struct sp_factored_te
 {
     const size_t below = factors_below(&piece->term);
     size_t count = 0;
-    if (below) put_plain_or_latex(printer, "", "\\frac{");
     put_factors(printer, &piece->term, 1, &count);
     put_brackets(printer, piece, &count);
     if (count == 0) sp_text_puts(printer->text, "1");
     if (!below) return;
-    put_plain_or_latex(printer, below > 1 ? "/(" : "/", "}{");
+    sp_text_puts(printer->text, below > 1 ? "/(" : "/");
     count = 0;
     put_factors(printer, &piece->term, -1, &count);
-    put_plain_or_latex(printer, below > 1 ? ")" : "", "}");
+    sp_text_puts(printer->text, below > 1 ? ")" : "");
 }
 
 static void put_sum(const struct printer *printer, const struct sp_sum *sum)
@@ -148,10 +110,9 @@ static void put_sum(const struct printer *printer, const struct sp_sum *sum)
     }
 }
 
-void sp_poly_put_expanded(struct sp_text *text, const struct sp_algebra *algebra, const struct sp_poly *a,
-                          enum sp_notation notation)
+void sp_poly_put_expanded(struct sp_text *text, const struct sp_algebra *algebra, const struct sp_poly *a)
 {
-    const struct printer printer = {text, algebra, notation == SP_NOTATION_LATEX};
+    const struct printer printer = {text, algebra};
     struct sp_arena arena = {0};
     if (!a) return sp_text_puts(text, "undefined");
     put_sum(&printer, sp_sum_expanded(&arena, a));
@@ -159,10 +120,9 @@ void sp_poly_put_expanded(struct sp_text *text, const struct sp_algebra *algebra
 }
 
 /* The search computes in a scratch algebra of the same atoms. It may fail there, and then every term is for itself. */
-void sp_poly_put_factored(struct sp_text *text, struct sp_algebra *algebra, const struct sp_poly *a,
-                          enum sp_notation notation)
+void sp_poly_put_factored(struct sp_text *text, struct sp_algebra *algebra, const struct sp_poly *a)
 {
-    const struct printer printer = {text, algebra, notation == SP_NOTATION_LATEX};
+    const struct printer printer = {text, algebra};
     struct sp_algebra scratch = {
         .atoms = algebra->atoms, .atom_count = algebra->atom_count, .work = SP_MAX_WORK - SEARCH_WORK};
     if (!a) return sp_text_puts(text, "undefined");

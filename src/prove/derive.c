@@ -10,6 +10,7 @@
 #include "config/choose.h"
 #include "prove/cases.h"
 #include "prove/configured.h"
+#include "prove/latex.h"
 #include "prove/settle.h"
 #include "prove/shorten.h"
 #include "prove/symbolic/atoms.h"
@@ -28,35 +29,32 @@ struct shapeproof_derivation {
     SP_ARRAY(struct shapeproof_part) parts; /* that have a name in the formulas */
 };
 
-static const char *factored_text(struct sp_count *count, const struct sp_poly *poly, enum sp_notation notation)
+static const char *factored_text(struct sp_count *count, const struct sp_poly *poly)
 {
     struct sp_text text = {0};
-    sp_poly_put_factored(&text, &count->symbolic.algebra, poly, notation);
+    sp_poly_put_factored(&text, &count->symbolic.algebra, poly);
     return sp_text_keep(&text, &count->symbolic.algebra.arena);
 }
 
-static const char *expanded_text(struct sp_count *count, const struct sp_poly *poly, enum sp_notation notation)
+static const char *expanded_text(struct sp_count *count, const struct sp_poly *poly)
 {
     struct sp_text text = {0};
-    sp_poly_put_expanded(&text, &count->symbolic.algebra, poly, notation);
+    sp_poly_put_expanded(&text, &count->symbolic.algebra, poly);
     return sp_text_keep(&text, &count->symbolic.algebra.arena);
 }
 
 /* Appends a formula of the group, in both forms. `when`: the change of which it is the gain, "" for the usual case. */
 static void add_formula(struct shapeproof_derivation *derivation, const char *group, const char *when,
-                        const struct sp_poly *poly, enum sp_notation notation)
+                        const struct sp_poly *poly)
 {
     SP_GROW(derivation->formulas, derivation->formula_count, derivation->formula_capacity);
-    if (notation == SP_NOTATION_LATEX) sp_words_typeset(&derivation->count.symbolic, poly);
-    derivation->formulas[derivation->formula_count++] =
-        (struct shapeproof_formula){group, when, factored_text(&derivation->count, poly, notation),
-                                    expanded_text(&derivation->count, poly, notation)};
+    derivation->formulas[derivation->formula_count++] = (struct shapeproof_formula){
+        group, when, factored_text(&derivation->count, poly), expanded_text(&derivation->count, poly)};
 }
 
 /* A derivation under way. */
 struct forms {
     struct shapeproof_derivation *derivation;
-    enum sp_notation notation;
     const struct sp_poly *total; /* for all cases */
     char *seen;                  /* heap, by atom: enum mark */
     size_t seen_count;
@@ -86,7 +84,7 @@ static void see(struct forms *forms, const struct sp_poly *poly)
 static void add_form(struct forms *forms, const char *group, const char *when, const struct sp_poly *poly)
 {
     see(forms, poly);
-    add_formula(forms->derivation, group, when, poly, forms->notation);
+    add_formula(forms->derivation, group, when, poly);
 }
 
 /* The condition in words, "tied" or "not tied", and marks what it speaks of. */
@@ -309,6 +307,22 @@ static void shorten(struct shapeproof_derivation *derivation)
     }
 }
 
+/* Writes the formulas, and the parts of them that have a name, in LaTeX. */
+static void typeset(struct shapeproof_derivation *derivation)
+{
+    struct sp_arena *arena = &derivation->shortening.arena;
+    for (size_t i = 0; i < derivation->formula_count; i++) {
+        struct shapeproof_formula *formula = &derivation->formulas[i];
+        formula->text = sp_latex_formula(arena, formula->text);
+        formula->expanded = sp_latex_formula(arena, formula->expanded);
+    }
+    for (size_t i = 0; i < derivation->parts.count; i++) {
+        struct shapeproof_part *part = &derivation->parts.items[i];
+        part->name = sp_latex_formula(arena, part->name);
+        part->formula = sp_latex_formula(arena, part->formula);
+    }
+}
+
 /* Adds the formula of each group in the usual case. False when one has no value. */
 static bool derive_groups(struct forms *forms)
 {
@@ -324,10 +338,10 @@ static bool derive_groups(struct forms *forms)
 
 /* Adds all formulas of the counted table: the groups, the total, and the changes. False when the usual case has no
  * value. */
-static bool derive(struct shapeproof_derivation *derivation, enum sp_notation notation)
+static bool derive(struct shapeproof_derivation *derivation)
 {
     struct sp_count *count = &derivation->count;
-    struct forms forms = {.derivation = derivation, .notation = notation};
+    struct forms forms = {.derivation = derivation};
     forms.total = sp_case_general(count, count->total);
     const struct sp_poly *usual = forms.total ? sp_case_usual(count, forms.total, NULL) : NULL;
     const bool good = usual && derive_groups(&forms);
@@ -335,7 +349,7 @@ static bool derive(struct shapeproof_derivation *derivation, enum sp_notation no
         add_form(&forms, "total", "", usual);
         add_changes(&forms);
         list_symbols(derivation, forms.seen);
-        if (notation == SP_NOTATION_TEXT) shorten(derivation);
+        shorten(derivation);
     }
     free(forms.seen);
     return good;
@@ -388,11 +402,11 @@ struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *
     if (!unit) return NULL;
     struct shapeproof_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
     *derivation = (struct shapeproof_derivation){0};
-    const bool latex = options->notation == SHAPEPROOF_FORMULA_LATEX;
     const bool counted = sp_count_table(&derivation->count, tables, unit, hyper, SP_SIDES_MAY_DIFFER);
-    if (counted && derive(derivation, latex ? SP_NOTATION_LATEX : SP_NOTATION_TEXT) &&
-        !derivation->count.symbolic.algebra.failed)
+    if (counted && derive(derivation) && !derivation->count.symbolic.algebra.failed) {
+        if (options->notation == SHAPEPROOF_FORMULA_LATEX) typeset(derivation);
         return derivation;
+    }
     fail_derivation(derivation, counted, unit, hyper, error);
     shapeproof_derivation_free(derivation);
     return NULL;
@@ -405,7 +419,7 @@ static void add_checked(struct shapeproof_derivation *derivation, struct sp_conf
                         uint64_t number)
 {
     const struct sp_poly *form = sp_configured_group(configured, group, number);
-    if (form) add_formula(derivation, group, "", form, SP_NOTATION_TEXT);
+    if (form) add_formula(derivation, group, "", form);
 }
 
 /* Adds the formulas of the groups and of the total that give the predicted numbers, and the symbols of the total. */

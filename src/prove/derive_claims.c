@@ -33,7 +33,7 @@ struct claim_writer {
 static const char *factored_text(struct sp_count *count, const struct sp_poly *formula)
 {
     struct sp_text text = {0};
-    sp_poly_put_factored(&text, &count->symbolic.algebra, formula, SP_NOTATION_TEXT);
+    sp_poly_put_factored(&text, &count->symbolic.algebra, formula);
     return sp_text_keep(&text, &count->symbolic.algebra.arena);
 }
 
@@ -45,7 +45,7 @@ static void put_part(struct claim_writer *writer, const struct sp_poly *formula,
     for (bool first = true; *next < formula->count && part.length < LONGEST_PART; first = false) {
         const struct sp_poly term = {&formula->terms[(*next)++], 1};
         struct sp_text text = {0};
-        sp_poly_put_expanded(&text, algebra, &term, SP_NOTATION_TEXT);
+        sp_poly_put_expanded(&text, algebra, &term);
         sp_text_printf(&part, "%s%s", first ? "" : " + ", sp_shorten_text(&writer->shortening, text.data));
         sp_text_free(&text);
     }

@@ -57,7 +57,7 @@ static const char *describe_difference(struct sp_trial *trial, const struct sp_v
     struct sp_text text = {0};
     if (gap->count > MAX_SHOWN)
         return sp_arena_printf(trial->arena, "%s a sum of %zu terms", words[sign + 1], gap->count);
-    sp_poly_put_factored(&text, algebra, gap, SP_NOTATION_TEXT);
+    sp_poly_put_factored(&text, algebra, gap);
     const char *kept =
         sp_arena_printf(trial->arena, "%s %s%s", words[sign + 1], text.data, namesake(trial, values, gap));
     sp_text_free(&text);

@@ -79,31 +79,3 @@ const char *sp_condition_words(struct sp_symbolic *symbolic, size_t condition, b
     const char *plain = sp_formula_words(symbolic, text);
     return holds ? plain : sp_arena_printf(&symbolic->algebra.arena, "not %s", plain);
 }
-
-static const char *latex_of(struct sp_symbolic *symbolic, const struct sp_poly *poly)
-{
-    struct sp_text text = {0};
-    sp_poly_put_factored(&text, &symbolic->algebra, poly, SP_NOTATION_LATEX);
-    return sp_text_keep(&text, &symbolic->algebra.arena);
-}
-
-/* H // A with the brackets of a floor, unless it has a name. */
-static void typeset_floor(struct sp_symbolic *symbolic, size_t atom)
-{
-    const struct sp_origin *origin = sp_atom_info(symbolic, atom)->origin;
-    if (!origin || origin->operation.kind != SP_DO_BINARY || origin->operation.op != SP_OP_FLOOR) return;
-    if (*symbolic->algebra.atoms[atom].text != '(' || symbolic->algebra.atoms[atom].latex) return;
-    const struct sp_sym above = origin->args[0], below = origin->args[1];
-    if (above.kind != SP_SYM_NUMBER || below.kind != SP_SYM_NUMBER) return;
-    sp_words_typeset(symbolic, above.poly);
-    sp_words_typeset(symbolic, below.poly);
-    sp_atom_typeset(&symbolic->algebra, atom,
-                    sp_arena_printf(&symbolic->algebra.arena, "\\left\\lfloor \\frac{%s}{%s} \\right\\rfloor",
-                                    latex_of(symbolic, above.poly), latex_of(symbolic, below.poly)));
-}
-
-void sp_words_typeset(struct sp_symbolic *symbolic, const struct sp_poly *poly)
-{
-    for (size_t i = 0; i < poly->count; i++)
-        for (size_t k = 0; k < poly->terms[i].count; k++) typeset_floor(symbolic, poly->terms[i].factors[k].atom);
-}

@@ -7,8 +7,6 @@
 /* A condition that holds, or does not, as a reader would say it: "tied", "not tied", "E != H", "q_lora_rank is null".
  * In the arena. */
 const char *sp_condition_words(struct sp_symbolic *symbolic, size_t condition, bool holds);
-/* How LaTeX shows what is computed in a formula, where that differs from its text: floors. */
-void sp_words_typeset(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 /* A formula without brackets around the whole: "(H // A)" is "H // A". */
 const char *sp_formula_words(struct sp_symbolic *symbolic, const char *text);
 

@@ -169,16 +169,16 @@ static void put_markdown_formulas(const struct shapeproof_derivation *derivation
 }
 
 /* A row for each part that has a name; no table where there is none. */
-static void put_markdown_parts(const struct shapeproof_derivation *derivation, struct sp_text *text)
+static void put_markdown_parts(const struct shapeproof_derivation *derivation, struct sp_text *text, bool latex)
 {
     const size_t count = shapeproof_derivation_part_count(derivation);
     if (count) sp_text_puts(text, "| where | |\n|---|---|\n");
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_part *part = shapeproof_derivation_part(derivation, i);
         sp_text_puts(text, "| ");
-        sp_markdown_cell_code(text, part->name);
+        put_markdown_formula(text, part->name, latex);
         sp_text_puts(text, " | = ");
-        sp_markdown_cell_code(text, part->formula);
+        put_markdown_formula(text, part->formula, latex);
         sp_text_puts(text, " |\n");
     }
     if (count) sp_text_puts(text, "\n");
@@ -207,7 +207,7 @@ static void derive_markdown(const struct shapeproof_derivation *derivation, stru
     sp_text_puts(text, "\n");
     put_assumptions(derivation, text);
     if (shapeproof_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
-    put_markdown_parts(derivation, text);
+    put_markdown_parts(derivation, text, options->latex);
     put_markdown_symbols(derivation, text);
 }
 

@@ -23,7 +23,7 @@ const char *shapeproof_deviation_name(enum shapeproof_deviation_kind kind)
 const char *sp_verify_formula(struct shapeproof_verification *verification, const struct sp_poly *poly)
 {
     struct sp_text text = {0};
-    sp_poly_put_factored(&text, &verification->general.symbolic.algebra, poly, SP_NOTATION_TEXT);
+    sp_poly_put_factored(&text, &verification->general.symbolic.algebra, poly);
     return sp_text_keep(&text, &verification->arena);
 }
 

@@ -59,6 +59,7 @@ src/learn/              learn        learn/rows learn/terms names config lang ba
 src/prove/symbolic/     prove/symbolic  config lang math base
 src/prove/              prove        prove/symbolic names config lang base
 src/prove/shorten       prove        lang/syntax/lexer.h lang base
+src/prove/latex         prove        lang/syntax/parser.h lang base
 src/verify/             verify       prove check names config lang model base
 src/report/             report       names base
 src/fleet/              fleet        base

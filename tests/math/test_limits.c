@@ -222,8 +222,8 @@ static void test_undefined(void **state)
         assert_int_equal(sp_poly_roots(m, all[i], 0, &root, 1, &complete), 0);
         assert_false(complete);
     }
-    sp_poly_put_expanded(&text, m, none, SP_NOTATION_TEXT);
-    sp_poly_put_factored(&text, m, none, SP_NOTATION_LATEX);
+    sp_poly_put_expanded(&text, m, none);
+    sp_poly_put_factored(&text, m, none);
     assert_string_equal(text.data, "undefinedundefined");
     assert_null(m->failed);
     sp_text_free(&text);

@@ -169,7 +169,7 @@ bool sp_poly_is_at_least(struct sp_symbolic *symbolic, const struct sp_poly *pol
 const char *sp_sym_text(struct sp_symbolic *symbolic, const struct sp_poly *poly)
 {
     struct sp_text text = {0};
-    sp_poly_put_expanded(&text, &symbolic->algebra, poly, SP_NOTATION_TEXT);
+    sp_poly_put_expanded(&text, &symbolic->algebra, poly);
     return sp_text_keep(&text, &symbolic->algebra.arena);
 }
 
