@@ -44,15 +44,23 @@ errata >"$list"
 cat <<EOF
 # Errata
 
-This page lists $(wc -l <"$list" | tr -d ' ') wrong statements about numbers of parameters in publications. The
-statements are claims in the files \`src/tables/papers/claims_*.shapes\`. A wrong one is marked \`erratum\`, and
-\`shapeproof prove\` refutes it. Its correction is the next claim without this mark, which \`prove\` proves.
-\`shapeproof prove --all\` also shows the statements that are right.
+This page lists $(wc -l <"$list" | tr -d ' ') wrong statements about numbers of parameters in publications. Each
+statement is a claim in a file \`src/tables/papers/claims_*.shapes\`, with the mark \`erratum\`. \`shapeproof prove\`
+refutes it. The next claim without this mark is the correction, which \`prove\` proves. \`shapeproof prove --all\` also
+shows the statements that are right.
 
-Each entry names the source of the statement, the table that it is about, and the line of the claim in its file.
+The heading of an entry is the source: the publication, the line in its text, and what is wrong there. The parentheses
+name the table that the statement is about, and the line of the claim in its file. The other lines are:
+
+- \`claimed\`: the statement. Its conditions follow *given*; \`defaults\` means that every other flag has its default
+  value.
+- \`difference\`: by how much the right side is too large, or falls short of the left side.
+- \`computed\`: the right value.
+- \`counter-example\`: values of the letters, the value of the left side, and after "claimed" that of the right side.
+- \`correct\`: the correction.
+
 Letters such as N and E are those of the table; \`shapeproof derive TABLE\` explains them. The file of the claims
-defines other names, such as d and \`block\`. The conditions of a claim follow *given*; \`defaults\` means that every
-other flag has its default value.
+defines other names, such as d and \`block\`.
 
 \`docs/make_errata.sh\` writes this page from the output of \`prove\`, and a test compares the two.
 EOF
