@@ -17,20 +17,18 @@ static const struct cli_option options[] = {
     {CLI_OPTION_VOCABULARY},
     {.name = "for",
      .argument = "LOADER[,LOADER]...",
-     .help = "report whether these loaders load the file: transformers, transformers-4, diffusers, torch, mlx, or all; "
-             "the status is 0 only if each takes it whole; with none, no loader is examined, and the verdict alone "
-             "determines the status"},
+     .help = "report whether these loaders load the file: transformers, transformers-4, diffusers, torch, mlx, or "
+             "all; the exit status is 0 only if each loads it whole; with none, no loader is examined, and the "
+             "verdict determines the exit status"},
     {.name = "strict",
-     .help =
-         "status 1 also if the verdict is explained, or there is a warning, such as one about a key of --set that the "
-         "table ignores"},
+     .help = "exit with 1 also if the verdict is explained, or if there is a warning, for example that the table "
+             "ignores a key of --set"},
     {.name = "data",
      .letter = 'd',
-     .help = "read the data of tied tensors that are stored separately, and of tensors that could be tied, and report "
-             "whether they are equal"},
+     .help = "compare the data of tied tensors that are stored twice, and of tensors that could be tied"},
     {.name = "all",
      .letter = 'a',
-     .help = "list all findings, also those that the causes explain, and one line for each tensor"},
+     .help = "list also the findings that a cause explains, with one line for each tensor"},
     {CLI_OPTION_CLAIMS},
     {CLI_OPTION_EXPECT},
     {CLI_OPTION_TRACE},
@@ -50,7 +48,7 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"shapeproof check model.safetensors", "with the config.json beside it"},
     {"shapeproof check checkpoint/", "a directory: shards and config.json"},
-    {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained takes it whole"},
+    {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained loads it whole"},
     {"shapeproof check model.keras", "with the configuration that is in the file"},
     {"shapeproof check --list paths.txt --resume results.jsonl", "all checkpoints of a list, on all processors"},
     {"shapeproof check --list paths.txt --format junit -o results.xml", "the same as a test report for a CI system"},
@@ -272,15 +270,15 @@ static int run_check(const struct cli_args *args)
 }
 
 static const struct cli_term statuses[] = {
-    {"0", "the verdict is match or explained, and the loader that would read this file takes it whole. With --for, "
-          "only the named loaders count: each takes the file whole. With --for=none, only the verdict counts"},
-    {"1", "the verdict is differs, a loader does not take the file whole, or a claim of --claims fails; with --strict "
-          "also if the verdict is explained or there is a warning"},
+    {"0", "the verdict is match or explained, and the loader that would read this file loads it whole; with --for, "
+          "each named loader loads the file whole; with --for=none, the verdict is match or explained"},
+    {"1", "the verdict is differs, a loader does not load the file whole, or a claim of --claims fails; with "
+          "--strict, also if the verdict is explained or there is a warning"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a configuration or a file of expected differences is wrong"},
     {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the report could not be written"},
     {"5",
-     "not decided: there is no table for the architecture, no configuration, or a part of the model cannot be checked"},
+     "there is no table for the architecture, there is no configuration, or a part of the model cannot be checked"},
     {NULL, NULL},
 };
 
@@ -289,57 +287,63 @@ const struct cli_command cli_check = {
     .summary = "compare a checkpoint with the tensors that its configuration implies",
     .operands = "PATH",
     .description =
-        "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from a configuration, "
-        "and compares names, shapes, dtypes and ties. The configuration is the config.json beside the checkpoint, or "
-        "is given by --config, --model, --table and --set. A Keras model (.keras or .h5) contains its configuration. "
-        "Only headers are read, except with --data: it also reads tied tensors that are stored separately, and tensors "
-        "that could be tied because their shapes are equal, and reports whether their data are equal.\n"
+        "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from a "
+        "configuration, and compares names, shapes, dtypes and ties. The configuration is the config.json beside "
+        "the checkpoint, or is given by --config, --model, --table and --set. A Keras model (.keras or .h5) "
+        "contains its configuration. Only headers are read. With --data, the data of some tensors are read and "
+        "compared, too: tied tensors that are stored twice, and tensors of equal shape that could be tied.\n"
         "\n"
-        "The first line is the verdict and its reason. The verdict is 'match'; 'explained' if every difference has a "
-        "harmless cause, such as a prefix of all names; 'differs'; or 'unknown' if a part of the model cannot be "
-        "checked and the rest matches. The causes follow. A hyper-parameter is reported as a cause only if predicting "
-        "with the other value removes the findings. Other causes are inferred from names and shapes. The findings come "
+        "The report begins with the verdict and its reason. The verdict is 'match', 'explained', 'differs' or "
+        "'unknown'. It is 'explained' if every difference has a harmless cause, such as a prefix of all names. It "
+        "is 'unknown' if a part of the model cannot be checked and the rest matches. The causes come next. A "
+        "hyper-parameter is reported as a cause only if a prediction with another value of it removes differences. "
+        "Other causes are inferred from names and shapes. The findings, which are the single differences, come "
         "last. Names that differ only in their indices share a line: layers.{0-4,20-31} stands for exactly these "
-        "indices. The exit status is 0 for match and explained, 1 for differs, and 5 for unknown. It is also 1 if the "
-        "loader that would read this file does not take all of it, and also 5 if there is no configuration, or no "
-        "table for the architecture.\n"
+        "indices.\n"
         "\n"
-        "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
-        "hold several models. Each model that has weights is compared with the configuration in its folder; one line "
-        "has its verdict, and its report follows if it differs. A listed model that does not exist counts as a "
-        "difference. The exit status is the worst one, in the order 4, 3, 1, 5, 0. The options --config, --set, "
-        "--table, --claims, --expect and --vocabulary are for one model and are an error here. If a directory of "
-        "sentence-transformers has a model at its top, these options check that model alone.\n"
+        "The exit status is 0 for match and explained, 1 for differs, and 5 for unknown. It is 1 for any verdict if "
+        "the loader that would read this file does not load it whole. It is also 5 if there is no configuration, or "
+        "no table for the architecture.\n"
         "\n"
-        "With --claims FILE, the claims in FILE about the table of the checkpoint are evaluated too, as by 'prove "
-        "--checkpoint'. If one fails, the exit status is 1.\n"
+        "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) "
+        "may hold several models. Each model that has weights is compared with the configuration in its folder. Its "
+        "verdict is one line of the report, and its own report follows if it differs. A listed model that does not "
+        "exist is a difference. The exit status is the worst of all models; from worst to best, these are 4, 3, 1, "
+        "5, 0. The options --config, --set, --table, --claims, --expect and --vocabulary are for one model and are "
+        "an error here. There is one exception: if a directory of sentence-transformers has a model at its top, "
+        "these options select that model, and the others are not checked.\n"
         "\n"
-        "An adapter (LoRA and similar) is compared with the configuration of its base: that of --config (which may be "
-        "a pipeline of diffusers), otherwise the config.json beside the adapter, otherwise that of the base, if "
+        "With --claims FILE, the claims in FILE about the table of the checkpoint are evaluated too, as 'prove "
+        "--checkpoint' does. If one fails, the exit status is 1.\n"
+        "\n"
+        "An adapter (LoRA and similar) is compared with the configuration of its base model. --config gives this "
+        "configuration; it may also be a pipeline of diffusers. Without --config, the config.json beside the "
+        "adapter is used. If there is none, the config.json of the base model is used, provided that "
         "adapter_config.json names a local folder.\n"
         "\n"
         "The checkpoint may be remote: hf://ORG/NAME[@REVISION][/PATH] on the Hugging Face hub, or https://... Only "
         "headers are fetched, into a cache, and --data is refused.\n"
         "\n"
-        "A file that matches may still not load. If it is known which loader the file is for, a line of the report "
-        "says what this loader newly initialises and what it drops. --for reports on other loaders. A loader finds a "
-        "file in a directory by its name: model.safetensors, pytorch_model.bin, or an index of their shards, beside a "
-        "config.json. For such a file the exit status is 0 only if the loader takes it whole: nothing is newly "
-        "initialised, nothing is lost, and nothing has another shape. For a file of another name, and with --for none, "
-        "the verdict alone determines the exit status. With --for LOADER the exit status is 0 if each loader takes the "
+        "A file that matches may still not load. A loader loads a file whole if it newly initialises no parameter, "
+        "drops no tensor, and finds no tensor of another shape than it expects. If it is known which loader the "
+        "file is for, a line of the report says what this loader initialises and drops. --for reports on other "
+        "loaders. A loader finds a file in a directory by its name: model.safetensors, pytorch_model.bin, or an "
+        "index of their shards, beside a config.json. For a file of such a name, the exit status is 0 only if the "
+        "loader loads it whole. For a file of another name, and with --for none, the verdict alone determines the "
+        "exit status. With --for LOADER the verdict has no effect: the exit status is 0 if each loader loads the "
         "file whole, 1 if one does not, and 5 if that is not known.\n"
         "\n"
-        "With --list, every checkpoint of a list is checked in a process of its own. An error or a crash is recorded, "
-        "and the run continues. A line of JSON is written as soon as a check ends: the report, with the path and the "
-        "exit status. Empty lines of the list, lines that begin with '#' and repeated paths are skipped. --resume FILE "
-        "appends the lines to FILE and skips paths that have a line there. A check that takes longer than --timeout "
-        "seconds is ended and recorded as unreadable. The number of checkpoints with each verdict is written to "
-        "standard error at the end. The exit status is the worst one, in the order 2, 4, 3, 1, 5, 0.\n"
+        "With --list, every checkpoint of a list is checked in a process of its own. An error or a crash is "
+        "recorded, and the run continues. When a check ends, its report, with the path and the exit status, is "
+        "written as a line of JSON. Empty lines of the list, lines that begin with '#' and repeated paths are "
+        "skipped. --resume FILE appends the lines to FILE and skips paths that have a line there. A check that "
+        "takes longer than --timeout seconds is ended and recorded as unreadable. At the end, standard error has "
+        "the number of checkpoints with each verdict. The exit status is the worst of all checkpoints; from worst "
+        "to best, these are 2, 4, 3, 1, 5, 0.\n"
         "\n"
-        "--format sarif and --format junit write a document for CI systems: SARIF 2.1.0 with a result for each cause "
-        "and "
-        "finding, or JUnit XML with a test case for each checkpoint. A checkpoint that cannot be checked is in the "
-        "document, too. With --list, one document about all checkpoints is written at the end.",
+        "--format sarif and --format junit write a document for CI systems. SARIF 2.1.0 has a result for each cause "
+        "and finding; JUnit XML has a test case for each checkpoint. The document also has the checkpoints that "
+        "cannot be checked. With --list, one document about all checkpoints is written at the end.",
     .least = 0,
     .most = 1,
     .checkpoints = true,

@@ -39,10 +39,13 @@ struct cli_option {
 #define CLI_OPTION_OUTPUT                                                                                              \
     .name = "output", .letter = 'o', .argument = "FILE",                                                               \
     .help =                                                                                                            \
-        "write the output to FILE, which is replaced once all output is written; without output it stays as it was"
+        "write the output to FILE; an existing FILE is replaced only when the output is complete, and stays as it "    \
+        "was if there is no output"
 #define CLI_OPTION_JSON .name = "json", .help = "the same as --format json"
 #define CLI_OPTION_COLOR                                                                                               \
-    .name = "color", .argument = "auto|always|never", .help = "colour the text; auto, on a terminal, is the default"
+    .name = "color", .argument = "auto|always|never",                                                                  \
+    .help = "whether to colour the text; auto, the default, "                                                          \
+            "colours it on a terminal"
 #define CLI_OPTION_END .name = NULL
 
 struct cli_example {
@@ -136,7 +139,8 @@ int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *));
 /* ---- remote.c ---- */
 
 #define CLI_OPTION_OFFLINE                                                                                             \
-    .name = "offline", .help = "do not use the network: read remote checkpoints (https://, hf://) from the cache"
+    .name = "offline", .help = "do not use the network: read remote checkpoints (https://, hf://) from the cache "     \
+                               "alone"
 
 /* Fetches the headers of what the URL names; NULL after an error was printed, with its exit status in *status. The
  * path of the sparse cache is shapeproof_remote_path's. */
@@ -162,8 +166,7 @@ void cli_keep_error_part(struct cli_capture *capture, const char *path, int stat
 
 /* ---- trace.c ---- */
 
-#define CLI_OPTION_TRACE                                                                                               \
-    .name = "trace", .help = "write each attempt to stderr, with its result and the reason for which it was rejected"
+#define CLI_OPTION_TRACE .name = "trace", .help = "write each attempt to stderr, with its result or why it was rejected"
 
 /* For the options of a call: as --trace says. Static; NULL without it. */
 const struct shapeproof_watch *cli_watch(const struct cli_args *args);

@@ -34,35 +34,37 @@ const struct cli_command *cli_command_named(const char *name)
 }
 
 const char cli_path_alone[] =
-    "'shapeproof PATH' shows what the checkpoint at PATH holds, as 'shapeproof inspect --tree PATH' does: that needs "
-    "nothing but the file. 'shapeproof PATH OPTION...' is 'shapeproof inspect PATH OPTION...', without --tree. "
-    "'shapeproof check PATH' tells whether the checkpoint is what its configuration implies.";
+    "'shapeproof PATH' is 'shapeproof inspect --tree PATH': it lists what the checkpoint at PATH holds, and needs "
+    "no configuration. 'shapeproof PATH OPTION...' is 'shapeproof inspect PATH OPTION...', without --tree. "
+    "'shapeproof check PATH' compares the checkpoint with the tensors that its configuration implies.";
 
 const struct cli_term cli_exit_statuses[] = {
-    {"0", "success: a checkpoint matches or is explained, and its loader takes it whole; all claims are proved; or the "
-          "output "
-          "was printed"},
-    {"1", "a checkpoint differs, or its loader does not take it whole; a claim is refuted; there is no answer; or with "
-          "--strict there is a warning"},
+    {"0", "success: for example, the checkpoint matches and its loader loads it whole, or all claims are proved, or "
+          "the output was printed"},
+    {"1", "the answer is negative: for example, the checkpoint differs or its loader does not load it whole, or a "
+          "claim is refuted, or no solution exists; or with --strict there is a warning"},
     {"2", CLI_USAGE_STATUS},
-    {"3", "a table or a configuration is wrong"},
+    {"3", "a table, a configuration or a file of expected differences is wrong"},
     {"4", "a checkpoint is unreadable or malformed or could not be fetched, or the output could not be written"},
-    {"5", "not decided: there is no table for the architecture, or no proof"},
+    {"5", "the question cannot be decided: for example, there is no table for the architecture, no configuration, "
+          "or no proof"},
     {NULL, NULL},
 };
 
 const struct cli_term cli_environment[] = {
     {"SHAPEPROOF_TABLES",
      "files and folders of your own tables, colon-separated; they take precedence over the built-in ones"},
-    {"NO_COLOR", "if it is set and not empty, the output has no colour without --color=always"},
-    {"TERM", "if it is 'dumb', the output has no colour without --color=always"},
-    {"COLUMNS", "on a terminal, the width for the tables of inspect and tables, in place of the width of the terminal"},
+    {"NO_COLOR", "if set and not empty, the output is not coloured; --color=always overrides this"},
+    {"TERM", "if 'dumb', the output is not coloured; --color=always overrides this"},
+    {"COLUMNS", "the width of what inspect and tables print on a terminal; the width of the terminal is the default"},
     {"HF_TOKEN",
-     "the token for checkpoints of the Hugging Face hub (hf://). If it is not set, the token is read from the file "
-     "HF_TOKEN_PATH, $HF_HOME/token or ~/.cache/huggingface/token. It is sent only to the host of HF_ENDPOINT"},
+     "the token for checkpoints of the Hugging Face hub (hf://). If it is not set, the token is read from a file: "
+     "$HF_TOKEN_PATH if that variable is set, otherwise $HF_HOME/token if HF_HOME is set, otherwise "
+     "~/.cache/huggingface/token. The token is sent only to the host of HF_ENDPOINT"},
     {"HF_ENDPOINT", "the address of the hub; https://huggingface.co is the default"},
-    {"HF_HUB_OFFLINE", "if it is set and not 0, the same as --offline"},
-    {"XDG_CACHE_HOME", "fetched headers are kept in its folder shapeproof; ~/.cache is the default"},
+    {"HF_HUB_OFFLINE", "if set and not 0, the same as --offline"},
+    {"XDG_CACHE_HOME", "the folder of caches; fetched headers are kept in its subfolder shapeproof; ~/.cache is the "
+                       "default"},
     {NULL, NULL},
 };
 

@@ -13,7 +13,7 @@ static const struct cli_option options[] = {
      .help = "write the formulas for all values of the flags as a file of claims for 'prove --claims'; needs a TABLE"},
     {.name = "python",
      .help = "write the formulas for all values of the flags as a Python function with a self-test; needs a TABLE"},
-    {.name = "markdown", .help = "the same as --format markdown; with --latex the formulas are between dollar signs"},
+    {.name = "markdown", .help = "the same as --format markdown; with --latex, the formulas are in dollar signs"},
     {.name = "expanded", .help = "expand the formulas instead of collecting and factoring their terms"},
     {CLI_OPTION_FORMAT("text|json|markdown")},
     {CLI_OPTION_JSON},
@@ -105,15 +105,15 @@ const struct cli_command cli_derive = {
     .operands = "[TABLE|MODEL]",
     .description =
         "Prints the number of parameters of each group of TABLE, and of the whole table, as a formula in the "
-        "hyper-parameters. The formulas are for the default values of all flags; below them is what each condition "
-        "changes. Buffers and tensors that are tied to another do not count. Terms that are not polynomials, such as a "
-        "minimum or the number of layers of one kind, are left as they are. Hyper-parameters that are given by "
-        "--config, --set or the name of a published MODEL are replaced by their values.\n"
+        "hyper-parameters. The formulas are for the default values of all flags. Below the total, lines such as 'if "
+        "not tied' say what another value of a flag changes. Buffers and tensors that are tied to another do not "
+        "count. Terms that are not polynomials, such as a minimum or the number of layers of one kind, are left as "
+        "they are. If --config, --set or the name of a published MODEL gives the value of a hyper-parameter, the "
+        "formulas contain the value.\n"
         "\n"
-        "With --claims the formulas are for all values of the flags. In a formula, a flag is 1 if it is true and 0 "
-        "otherwise, and so is a condition in brackets, [n < 2]. 'prove --claims' proves these formulas, and refutes "
-        "them "
-        "if the table or a formula changes.\n"
+        "With --claims the formulas are for all values of the flags. In these formulas a flag stands for 1 if it is "
+        "true and for 0 otherwise. The same holds for a condition in brackets, such as [n < 2]. 'prove --claims' "
+        "proves these formulas. It refutes a formula if the table or the formula was changed.\n"
         "\n"
         "If a formula is longer than 100 characters, two things are abbreviated: a part that occurs several times "
         "becomes x_1, and a hyper-parameter without a letter in the table becomes its initials. A list below the "

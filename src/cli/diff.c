@@ -4,10 +4,13 @@
 #include "cli/near.h"
 
 static const struct cli_option options[] = {
-    {.name = "data", .letter = 'd', .help = "compare the data of the tensors too; without it only headers are read"},
+    {.name = "data",
+     .letter = 'd',
+     .help = "compare the data of the tensors too; without --data, only headers are "
+             "read"},
     {CLI_OPTION_EXPECT},
-    {.name = "strict", .help = "status 0 only if the verdict is same and there is no warning about A or B"},
-    {.name = "all", .letter = 'a', .help = "one line for each tensor; do not collapse indices"},
+    {.name = "strict", .help = "exit with 1 also if there is a warning about A or B"},
+    {.name = "all", .letter = 'a', .help = "write one line for each tensor; do not collapse indices"},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
@@ -19,7 +22,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
     {"shapeproof diff pytorch_model.bin model.safetensors", "whether a conversion kept everything"},
-    {"shapeproof diff --data before.pt after.pt", "whether a save and load brought the same bytes back"},
+    {"shapeproof diff --data before.pt after.pt", "whether saving and loading changed any data"},
     {"shapeproof diff model.weights.h5 model.pt", "Keras against PyTorch: names are translated"},
     {NULL, NULL},
 };
@@ -97,22 +100,23 @@ const struct cli_command cli_diff = {
     .summary = "compare two checkpoints, in any formats",
     .operands = "A B",
     .description =
-        "Compares the names, shapes, dtypes and ties of the checkpoints A and B (files, directories, or indices). With "
-        "--data it also compares their data: byte by byte, or by value if the floating-point dtypes differ or a matrix "
-        "is transposed. What cannot be compared is reported with the reason. A part of a file that cannot be read is a "
-        "warning.\n"
+        "Compares the names, shapes, dtypes and ties of the checkpoints A and B (files, directories, or indices). "
+        "With --data it also compares their data, byte by byte. Data are compared by value if the floating-point "
+        "dtypes differ or a matrix is transposed. If data cannot be compared, the report gives the reason. If a "
+        "part of a file cannot be read, there is a warning.\n"
         "\n"
-        "A renamed tensor is a difference, but it is matched if the renaming is clear: a prefix, another word for a "
-        "component, the names of another program, the names of Keras and PyTorch. Between Keras and PyTorch, kernels "
-        "are also transposed, and layers are matched by their variables. A .keras archive and an .h5 of one Keras "
-        "model name its variables differently. If one of the files has the configuration of the model, the variables "
-        "are matched by it and do not count as renamed. A weight that only one of the files quantises is reported as "
-        "quantised. Two things are not differences: a tied name that the format of a file cannot store, and the state "
-        "of an optimizer or trainer in only one file.\n"
+        "A renamed tensor is a difference. It is still matched with its counterpart if the renaming is clear: a "
+        "prefix, another word for a component, the names of another program, or the names of Keras and PyTorch. "
+        "Between Keras and PyTorch, kernels are also transposed, and layers are matched by their variables. A "
+        ".keras archive and an .h5 file name the variables of one Keras model differently. If one of the files has "
+        "the configuration of the model, diff matches these variables by the configuration, and they do not count "
+        "as renamed. A weight that only one of the files quantises is reported as quantised. Two things are not "
+        "differences: a tied name that the format of a file cannot store, and the state of an optimizer or trainer "
+        "that only one file has.\n"
         "\n"
-        "The first line is the verdict, 'same' or 'differs', and its reason. The exit status is 0 for same and 1 for "
-        "differs. With --strict it is also 1 if there is a warning about A or B: a part cannot be read, or unpickling "
-        "would call a function.",
+        "The first line is the verdict, 'same' or 'differs', and its reason. The exit status is 0 for same and 1 "
+        "for differs. With --strict it is also 1 if there is a warning about A or B, such as that a part cannot be "
+        "read or that unpickling would call a function.",
     .least = 2,
     .most = 2,
     .checkpoints = true,

@@ -21,8 +21,7 @@ static const struct cli_option options[] = {
     {.name = "checkpoint",
      .letter = 'k',
      .argument = "PATH",
-     .help = "use the hyper-parameters of this checkpoint; stored([group]), stored(total) and stored(bytes) are what "
-             "it stores"},
+     .help = "use the hyper-parameters of this checkpoint, and let expressions contain stored(...)"},
     {CLI_OPTION_VOCABULARY},
     {.name = "for",
      .argument = "KEY=VALUES",
@@ -531,23 +530,24 @@ static const struct cli_term statuses[] = {
 
 const struct cli_command cli_eval = {
     .name = "eval",
-    .summary = "compute expressions: shares of a total, differences, what a change would cost",
+    .summary = "compute expressions, such as the share of a group or the cost of a change",
     .operands = "[TABLE|MODEL] EXPRESSION...",
     .description =
-        "Prints the value of each EXPRESSION. The hyper-parameters are those of a published MODEL, or the defaults of "
-        "TABLE with the values of --set. With --config, --model or --checkpoint, the hyper-parameters and the table "
-        "come from the configuration; every argument is then an EXPRESSION, also the first.\n"
+        "Prints the value of each EXPRESSION. The hyper-parameters are those of a published MODEL, or the defaults "
+        "of TABLE with the values of --set. With --config, --model or --checkpoint, the hyper-parameters and the "
+        "table come from the configuration; then every argument is an EXPRESSION, even the first.\n"
         "\n"
-        "An expression is written in the language of tables. In addition, / may give a fraction, and [group] and total "
-        "are numbers of parameters. Parentheses after [group] or total change hyper-parameters: "
-        "total(vocab_size=128000), [attention](n_layer=4). With --checkpoint, stored([group]), stored(total) and "
-        "stored(bytes) are what the checkpoint stores. A letter that the table does not define has its usual meaning: "
-        "d is the width, L the number of layers. An argument of the form NAME = EXPRESSION defines such a letter.\n"
+        "An expression is written in the language of tables, with these additions. / may give a fraction. [group] "
+        "is the number of parameters of a group, and total that of the table. Parentheses after them change "
+        "hyper-parameters: total(vocab_size=128000), [attention](n_layer=4). With --checkpoint, stored([group]) and "
+        "stored(total) are the numbers of parameters that the checkpoint stores, and stored(bytes) is the number of "
+        "bytes. A letter that the table does not define has its usual meaning: d is the width, L the number of "
+        "layers. An argument of the form NAME = EXPRESSION defines such a letter.\n"
         "\n"
-        "Integers and fractions are computed exactly. A fraction is printed as a decimal number, followed by the exact "
-        "fraction; with --for or --csv, as a decimal number alone. An expression that contains a number with a decimal "
-        "point has a floating-point result. With --for there is a row for each value of a hyper-parameter; if the "
-        "table cannot be predicted for a value, its row gives the reason.",
+        "Integers and fractions are computed exactly. A fraction is printed as a decimal number, followed by the "
+        "exact fraction. With --for or --csv the exact fraction is omitted. If an expression contains a number with "
+        "a decimal point, its result is a floating-point number. With --for there is a row for each value of a "
+        "hyper-parameter. If nothing can be predicted for a value, its row gives the reason.",
     .least = 1,
     .most = CLI_MANY,
     .options = options,

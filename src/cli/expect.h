@@ -7,7 +7,8 @@
 
 #define CLI_OPTION_EXPECT                                                                                              \
     .name = "expect", .letter = 'e', .argument = "FILE",                                                               \
-    .help = "expected differences, each with a reason; they become notes and do not count"
+    .help = "a file of expected differences, each with a reason; they are listed as notes and do not change the "      \
+            "verdict"
 #define CLI_OPTION_TODAY                                                                                               \
     .name = "today", .argument = "YYYY-MM-DD", .hidden = true,                                                         \
     .help = "the day on which expectations expire or not, for tests"

@@ -124,10 +124,10 @@ const struct cli_command cli_fmt = {
     .summary = "format table files in the style of the built-in ones",
     .operands = "[FILE]...",
     .description =
-        "Prints each table file in the format of the built-in tables: names, shapes, conditions and comments stand in "
-        "columns. The meaning does not change, comments and blank lines keep their places, and formatting twice is the "
-        "same as formatting once. Without FILE, or if FILE is -, it reads standard input. A file with a mistake is not "
-        "changed.",
+        "Prints each table file in the format of the built-in tables: names, shapes, conditions and comments stand "
+        "in columns. The meaning of the table does not change, and comments and blank lines stay in place. "
+        "Formatting a formatted file changes nothing. Without FILE, or if FILE is -, standard input is read. A file "
+        "with a mistake is not changed.",
     .least = 0,
     .most = CLI_MANY,
     .options = options,

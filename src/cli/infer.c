@@ -6,8 +6,11 @@
 
 static const struct cli_option options[] = {
     {CLI_OPTION_TABLE},
-    {.name = "emit-config", .letter = 'E', .help = "write a config.json for check instead of the report"},
-    {.name = "all", .letter = 'a', .help = "one line for each tensor that is not explained; do not collapse indices"},
+    {.name = "emit-config", .letter = 'E', .help = "instead of the report, write a config.json that check can use"},
+    {.name = "all",
+     .letter = 'a',
+     .help = "write one line for each tensor that is not explained; do not collapse "
+             "indices"},
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_FORMAT("text|json")},
@@ -92,18 +95,19 @@ const struct cli_command cli_infer = {
     .summary = "find the table and the hyper-parameters that explain a checkpoint",
     .operands = "PATH",
     .description =
-        "Reads the checkpoint at PATH (a file, a directory, or an index) without a configuration. It finds the table "
-        "whose names match, and derives each hyper-parameter from a dimension, a number in a name, or the presence of "
-        "a tensor. Then it predicts all tensors from the result; a tensor is explained if it equals its prediction. "
-        "Only headers are read.\n"
+        "Reads the checkpoint at PATH (a file, a directory, or an index) without a configuration. It finds the "
+        "table whose names match, and derives each hyper-parameter from a dimension, a number in a name, or the "
+        "presence of a tensor. Then it predicts all tensors from these hyper-parameters. A tensor of the file is "
+        "explained if the prediction has the same tensor. Only headers are read.\n"
         "\n"
-        "The first line is the table and the number of tensors that it explains. Each hyper-parameter is printed with "
-        "its evidence. Values that the file does not determine, such as how many heads share a projection, are listed "
-        "separately, with a default or a usual value. Other tables that predict the same tensors are listed too.\n"
+        "The report begins with the table and the number of tensors that it explains. Each hyper-parameter is "
+        "printed with its evidence. Some values are not determined by the file, such as the number of heads of a "
+        "projection. They are listed separately, with a default or a usual value. Other tables that predict the "
+        "same tensors are listed too.\n"
         "\n"
         "The exit status is 0 if every tensor is explained and none is missing, 1 if some are not explained or "
-        "missing, and 5 if no table fits. A table fits if it explains most tensors of the file, among them tensors of "
-        "a layer, and if the file has most of the kinds of tensors in the table.",
+        "missing, and 5 if no table fits. A table fits under three conditions: it explains most tensors of the "
+        "file, it explains tensors of a layer, and the file has most of the kinds of tensors that the table has.",
     .least = 1,
     .most = 1,
     .checkpoints = true,

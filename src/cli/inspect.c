@@ -11,32 +11,31 @@
 static const struct cli_option options[] = {
     {.name = "tree",
      .letter = 't',
-     .help = "nest the names, with sub-totals; equal siblings are shown once, as layers.{0-11}"},
+     .help = "show the names as a tree, with sub-totals; equal subtrees share a line, such as layers.{0-11}"},
     {.name = "depth",
      .letter = 'd',
      .argument = "N",
-     .help = "sub-totals for the first N components of the names; with --tree, unfold N levels"},
+     .help = "print one sub-total for all names that share their first N components; with --tree, show N levels"},
     {.name = "totals", .help = "print the totals without the tensors"},
     {.name = "sort",
      .letter = 's',
      .argument = "file|name|size",
-     .help = "order of the tensors: as in the file (the default), by name with 2 before 10, or the largest first"},
+     .help = "the order of the tensors: as in the file (the default), by name with 2 before 10, or largest first"},
     {.name = "filter",
      .letter = 'f',
      .argument = "GLOB",
-     .help = "only the tensors whose whole name matches a shell pattern, such as '*.bias'; the totals cover these "
-             "tensors only"},
+     .help = "list only tensors whose whole name matches a shell pattern, such as '*.bias'; the totals are of these "
+             "tensors"},
     {.name = "by",
      .argument = "group",
-     .help = "for each group of the table: its formula, the predicted and the stored number of parameters; needs the "
-             "configuration "
-             "beside FILE, or --config, --set and --table"},
+     .help = "print for each group of the table its formula, and its number of parameters as predicted and as "
+             "stored; needs a configuration beside FILE, or --config, --set or --table"},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
     {.name = "strict",
-     .help = "status 1 if there is a warning about a FILE, for example that unpickling it would run a function"},
+     .help = "exit with 1 if there is a warning about a FILE, for example that unpickling it would call a function"},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_FORMAT("text|json|jsonl|csv")},
     {CLI_OPTION_JSON},
@@ -48,8 +47,8 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"shapeproof inspect model.safetensors", "every tensor with its dtype, shape and size"},
     {"shapeproof inspect --tree checkpoint/", "the structure of a sharded checkpoint"},
-    {"shapeproof inspect -d 2 model.pt", "where the parameters are"},
-    {"shapeproof inspect --by group model/", "what its attention, its feed-forward layers and the like hold"},
+    {"shapeproof inspect -d 2 model.pt", "the number of parameters of each part"},
+    {"shapeproof inspect --by group model/", "the parameters of its attention, its feed-forward layers, and so on"},
     {"shapeproof inspect --json model.h5 | jq .totals.unique_parameters", "one number for a script"},
     {NULL, NULL},
 };
@@ -220,30 +219,32 @@ static const struct cli_term statuses[] = {
 
 const struct cli_command cli_inspect = {
     .name = "inspect",
-    .summary = "list what checkpoints hold: tensors, dtypes, shapes, ties, totals",
+    .summary = "list the tensors of checkpoints, with dtypes, shapes, ties and totals",
     .operands = "FILE...",
     .description =
-        "Reads the headers of each FILE and lists its tensors. Weights are not read, but a compressed file has to be "
-        "inflated. A FILE is a checkpoint in any supported format, a directory, or an index (*.index.json), whose "
-        "shards are read as one checkpoint; - is standard input. Nothing in a FILE is executed.\n"
+        "Reads the headers of each FILE and lists its tensors. Weights are not read, but a compressed file has to "
+        "be inflated. A FILE is a checkpoint in any supported format, a directory, or - for standard input. It may "
+        "also be an index (*.index.json), whose shards are read as one checkpoint. Nothing in a FILE is executed.\n"
         "\n"
-        "A tensor with the same storage as an earlier one is marked as the same as that one, and their parameters "
-        "count once. Warnings about a FILE go to standard error, or with --json into the document.\n"
+        "If a tensor shares the storage of an earlier one, it is marked with 'same as' and the name of that one, "
+        "and the parameters of both count once. Warnings about a FILE go to standard error, or with --json into the "
+        "document.\n"
         "\n"
-        "The parameters of a FILE are the elements that it stores. If the weights are quantised, an extra line has the "
-        "number of parameters before quantisation, computed from the config.json beside the FILE, or inferred from "
-        "names and shapes.\n"
+        "The parameters of a FILE are the elements that it stores. If the weights are quantised, an extra line has "
+        "the number of parameters before quantisation. It is computed from the config.json beside the FILE, or "
+        "inferred from names and shapes.\n"
         "\n"
-        "With --strict the exit status is 1 if there is a warning about a FILE. Use it to reject files from untrusted "
-        "sources: functions that unpickling a FILE would call and that can run code are a warning, and are listed in a "
-        "line of the report.\n"
+        "With --strict the exit status is 1 if there is a warning about a FILE. Use it to reject files from "
+        "untrusted sources: there is a warning if unpickling a FILE would call a function that can run code, and a "
+        "line of the report names the function.\n"
         "\n"
-        "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) may "
-        "hold several models. Each is listed like a FILE of its own, and a table has the totals of all.\n"
+        "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) "
+        "may hold several models. Each model is listed like a FILE of its own. A table at the end has the totals of "
+        "all models.\n"
         "\n"
-        "With --json the output has one document of the schema shapeproof.inspect/1 for each FILE. If a FILE cannot be "
-        "read, there is a line on standard error and no document for it. The others are still listed, and the exit "
-        "status is 4.",
+        "With --json the output has one document of the schema shapeproof.inspect/1 for each FILE. If a FILE cannot "
+        "be read, there is a line on standard error and no document for it. The others are still listed, and the "
+        "exit status is 4.",
     .least = 1,
     .most = CLI_MANY,
     .checkpoints = true,

@@ -11,11 +11,12 @@ static const struct cli_option options[] = {
     {.name = "name", .argument = "NAME", .help = "the name of the table; the model_type is the default"},
     {.name = "like",
      .argument = "TABLE",
-     .help = "extend this table; if that is not possible, only give the hyper-parameters the same letters"},
+     .help = "extend this table; if that is not possible, only use its letters for the hyper-parameters"},
     {.name = "partial", .help = "write the table even if it does not explain every tensor; the others become comments"},
     {.name = "all",
      .letter = 'a',
-     .help = "list every tensor that is not explained and every undecided expression, with all rows that it affects"},
+     .help = "list every tensor that is not explained, and every undecided expression with all lines of the table "
+             "that contain it"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
@@ -146,16 +147,16 @@ const struct cli_command cli_learn = {
     .summary = "write a table that explains given checkpoints",
     .operands = "CHECKPOINT...",
     .description =
-        "Reads each CHECKPOINT (a file or a directory) and the configuration beside it. The checkpoints have one "
-        "architecture, in different sizes or with different flags. For each dimension, loop bound and condition, learn "
-        "finds the smallest expression in the keys of the configuration that holds for all checkpoints, and writes the "
-        "table. Only headers are read.\n"
+        "Reads each CHECKPOINT (a file or a directory) and the configuration beside it. All checkpoints must have "
+        "one architecture; they should differ in their sizes and flags. For each dimension, loop bound and "
+        "condition, learn finds the smallest expression in the keys of the configuration that holds for all "
+        "checkpoints. The table consists of these expressions. Only headers are read.\n"
         "\n"
-        "Before the table is written, it is expanded for each checkpoint and compared with the file. Tensors that it "
-        "does not explain are listed; the table is then written only with --partial. If several expressions are "
-        "possible, the others are listed on stderr and in a comment of the table, with the checkpoint that would "
-        "decide between them. If an existing table explains most of every checkpoint, the new table extends it and "
-        "contains only the differences.\n"
+        "Before the table is written, it is expanded for each checkpoint and compared with the file. If it does not "
+        "explain a tensor, the tensor is listed, and the table is written only with --partial. If several "
+        "expressions are possible, the table has one of them. The others are listed on stderr and in a comment of "
+        "the table, together with a checkpoint that would decide between them. If an existing table explains most "
+        "tensors of every checkpoint, the new table extends that table and contains only the differences.\n"
         "\n"
         "The exit status is 0 if every tensor is explained, and 1 if some are not.",
     .least = 1,

@@ -7,8 +7,8 @@
 
 #define CLI_OPTION_LIST                                                                                                \
     .name = "list", .letter = 'l', .argument = "FILE",                                                                 \
-    .help = "process the checkpoints that FILE lists, one path a line, and write a line of JSON for each; - is "       \
-            "standard input"
+    .help = "process each checkpoint whose path is a line of FILE (- is standard input), and write a line of JSON "    \
+            "for each"
 #define CLI_OPTION_RESUME                                                                                              \
     .name = "resume", .argument = "FILE",                                                                              \
     .help = "with --list: append the lines to FILE, and skip the paths that have a line there"

@@ -17,7 +17,7 @@ static const struct cli_example examples[] = {
     {"shapeproof models llama", "those with llama in their name or model_type"},
     {"shapeproof models gpt2-xl", "one, with its source and its hyper-parameters"},
     {"shapeproof predict gpt2-xl", "the tensors of a published model"},
-    {"shapeproof check CHECKPOINT --model llama-3-8b", "whether a checkpoint is one"},
+    {"shapeproof check CHECKPOINT --model llama-3-8b", "whether a checkpoint is Llama 3 8B"},
     {NULL, NULL},
 };
 
@@ -81,16 +81,16 @@ static const struct cli_term statuses[] = {
 
 const struct cli_command cli_models = {
     .name = "models",
-    .summary = "list the published models that are known by name",
+    .summary = "list the published models whose hyper-parameters are built in",
     .operands = "[MODEL|FILTER]",
     .description =
-        "Lists the published models whose hyper-parameters are built in: the number of parameters that their authors "
-        "give, the number that their framework counts, the model_type, and the name on the Hugging Face hub. FILTER "
-        "selects the models that have it in their name, their name on the hub or their model_type. The name of a MODEL "
-        "prints its source and its hyper-parameters.\n"
+        "Lists the published models whose hyper-parameters are built in. For each, it prints the number of "
+        "parameters that the authors give, the number that the framework counts, the model_type, and the name on "
+        "the Hugging Face hub. FILTER is a string: only models whose name, name on the hub or model_type contains "
+        "it are listed. For the name of a MODEL, the source and the hyper-parameters of this model are printed.\n"
         "\n"
-        "predict, derive, eval, prove and solve accept the name of a model instead of the name of a table. They and "
-        "check also accept it as --model, instead of a configuration.",
+        "predict, derive, eval, prove and solve accept the name of a model instead of the name of a table. These "
+        "commands and check also accept it as --model, instead of a configuration.",
     .least = 0,
     .most = 1,
     .options = options,

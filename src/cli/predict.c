@@ -8,8 +8,8 @@ static const struct cli_option options[] = {
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
-    {.name = "all", .letter = 'a', .help = "one line for each tensor; do not collapse indices"},
-    {.name = "formulas", .letter = 'f', .help = "print a formula beside each sub-total"},
+    {.name = "all", .letter = 'a', .help = "write one line for each tensor; do not collapse indices"},
+    {.name = "formulas", .letter = 'f', .help = "print the formula of each sub-total beside it"},
     {.name = "stored",
      .letter = 's',
      .help = "list the tensors that a quantised checkpoint stores in place of its weights"},
@@ -114,12 +114,13 @@ const struct cli_command cli_predict = {
     .operands = "[TABLE|MODEL]",
     .description =
         "Lists the tensors that a table predicts for given hyper-parameters: by group, with shapes, sub-totals and "
-        "totals. Also lists each hyper-parameter with its value and the source of the value.\n"
+        "totals. Each hyper-parameter is listed with its value and the source of the value.\n"
         "\n"
         "TABLE is the name of a table ('shapeproof tables' lists them). MODEL is the name of a published model "
-        "('shapeproof models'), whose hyper-parameters are then used. Without either, model_type and architectures of "
-        "the configuration select the table; if there is none, the exit status is 5. A hyper-parameter that is not "
-        "given has the default of the table. If the table has no default for it, the exit status is 3.",
+        "('shapeproof models' lists them), whose hyper-parameters are then used. If neither is given, model_type "
+        "and architectures of the configuration select the table; if no table is for them, the exit status is 5. A "
+        "hyper-parameter that is not given has its default in the table. If the table has no default for it, the "
+        "exit status is 3.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -12,12 +12,10 @@ static const struct cli_option options[] = {
     {.name = "claim",
      .argument = "TEXT",
      .help = "a claim, such as 'total = V*E', or a definition for the claims, such as 'd = n_embd'; may be repeated"},
-    {.name = "checkpoint",
-     .letter = 'k',
-     .argument = "PATH",
-     .help = "evaluate the claims for this checkpoint: the value of the formula, the prediction, the stored number"},
+    {.name = "checkpoint", .letter = 'k', .argument = "PATH", .help = "evaluate the claims for this checkpoint"},
     {.name = "infer",
-     .help = "with --checkpoint: infer the table and the hyper-parameters from names and shapes, as infer does"},
+     .help = "with --checkpoint: infer the table and the hyper-parameters from names and shapes, as the command "
+             "infer does"},
     {.name = "alone",
      .help = "with --checkpoint: use no table; claims take sizes and counts from the file, such as 'E = "
              "dim(wte.weight, 1)'"},
@@ -26,19 +24,20 @@ static const struct cli_option options[] = {
     {CLI_OPTION_SET},
     {.name = "at",
      .argument = "POINT",
-     .help = "evaluate at the hyper-parameters of a counter-example, as prove prints it: 'E = 1, N = 1, the others 1'"},
+     .help = "evaluate at the hyper-parameters of a counter-example, written as prove prints it: 'E = 1, N = 1, the "
+             "others 1'"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
     {.name = "allow",
      .argument = "proved|tested",
-     .help = "which verdicts are accepted: PROVED alone, the default, or TESTED as well"},
+     .help = "the verdict that a claim must have for exit status 0: PROVED (the default), or TESTED or PROVED"},
     {.name = "explain",
      .help = "print the proof of every verdict: the polynomials of both sides, for each case; not with a checkpoint or "
              "hyper-parameters"},
     {.name = "all",
      .letter = 'a',
-     .help = "show also the claims that are proved; with --checkpoint, also errata and claims about other "
-             "hyper-parameters"},
+     .help = "list also the claims that are proved; with --checkpoint, also errata and claims that are not about "
+             "its hyper-parameters"},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_LIST},
     {CLI_OPTION_RESUME},
@@ -53,7 +52,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
     {"shapeproof prove", "every claim about every table"},
-    {"shapeproof prove --all gpt2", "every claim about one table, with those that are proved"},
+    {"shapeproof prove --all gpt2", "every claim about one table, even those that are proved"},
     {"shapeproof prove --claims paper.shapes", "the formulas of a paper"},
     {"shapeproof prove gpt2 --claim 'total = V*E + 12*L*d^2'", "a formula of your own"},
     {"shapeproof prove gpt2-xl --claim 'total = V*d + 12*L*d^2'", "what a formula gives for a published model"},
@@ -456,43 +455,46 @@ const struct cli_command cli_prove = {
     .summary = "prove or refute formulas for the number of parameters of a table",
     .operands = "[TABLE...|MODEL]",
     .description =
-        "Proves or refutes the claims about each TABLE: all of them, or with --claim only the claim that is given. "
-        "Without a TABLE, the claims are those in the files of --claims, or without --claims all built-in ones. Both "
-        "sides of a claim are written as polynomials and subtracted. The verdict is PROVED if the claim holds for all "
-        "hyper-parameters; REFUTED, with the difference and a small counter-example; TESTED if there is no proof, but "
-        "the claim held at every tested point; or UNDECIDED, with the reason.\n"
+        "Proves or refutes all claims about each TABLE, or with --claim only the given claim. If no TABLE is given, "
+        "the claims are those in the files of --claims; without --claims, they are all built-in ones. Both sides of "
+        "a claim are written as polynomials and subtracted. The verdict is PROVED if the claim holds for all "
+        "hyper-parameters. It is REFUTED if the claim is false; the difference and a small counter-example are "
+        "printed. It is TESTED if there is no proof, but the claim held at every tested point. Otherwise it is "
+        "UNDECIDED, and the reason is printed.\n"
         "\n"
         "Claims are in table files, or in files of their own (--claims), which begin with 'claims for TABLE'. A "
-        "published error is marked 'erratum': it must be refuted. The exit status is 1 if a claim is refuted or an "
-        "erratum is proved. Otherwise it is 5 if a claim is undecided, or TESTED without --allow tested.\n"
+        "claim that a publication makes in error is marked 'erratum': it must be refuted. The exit status is 1 if a "
+        "claim is refuted or an erratum is proved. Otherwise it is 5 if a claim is undecided, or if one is TESTED "
+        "and --allow tested is not given.\n"
         "\n"
         "With --explain, the proof follows each claim: the expanded polynomial of both sides, for each case of the "
-        "conditions in the claim. A proof by cases also lists the assumption of each case. In an assumption "
-        "such as 'L = F + q1', q1 stands for any integer from 0 up.\n"
+        "conditions in the claim. A proof by cases also lists the assumption of each case. In an assumption such as "
+        "'L = F + q1', q1 stands for any integer from 0 up.\n"
         "\n"
-        "With the name of a published MODEL, or with hyper-parameters (--config, --model or --set), the claims about "
-        "its table are evaluated at these hyper-parameters: the value of the formula and the prediction of the table. "
-        "Without --claim and --claims, the number of parameters that the authors of the model give is evaluated as a "
-        "claim too.\n"
+        "With the name of a published MODEL, or with hyper-parameters (--config, --model or --set), the claims "
+        "about its table are evaluated at these hyper-parameters: the value of the formula is compared with the "
+        "prediction of the table. Without --claim and --claims, the number of parameters that the authors of the "
+        "model give is evaluated as a claim too.\n"
         "\n"
         "With --checkpoint, the claims about the table of a checkpoint are evaluated at its hyper-parameters, which "
-        "are determined as in 'check'. Each claim has three numbers: the value of the formula, the prediction of the "
-        "table, and what the file stores. The report lists the terms and tensors that make up a difference. If a claim "
-        "holds only for certain values of hyper-parameters, and this checkpoint has them, the verdict is 'PROVED "
-        "when', followed by these values. In a claim of --claim, a letter that the table does not define has its usual "
-        "meaning: d is the width, L the number of layers. Optional tensors and buffers do not count. A tied tensor "
-        "counts once, and again if the file stores it again.\n"
+        "are determined as in 'check'. For each claim, three numbers are printed: the value of the formula, the "
+        "prediction of the table, and the number that the file stores. If they differ, the report lists the terms "
+        "and tensors that make up the difference. A claim may hold only for certain values of hyper-parameters. If "
+        "this checkpoint has these values, the verdict is 'PROVED when', followed by the values. In a claim of "
+        "--claim, a letter that the table does not define has its usual meaning: d is the width, L the number of "
+        "layers. Optional tensors and buffers do not count. A tied tensor counts once; if the file stores it twice, "
+        "it counts twice in the stored number.\n"
         "\n"
-        "With --infer, the table and the hyper-parameters are inferred from the names and shapes of the file. Values "
-        "that these do not determine are listed as guessed.\n"
+        "With --infer, the table and the hyper-parameters are inferred from the names and shapes of the file. "
+        "Values that names and shapes do not determine are listed as guessed.\n"
         "\n"
         "With --alone, no table and no configuration are needed: claims 'for checkpoint' and those of --claim take "
-        "their values from the file. dim(NAME, 1) is the second dimension of a tensor, dim(NAME, 0) the first. "
-        "count(NAME) is the number of tensors, and elements(NAME) the number of their elements; {i} in NAME stands for "
-        "any number and * for any string.\n"
+        "their values from the file. dim(NAME, 0) is the first dimension of the tensor NAME, and dim(NAME, 1) the "
+        "second. count(NAME) is the number of tensors with this name, and elements(NAME) the number of their "
+        "elements. In NAME, {i} stands for any number and * for any string.\n"
         "\n"
-        "With --list, the claims are evaluated for each checkpoint of a list, in a process of its own, and there is a "
-        "line of JSON for each.",
+        "With --list, the claims are evaluated for each checkpoint of a list, in a process of its own. A line of "
+        "JSON is written for each checkpoint.",
     .least = 0,
     .most = CLI_MANY,
     .options = options,

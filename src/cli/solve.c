@@ -11,15 +11,15 @@ static const struct cli_option options[] = {
      .letter = 'r',
      .argument = "FIGURE",
      .help = "the number of parameters as a publication prints it: 65M, 1.5B"},
-    {.name = "within", .argument = "PERCENT", .help = "with --total: how far a total may differ from N"},
+    {.name = "within", .argument = "PERCENT", .help = "with --total: by how much a total may differ from N"},
     {.name = "group",
      .letter = 'g',
      .argument = "GROUP",
      .help = "count the parameters of one group instead of the whole table"},
-    {.name = "free", .argument = "KEY,KEY", .help = "up to three hyper-parameters that change together"},
+    {.name = "free", .argument = "KEY,KEY", .help = "two or three hyper-parameters that change together"},
     {.name = "keep",
      .argument = "KEY/KEY",
-     .help = "with --free: keep the ratio of two hyper-parameters: if one changes, the other follows; may be repeated"},
+     .help = "with --free: keep the ratio of two hyper-parameters; may be repeated"},
     {.name = "all", .help = "with --free: try every integer, not only multiples of 64"},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_MODEL},
@@ -38,7 +38,7 @@ static const struct cli_example examples[] = {
     {"shapeproof solve gpt2 --total 350000000 --within 2%", "single changes that give about 350M parameters"},
     {"shapeproof solve attention_is_all_you_need --rounds-to 65M", "the vocabularies that fit the figure of the paper"},
     {"shapeproof solve gpt2-medium --rounds-to 1.5B --free n_layer,n_embd --keep n_embd/n_head",
-     "depths and widths of a larger model whose heads are as wide as now"},
+     "depths and widths of a larger model with heads of the same width"},
     {NULL, NULL},
 };
 
@@ -199,19 +199,22 @@ const struct cli_command cli_solve = {
     .summary = "find hyper-parameters that give a number of parameters",
     .operands = "[TABLE|MODEL]",
     .description =
-        "Finds, for each hyper-parameter of TABLE, the values that give exactly N parameters; all others have the "
-        "values of --config, --set and the defaults of the table. With --rounds-to it finds the ranges of values whose "
-        "total rounds to FIGURE; with --within, the ranges whose total differs from N by at most PERCENT.\n"
+        "Changes one hyper-parameter of TABLE at a time, and finds the values of it for which the table has exactly "
+        "N parameters. It may be an integer, a flag, or one number in a list. All others keep their current values, "
+        "which are those of --config and --set, and otherwise the defaults of the table. With --rounds-to, solve "
+        "finds the ranges of values whose total rounds to FIGURE. With --within, it finds the ranges whose total "
+        "differs from N by at most PERCENT.\n"
         "\n"
-        "One hyper-parameter at a time is changed: a whole number, a flag, or one number in a list. Flags are listed "
-        "first, then powers of two, multiples of 64, multiples of 8, small numbers, other numbers; within each class, "
-        "the value closest to the current one is first. The exit status is 1 if no value gives the total.\n"
+        "Flags are listed first, then powers of two, multiples of 64, multiples of 8, small numbers, and other "
+        "numbers. Within each class, the value closest to the current one is first. The exit status is 1 if no "
+        "value gives the total.\n"
         "\n"
-        "With --free the hyper-parameters KEY,KEY change together, each between 1/32 and 32 times its current value. A "
-        "hyper-parameter that --keep ties to one of them follows it. If the current value is a multiple of 64, the "
-        "multiples of 64 are tried; otherwise all integers up to 256, and above that the multiples of 64. --all tries "
-        "every integer. Round numbers (powers of two, multiples of 128, and multiples of 4 that are less than 128) "
-        "that change all keys by nearly the same factor are listed first.",
+        "With --free the hyper-parameters KEY,KEY change together, each between 1/32 and 32 times its current "
+        "value. --keep KEY/KEY keeps the ratio of two hyper-parameters: if one changes, so does the other. If the "
+        "current value is a multiple of 64, the multiples of 64 are tried. Otherwise all integers up to 256, and "
+        "the multiples of 64 above 256, are tried. --all tries every integer. Answers with round numbers that "
+        "change all keys by nearly the same factor are listed first. Round numbers are powers of two, multiples of "
+        "128, and multiples of 4 below 128.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -11,11 +11,11 @@
             "a GGUF or Keras model, which contains them"
 #define CLI_OPTION_SET                                                                                                 \
     .name = "set", .letter = 'S', .argument = "KEY=VALUE",                                                             \
-    .help = "set one hyper-parameter, in place of its value in the file; may be repeated; text_config.KEY sets KEY "   \
-            "in text_config"
+    .help = "set one hyper-parameter; this overrides the configuration; may be repeated; text_config.KEY sets KEY "    \
+            "in the object text_config"
 #define CLI_OPTION_TABLE                                                                                               \
     .name = "table", .letter = 'T', .argument = "TABLE|FILE",                                                          \
-    .help = "your own table file, a folder of such files, or the name of a table"
+    .help = "the name of a table, a table file of your own, or a folder of such files"
 #define CLI_OPTION_MODEL                                                                                               \
     .name = "model", .letter = 'm', .argument = "MODEL",                                                               \
     .help = "the hyper-parameters of a published model, in place of a configuration; 'shapeproof models' lists them"
@@ -24,9 +24,9 @@
 #define CLI_OPTION_VOCABULARY                                                                                          \
     .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
     .help =                                                                                                            \
-        "how to get the vocabulary sizes if a .hpm file does not give them: count the tokens in the training texts "   \
-        "that it names, by the rule of Sockeye or of nparam (github.com/Este1le/nparam), or leave them open (none); "  \
-        "sockeye is the default if the texts exist"
+        "for a .hpm file without vocabulary sizes: how to count them in the training texts that it names, by the "     \
+        "rule of Sockeye (the default if the texts exist) or of nparam (github.com/Este1le/nparam); none does not "    \
+        "count them"
 
 struct cli_subject {
     struct shapeproof_tables *tables;

@@ -9,9 +9,10 @@
 static const struct cli_option options[] = {
     {.name = "kind",
      .argument = "KIND",
-     .help = "only tables of one kind: text, vision, audio, ...; own for those of --table"},
+     .help = "list only tables of one kind: text, vision, audio, ..., or own for those of --table"},
     {.name = "parts",
-     .help = "the parts that a table of your own can use, such as linear(outputs, inputs), in place of the tables"},
+     .help = "list the parts that a table of your own can use, such as linear(outputs, inputs), instead of the "
+             "tables"},
     {.name = "names", .help = "print the names alone, one a line"},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_FORMAT("text|json|csv")},
@@ -195,14 +196,15 @@ const struct cli_command cli_tables = {
     .summary = "list the tables, or show one",
     .operands = "[TABLE|FILTER]",
     .description =
-        "Lists the built-in tables and those of --table FILE: name, kind, title, and the model_type values that select "
-        "the table, if they are not its name. FILTER selects the tables that have it in their name, kind or "
-        "model_type; a FILTER with *, ? or [...] must match one of these as a whole. The name of a TABLE, without "
-        "--kind, --names and --json, prints the text of the table.\n"
+        "Lists the built-in tables and those of --table FILE, with name, kind and title. If the table is selected "
+        "by other values of model_type than its name, they are listed too. FILTER is a string: only tables whose "
+        "name, kind or model_type contains it are listed. A FILTER with *, ? or [...] is a pattern, which must "
+        "match one of these as a whole. For the name of a TABLE, without --kind, --names and --json, the text of "
+        "the table is printed.\n"
         "\n"
-        "With --parts it lists the parts of tables instead, those of your own table files included: name, arguments, "
-        "and what the part is. A table of your own can use them, as in 'attn.query.* linear(H, H)'. The name of a "
-        "part prints its text.",
+        "With --parts, the parts of tables are listed instead, with name, arguments and a description. A table of "
+        "your own can use a part, as in 'attn.query.* linear(H, H)'. The parts in your own table files are listed "
+        "too. For the name of a part, its text is printed.",
     .least = 0,
     .most = 1,
     .options = options,
