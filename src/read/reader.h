@@ -47,9 +47,9 @@ struct sp_reader {
      * Never reads tensor data. sp_inventory_finish is called by the caller, after the last file. */
     bool (*index)(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                   struct shapeproof_error *error);
-    /* Fills places[i] for each tensor of `file` whose place `index` left open because finding it costs a read for each
-     * tensor. Only callers that read data need it. `places` has an entry for each tensor of the inventory; entries of
-     * other files are not touched. May be NULL. */
+    /* Finds the data of tensors: `index` leaves a place open if finding it costs a read for each tensor. Fills
+     * places[i] for each such tensor of `file`. Only callers that read data need it. `places` has an entry for each
+     * tensor of the inventory; entries of other files are not touched. May be NULL. */
     bool (*locate)(const struct sp_file *file, uint32_t file_index, const struct shapeproof_inventory *inventory,
                    struct sp_data_place *places, struct shapeproof_error *error);
 };
