@@ -39,18 +39,19 @@ enum shapeproof_severity {
     X(UNEXPECTED, 1, "unexpected", ERROR, "in the file, but not predicted") \
     X(SHAPE, 2, "shape", ERROR, "has another shape than predicted") \
     X(DTYPE, 3, "dtype", ERROR, \
-      "has a dtype of complex numbers; or another dtype than the table says, than the tensors of its kind have, or " \
-      "than the rest of the file has") \
+      "has a complex dtype, or another dtype than the table gives, than other tensors of its kind, or than the rest " \
+      "of the file") \
     X(QUANTISED, 4, "quantised", ERROR, \
-      "the file quantises a weight that the configuration exempts, or does not quantise one that it does not exempt") \
+      "the file quantises a weight that the configuration exempts, or does not quantise one that the configuration " \
+      "quantises") \
     X(LACKING, 5, "lacking", ERROR, \
-      "not in the file and not required by the table, but other modules of the same kind have such a tensor, or an " \
+      "missing, although the table does not require it: other modules of the same kind have such a tensor, or an " \
       "index or the configuration announces it") \
     X(TIED_ABSENT, 6, "tied-absent", NOTE, "not stored, since it is tied to a tensor that is stored") \
     X(TIED_PRESENT, 7, "tied-present", NOTE, "stored, although it is tied to a tensor that is stored as well") \
     X(OPTIONAL, 8, "optional", NOTE, "an optional tensor that the file has") \
     X(STATE, 9, "state", NOTE, "part of the state of an optimizer or trainer") \
-    X(UNUSED, 10, "unused", ERROR, "an expectation that fits no finding") \
+    X(UNUSED, 10, "unused", ERROR, "an expectation that matches no finding") \
     X(EXPIRED, 11, "expired", ERROR, "an expectation whose last day is over")
 /* clang-format on */
 
