@@ -57,7 +57,7 @@ _shapeproof() {
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[for a .hpm file without vocabulary sizes]:vocabulary:(sockeye nparam none)' \
+            '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
             '*--for=[report whether these loaders load the file]:LOADER[,LOADER]...: ' \
             '--strict[exit with 1 also if the verdict is explained, or if there is a warning, for example that the table ignores a key of --set]' \
             '(-d --data)'{-d,--data}'[compare the data of tied tensors that are stored twice, and of tensors that could be tied]' \
@@ -116,7 +116,7 @@ _shapeproof() {
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*'{-k+,--checkpoint=}'[use the hyper-parameters of this checkpoint, and let expressions contain stored(...)]:PATH:_files' \
-            '*--vocabulary=[for a .hpm file without vocabulary sizes]:vocabulary:(sockeye nparam none)' \
+            '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
             '*--for=[evaluate for several values of one hyper-parameter]:KEY=VALUES: ' \
             '--csv[the same as --format csv]' \
             '*--plot=[with --for\: draw the values as curves]:FILE.svg:_files' \
@@ -156,11 +156,11 @@ _shapeproof() {
             '--totals[print the totals without the tensors]' \
             '*'{-s+,--sort=}'[the order of the tensors]:sort:(file name size)' \
             '*'{-f+,--filter=}'[list only tensors whose whole name matches a shell pattern]:GLOB: ' \
-            '*--by=[print for each group of the table its formula, and its number of parameters as predicted and as stored]:by:(group)' \
+            '*--by=[print the formula of each group of the table, and its number of parameters, predicted and stored]:by:(group)' \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[for a .hpm file without vocabulary sizes]:vocabulary:(sockeye nparam none)' \
+            '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
             '--strict[exit with 1 if there is a warning about a FILE, for example that unpickling it would call a function]' \
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format:(text json jsonl csv)' \
@@ -202,7 +202,7 @@ _shapeproof() {
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[for a .hpm file without vocabulary sizes]:vocabulary:(sockeye nparam none)' \
+            '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
             '(-a --all)'{-a,--all}'[write one line for each tensor]' \
             '(-f --formulas)'{-f,--formulas}'[print the formula of each sub-total beside it]' \
             '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
@@ -225,7 +225,7 @@ _shapeproof() {
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*--at=[evaluate at the hyper-parameters of a counter-example, written as prove prints it]:POINT: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[for a .hpm file without vocabulary sizes]:vocabulary:(sockeye nparam none)' \
+            '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
             '*--allow=[the verdict that a claim must have for exit status 0]:allow:(proved tested)' \
             '--explain[print the proof of every verdict]' \
             '(-a --all)'{-a,--all}'[list also the claims that are proved]' \

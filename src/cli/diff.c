@@ -115,8 +115,8 @@ const struct cli_command cli_diff = {
         "that only one file has.\n"
         "\n"
         "The first line is the verdict, 'same' or 'differs', and its reason. The exit status is 0 for same and 1 "
-        "for differs. With --strict it is also 1 if there is a warning about A or B, such as that a part cannot be "
-        "read or that unpickling would call a function.",
+        "for differs. With --strict it is also 1 if there is a warning about A or B. The warning may be that a part "
+        "cannot be read, or that unpickling would call a function.",
     .least = 2,
     .most = 2,
     .checkpoints = true,

@@ -107,7 +107,7 @@ const struct cli_command cli_infer = {
         "\n"
         "The exit status is 0 if every tensor is explained and none is missing, 1 if some are not explained or "
         "missing, and 5 if no table fits. A table fits under three conditions: it explains most tensors of the "
-        "file, it explains tensors of a layer, and the file has most of the kinds of tensors that the table has.",
+        "file, some of them belong to layers, and the file has most of the kinds of tensors that the table has.",
     .least = 1,
     .most = 1,
     .checkpoints = true,

@@ -28,8 +28,8 @@ static const struct cli_option options[] = {
              "tensors"},
     {.name = "by",
      .argument = "group",
-     .help = "print for each group of the table its formula, and its number of parameters as predicted and as "
-             "stored; needs a configuration beside FILE, or --config, --set or --table"},
+     .help = "print the formula of each group of the table, and its number of parameters, predicted and stored; the "
+             "configuration is that beside FILE, or is given by --config, --set and --table"},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
@@ -226,9 +226,8 @@ const struct cli_command cli_inspect = {
         "be inflated. A FILE is a checkpoint in any supported format, a directory, or - for standard input. It may "
         "also be an index (*.index.json), whose shards are read as one checkpoint. Nothing in a FILE is executed.\n"
         "\n"
-        "If a tensor shares the storage of an earlier one, it is marked with 'same as' and the name of that one, "
-        "and the parameters of both count once. Warnings about a FILE go to standard error, or with --json into the "
-        "document.\n"
+        "A tensor that shares the storage of an earlier one has the note 'same as NAME'. The parameters of both "
+        "count once. Warnings about a FILE go to standard error, or with --json into the document.\n"
         "\n"
         "The parameters of a FILE are the elements that it stores. If the weights are quantised, an extra line has "
         "the number of parameters before quantisation. It is computed from the config.json beside the FILE, or "

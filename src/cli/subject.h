@@ -24,9 +24,9 @@
 #define CLI_OPTION_VOCABULARY                                                                                          \
     .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
     .help =                                                                                                            \
-        "for a .hpm file without vocabulary sizes: how to count them in the training texts that it names, by the "     \
-        "rule of Sockeye (the default if the texts exist) or of nparam (github.com/Este1le/nparam); none does not "    \
-        "count them"
+        "how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names: by "   \
+        "the rule of Sockeye or of nparam (github.com/Este1le/nparam), or not at all (none); sockeye is the "          \
+        "default if the texts exist"
 
 struct cli_subject {
     struct shapeproof_tables *tables;
