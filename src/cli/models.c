@@ -87,7 +87,8 @@ const struct cli_command cli_models = {
         "Lists the published models whose hyper-parameters are built in. For each, it prints the number of "
         "parameters that the authors give, the number that the framework counts, the model_type, and the name on "
         "the Hugging Face hub. FILTER is a string: only models whose name, name on the hub or model_type contains "
-        "it are listed. For the name of a MODEL, the source and the hyper-parameters of this model are printed.\n"
+        "it are listed. If the argument is the name of a MODEL, the source and the hyper-parameters of this model "
+        "are printed.\n"
         "\n"
         "predict, derive, eval, prove and solve accept the name of a model instead of the name of a table. These "
         "commands and check also accept it as --model, instead of a configuration.",

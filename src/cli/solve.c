@@ -199,11 +199,11 @@ const struct cli_command cli_solve = {
     .summary = "find hyper-parameters that give a number of parameters",
     .operands = "[TABLE|MODEL]",
     .description =
-        "Changes one hyper-parameter of TABLE at a time, and finds the values of it for which the table has exactly "
-        "N parameters. It may be an integer, a flag, or one number in a list. All others keep their current values, "
-        "which are those of --config and --set, and otherwise the defaults of the table. With --rounds-to, solve "
-        "finds the ranges of values whose total rounds to FIGURE. With --within, it finds the ranges whose total "
-        "differs from N by at most PERCENT.\n"
+        "Changes one hyper-parameter of TABLE at a time: an integer, a flag, or one number in a list. Finds the "
+        "values for which the table has exactly N parameters. All other hyper-parameters keep their current values: "
+        "those of --config and --set, or the defaults of the table. With --rounds-to, solve finds the ranges of "
+        "values whose total rounds to FIGURE. With --within, it finds the ranges whose total differs from N by at "
+        "most PERCENT.\n"
         "\n"
         "Flags are listed first, then powers of two, multiples of 64, multiples of 8, small numbers, and other "
         "numbers. Within each class, the value closest to the current one is first. The exit status is 1 if no "

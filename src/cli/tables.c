@@ -196,15 +196,15 @@ const struct cli_command cli_tables = {
     .summary = "list the tables, or show one",
     .operands = "[TABLE|FILTER]",
     .description =
-        "Lists the built-in tables and those of --table FILE, with name, kind and title. If the table is selected "
-        "by other values of model_type than its name, they are listed too. FILTER is a string: only tables whose "
-        "name, kind or model_type contains it are listed. A FILTER with *, ? or [...] is a pattern, which must "
-        "match one of these as a whole. For the name of a TABLE, without --kind, --names and --json, the text of "
-        "the table is printed.\n"
+        "Lists the built-in tables and those of --table FILE, with name, kind and title. The values of model_type "
+        "that select a table are listed too, if they are not its name. FILTER is a string: only tables whose name, "
+        "kind or model_type contains it are listed. A FILTER with *, ? or [...] is a pattern, which must match one "
+        "of these as a whole. If the argument is the name of a TABLE, the text of the table is printed, unless "
+        "--kind, --names or a --format other than text is given.\n"
         "\n"
         "With --parts, the parts of tables are listed instead, with name, arguments and a description. A table of "
         "your own can use a part, as in 'attn.query.* linear(H, H)'. The parts in your own table files are listed "
-        "too. For the name of a part, its text is printed.",
+        "too. If the argument is the name of a part, the text of the part is printed.",
     .least = 0,
     .most = 1,
     .options = options,
