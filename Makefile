@@ -228,6 +228,7 @@ FISHDIR    := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # Debian's zsh looks below /usr in a folder of its own name.
 ZSHDIR     := $(DESTDIR)$(PREFIX)/share/zsh/$(if $(and $(filter /usr,$(PREFIX)),$(wildcard \
               /etc/debian_version)),vendor-completions,site-functions)
+CMAKEFILES := shapeproofConfig.cmake shapeproofConfigVersion.cmake
 COMMANDS   := $(shell sed -n 's/^ *X(\([a-z]*\)).*/\1/p' src/cli/commands.c)
 MANPAGES   := $(COMMANDS:%=$(OBJ)/man/shapeproof-%.1)
 
@@ -246,7 +247,7 @@ $(MANPAGES): $(OBJ)/man/shapeproof-%.1: $(COMMAND)
 	$(call say,MAN $@)$(COMMAND) help --man $* >$@
 
 install: all $(MANPAGES)  ## install: into PREFIX (/usr/local), below DESTDIR
-	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(HDRDIR) $(MANDIR) $(BASHDIR) $(FISHDIR) $(ZSHDIR)
+	install -d $(BINDIR) $(LIBDIR)/pkgconfig $(LIBDIR)/cmake/shapeproof $(HDRDIR) $(MANDIR) $(BASHDIR) $(FISHDIR) $(ZSHDIR)
 	install -m 755 $(COMMAND) $(BINDIR)/shapeproof
 	install -m 644 $(LIB) $(LIBDIR)/libshapeproof.a
 	install -m 755 $(SO) $(LIBDIR)/libshapeproof.so.$(VERSION)
@@ -255,6 +256,8 @@ install: all $(MANPAGES)  ## install: into PREFIX (/usr/local), below DESTDIR
 	install -m 644 $(HEADERS) $(HDRDIR)
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@PKGS@|$(PKGS)|; s|@RPATH@|$(RPATH)|' src/shapeproof.pc.in \
 	    >$(LIBDIR)/pkgconfig/shapeproof.pc
+	for file in $(CMAKEFILES); do \
+	    sed 's|@VERSION@|$(VERSION)|; s|@SONAME@|$(SONAME)|' src/$$file.in >$(LIBDIR)/cmake/shapeproof/$$file; done
 	install -m 644 docs/man/shapeproof.1 $(MANPAGES) $(MANDIR)
 	install -m 644 docs/man/shapeproof.bash $(BASHDIR)/shapeproof
 	install -m 644 docs/man/shapeproof.zsh $(ZSHDIR)/_shapeproof
@@ -263,10 +266,11 @@ install: all $(MANPAGES)  ## install: into PREFIX (/usr/local), below DESTDIR
 
 uninstall:  ## uninstall: remove what install wrote
 	rm -f $(BINDIR)/shapeproof $(LIBDIR)/libshapeproof.a $(LIBDIR)/libshapeproof.so* \
-	    $(LIBDIR)/pkgconfig/shapeproof.pc $(HEADERS:include/shapeproof/%=$(HDRDIR)/%) \
+	    $(LIBDIR)/pkgconfig/shapeproof.pc $(CMAKEFILES:%=$(LIBDIR)/cmake/shapeproof/%) \
+	    $(HEADERS:include/shapeproof/%=$(HDRDIR)/%) \
 	    $(MANDIR)/shapeproof.1 $(MANPAGES:$(OBJ)/man/%=$(MANDIR)/%) $(BASHDIR)/shapeproof $(ZSHDIR)/_shapeproof \
 	    $(FISHDIR)/shapeproof.fish
-	-rmdir $(HDRDIR) 2>/dev/null
+	-rmdir $(HDRDIR) $(LIBDIR)/cmake/shapeproof 2>/dev/null
 
 deb: all  ## deb: Debian packages for this release, into build/deb
 	@rm -rf $(BUILD)/deb

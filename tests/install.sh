@@ -40,6 +40,20 @@ build_cxx() {
     sed 's/= {0};/= {};/' docs/example.c >"$root/example.cc" &&
         c++ -std=c++11 -Wall -Wextra -Werror "$root/example.cc" $(pc --cflags --libs shapeproof) -o "$root/cxx"
 }
+# The projects of docs/examples, in copies: they build beside their sources.
+build_with_make() {
+    PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig "${MAKE:-make}" -C "$root/docs/examples/pkg-config" CC="$CC" \
+        "CFLAGS=$(pc --cflags shapeproof)" "LDLIBS=$(pc --libs shapeproof)"
+}
+build_with_cmake() {
+    cmake -S "$root/docs/examples/cmake" -B "$root/cmake" -DCMAKE_C_COMPILER="${CC%% *}" \
+        -DCMAKE_PREFIX_PATH="$root$prefix" && cmake --build "$root/cmake"
+}
+refused_by_cmake() { # VERSION
+    sed "s/find_package(shapeproof 0.1/find_package(shapeproof $1/" docs/examples/cmake/CMakeLists.txt \
+        >"$root/docs/examples/cmake/CMakeLists.txt"
+    ! cmake -S "$root/docs/examples/cmake" -B "$root/cmake-$1" -DCMAKE_PREFIX_PATH="$root$prefix"
+}
 run_example() { # PROGRAM
     "$1" fixtures/models/tiny-gpt2 fixtures/models/tiny-gpt2/config.json |
         grep -x 'match: all 28 tensors, 7,872 elements' && "$1" fixtures/gguf/models/llama.gguf | grep '^match: '
@@ -114,6 +128,16 @@ if command -v c++ >/dev/null; then
     check "C++: builds" build_cxx
     check "C++: runs" run_example "$root/cxx"
 fi
+mkdir -p "$root/docs/examples" && cp -r docs/examples/cmake docs/examples/pkg-config "$root/docs/examples" &&
+    cp docs/example.c "$root/docs"
+check "the project with make and pkg-config: builds" build_with_make
+check "the project with make and pkg-config: runs" run_example "$root/docs/examples/pkg-config/example"
+if command -v cmake >/dev/null; then
+    check "the project with CMake: builds" build_with_cmake
+    check "the project with CMake: runs" run_example "$root/cmake/example"
+    check "CMake: refuses a later version" refused_by_cmake 0.9
+    check "CMake: refuses another major version" refused_by_cmake 1.0
+else echo "[  SKIPPED ] the project with CMake: it is not installed"; fi
 check "static: builds" build_static
 check "static: runs" run_example "$root/static"
 check "static: needs no libshapeproof.so" needs_no_library

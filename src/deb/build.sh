@@ -4,7 +4,7 @@
 #
 #   shapeproof          the command, its manual pages and completions
 #   libshapeproof0      the shared library
-#   libshapeproof-dev   headers, the static library, pkg-config
+#   libshapeproof-dev   headers, the static library, the files for pkg-config and CMake
 #
 #   sh src/deb/build.sh STAGED VERSION OUTPUT
 #
@@ -78,7 +78,7 @@ build() {
 
 cd "$staged/usr"
 mkdir -p "lib/$multiarch/pkgconfig" # libraries are in the folder of the machine
-mv lib/libshapeproof* "lib/$multiarch/"
+mv lib/libshapeproof* lib/cmake "lib/$multiarch/"
 sed "s|^libdir=.*|libdir=\${prefix}/lib/$multiarch|" lib/pkgconfig/shapeproof.pc \
     >"lib/$multiarch/pkgconfig/shapeproof.pc"
 rm -r lib/pkgconfig
@@ -106,7 +106,7 @@ END
 build libshapeproof-dev libdevel "libshapeproof0 (= $version), libzip-dev, zlib1g-dev, libcjson-dev, libyaml-dev, \
 libhdf5-dev, libseccomp-dev, libcurl4-gnutls-dev | libcurl4-openssl-dev" \
     'tensors of model checkpoints (development files)' 'Multi-Arch: same' <<'END'
-The headers, the static library and the pkg-config file of libshapeproof.
+The headers, the static library, and the files for pkg-config and CMake.
 END
 build shapeproof science "$(needs shapeproof usr/bin/shapeproof)" \
     'checks the tensors of model checkpoints against their configuration' <<'END'
