@@ -129,6 +129,11 @@ SHAPEPROOF_API char *shapeproof_report_checked(const struct shapeproof_checked *
 SHAPEPROOF_API char *shapeproof_report_document(const char *const *parts, size_t count,
                                                 const struct shapeproof_report_options *options, size_t *length);
 
+/* Why a command ended without its report, as JSON: the schema shapeproof.error/1. Of `failed` the `status`, which is
+ * the exit status of the command, the `error` and the `path` are used; the path is NULL if the error is about no file.
+ */
+SHAPEPROOF_API char *shapeproof_report_error(const struct shapeproof_checked *failed, size_t *length);
+
 /* What came of a component: a check, and what loaders make of it if they were asked; or why there is none. */
 struct shapeproof_component_result {
     const struct shapeproof_check *check;       /* NULL when there is none */

@@ -177,6 +177,10 @@ const struct shapeproof_watch *cli_watch(const struct cli_args *args);
 int cli_exit_of(enum shapeproof_status status);
 /* Returns the exit status of the error. */
 int cli_error(const struct shapeproof_error *error);
+/* The same of an error about that file, which the user named. */
+int cli_error_about(const char *path, const struct shapeproof_error *error);
+/* Whether an error is written to stdout as well, as a document of JSON. */
+void cli_errors_as_json(bool on);
 /* Prints an error, and a hint below it unless that is NULL or "". What is not printable in the words of the user is
  * escaped. Of a checkpoint of a list the error is kept for its line of the results. Returns the status. */
 int cli_complain(enum cli_exit status, const char *hint, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -255,7 +255,9 @@ int cli_run_list(const struct cli_args *args, int (*check)(const struct cli_args
 {
     struct list_run run = {
         .args = args, .run = check, .document = cli_writes_document(args) ? cli_format(args) : SHAPEPROOF_REPORT_TEXT};
-    int interrupted = 0, status = check_options(args);
+    int interrupted = 0, status;
+    if (!run.document) cli_fold_documents(true); /* an error is a line of JSON, too, if it is JSON */
+    status = check_options(args);
     if (status != CLI_OK) return status;
     if (read_list_option(&run) && open_output(&run)) {
         leave_out_done(&run);

@@ -90,8 +90,27 @@ static int dispatch_command(int argc, char **argv)
     return CLI_OK;
 }
 
+/* "json" or "jsonl", if the words ask for it; NULL otherwise. It is known before they are parsed, so that a mistake in
+ * them is reported as JSON, too. */
+static const char *json_asked(int count, char **words)
+{
+    static const char option[] = "--format";
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
+        const char *format = "";
+        if (strcmp(words[i], "--json") == 0) format = "json";
+        else if (strcmp(words[i], option) == 0 && i + 1 < count) format = words[i + 1];
+        else if (strncmp(words[i], option, strlen(option)) == 0 && words[i][strlen(option)] == '=')
+            format = words[i] + strlen(option) + 1;
+        if (strcmp(format, "json") == 0 || strcmp(format, "jsonl") == 0) return format;
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
+    const char *json = json_asked(argc - 1, argv + 1);
+    cli_errors_as_json(json != NULL);
+    cli_fold_documents(json && strcmp(json, "jsonl") == 0);
     const int status = dispatch_command(argc, argv);
     return cli_close_output() ? status : CLI_FILE;
 }

@@ -115,11 +115,31 @@ static void put_message(const char *text, const char *behind)
     free(said);
 }
 
-int cli_error(const struct shapeproof_error *error)
+/* ---- errors as JSON ---- */
+
+/* Written once, from the words of the command line. */
+static bool writes_json_errors;
+
+void cli_errors_as_json(bool on) { writes_json_errors = on; }
+
+/* Writes the document that stands in for the report. With --output a wrong command line leaves FILE as it was. */
+static void put_error_document(const char *path, const struct shapeproof_error *error, int status)
 {
+    if (!writes_json_errors || (cli_output_path() && status == CLI_USAGE)) return;
+    cli_put_report(
+        shapeproof_report_error(&(struct shapeproof_checked){.path = path, .status = status, .error = error}, NULL));
+}
+
+/* ---- errors ---- */
+
+int cli_error(const struct shapeproof_error *error) { return cli_error_about(NULL, error); }
+
+int cli_error_about(const char *path, const struct shapeproof_error *error)
+{
+    const int status = cli_exit_of(error->status);
     if (capture) {
         capture_error(error);
-        return cli_exit_of(error->status);
+        return status;
     }
     fflush(stdout);
     char *said = with_urls(error->message);
@@ -130,7 +150,8 @@ int cli_error(const struct shapeproof_error *error)
         put_hint_label();
         fprintf(stderr, "%s\n", error->hint);
     }
-    return cli_exit_of(error->status);
+    put_error_document(path, error, status);
+    return status;
 }
 
 int cli_complain(enum cli_exit status, const char *hint, const char *format, ...)
@@ -140,10 +161,10 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    struct shapeproof_error error = {0};
+    cli_fail(&error, status, "%s", message);
+    cli_hint(&error, "%s", hint ? hint : "");
     if (capture) {
-        struct shapeproof_error error = {0};
-        cli_fail(&error, status, "%s", message);
-        cli_hint(&error, "%s", hint ? hint : "");
         capture_error(&error);
         return (int)status;
     }
@@ -154,6 +175,7 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
         put_hint_label();
         put_message(hint, "\n");
     }
+    put_error_document(NULL, &error, (int)status);
     return (int)status;
 }
 

@@ -249,5 +249,5 @@ int cli_path_error(const char *path, const struct shapeproof_error *error)
     char hint[LONGEST_LINE] = "";
     if (led.status == SHAPEPROOF_ERR_FILE && !led.hint[0]) cli_hint_of_path(path, hint, sizeof hint);
     if (hint[0]) cli_hint(&led, "%s", hint);
-    return cli_error(&led);
+    return cli_error_about(path, &led);
 }

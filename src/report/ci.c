@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Documents for CI systems: SARIF 2.1.0 and JUnit XML. A document is made of parts, one for each checkpoint, so that
+ * Documents for CI systems: SARIF 2.1.0 and JUnit XML; and the document of JSON that says why there is no other, with
+ * the same names for errors. A document for CI is made of parts, one for each checkpoint, so that
  * processes that check a list can each make theirs:
  *
  *   SARIF: a line of JSON for each result    JUnit: an element <testcase>
@@ -550,7 +551,22 @@ static void put_junit(struct sp_text *text, const char *const *parts, size_t cou
     sp_text_free(&counts);
 }
 
-/* ---- both ---- */
+/* ---- an error as JSON: shapeproof.error/1 ---- */
+
+char *shapeproof_report_error(const struct shapeproof_checked *failed, size_t *length)
+{
+    struct sp_text text = {0};
+    struct sp_writer json = sp_write_document(&text, "shapeproof.error/1");
+    sp_write_key_number(&json, "status", (uint64_t)failed->status);
+    sp_write_key_string(&json, "code", error_id(failed));
+    sp_write_key_optional(&json, "file", failed->path);
+    sp_write_key_string(&json, "message", error_message(failed));
+    if (failed->error) sp_write_key_filled(&json, "hint", failed->error->hint);
+    sp_write_close(&json);
+    return sp_text_take(&text, length);
+}
+
+/* ---- SARIF and JUnit ---- */
 
 char *shapeproof_report_checked(const struct shapeproof_checked *checked,
                                 const struct shapeproof_report_options *options, size_t *length)
