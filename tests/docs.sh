@@ -10,7 +10,7 @@
 # The commands run in a directory of their own that looks like the root of the project, so that they may write files;
 # ./example there is docs/example.c, built.
 #
-#   sh tests/docs.sh [FILE.md]...    default: README.md and docs/**/*.md
+#   sh tests/docs.sh [FILE.md]...    default: README.md, docs/llms.txt and docs/**/*.md
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/cli/harness.sh
@@ -78,7 +78,7 @@ check_examples() {
 }
 
 # shellcheck disable=SC2046 # documents have no blanks in their names
-[ $# -gt 0 ] || set -- README.md $(find docs -name '*.md' | sort)
+[ $# -gt 0 ] || set -- README.md docs/llms.txt $(find docs -name '*.md' | sort)
 mkdir "$work/root"
 ln -s "$PWD"/* "$work/root"
 # A user who has built the program of the README has an ./example of his own.
