@@ -4,6 +4,7 @@
 import ctypes
 import gc
 import glob
+import importlib.util
 import json
 import os
 import subprocess
@@ -48,6 +49,11 @@ def checked_alike(case, path, options=(), **given):
     case.assertEqual(made.status, status)
     case.assertEqual(bool(made), status == 0)
     return made
+
+
+def needs(*modules):
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    return unittest.skipIf(missing, f"the Python package with {', '.join(modules)}: not installed")
 
 
 class WithFixtures(unittest.TestCase):
@@ -361,22 +367,6 @@ class Memory(WithFixtures):
         self.assertEqual(shapeproof.check(module).causes[0].found, 2)
         self.assertTrue(shapeproof.learn([(arrays_of(GPT2), module.config)]))
         self.assertTrue(shapeproof.learn([module]))
-
-    def test_torch(self):
-        try:
-            import torch
-        except ImportError:
-            self.skipTest("a module of torch: torch is not installed")
-        with torch.device("meta"):
-            module = torch.nn.Sequential(torch.nn.Embedding(10, 4), torch.nn.Linear(4, 10, bias=False))
-        self.assertIsNone(shapeproof.inspect(module)["1.weight"].same_as)
-        module[1].weight = module[0].weight
-        self.assertEqual(shapeproof.inspect(module)["1.weight"].same_as, "0.weight")
-        whole = torch.zeros(8, 4, dtype=torch.float16)
-        views = {"a": whole[:4], "b": whole[4:], "c": whole[:4].t(), "d": whole[:4]}
-        inventory = shapeproof.inspect(views)
-        self.assertEqual([tensor.same_as for tensor in inventory], [None, None, None, "a"])
-        self.assertEqual(inventory["b"].offset, 16)
 
 
 class Assertions(WithFixtures):

@@ -10,9 +10,10 @@ import json
 from typing import TYPE_CHECKING, Any, ClassVar, Iterable, Iterator, TypeVar
 
 if TYPE_CHECKING:
+    import pandas  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
     from ._library import Report
 
-T = TypeVar("T", bound="_Document")
 
 _MOST_ROWS = 200  # of a table in a notebook: what a browser shows without delay
 
@@ -24,6 +25,7 @@ class _Document:
     _fields: ClassVar[tuple[str, ...]] = ()
     _parts: ClassVar[dict[str, type[_Document]]] = {}  # attributes that are documents or lists of them
     _keys: ClassVar[dict[str, str]] = {}  # the keys of attributes that cannot be called like them
+    _document: dict[str, Any]
 
     def __init_subclass__(cls) -> None:
         own = [name for name in cls.__annotations__ if not name.startswith("_")]
@@ -41,7 +43,12 @@ class _Document:
             elif part:
                 value = part(value)
             values[name] = tuple(value) if isinstance(value, list) else value
-        self.__dict__.update(values)
+        self.__dict__.update(values, _document=document)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object with its own keys; a new one at each call."""
+        document: dict[str, Any] = json.loads(json.dumps(self._document))
+        return document
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} does not change")
@@ -61,6 +68,7 @@ class Result(_Document):
 
     _json: str
     _text: str
+    _rows: ClassVar[str] = ""  # the attribute whose items are the rows of to_frame()
 
     def to_json(self) -> str:
         """The document that the command writes with --json."""
@@ -70,6 +78,13 @@ class Result(_Document):
         """The same, parsed; a new one at each call."""
         document: dict[str, Any] = json.loads(self._json)
         return document
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The tensors, findings, ... of the result as a DataFrame, with a column for each attribute. Needs pandas."""
+        return _frame({name: [getattr(item, name) for item in getattr(self, self._rows)] for name in self._columns()})
+
+    def _columns(self) -> tuple[str, ...]:
+        return self._parts[self._rows]._fields
 
     def __str__(self) -> str:
         return self._text.rstrip("\n")
@@ -93,6 +108,13 @@ def from_report(result: type[R], report: Report, **more: Any) -> R:
 
 
 # ---- tables in notebooks ----
+
+
+def _frame(columns: dict[str, list[Any]]) -> pandas.DataFrame:
+    """A missing value is NA, and makes no floating-point number of the others."""
+    import pandas
+
+    return pandas.DataFrame(columns).convert_dtypes()
 
 
 def _escape(text: str) -> str:
@@ -164,6 +186,7 @@ class Inventory(Result):
     metadata: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
 
+    _rows = "tensors"
     _parts = {"tensors": Tensor, "totals": Totals}
 
     def __len__(self) -> int:
@@ -236,6 +259,7 @@ class Prediction(Result):
     groups: tuple[Group, ...] = ()
     totals: Totals = Totals({})
 
+    _rows = "tensors"
     _parts = {"hyperparameters": Hyperparameter, "tensors": PredictedTensor, "groups": Group, "totals": Totals}
 
     def _brief(self) -> str:
@@ -334,6 +358,7 @@ class Check(Result):
     advice: str | None = None
     loaders: str | None = None  # that were asked for
 
+    _rows = "findings"
     _parts = {
         "hyperparameters": Hyperparameter,
         "predicted": Totals,
@@ -396,6 +421,7 @@ class Inference(Result):
     config: dict[str, Any] = {}  # a config.json that predicts the same
     explains_all: bool = False
 
+    _rows = "hyperparameters"
     _parts = {"hyperparameters": Hyperparameter, "candidates": Candidate}
 
     def __bool__(self) -> bool:
@@ -425,6 +451,7 @@ class Diff(Result):
     b: dict[str, Any] = {}
     data: dict[str, Any] | None = None
 
+    _rows = "findings"
     _parts = {"findings": Finding}
 
     def __bool__(self) -> bool:
@@ -438,6 +465,15 @@ class Diff(Result):
         return _html(self._brief(), ("severity", "name", "in B", "what"), rows)
 
 
+class Undecided(_Document):
+    """A place of a learnt table where the examples allow several expressions."""
+
+    chosen: str
+    alternatives: str = ""
+    experiment: str = ""  # the example that would decide
+    places: tuple[dict[str, Any], ...] = ()
+
+
 class Learning(Result):
     """A table that was learnt from examples. It is true if the table explains every tensor."""
 
@@ -447,11 +483,14 @@ class Learning(Result):
     tensors: int = 0
     explained: int = 0
     rest: tuple[str, ...] = ()
-    undecided: tuple[dict[str, Any], ...] = ()
+    undecided: tuple[Undecided, ...] = ()
     unvaried: Any = None
     extends: str | None = None
     known: str | None = None
     text: str = ""  # of the table
+
+    _parts = {"undecided": Undecided}
+    _rows = "undecided"
 
     def __bool__(self) -> bool:
         return self.proved
@@ -498,6 +537,7 @@ class Derivation(Result):
     symbols: tuple[Symbol, ...] = ()
     assuming: tuple[str, ...] = ()
 
+    _rows = "formulas"
     _parts = {"formulas": Formula, "symbols": Symbol}
 
     @property
@@ -517,6 +557,7 @@ class Proofs(Result):
 
     claims: tuple[Claim, ...] = ()
 
+    _rows = "claims"
     _parts = {"claims": Claim}
 
     def __bool__(self) -> bool:
@@ -541,6 +582,7 @@ class Verification(Result):
     groups: tuple[dict[str, Any], ...] = ()
     claims: tuple[Claim, ...] = ()
 
+    _rows = "claims"
     _parts = {"claims": Claim}
 
     def __bool__(self) -> bool:
@@ -597,12 +639,35 @@ class Evaluation(Result):
     points: tuple[Point, ...] = ()
 
     _parts = {"points": Point}
+    _rows = "points"
     _keys = {"varied": "for"}
 
     @property
     def value(self) -> Any:
         """The exact value of the first expression at the first point."""
         return self.points[0].values[0].value
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each point: the value of the hyper-parameter that varies, and that of each expression. A fraction
+        is the nearest number, and a value that cannot be computed is missing."""
+        columns: dict[str, list[Any]] = {}
+        if self.varied:
+            columns[self.varied] = [json.loads(point.at or "null") for point in self.points]
+        for point in self.points:
+            for value in point.values:
+                columns.setdefault(value.expression, [])
+        for expression, cells in columns.items():
+            if expression != self.varied:
+                cells += [self._number(point, expression) for point in self.points]
+        return _frame(columns)
+
+    @staticmethod
+    def _number(point: Point, expression: str) -> Any:
+        for value in point.values:
+            if value.expression == expression and value.text is not None:
+                is_whole = value.number is None or "/" not in value.text
+                return value.value if is_whole else value.number
+        return None
 
     def _brief(self) -> str:
         return self._text.strip() if len(self.points) == 1 else f"{self.table}: {len(self.points):,} points"

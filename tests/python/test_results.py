@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""The parts of results, and results as data frames."""
+
+import unittest
+
+import shapeproof
+from test_package import GPT2, WithFixtures, needs
+
+
+class Parts(WithFixtures):
+    def test_to_dict(self):
+        made = shapeproof.check("fixtures/models/odd-gpt2")
+        self.assertEqual([finding.to_dict() for finding in made.findings], made.to_dict()["findings"])
+        made.causes[0].to_dict()["id"] = "other"
+        self.assertNotEqual(made.causes[0].to_dict()["id"], "other")
+        self.assertIn("from", made.hyperparameters[0].to_dict())
+
+    @needs("pandas")
+    def test_to_frame(self):
+        frame = shapeproof.inspect(f"{GPT2}/pytorch_model.bin").to_frame()
+        self.assertEqual(len(frame), 29)
+        self.assertEqual(frame.set_index("name").at["transformer.wte.weight", "shape"], (64, 16))
+        self.assertEqual(int(frame["parameters"].sum()), 8896)
+        findings = shapeproof.check(GPT2, set={"vocab_size": 65}).to_frame()
+        self.assertEqual(list(findings["cause"])[0], "hyperparameter")
+        self.assertIn("group", shapeproof.predict("gpt2").to_frame().columns)
+        self.assertIn("stored", shapeproof.prove(checkpoint=GPT2, claim="total = 3").to_frame().columns)
+        values = shapeproof.eval(["total", "total / 2", "[nix]"], "gpt2", vary={"n_layer": [1, 2]}).to_frame()
+        self.assertEqual(list(values["n_layer"]), [1, 2])
+        self.assertEqual(list(values["total"]), [46473216, 53561088])
+        self.assertTrue(values["[nix]"].isna().all())
+        for made in (
+            shapeproof.infer(GPT2),
+            shapeproof.diff(GPT2, GPT2),
+            shapeproof.derive("gpt2"),
+            shapeproof.prove("gpt2"),
+            shapeproof.learn(["fixtures/learn/small", "fixtures/learn/wide", "fixtures/learn/gated"]),
+        ):
+            self.assertGreater(len(made.to_frame().columns), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
