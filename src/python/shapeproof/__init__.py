@@ -6,15 +6,15 @@
     >>> check
     <Check match: all 28 tensors, 7,872 elements>
 
-A *source* is the path of a checkpoint, a module with `state_dict()`, or a dictionary of arrays. A *config* is the path
-of a configuration, a dictionary, or an object with `to_dict()`; without one it is found as the command finds it. See
-docs/python.md."""
+A *source* is the path of a checkpoint, a module of torch, Keras or flax.nnx, or a dictionary of arrays. A *config* is
+the path of a configuration, a dictionary, a dataclass, or an object with `to_dict()`; without one it is found as the
+command finds it. See docs/python.md."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from ctypes import byref, c_void_p
+from ctypes import byref, c_void_p, cast
 from typing import Any
 
 from . import _library as _c
@@ -179,15 +179,21 @@ def diff(a: Source, b: Source, *, data: bool = False, expect: Path | None = None
         options = _c.DiffOptions(expectations=_subject.load_expectations(session, expect), data=data)
         inventory_a, _ = _subject.open_inventory(session, a)
         inventory_b, _ = _subject.open_inventory(session, b)
-        names_a = call("keras_names_new", inventory_a, inventory_b)
-        names_a = names_a and session.own(names_a, "keras_names_free")
-        names_b = names_a and call("keras_names_new", inventory_b, inventory_a)
-        names_b = names_b and session.own(names_b, "keras_names_free")
+        names_a = _keras_names(session, a, inventory_a, inventory_b)
+        names_b = _keras_names(session, b, inventory_b, inventory_a) if names_a else None
         if names_b:
-            options.names_a = call("keras_names_list", names_a)
-            options.names_b = call("keras_names_list", names_b)
+            options.names_a, options.names_b = cast(names_a, c_void_p), cast(names_b, c_void_p)
         compared = session.make("diff_new", "diff_free", inventory_a, inventory_b, byref(options))
         return from_report(Diff, report("diff", compared))
+
+
+def _keras_names(session: Session, source: Source, inventory: int, other: int) -> Any:
+    """What Keras calls the tensors of a checkpoint, one of which holds the configuration; else None. A model in memory
+    has these names itself."""
+    if _memory.is_keras(source):
+        return _c.strings(_memory.keras_names(source))
+    names = call("keras_names_new", inventory, other)
+    return call("keras_names_list", session.own(names, "keras_names_free")) if names else None
 
 
 def learn(
@@ -213,7 +219,7 @@ def _open_example(session: Session, example: Any) -> tuple[int, int]:
     source, config = example if isinstance(example, tuple) else (example, None)
     inventory, path = _subject.open_inventory(session, source)
     if config is None and _memory.is_model(source):
-        config = _subject.with_class(_memory.config_of(source), source)
+        config = _memory.config_of(source)
     elif config is None:
         config = take_text(call("config_beside", encode(path)))
     subject = _subject.Subject(session)

@@ -5,6 +5,8 @@ imported, and no data is read; an array is what has a shape and a dtype."""
 from __future__ import annotations
 
 import ctypes
+import json
+import sys
 from collections.abc import Mapping
 from ctypes import c_uint64
 from typing import Any, Iterator
@@ -24,9 +26,45 @@ def _is_array(value: Any) -> bool:
     return hasattr(value, "shape") and hasattr(value, "dtype")
 
 
+def _has(value: Any, *methods: str) -> bool:
+    return not isinstance(value, type) and all(callable(getattr(value, method, None)) for method in methods)
+
+
+def is_keras(source: Any) -> bool:
+    """Whether it is a model of Keras."""
+    return _has(source, "get_config", "to_json") and hasattr(source, "weights")
+
+
+def _is_nnx(source: Any) -> bool:
+    """Whether it is a module of flax.nnx. If it is one, the package has been imported."""
+    nnx = sys.modules.get("flax.nnx")
+    return nnx is not None and isinstance(source, nnx.Module)
+
+
+def keras_names(source: Any) -> list[str]:
+    """The names of the weights of a model of Keras: "dense/kernel"."""
+    return [getattr(weight, "path", weight.name) for weight in source.weights]
+
+
 def is_model(source: Any) -> bool:
     """Whether the source is a model in memory and not a path."""
-    return callable(getattr(source, "state_dict", None)) or isinstance(source, Mapping)
+    return isinstance(source, Mapping) or _has(source, "state_dict") or is_keras(source) or _is_nnx(source)
+
+
+def _entries(source: Any) -> Any:
+    """The names and arrays of a model. The states of random generators, such as those of dropout, are none of its
+    weights: Keras leaves them out of `weights`, and they are taken out of a module of flax.nnx."""
+    if isinstance(source, Mapping):
+        return source
+    if is_keras(source):
+        weights = dict(zip(keras_names(source), source.weights))
+        if not weights:
+            raise UsageError(f"{name_of(source)}: the model has no weights yet", "build it first: model.build(shape)")
+        return weights
+    if _is_nnx(source):
+        nnx = sys.modules["flax.nnx"]
+        return nnx.state(source, nnx.Not(nnx.RngState))
+    return source.state_dict()
 
 
 def _flatten(entries: Mapping[Any, Any], prefix: str) -> Iterator[tuple[str, Any]]:
@@ -78,15 +116,41 @@ def name_of(source: Any) -> str:
     return type(getattr(source, "_orig_mod", source)).__name__  # torch.compile wraps the module
 
 
-def config_of(source: Any) -> Any:
-    """The configuration that a module of transformers, diffusers or the like carries, or None."""
-    config = None if isinstance(source, Mapping) else getattr(source, "config", None)
-    return config if isinstance(config, Mapping) or callable(getattr(config, "to_dict", None)) else None
+def values_of(config: Any) -> dict[str, Any] | None:
+    """The hyper-parameters of a configuration: a dictionary, a dataclass, or an object of transformers or pydantic.
+    None: it is nothing of that."""
+    if isinstance(config, Mapping):
+        return dict(config)
+    for method in ("to_dict", "model_dump"):
+        if _has(config, method):
+            return dict(getattr(config, method)())
+    if hasattr(config, "__dataclass_fields__") and not isinstance(config, type):
+        from dataclasses import asdict  # has been imported, if there is a dataclass
+
+        return asdict(config)
+    return None
+
+
+def config_of(source: Any) -> dict[str, Any] | None:
+    """The configuration that a module carries, or None. The class of the module stands in it as the architecture, where
+    none does: that of a model of transformers that was not loaded. A model of Keras has its layers for one."""
+    if isinstance(source, Mapping):
+        return None
+    if is_keras(source):
+        try:
+            layers: dict[str, Any] = json.loads(source.to_json())
+        except (NotImplementedError, TypeError):  # a class whose arguments Keras cannot write
+            return None
+        return layers
+    values = values_of(getattr(source, "config", None))
+    if values is not None and not values.get("architectures"):
+        values["architectures"] = [name_of(source)]
+    return values
 
 
 def describe(session: Session, source: Any) -> int:
     """The inventory of a model in memory."""
-    entries = source if isinstance(source, Mapping) else source.state_dict()
+    entries = _entries(source)
     if not isinstance(entries, Mapping):
         raise UsageError(f"{name_of(source)}: state_dict() is no dictionary of arrays")
     arrays = list(_flatten(entries, ""))  # kept until the end: the identity of an array is that of its object

@@ -29,7 +29,7 @@ from ._library import (
 
 Path = Union[str, "os.PathLike[str]"]
 Source = Any  # a path, a module with state_dict(), or a mapping of names to arrays
-Config = Any  # a path, a mapping, or an object with to_dict()
+Config = Any  # a path, a mapping, a dataclass, or an object with to_dict() or model_dump()
 Settings = Union[Mapping[str, Any], None]
 Names = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]], None]
 
@@ -59,7 +59,8 @@ def open_inventory(session: Session, source: Source) -> tuple[int, str]:
     if _memory.is_model(source):
         return _memory.describe(session, source), _memory.name_of(source)
     if not isinstance(source, (str, os.PathLike)):
-        raise UsageError(f"{type(source).__name__} is neither a path, nor a module, nor a dictionary of arrays")
+        hint = "give its parameters: those of module.init(...)" if hasattr(source, "apply") else ""
+        raise UsageError(f"{type(source).__name__} is neither a path, nor a module, nor a dictionary of arrays", hint)
     path = checkpoint_path(source)
     if os.path.isdir(path):
         components = session.make("components_open", "components_free", encode(path))
@@ -160,8 +161,10 @@ class Subject:
             self.session.must("config_set", self.config, encode(f"{key}={json.dumps(value)}"))
 
     def _load_values(self, config: Config) -> None:
-        values = config if isinstance(config, Mapping) else config.to_dict()
-        text = json.dumps(dict(values), default=str).encode()
+        values = _memory.values_of(config)
+        if values is None:
+            raise UsageError(f"a configuration is a path, a dictionary or a dataclass, and no {type(config).__name__}")
+        text = json.dumps(values, default=str).encode()
         self.session.must("config_load_text", self.config, encode("config"), text, len(text))
 
     def take(self, what: str | None, has_values: bool) -> None:
@@ -214,7 +217,7 @@ def for_checkpoint(
     subject = Subject(session, table)
     is_given = config is not None or bool(model)
     if not is_given and _memory.is_model(source):
-        config = with_class(_memory.config_of(source), source)
+        config = _memory.config_of(source)
     elif not is_given and not call("config_is_inside", inventory, encode(subject.table)):
         config = take_text(call("config_beside", encode(path)))
         if config is None and not table and not settings:
@@ -226,16 +229,6 @@ def for_checkpoint(
     subject.load(config, model, settings)
     subject.fit(inventory)
     return subject
-
-
-def with_class(config: Config, source: Any) -> Config:
-    """The configuration with the class of the module, where it names none: that of a model that was not loaded."""
-    if config is None:
-        return None
-    values = dict(config if isinstance(config, Mapping) else config.to_dict())
-    if not values.get("architectures"):
-        values["architectures"] = [_memory.name_of(source)]
-    return values
 
 
 def load_expectations(session: Session, path: Path | None) -> int | None:

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Models of frameworks in memory, and types. What is not installed is skipped."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from dataclasses import dataclass
+
+import shapeproof
+from test_package import ROOT, FakeArray, WithFixtures, needs
+
+
+@dataclass
+class Config:
+    width: int
+    blocks: int
+
+
+class Stack:
+    """A model class of one's own, with a configuration that is a dataclass."""
+
+    def __init__(self, width, blocks):
+        self.config = Config(width, blocks)
+
+    def state_dict(self):
+        width = self.config.width
+        weights = {"embedding.weight": FakeArray((20, width))}
+        for i in range(self.config.blocks):
+            weights[f"blocks.{i}.weight"] = FakeArray((3 * width, width))
+            weights[f"blocks.{i}.bias"] = FakeArray((3 * width,))
+        return weights
+
+
+class OwnClass(WithFixtures):
+    def test_learn_from_instances(self):
+        learnt = shapeproof.learn([Stack(5, 1), Stack(7, 3), Stack(16, 2)], name="stack")
+        self.assertTrue(learnt)
+        self.assertTrue(all(place.experiment for place in learnt.undecided))
+        with tempfile.TemporaryDirectory() as folder:
+            learnt.save(f"{folder}/stack.shapes")
+            made = shapeproof.check(Stack(12, 4), table=f"{folder}/stack.shapes")
+            self.assertEqual((made.verdict, made.file), ("match", "Stack"))
+            wrong = shapeproof.check(Stack(12, 4), Config(12, 5), table=f"{folder}/stack.shapes")
+            self.assertEqual((wrong.causes[0].hyperparameter, wrong.causes[0].found), ("blocks", 4))
+
+    def test_configurations(self):
+        class Pydantic:
+            def model_dump(self):
+                return Stack(7, 3).config.__dict__
+
+        examples = [(Stack(5, 1), Config(5, 1)), (Stack(7, 3), Pydantic()), (Stack(16, 2), {"width": 16, "blocks": 2})]
+        self.assertTrue(shapeproof.learn(examples))
+        with self.assertRaisesRegex(shapeproof.UsageError, "a dataclass, and no int"):
+            shapeproof.check(Stack(5, 1), 3)
+
+    def test_classes_are_no_models(self):
+        for wrong in (Stack, dict, 3):
+            with self.assertRaisesRegex(shapeproof.UsageError, "neither a path"):
+                shapeproof.inspect(wrong)
+
+
+class Frameworks(WithFixtures):
+    @needs("torch")
+    def test_torch(self):
+        import torch
+
+        with torch.device("meta"):
+            module = torch.nn.Sequential(torch.nn.Embedding(10, 4), torch.nn.Linear(4, 10, bias=False))
+        self.assertIsNone(shapeproof.inspect(module)["1.weight"].same_as)
+        module[1].weight = module[0].weight
+        self.assertEqual(shapeproof.inspect(module)["1.weight"].same_as, "0.weight")
+        whole = torch.zeros(8, 4, dtype=torch.float16)
+        views = {"a": whole[:4], "b": whole[4:], "c": whole[:4].t(), "d": whole[:4]}
+        inventory = shapeproof.inspect(views)
+        self.assertEqual([tensor.same_as for tensor in inventory], [None, None, None, "a"])
+        self.assertEqual(inventory["b"].offset, 16)
+
+    @needs("torch", "transformers")
+    def test_transformers(self):
+        import torch
+        import transformers
+
+        with torch.device("meta"):
+            module = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_layer=2, n_embd=8, n_head=2))
+        self.assertEqual(shapeproof.check(module).verdict, "match")
+        module.config.n_layer = 3
+        self.assertEqual(shapeproof.check(module).causes[0].patch, {"n_layer": 2})
+
+    @needs("keras")
+    def test_keras(self):
+        import keras
+        from keras import layers
+
+        inputs = keras.Input((12, 8))
+        outputs = layers.Bidirectional(layers.LSTM(4, return_sequences=True, dropout=0.1))(inputs)
+        outputs = layers.MultiHeadAttention(2, 3, dropout=0.1)(outputs, outputs)
+        outputs = keras.Sequential([keras.Input((12, 8)), layers.Dense(5), layers.Dropout(0.3)])(outputs)
+        model = keras.Model(inputs, outputs, name="reader")
+        made = shapeproof.check(model)
+        self.assertEqual((made.verdict, made.found.tensors), ("match", 16))
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(f"{folder}/model.keras")
+            self.assertTrue(shapeproof.diff(model, f"{folder}/model.keras"))
+            self.assertTrue(shapeproof.diff(f"{folder}/model.keras", model))
+        with self.assertRaisesRegex(shapeproof.UsageError, "no weights yet"):
+            shapeproof.inspect(keras.Sequential([layers.Dense(5)]))
+
+    def test_subclassed_keras(self):
+        """Its names and shapes are known, and its layers are not."""
+
+        class Weight(FakeArray):
+            def __init__(self, path, shape):
+                super().__init__(shape)
+                self.path, self.name = path, "kernel"
+
+        class Subclassed:
+            weights = [Weight("mine/dense/kernel", (3, 4))]
+
+            def get_config(self):
+                raise NotImplementedError
+
+            def to_json(self):
+                self.get_config()
+
+        self.assertEqual(shapeproof.inspect(Subclassed())[0].name, "mine/dense/kernel")
+        with self.assertRaisesRegex(shapeproof.UnknownArchitectureError, "there is no configuration"):
+            shapeproof.check(Subclassed())
+
+    @needs("flax", "jax")
+    def test_flax(self):
+        import jax
+        from flax import linen, nnx
+
+        class Linen(linen.Module):
+            width: int
+
+            @linen.compact
+            def __call__(self, inputs):
+                return linen.Dense(self.width)(linen.Dropout(0.1, deterministic=True)(inputs))
+
+        with self.assertRaisesRegex(shapeproof.UsageError, r"module.init\("):
+            shapeproof.inspect(Linen(4))
+        shapes = jax.eval_shape(Linen(4).init, jax.random.key(0), jax.numpy.zeros((1, 3)))
+        inventory = shapeproof.inspect(shapes)
+        self.assertEqual([(t.name, t.shape) for t in inventory], [
+            ("params.Dense_0.bias", (4,)), ("params.Dense_0.kernel", (3, 4)),
+        ])  # fmt: skip
+
+        class Nnx(nnx.Module):
+            def __init__(self, width, rngs):
+                self.layers = nnx.List([nnx.Linear(width, width, rngs=rngs) for _ in range(2)])
+                self.norm = nnx.BatchNorm(width, rngs=rngs)
+                self.dropout = nnx.Dropout(0.1, rngs=rngs)
+
+        inventory = shapeproof.inspect(Nnx(4, nnx.Rngs(0)))
+        self.assertEqual((inventory.file, len(inventory)), ("Nnx", 8))
+        self.assertEqual(inventory["layers.1.kernel"].shape, (4, 4))
+
+
+class Types(unittest.TestCase):
+    @needs("mypy")
+    def test_mypy(self):
+        """The package, and what users write with it, under the strictest rules."""
+        with tempfile.TemporaryDirectory() as cache:
+            command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache]
+            files = [f"{ROOT}/src/python/shapeproof", f"{ROOT}/tests/python/typed_example.py"]
+            environment = {**os.environ, "MYPYPATH": f"{ROOT}/src/python"}
+            done = subprocess.run([*command, *files], env=environment, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
