@@ -36,6 +36,12 @@ Root-Is-Purelib: false
 Tag: {tag}
 """
 
+# pytest loads the plugin in every run; it does nothing without its option.
+ENTRY_POINTS = """\
+[pytest11]
+shapeproof = shapeproof.pytest_plugin
+"""
+
 
 def read(*path):
     with open(os.path.join(*path), "rb") as file:
@@ -51,6 +57,7 @@ def contents(version, tag, library, command):
     files["shapeproof/libshapeproof.so.0"] = read(library)
     files[f"shapeproof-{version}.data/scripts/shapeproof"] = read(command)
     files[f"shapeproof-{version}.data/data/share/man/man1/shapeproof.1"] = read(ROOT, "docs/man/shapeproof.1")
+    files[f"{info}/entry_points.txt"] = ENTRY_POINTS.encode()
     files[f"{info}/LICENSE"] = read(ROOT, "LICENSE")
     files[f"{info}/METADATA"] = METADATA.format(version=version).encode() + read(ROOT, "docs/python.md")
     files[f"{info}/WHEEL"] = WHEEL.format(version=version, tag=tag).encode()

@@ -53,6 +53,12 @@ class Wheel(unittest.TestCase):
             tag = archive.read(f"shapeproof-{VERSION}.dist-info/WHEEL").decode().split("Tag: ")[1].strip()
         self.assertEqual(os.path.basename(self.path), f"shapeproof-{VERSION}-{tag}.whl")
 
+    def test_entry_points(self):
+        with zipfile.ZipFile(self.path) as archive:
+            points = archive.read(f"shapeproof-{VERSION}.dist-info/entry_points.txt").decode()
+            module = points.split("[pytest11]\nshapeproof = ")[1].strip()
+            self.assertIn(module.replace(".", "/") + ".py", archive.namelist())
+
     def test_unpacked(self):
         target = os.path.join(self.folder, "site")
         with zipfile.ZipFile(self.path) as archive:
