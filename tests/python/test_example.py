@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""The project in docs/examples/my_model: its table is learnt anew, its tests pass, and they notice a change."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from test_package import ROOT, needs
+
+EXAMPLE = os.path.join(ROOT, "docs/examples/my_model")
+
+
+@needs("torch", "pytest")
+class MyModel(unittest.TestCase):
+    def run_python(self, folder, *arguments):
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT}/src/python"}
+        environment.pop("PYTEST_ADDOPTS", None)
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True,
+        )  # fmt: skip
+        return done.returncode, done.stdout
+
+    def test_all(self):
+        pytest = ["-m", "pytest", "-p", "shapeproof.pytest_plugin", "-p", "no:cacheprovider", "-v"]
+        with tempfile.TemporaryDirectory() as folder:
+            mine = f"{folder}/my_model"
+            shutil.copytree(EXAMPLE, mine)
+            os.remove(f"{mine}/my_model.shapes")
+            status, output = self.run_python(mine, "learn_table.py")
+            self.assertEqual(status, 0, output)
+            with open(f"{mine}/my_model.shapes", encoding="utf-8") as learnt, open(
+                f"{EXAMPLE}/my_model.shapes", encoding="utf-8"
+            ) as stored:
+                self.assertEqual(learnt.read(), stored.read())
+            status, output = self.run_python(mine, *pytest)
+            self.assertEqual(status, 0, output)
+            with open(f"{EXAMPLE}/README.md", encoding="utf-8") as page:
+                shown = page.read().split("```text\n")
+            for line in shown[1].split("```")[0].splitlines():
+                if line != "...":
+                    self.assertIn(line, output)
+            with open(f"{mine}/my_model.py", encoding="utf-8") as file:
+                text = file.read()
+            layer = "nn.Linear(config.width, config.inner"
+            changed = text.replace(layer, layer + ", bias=False")
+            self.assertNotEqual(text, changed)
+            with open(f"{mine}/my_model.py", "w", encoding="utf-8") as file:
+                file.write(changed)
+            status, output = self.run_python(mine, *pytest)
+            self.assertEqual(status, 1, output)
+            self.assertIn(shown[2].split("```")[0].strip(), output)
+
+
+if __name__ == "__main__":
+    unittest.main()
