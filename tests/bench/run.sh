@@ -72,3 +72,10 @@ row 'version, 1,000 tables more' shapeproof "$runs" "$dir/thousand/shapeproof" -
 
 # Many at once, on all processors.
 SHAPEPROOF=$SHAPEPROOF sh tests/bench/fleet.sh "${BENCH_FLEET:-10000}"
+
+# The Python package beside the command.
+if python3 -c 'import ctypes, sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+    SHAPEPROOF_LIBRARY=$PWD/${OBJ#"$PWD"/}/libshapeproof.so.0 PYTHONPATH=$PWD/src/python \
+        PYTHONPYCACHEPREFIX=$PWD/${OBJ#"$PWD"/}/pycache \
+        python3 tests/bench/package.py "$SHAPEPROOF" fixtures/models/tiny-gpt2 "$runs"
+fi
