@@ -135,7 +135,8 @@ class Plugin(unittest.TestCase):
         self.assertIn("1 passed", output)
 
     def test_errors_of_the_model(self):
-        self.write("other/broken.py", 'class Broken:\n    """claims:\n        model Broken(1)\n        total = 3\n    """\n')
+        block = "claims:\n        model Broken(1)\n        total = 3\n    "
+        self.write("other/broken.py", f'class Broken:\n    """{block}"""\n')
         self.write("other/empty.py", 'class Empty:\n    """claims:\n    """\n')
         status, output = self.pytest("--shapeproof-claims", "other")
         self.assertEqual(status, 2, output)
