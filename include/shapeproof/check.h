@@ -39,14 +39,14 @@ enum shapeproof_severity {
     X(UNEXPECTED, 1, "unexpected", ERROR, "in the file, but not predicted") \
     X(SHAPE, 2, "shape", ERROR, "has another shape than predicted") \
     X(DTYPE, 3, "dtype", ERROR, \
-      "has a complex dtype, or another dtype than the table gives, than other tensors of its kind, or than the rest " \
-      "of the file") \
+      "has a dtype of complex numbers, or its dtype is not that of the table, of other tensors of its kind, or of " \
+      "the rest of the file") \
     X(QUANTISED, 4, "quantised", ERROR, \
       "the file quantises a weight that the configuration exempts, or does not quantise one that the configuration " \
       "quantises") \
     X(LACKING, 5, "lacking", ERROR, \
-      "missing, although the table does not require it: other modules of the same kind have such a tensor, or an " \
-      "index or the configuration announces it") \
+      "missing; the table does not require it, but other modules of the same kind have such a tensor, or an index or " \
+      "the configuration announces it") \
     X(TIED_ABSENT, 6, "tied-absent", NOTE, "not stored, since it is tied to a tensor that is stored") \
     X(TIED_PRESENT, 7, "tied-present", NOTE, "stored, although it is tied to a tensor that is stored as well") \
     X(OPTIONAL, 8, "optional", NOTE, "an optional tensor that the file has") \
