@@ -193,6 +193,8 @@ SHAPEPROOF_API const struct shapeproof_declared *shapeproof_check_declared(const
 SHAPEPROOF_API size_t shapeproof_check_cause_count(const struct shapeproof_check *check);
 SHAPEPROOF_API const struct shapeproof_cause *shapeproof_check_cause(const struct shapeproof_check *check,
                                                                      size_t index);
+/* The predicted tensor that this tensor of the inventory is, under whatever name, or SHAPEPROOF_NONE. */
+SHAPEPROOF_API size_t shapeproof_check_counterpart(const struct shapeproof_check *check, size_t tensor);
 SHAPEPROOF_API size_t shapeproof_check_finding_count(const struct shapeproof_check *check);
 SHAPEPROOF_API const struct shapeproof_finding *shapeproof_check_finding(const struct shapeproof_check *check,
                                                                          size_t index);

@@ -212,6 +212,11 @@ const struct shapeproof_cause *shapeproof_check_cause(const struct shapeproof_ch
 {
     return &check->causes[index];
 }
+size_t shapeproof_check_counterpart(const struct shapeproof_check *check, size_t tensor)
+{
+    return check->match.predicted_of[tensor];
+}
+
 size_t shapeproof_check_finding_count(const struct shapeproof_check *check) { return check->finding_count; }
 const struct shapeproof_finding *shapeproof_check_finding(const struct shapeproof_check *check, size_t index)
 {

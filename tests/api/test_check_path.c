@@ -74,9 +74,29 @@ static void failures(void **state)
                  "no equals sign");
 }
 
+/* Which predicted tensor a tensor of the file is: none for a layer that is not predicted. */
+static void counterparts(void **state)
+{
+    static const char *const settings[] = {"num_hidden_layers=1", NULL};
+    const struct shapeproof_check_path_options options = {.settings = settings};
+    struct shapeproof_error error;
+    struct shapeproof_check *check = shapeproof_check_path(LLAMA, &options, &error);
+    (void)state;
+    assert_non_null(check);
+    const struct shapeproof_inventory *inventory = shapeproof_check_inventory(check);
+    const struct shapeproof_prediction *prediction = shapeproof_check_prediction(check);
+    static const char first[] = "model.layers.0.mlp.up_proj.weight", second[] = "model.layers.1.mlp.up_proj.weight";
+    const size_t there = shapeproof_check_counterpart(check, shapeproof_inventory_find(inventory, first));
+    assert_string_equal(shapeproof_prediction_tensor(prediction, there)->name, first);
+    assert_int_equal(shapeproof_check_counterpart(check, shapeproof_inventory_find(inventory, second)),
+                     SHAPEPROOF_NONE);
+    shapeproof_check_free(check);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(finds_the_configuration), cmocka_unit_test(settings_win),
-                                       cmocka_unit_test(takes_own_tables), cmocka_unit_test(failures)};
+                                       cmocka_unit_test(takes_own_tables), cmocka_unit_test(failures),
+                                       cmocka_unit_test(counterparts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
