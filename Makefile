@@ -39,7 +39,7 @@ TABLES  := $(shell find src/tables -name '*.shapes' | awk -F/ '{ print $$NF, $$0
 MODELS  := $(sort $(wildcard src/models/*.json))
 LIB_SRC := $(sort $(shell find src -name '*.c' ! -path 'src/cli/*' ! -path 'src/tables/*'))
 CLI_SRC := $(sort $(shell find src/cli -name '*.c' 2>/dev/null))
-PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o $(OBJ)/gen/models.o
+PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o
 LIB_OBJ := $(PRE_OBJ) $(OBJ)/gen/index.o
 CLI_OBJ := $(CLI_SRC:%.c=$(OBJ)/%.o)
 LIB     := $(OBJ)/libshapeproof.a
@@ -63,7 +63,7 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
-$(OBJ)/gen/tables.o $(OBJ)/gen/models.o: $(OBJ)/gen/%.o: $(BUILD)/gen/%.c $(OBJ)/flags
+$(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o: $(OBJ)/gen/%.o: $(BUILD)/gen/%.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
@@ -85,6 +85,12 @@ $(BUILD)/gen/tables.c: src/tables/embed.awk $(TABLES) $(BUILD)/gen/list
 
 $(BUILD)/gen/models.c: src/models/embed.awk $(MODELS) $(BUILD)/gen/list
 	$(call say,MODELS $@)LC_ALL=C awk -f src/models/embed.awk $(MODELS) </dev/null >$@
+
+# The style and the script of HTML reports, with their hashes for the Content Security Policy.
+PAGE := src/report/html/page.css src/report/html/page.js
+$(BUILD)/gen/page.c: src/report/html/embed.awk $(PAGE) $(BUILD)/gen/list
+	$(call say,PAGE $@)LC_ALL=C awk -v style_hash="$$(sha256sum <src/report/html/page.css)" \
+	    -v script_hash="$$(sha256sum <src/report/html/page.js)" -f src/report/html/embed.awk $(PAGE) </dev/null >$@
 
 $(LIB): $(LIB_OBJ) $(OBJ)/sources
 	$(call say,AR $@)rm -f $@ && ar rcs $@ $(LIB_OBJ)

@@ -70,7 +70,7 @@ _shapeproof() {
             '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
-            '*--format=[the format of the output]:format:(text json jsonl markdown csv sarif junit)' \
+            '*--format=[the format of the output]:format:(text json jsonl markdown csv html sarif junit)' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
@@ -102,7 +102,7 @@ _shapeproof() {
             '--strict[exit with 1 also if there is a warning about A or B]' \
             '(-a --all)'{-a,--all}'[write one line for each tensor]' \
             '--offline[do not use the network]' \
-            '*--format=[the format of the output]:format:(text json)' \
+            '*--format=[the format of the output]:format:(text json html)' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
@@ -163,7 +163,7 @@ _shapeproof() {
             '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
             '--strict[exit with 1 if there is a warning about a FILE, for example that unpickling it would call a function]' \
             '--offline[do not use the network]' \
-            '*--format=[the format of the output]:format:(text json jsonl csv)' \
+            '*--format=[the format of the output]:format:(text json jsonl csv html)' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
@@ -234,7 +234,7 @@ _shapeproof() {
             '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
-            '*--format=[the format of the output]:format:(text json jsonl)' \
+            '*--format=[the format of the output]:format:(text json jsonl html)' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \

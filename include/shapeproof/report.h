@@ -38,7 +38,8 @@ enum shapeproof_report_format {
     SHAPEPROOF_REPORT_CSV =
         3, /* of an evaluation, an inventory, a check, components, tables, models: RFC 4180 with a heading */
     SHAPEPROOF_REPORT_SARIF = 4, /* of checked checkpoints: see shapeproof_report_checked */
-    SHAPEPROOF_REPORT_JUNIT = 5  /* likewise */
+    SHAPEPROOF_REPORT_JUNIT = 5, /* likewise */
+    SHAPEPROOF_REPORT_HTML = 6   /* of an inventory, a check, a diff, a verification: a page that needs no other file */
 };
 
 /* What every report can be told. All zero is text without colour and without a limit of width. */

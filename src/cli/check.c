@@ -37,7 +37,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_RESUME},
     {CLI_OPTION_JOBS},
     {CLI_OPTION_TIMEOUT},
-    {CLI_OPTION_FORMAT("text|json|jsonl|markdown|csv|sarif|junit")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|markdown|csv|html|sarif|junit")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
@@ -53,6 +53,7 @@ static const struct cli_example examples[] = {
     {"shapeproof check --list paths.txt --resume results.jsonl", "all checkpoints of a list, on all processors"},
     {"shapeproof check --list paths.txt --format junit -o results.xml", "the same as a test report for a CI system"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
+    {"shapeproof check checkpoint/ --format html -o report.html", "a page to look at or to send"},
     {NULL, NULL},
 };
 
@@ -115,8 +116,18 @@ int cli_judge_check(const struct cli_args *args, const struct shapeproof_check *
                                                    : CLI_OK;
 }
 
-/* The claims of --claims, held against the checkpoint; NULL when none are given, or after an error, which is printed
- * with its exit status in *status. */
+/* The groups of the table with their formulas, for a page; NULL where they cannot be counted. */
+static struct shapeproof_verification *count_groups(const struct cli_subject *subject,
+                                                    const struct shapeproof_check *check)
+{
+    static const char *const no_files[] = {""}; /* no claim stands there */
+    struct shapeproof_error error = {0};
+    return shapeproof_verify(check, subject->tables,
+                             &(struct shapeproof_verify_options){.files = no_files, .file_count = 1}, &error);
+}
+
+/* The claims of --claims, held against the checkpoint, or for a page its groups alone; NULL when neither is needed, or
+ * after an error, which is printed with its exit status in *status. */
 static struct shapeproof_verification *hold_claims(const struct cli_args *args, const struct cli_subject *subject,
                                                    const struct shapeproof_check *check, int *status)
 {
@@ -128,7 +139,9 @@ static struct shapeproof_verification *hold_claims(const struct cli_args *args, 
         what.file_count++;
     what.files = files;
     struct shapeproof_verification *verification =
-        what.file_count ? shapeproof_verify(check, subject->tables, &what, &error) : NULL;
+        what.file_count                              ? shapeproof_verify(check, subject->tables, &what, &error)
+        : cli_format(args) == SHAPEPROOF_REPORT_HTML ? count_groups(subject, check)
+                                                     : NULL;
     if (what.file_count && !verification) *status = cli_error(&error);
     free(files);
     return verification;
@@ -222,7 +235,10 @@ static bool check_with_pipeline(const struct cli_args *args, const char *path,
     if (cli_value(args, "table", NULL) || cli_value(args, "set", NULL) || cli_value(args, "claims", NULL)) return false;
     char *adapter = shapeproof_adapter_describe(inventory, &consistent);
     struct shapeproof_components *components = adapter && consistent ? pipeline_of(args, path) : NULL;
-    if (components) *status = cli_check_adapter(args, inventory, components);
+    if (components && cli_format(args) == SHAPEPROOF_REPORT_HTML)
+        *status = cli_usage_error(NULL, "%s: --format html is about one model, and %s has several", path,
+                                  shapeproof_components_path(components));
+    else if (components) *status = cli_check_adapter(args, inventory, components);
     const bool is = components != NULL;
     shapeproof_components_free(components);
     shapeproof_free(adapter);
@@ -340,6 +356,10 @@ const struct cli_command cli_check = {
         "takes longer than --timeout seconds is ended and recorded as unreadable. At the end, standard error has "
         "the number of checkpoints with each verdict. The exit status is the worst of all checkpoints; from worst "
         "to best, these are 2, 4, 3, 1, 5, 0.\n"
+        "\n"
+        "--format html writes a page that needs neither a network nor scripts: the verdict, causes and findings, the "
+        "formula of each group of the table with its numbers, and for each tensor what is promised and found. In a "
+        "browser with scripts it also has a map of the tensors and a search.\n"
         "\n"
         "--format sarif and --format junit write a document for CI systems. SARIF 2.1.0 has a result for each cause "
         "and finding; JUnit XML has a test case for each checkpoint. The document also has the checkpoints that "

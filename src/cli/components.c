@@ -52,6 +52,7 @@ static bool options_fit_several(const struct cli_args *args, const struct shapep
 {
     const char *option = option_of_one(args);
     char hint[512];
+    if (cli_format(args) == SHAPEPROOF_REPORT_HTML) option = "format html";
     if (!option) return true;
     snprintf(hint, sizeof hint, "check each by itself, such as %s", first_model(components)->path);
     cli_usage_error(hint, "--%s is about one model, and %s has several", option,

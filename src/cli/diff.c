@@ -12,7 +12,7 @@ static const struct cli_option options[] = {
     {.name = "strict", .help = "exit with 1 also if there is a warning about A or B"},
     {.name = "all", .letter = 'a', .help = "write one line for each tensor; do not collapse indices"},
     {CLI_OPTION_OFFLINE},
-    {CLI_OPTION_FORMAT("text|json")},
+    {CLI_OPTION_FORMAT("text|json|html")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
@@ -24,6 +24,7 @@ static const struct cli_example examples[] = {
     {"shapeproof diff pytorch_model.bin model.safetensors", "whether a conversion kept everything"},
     {"shapeproof diff --data before.pt after.pt", "whether saving and loading changed any data"},
     {"shapeproof diff model.weights.h5 model.pt", "Keras against PyTorch: names are translated"},
+    {"shapeproof diff v1/ v2/ --format html -o diff.html", "a page with what grew and shrank"},
     {NULL, NULL},
 };
 
@@ -113,6 +114,9 @@ const struct cli_command cli_diff = {
         "as renamed. A weight that only one of the files quantises is reported as quantised. Two things are not "
         "differences: a tied name that the format of a file cannot store, and the state of an optimizer or trainer "
         "that only one file has.\n"
+        "\n"
+        "--format html writes a page that needs neither a network nor scripts: the verdict, what grew and shrank, the "
+        "findings, and the tensors of both. In a browser with scripts it also has a map of the tensors and a search.\n"
         "\n"
         "The first line is the verdict, 'same' or 'differs', and its reason. The exit status is 0 for same and 1 "
         "for differs. With --strict it is also 1 if there is a warning about A or B. The warning may be that a part "

@@ -37,7 +37,7 @@ static const struct cli_option options[] = {
     {.name = "strict",
      .help = "exit with 1 if there is a warning about a FILE, for example that unpickling it would call a function"},
     {CLI_OPTION_OFFLINE},
-    {CLI_OPTION_FORMAT("text|json|jsonl|csv")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|csv|html")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
@@ -49,6 +49,7 @@ static const struct cli_example examples[] = {
     {"shapeproof inspect --tree checkpoint/", "the structure of a sharded checkpoint"},
     {"shapeproof inspect -d 2 model.pt", "the number of parameters of each part"},
     {"shapeproof inspect --by group model/", "the parameters of its attention, its feed-forward layers, and so on"},
+    {"shapeproof inspect model/ --format html -o model.html", "a page with a map of the tensors"},
     {"shapeproof inspect --json model.h5 | jq .totals.unique_parameters", "one number for a script"},
     {NULL, NULL},
 };
@@ -96,6 +97,12 @@ static bool options_agree(const struct cli_args *args)
     else if (cli_format(args) == SHAPEPROOF_REPORT_CSV && (shaped || cli_value(args, "by", NULL)))
         cli_usage_error("CSV always has a row for each tensor",
                         "inspect: --format csv does not go with --tree, --depth, --totals or --by");
+    else if (cli_format(args) == SHAPEPROOF_REPORT_HTML && shaped)
+        cli_usage_error("a page always has the totals, the modules and every tensor",
+                        "inspect: --format html does not go with --tree, --depth or --totals");
+    else if (cli_format(args) == SHAPEPROOF_REPORT_HTML && args->operand_count > 1)
+        cli_usage_error("write a page for each", "inspect: --format html is about one FILE, and there are %zu",
+                        args->operand_count);
     else if (cli_flag(args, "totals") && unfolds)
         cli_usage_error(NULL, "inspect: --totals does not go with --tree or --depth");
     else return group_options_agree(args);
@@ -132,6 +139,13 @@ static int inspect_path(const char *path, const struct shapeproof_report_inspect
     struct shapeproof_error error = {0};
     struct shapeproof_components *components = shapeproof_components_open(path, &error);
     if (!components) return cli_path_error(path, &error);
+    if (shapeproof_component_count(components) && how->report.format == SHAPEPROOF_REPORT_HTML) {
+        shapeproof_components_free(components);
+        return cli_usage_error("inspect one of the models in it",
+                               "inspect: --format html is about one model, and %s "
+                               "has several",
+                               path);
+    }
     const int status = shapeproof_component_count(components) ? cli_inspect_components(components, how, strict)
                                                               : cli_inspect_one(path, how, strict, NULL);
     shapeproof_components_free(components);
@@ -240,6 +254,9 @@ const struct cli_command cli_inspect = {
         "A directory with a model_index.json (a pipeline of diffusers) or a modules.json (sentence-transformers) "
         "may hold several models. Each model is listed like a FILE of its own. A table at the end has the totals of "
         "all models.\n"
+        "\n"
+        "--format html writes a page that needs neither a network nor scripts: totals, modules, and a table of the "
+        "tensors. In a browser with scripts it also has a map of the tensors and a search.\n"
         "\n"
         "With --json the output has one document of the schema shapeproof.inspect/1 for each FILE. If a FILE cannot "
         "be read, there is a line on standard error and no document for it. The others are still listed, and the "

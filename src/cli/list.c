@@ -140,7 +140,8 @@ static int check_options(const struct cli_args *args)
     if (cli_writes_document(args) && cli_value(args, "resume", NULL))
         return cli_usage_error(hint, "%s: --resume does not go with --format %s", args->command->name,
                                cli_format_name(args));
-    if (cli_format(args) == SHAPEPROOF_REPORT_CSV || cli_format(args) == SHAPEPROOF_REPORT_MARKDOWN)
+    if (cli_format(args) == SHAPEPROOF_REPORT_CSV || cli_format(args) == SHAPEPROOF_REPORT_MARKDOWN ||
+        cli_format(args) == SHAPEPROOF_REPORT_HTML)
         return cli_usage_error(hint, "%s: --list does not go with --format %s", args->command->name,
                                cli_format_name(args));
     if (cli_value(args, "output", NULL) && cli_value(args, "resume", NULL))

@@ -31,7 +31,8 @@ enum shapeproof_report_format cli_format(const struct cli_args *args)
 {
     static const char *const names[] = {[SHAPEPROOF_REPORT_TEXT] = "text",         [SHAPEPROOF_REPORT_JSON] = "json",
                                         [SHAPEPROOF_REPORT_MARKDOWN] = "markdown", [SHAPEPROOF_REPORT_CSV] = "csv",
-                                        [SHAPEPROOF_REPORT_SARIF] = "sarif",       [SHAPEPROOF_REPORT_JUNIT] = "junit"};
+                                        [SHAPEPROOF_REPORT_SARIF] = "sarif",       [SHAPEPROOF_REPORT_JUNIT] = "junit",
+                                        [SHAPEPROOF_REPORT_HTML] = "html"};
     const char *name = cli_format_name(args);
     if (strcmp(name, "jsonl") == 0) return SHAPEPROOF_REPORT_JSON; /* and cli_fold_documents */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -43,7 +43,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_RESUME},
     {CLI_OPTION_JOBS},
     {CLI_OPTION_TIMEOUT},
-    {CLI_OPTION_FORMAT("text|json|jsonl")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|html")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
@@ -286,6 +286,9 @@ static int prove_tables(const struct cli_args *args)
         cli_subject_close(&subject);
         return status;
     }
+    if (status == CLI_OK && cli_format(args) == SHAPEPROOF_REPORT_HTML)
+        status = cli_usage_error("shapeproof prove --checkpoint model/ --format html",
+                                 "prove: --format html goes with --checkpoint, a MODEL or hyper-parameters");
     if (status == CLI_OK) status = find_tables(args, &subject);
     if (status == CLI_OK && cli_value(args, "claim", NULL)) {
         const char *table = table_of_claims(args, &subject);
@@ -492,6 +495,9 @@ const struct cli_command cli_prove = {
         "their values from the file. dim(NAME, 0) is the first dimension of the tensor NAME, and dim(NAME, 1) the "
         "second. count(NAME) is the number of tensors with this name, and elements(NAME) the number of their "
         "elements. In NAME, {i} stands for any number and * for any string.\n"
+        "\n"
+        "With --format html the result is a page that needs neither a network nor scripts: the claims, and the formula "
+        "of each group of the table with its numbers.\n"
         "\n"
         "With --list, the claims are evaluated for each checkpoint of a list, in a process of its own. A line of "
         "JSON is written for each checkpoint.",

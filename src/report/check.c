@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "report/check.h"
 #include "report/findings.h"
+#include "report/html/html.h"
 #include "report/inventory.h"
 #include "report/prediction.h"
 #include "report/table.h"
@@ -316,6 +317,14 @@ static void put_checkpoint(const struct shapeproof_check *check, struct sp_text 
     sp_table_render(&table, text, options);
 }
 
+void sp_put_compared(const struct shapeproof_check *check, struct sp_text *text,
+                     const struct shapeproof_report_options *options)
+{
+    put_checkpoint(check, text, options);
+    put_loading_table(options->loadings, text, options);
+    put_counts(check, text, options);
+}
+
 /* ---- the first line ---- */
 
 enum { FIRST_LINE = 159 };
@@ -408,9 +417,7 @@ void sp_put_check(const struct shapeproof_check *check, struct sp_text *text,
                   const struct shapeproof_report_options *options)
 {
     put_first_line(check, text, options);
-    put_checkpoint(check, text, options);
-    put_loading_table(options->loadings, text, options);
-    put_counts(check, text, options);
+    sp_put_compared(check, text, options);
     sp_put_causes_and_findings(check, text, options);
     if (!options->claims) return;
     sp_text_puts(text, "\n");
@@ -434,6 +441,8 @@ char *shapeproof_report_check(const struct shapeproof_check *check, const struct
         sp_csv_check(&csv, check);
     } else if (options->format == SHAPEPROOF_REPORT_MARKDOWN) {
         sp_markdown_check(&text, check, options);
+    } else if (options->format == SHAPEPROOF_REPORT_HTML) {
+        sp_html_check(check, &text, options);
     } else {
         sp_put_check(check, &text, options);
     }

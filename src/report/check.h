@@ -15,6 +15,9 @@ void sp_put_check(const struct shapeproof_check *check, struct sp_text *text,
 /* The first line, which begins with the verdict and a colon, into an empty text. */
 void sp_put_headline(const struct shapeproof_check *check, const struct shapeproof_loadings *loadings,
                      struct sp_text *line);
+/* What was compared, what loaders make of it, and the counts: three tables. */
+void sp_put_compared(const struct shapeproof_check *check, struct sp_text *text,
+                     const struct shapeproof_report_options *options);
 /* Green, yellow, red. */
 enum sp_color sp_verdict_color(enum shapeproof_verdict verdict);
 

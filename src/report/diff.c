@@ -8,7 +8,9 @@
 #include "base/arena.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "report/diff.h"
 #include "report/findings.h"
+#include "report/html/html.h"
 #include "report/inventory.h"
 #include "report/wrap.h"
 #include "shapeproof/diff.h"
@@ -282,6 +284,13 @@ static void put_mappings(const struct shapeproof_diff *diff, struct sp_text *tex
     sp_table_render(&table, text, options);
 }
 
+void sp_put_compared_sides(const struct shapeproof_diff *diff, struct sp_text *text,
+                           const struct shapeproof_report_options *options)
+{
+    put_both_sides(diff, text, options);
+    put_mappings(diff, text, options);
+}
+
 /* A finding that shares its line with no other. */
 static struct shapeproof_diff_group group_of_one(const struct shapeproof_diff_finding *finding)
 {
@@ -432,13 +441,16 @@ char *shapeproof_report_diff(const struct shapeproof_diff *diff, const struct sh
         diff_put_json(diff, &text);
         return sp_text_take(&text, length);
     }
+    if (options->format == SHAPEPROOF_REPORT_HTML) {
+        sp_html_diff(diff, &text, options);
+        return sp_text_take(&text, length);
+    }
     sp_color_puts(&text, options->color, shapeproof_diff_is_same(diff) ? SP_COLOR_GREEN : SP_COLOR_RED,
                   sp_diff_verdict(diff));
     sp_text_puts(&text, ": ");
     sp_put_visible(&text, shapeproof_diff_summary(diff));
     sp_text_puts(&text, "\n\n");
-    put_both_sides(diff, &text, options);
-    put_mappings(diff, &text, options);
+    sp_put_compared_sides(diff, &text, options);
     put_diff_findings(diff, &text, options, FINDINGS);
     put_diff_findings(diff, &text, options, NOTES);
     return sp_text_take(&text, length);

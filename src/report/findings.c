@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "report/html/html.h"
 #include "report/inventory.h"
 #include "report/wrap.h"
 
@@ -44,6 +45,10 @@ void sp_put_doubt_rows(struct sp_table *table, const char *of, const struct shap
 
 void sp_put_heading(struct sp_text *text, const struct shapeproof_report_options *options, const char *heading)
 {
+    if (options->format == SHAPEPROOF_REPORT_HTML) {
+        sp_html_section(text, heading);
+        return;
+    }
     sp_text_puts(text, "\n");
     sp_color_puts(text, options->color, SP_COLOR_BOLD, heading);
     sp_text_puts(text, "\n");

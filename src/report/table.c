@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "report/html/html.h"
 #include "report/wrap.h"
 
 enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24, LAST_INDENT = 40 };
@@ -44,6 +45,12 @@ static const char *cell_text(const struct sp_table *table, size_t index, size_t 
     const size_t end = index + 1 < table->count ? table->cells[index + 1].begin : table->text.length;
     *length = end - table->cells[index].begin;
     return *length ? table->text.data + table->cells[index].begin : "";
+}
+
+const char *sp_table_cell_text(const struct sp_table *table, size_t index, size_t *length, enum sp_color *color)
+{
+    *color = table->cells[index].color;
+    return cell_text(table, index, length);
 }
 
 static size_t cell_width(const struct sp_table *table, size_t index)
@@ -208,6 +215,10 @@ void sp_table_flush(struct sp_table *table, struct sp_text *out, const struct sh
 void sp_table_render(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options)
 {
     assert(table->column_count && table->column_count <= SP_TABLE_COLUMNS && table->count % table->column_count == 0);
+    if (options->format == SHAPEPROOF_REPORT_HTML) {
+        sp_html_table(table, out);
+        return;
+    }
     widen_columns(table);
     sp_table_begin(table, out, options);
     sp_table_flush(table, out, options);

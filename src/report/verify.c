@@ -7,6 +7,7 @@
 
 #include "base/json_write.h"
 #include "report/common.h"
+#include "report/html/html.h"
 #include "report/table.h"
 #include "report/verify.h"
 #include "report/wrap.h"
@@ -434,7 +435,7 @@ static bool is_shown(const struct shapeproof_verified_claim *claim, bool all)
 
 /* The last line: how many claims hold, fail, or could not be decided: "5 claims: 3 hold, 1 fails, 1 is a known
  * erratum". Or that there is none. */
-static void put_totals(const struct shapeproof_verification *verification, struct sp_text *text)
+void sp_put_claim_totals(const struct shapeproof_verification *verification, struct sp_text *text)
 {
     size_t counts[] = {[SHAPEPROOF_CLAIM_HOLDS] = 0,
                        [SHAPEPROOF_CLAIM_FAILS] = 0,
@@ -479,7 +480,7 @@ void sp_put_claims(struct sp_text *text, const struct shapeproof_verification *v
         const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
         if (is_shown(claim, options->all)) put_claim(text, claim, options->color);
     }
-    put_totals(verification, text);
+    sp_put_claim_totals(verification, text);
 }
 
 static void verify_text(const struct shapeproof_verification *verification,
@@ -501,6 +502,7 @@ char *shapeproof_report_verify(const struct shapeproof_verification *verificatio
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->report.format == SHAPEPROOF_REPORT_JSON) verify_json(verification, options, &text);
+    else if (options->report.format == SHAPEPROOF_REPORT_HTML) sp_html_verify(verification, &text, options);
     else verify_text(verification, options, &text);
     return sp_text_take(&text, length);
 }

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/chars.h"
+#include "report/html/html.h"
 
 const struct shapeproof_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size_t i)
 {
@@ -158,6 +159,7 @@ char *shapeproof_report_inspect(const struct shapeproof_inventory *inventory,
     put_in_order(&inspect);
     if (inspect.options.report.format == SHAPEPROOF_REPORT_JSON) sp_inspect_json(&inspect, &text);
     else if (inspect.options.report.format == SHAPEPROOF_REPORT_CSV) sp_inspect_csv(&inspect, &text);
+    else if (inspect.options.report.format == SHAPEPROOF_REPORT_HTML) sp_html_inspect(&inspect, &text);
     else sp_inspect_text(&inspect, &text);
     free(inspect.chosen);
     free(inspect.counted);

@@ -8,7 +8,7 @@
 #include "report/inspect/inspect.h"
 #include "report/inventory.h"
 
-enum { METADATA_COLUMNS = 60, TIES_SHOWN = 10, TIED_NAMES_SHOWN = 4, LABEL_COLUMNS = 12, UNUSED_SHOWN = 5 };
+enum { METADATA_COLUMNS = 60, TIES_SHOWN = 10, TIED_NAMES_SHOWN = 4, UNUSED_SHOWN = 5 };
 
 /* ---- cells ---- */
 
@@ -105,7 +105,7 @@ static void put_list(const struct sp_inspect *inspect, struct sp_text *text)
 static void put_label(const struct sp_inspect *inspect, struct sp_text *text, const char *label)
 {
     sp_color_puts(text, inspect->options.report.color, SP_COLOR_DIM, label);
-    sp_text_pad(text, LABEL_COLUMNS - strlen(label));
+    sp_text_pad(text, SP_INSPECT_LABEL - strlen(label));
 }
 
 /* Tensors that are the same together, in the order of the file. */
@@ -394,6 +394,15 @@ static void put_heading(const struct sp_inspect *inspect, struct sp_text *text)
     sp_text_puts(text, "\n\n");
 }
 
+void sp_inspect_put_summary(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    put_ties(inspect, text);
+    put_inspect_totals(inspect, text);
+    put_dtypes(inspect, text);
+    put_doubts(inspect, text);
+    put_metadata(inspect, text);
+}
+
 void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
 {
     put_heading(inspect, text);
@@ -411,9 +420,5 @@ void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
         break;
     }
     if (inspect->count && inspect->options.view != SHAPEPROOF_INSPECT_TOTALS) sp_text_puts(text, "\n");
-    put_ties(inspect, text);
-    put_inspect_totals(inspect, text);
-    put_dtypes(inspect, text);
-    put_doubts(inspect, text);
-    put_metadata(inspect, text);
+    sp_inspect_put_summary(inspect, text);
 }

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ * Reports as HTML: one file that needs no network, and is whole without scripts. Its parts, in their order:
+ *
+ *     page.c       the head with style and Content Security Policy, the verdict, text from outside, tables
+ *     tensors.c    the tensors: totals of modules, a table, and the data of the map and the search
+ *     formulas.c   the groups of a table with their formulas and numbers, claims, hyper-parameters
+ *     inspect.c, check.c, diff.c, verify.c    the reports of these names
+ *     page.css, page.js    style and script, which embed.awk turns into C
+ *
+ * What comes from outside reaches the page in two ways only: escaped by sp_html_text, or as JSON without "<", in a
+ * script element that is not executed. */
+#ifndef SP_REPORT_HTML_H
+#define SP_REPORT_HTML_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "report/inspect/inspect.h"
+#include "report/table.h"
+#include "shapeproof/report.h"
+
+/* ---- page.c ---- */
+
+/* Of the build, from page.css and page.js. The hashes are SHA-256 in base64. */
+extern const char sp_html_style[], sp_html_script[], sp_html_style_hash[], sp_html_script_hash[];
+
+/* What is long is cut to so many rows, so that names without anything in common do not make the page too large. */
+enum { SP_HTML_MOST_ROWS = 2000 };
+
+struct sp_html_title {
+    const char *command; /* "check" */
+    const char *subject; /* what it is about, a path */
+    const char *verdict; /* a word, or NULL */
+    enum sp_color color; /* of the verdict */
+    const char *line;    /* behind the verdict; its reason */
+};
+
+void sp_html_begin(struct sp_text *html, const struct sp_html_title *title);
+void sp_html_end(struct sp_text *html);
+/* Text from outside: made printable, and escaped. */
+void sp_html_text(struct sp_text *html, const char *string);
+void sp_html_code(struct sp_text *html, const char *string);
+/* A section with that heading; the next one, or sp_html_end, ends it. */
+void sp_html_section(struct sp_text *html, const char *heading);
+/* What is folded away until somebody opens it: between the two. */
+void sp_html_fold_begin(struct sp_text *html, const char *summary, bool open);
+void sp_html_fold_end(struct sp_text *html);
+/* A table whose cells are printable; it is freed. sp_table_render writes it for SHAPEPROOF_REPORT_HTML. */
+void sp_html_table(struct sp_table *table, struct sp_text *html);
+/* A list with the heading "Warnings"; nothing when there are none. `prediction` may be NULL. */
+void sp_html_warnings(struct sp_text *html, const char *heading, const struct shapeproof_inventory *inventory,
+                      const struct shapeproof_prediction *prediction);
+/* <span class="error">error</span> */
+void sp_html_severity(struct sp_text *html, enum shapeproof_severity severity);
+
+/* ---- tensors.c ---- */
+
+/* How a tensor of the list is; the script has the same numbers. */
+enum sp_html_state {
+    SP_HTML_PLAIN = 0,
+    SP_HTML_NOTE = 1,
+    SP_HTML_WARNING = 2,
+    SP_HTML_ERROR = 3,
+    SP_HTML_ADDED = 4,
+    SP_HTML_REMOVED = 5,
+    SP_HTML_CHANGED = 6
+};
+
+/* What the two shapes of a tensor are. */
+enum sp_html_kind {
+    SP_HTML_INSPECT, /* `after` alone: as stored */
+    SP_HTML_CHECK,   /* promised, found */
+    SP_HTML_DIFF     /* in A, in B */
+};
+
+/* NULL for what there is not. Everything but the shapes is borrowed. */
+struct sp_html_tensor {
+    const char *name, *dtype;
+    const char *before, *after; /* shapes, in the arena */
+    uint64_t parameters, bytes; /* as they count in sums: 0 of a tensor that is the same as an earlier one */
+    uint64_t parameters_before, bytes_before; /* of a diff: those in A */
+    const char *shard, *group;
+    enum sp_html_state state;
+    const char *note; /* what is remarkable, or what was found */
+};
+
+/* Zero-initialise but for the kind; free with sp_html_tensors_free. */
+struct sp_html_tensors {
+    enum sp_html_kind kind;
+    struct sp_arena arena;
+    struct sp_html_tensor *items;
+    size_t count, capacity;
+};
+
+/* "(768, 3072)" in the arena of the list; NULL for a tensor without a shape. */
+const char *sp_html_shape(struct sp_html_tensors *tensors, const struct shapeproof_tensor *tensor);
+const char *sp_html_predicted_shape(struct sp_html_tensors *tensors, const struct shapeproof_predicted *predicted);
+/* Totals of the modules; of a diff with what grew and shrank. */
+void sp_html_modules(struct sp_text *html, const struct sp_html_tensors *tensors);
+/* The map and the search, for which the script needs the data; then the table of the tensors. */
+void sp_html_tensors(struct sp_text *html, struct sp_html_tensors *tensors);
+void sp_html_tensors_free(struct sp_html_tensors *tensors);
+
+/* ---- formulas.c ---- */
+
+/* The groups of the table: their formulas, the same with numbers, what is predicted and what is stored. */
+void sp_html_groups(struct sp_text *html, const struct shapeproof_verification *verification);
+/* The claims with their numbers; nothing when there are none. */
+void sp_html_claims(struct sp_text *html, const struct shapeproof_verification *verification, bool all);
+void sp_html_hyperparameters(struct sp_text *html, const struct shapeproof_prediction *prediction);
+
+/* ---- the reports ---- */
+
+void sp_html_inspect(const struct sp_inspect *inspect, struct sp_text *html);
+void sp_html_check(const struct shapeproof_check *check, struct sp_text *html,
+                   const struct shapeproof_report_options *options);
+void sp_html_diff(const struct shapeproof_diff *diff, struct sp_text *html,
+                  const struct shapeproof_report_options *options);
+void sp_html_verify(const struct shapeproof_verification *verification, struct sp_text *html,
+                    const struct shapeproof_report_verify_options *options);
+
+#endif

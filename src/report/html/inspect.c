@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * What a checkpoint holds, as HTML. */
+#include <string.h>
+
+#include "report/html/html.h"
+
+/* "label       value" of the text report, as rows: a label takes SP_INSPECT_LABEL columns. */
+static void put_summary(const struct sp_inspect *inspect, struct sp_text *html)
+{
+    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}};
+    struct sp_table table = {.columns = columns, .column_count = 2};
+    struct sp_text *cell = sp_table_cell(&table), summary = {0};
+    const size_t files = shapeproof_inventory_file_count(inspect->inventory);
+    sp_text_puts(cell, "format");
+    cell = sp_table_cell(&table);
+    sp_put_visible(cell, shapeproof_inventory_format(inspect->inventory));
+    if (files > 1) {
+        sp_text_puts(cell, ", ");
+        sp_put_count(cell, files, "shard", "shards");
+    }
+    sp_inspect_put_summary(inspect, &summary);
+    for (const char *line = summary.data; line && *line;) {
+        const size_t length = strcspn(line, "\n");
+        size_t label = SP_INSPECT_LABEL;
+        while (label && line[label - 1] == ' ') label--;
+        sp_text_append(sp_table_cell(&table), line, label);
+        sp_text_append(sp_table_cell(&table), line + SP_INSPECT_LABEL, length - SP_INSPECT_LABEL);
+        line += length + (line[length] == '\n');
+    }
+    sp_text_free(&summary);
+    sp_html_table(&table, html);
+}
+
+static void list_tensor(const struct sp_inspect *inspect, size_t i, struct sp_html_tensors *tensors)
+{
+    const struct shapeproof_inventory *inventory = inspect->inventory;
+    const struct shapeproof_tensor *tensor = sp_inspect_tensor(inspect, i);
+    const bool counts = inspect->counted[inspect->chosen[i]],
+               has_shards = shapeproof_inventory_file_count(inventory) > 1;
+    struct sp_text note = {0};
+    sp_inspect_put_note(&note, 0, inventory, tensor, true);
+    *SP_PUSH(tensors) =
+        (struct sp_html_tensor){.name = tensor->name,
+                                .dtype = tensor->dtype_name,
+                                .after = sp_html_shape(tensors, tensor),
+                                .parameters = counts ? tensor->parameters : 0,
+                                .bytes = counts ? tensor->bytes : 0,
+                                .shard = has_shards ? shapeproof_inventory_file(inventory, tensor->file) : NULL,
+                                .state = tensor->same_as == SHAPEPROOF_NONE ? SP_HTML_PLAIN : SP_HTML_NOTE,
+                                .note = note.length ? sp_text_keep(&note, &tensors->arena) : NULL};
+    sp_text_free(&note);
+}
+
+void sp_html_inspect(const struct sp_inspect *inspect, struct sp_text *html)
+{
+    struct sp_html_tensors tensors = {.kind = SP_HTML_INSPECT};
+    const struct sp_html_title title = {.command = "inspect", .subject = shapeproof_inventory_path(inspect->inventory)};
+    for (size_t i = 0; i < inspect->count; i++) list_tensor(inspect, i, &tensors);
+    sp_html_begin(html, &title);
+    put_summary(inspect, html);
+    sp_html_warnings(html, "Warnings", inspect->inventory, NULL);
+    sp_html_modules(html, &tensors);
+    sp_html_tensors(html, &tensors);
+    sp_html_end(html);
+    sp_html_tensors_free(&tensors);
+}

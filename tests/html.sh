@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# HTML reports in a browser: no messages on its console, names are text whatever is in them, the search finds, and no
+# foreign script runs. Without a browser (chromium) the sizes alone are checked.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/cli/harness.sh
+
+# expect WHAT COMMAND...: counts whether the command succeeds.
+expect() {
+    what=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED: $what"
+        head -n 12 "$work/log"
+    fi
+}
+
+# smaller FILE BYTES
+smaller() { [ "$(wc -c <"$1")" -lt "$2" ] || { wc -c "$1"; return 1; }; }
+
+# ---- pages ----
+
+# What would end an element, begin a comment or a script, or turn the text around, in names of tensors.
+hostile='{"<script>alert(1)</script>.w": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
+"</script><img src=x onerror=alert(2)>": {"dtype": "U8", "shape": [1], "data_offsets": [1, 2]},
+"<!--<script>\u2028\u202e\u0007": {"dtype": "U8", "shape": [1], "data_offsets": [2, 3]},
+"\"><svg onload=alert(3)>&lt;'"'"'": {"dtype": "U8", "shape": [1], "data_offsets": [3, 4]},
+"__proto__.constructor.3": {"dtype": "U8", "shape": [1], "data_offsets": [4, 5]}}'
+make_safetensors "$hostile" 5 >"$work/hostile.safetensors"
+${CC:-cc} -O1 -o "$work/make" tests/bench/make_safetensors.c && "$work/make" moe "$work/moe.safetensors" || exit 1
+cp "$work/hostile.safetensors" "$work/other.safetensors"
+
+shapeproof inspect "$work/hostile.safetensors" --format html -o "$work/hostile.html"
+shapeproof inspect "$work/moe.safetensors" --format html -o "$work/moe.html"
+shapeproof diff "$work/moe.safetensors" "$work/hostile.safetensors" --format html -o "$work/diff.html"
+shapeproof check fixtures/models/odd-gpt2 --format html -o "$work/check.html"
+shapeproof prove --checkpoint fixtures/models/odd-gpt2 --claim 'total = V*d' --format html -o "$work/prove.html"
+
+expect '46,080 tensors take less than 200 kB' smaller "$work/moe.html" 200000
+expect 'a diff of them takes less than 300 kB' smaller "$work/diff.html" 300000
+
+# ---- in a browser ----
+
+browser=
+for name in chromium chromium-browser google-chrome; do
+    [ -n "$browser" ] || ! command -v "$name" >/dev/null || browser=$name
+done
+if [ -z "$browser" ]; then
+    echo '[  SKIPPED ] pages in a browser: there is no chromium'
+    conclude
+    exit
+fi
+
+# show PAGE [#...]: the page after its script, into $work/page; what the browser's console has, into $work/console.
+# It has no sandbox for root, as in a container.
+show() {
+    sandbox=
+    [ "$(id -u)" != 0 ] || sandbox=--no-sandbox
+    timeout 120 "$browser" --headless --disable-gpu $sandbox --user-data-dir="$work/profile" --enable-logging=stderr \
+        --window-size=1200,900 --virtual-time-budget=5000 --dump-dom "file://$work/$1${2-}" >"$work/page" 2>"$work/all"
+    grep CONSOLE "$work/all" >"$work/console"
+    [ -s "$work/page" ] || cat "$work/all"
+}
+
+# is_silent: nothing was written to the console.
+is_silent() { cat "$work/console" && [ ! -s "$work/console" ]; }
+has() { grep -qF -e "$1" "$work/page" || { echo "there is no $1"; return 1; }; }
+# has_not ELEMENT
+has_not() { ! grep -o "<$1[ >].*" "$work/page"; }
+scripts() { [ "$(grep -o '<script' "$work/page" | wc -l)" = 2 ] || { grep '<script' "$work/page"; return 1; }; }
+
+for page in check prove diff; do
+    show $page.html
+    expect "$page: the page is whole" has '</footer>'
+    expect "$page: the console is silent" is_silent
+done
+
+show moe.html '#search=layers.7.%20experts.255.&by=layer'
+expect 'moe: the console is silent' is_silent
+expect 'moe: the search finds the three matrices of an expert' has '<p>3 tensors, '
+expect 'moe: one of them' has '<code>model.layers.7.mlp.experts.255.down_proj.weight</code>'
+expect 'moe: and the map shows them alone' has 'aria-label="model.layers.7.mlp.experts.255'
+
+show hostile.html '#search=script'
+expect 'hostile: the console is silent' is_silent
+expect 'hostile: names are text' has '<code>&lt;!--&lt;script&gt;\u{2028}\u{202e}\x07</code>'
+expect 'hostile: they are found' has '<p>3 tensors, '
+expect 'hostile: no image' has_not img
+expect 'hostile: no drawing but the bars' has_not 'svg onload'
+expect 'hostile: no script but data and program' scripts
+
+# The policy holds where escaping would fail: a script that is put into the page does not run.
+sed 's|</main>|<script>document.title = "broken into"</script></main>|' "$work/check.html" >"$work/broken.html"
+show broken.html
+expect 'another script is refused' grep -q 'Content Security Policy' "$work/console"
+expect 'and does not run' sh -c '! grep "<title>broken" "$1"' sh "$work/page"
+
+conclude
