@@ -57,7 +57,7 @@ _shapeproof() {
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '*--for=[report whether these loaders load the file]:LOADER[,LOADER]...: ' \
             '--strict[exit with 1 also if the verdict is explained, or if there is a warning, for example that the table ignores a key of --set]' \
             '(-d --data)'{-d,--data}'[compare the data of tied tensors that are stored twice, and of tensors that could be tied]' \
@@ -116,7 +116,7 @@ _shapeproof() {
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*'{-k+,--checkpoint=}'[use the hyper-parameters of this checkpoint, and let expressions contain stored(...)]:PATH:_files' \
-            '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '*--for=[evaluate for several values of one hyper-parameter]:KEY=VALUES: ' \
             '--csv[the same as --format csv]' \
             '*--plot=[with --for\: draw the values as curves]:FILE.svg:_files' \
@@ -160,7 +160,7 @@ _shapeproof() {
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--strict[exit with 1 if there is a warning about a FILE, for example that unpickling it would call a function]' \
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format:(text json jsonl csv html)' \
@@ -202,7 +202,7 @@ _shapeproof() {
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '(-a --all)'{-a,--all}'[write one line for each tensor]' \
             '(-f --formulas)'{-f,--formulas}'[print the formula of each sub-total beside it]' \
             '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
@@ -225,8 +225,8 @@ _shapeproof() {
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*--at=[evaluate at the hyper-parameters of a counter-example, written as prove prints it]:POINT: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names]:vocabulary:(sockeye nparam none)' \
-            '*--allow=[the verdict that a claim must have for exit status 0]:allow:(proved tested)' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
+            '*--allow=[the verdicts that give exit status 0]:allow:(proved tested)' \
             '--explain[print the proof of every verdict]' \
             '(-a --all)'{-a,--all}'[list also the claims that are proved]' \
             '--offline[do not use the network]' \

@@ -121,9 +121,9 @@ void cli_print_manual(FILE *stream)
     fputs(".SH DESCRIPTION\n", stream);
     manual_line(
         stream,
-        "A model checkpoint is a set of claims about shapes. shapeproof reads the names, dtypes and shapes of its "
-        "tensors, never its weights, and executes nothing that is in it. Options may stand before, between "
-        "and behind the arguments of a command; -- ends them.");
+        "shapeproof reads the names, dtypes and shapes of the tensors in a model checkpoint. It reads the weights only "
+        "with --data, and executes nothing that is in the file. Options may stand before, between and behind the "
+        "arguments of a command; -- ends them.");
     fputs(".PP\n", stream);
     manual_line(stream, cli_path_alone);
     fputs(".SH COMMANDS\n", stream);

@@ -30,7 +30,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_VOCABULARY},
     {.name = "allow",
      .argument = "proved|tested",
-     .help = "the verdict that a claim must have for exit status 0: PROVED (the default), or TESTED or PROVED"},
+     .help = "the verdicts that give exit status 0: with proved (the default) only PROVED, with tested also TESTED"},
     {.name = "explain",
      .help = "print the proof of every verdict: the polynomials of both sides, for each case; not with a checkpoint or "
              "hyper-parameters"},

@@ -23,10 +23,9 @@
     .name = "claims", .argument = "FILE", .help = "a file of your own claims about tables; may be repeated"
 #define CLI_OPTION_VOCABULARY                                                                                          \
     .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
-    .help =                                                                                                            \
-        "how to count the vocabulary sizes that a .hpm file does not give, in the training texts that it names: by "   \
-        "the rule of Sockeye or of nparam (github.com/Este1le/nparam), or not at all (none); sockeye is the "          \
-        "default if the texts exist"
+    .help = "if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of " \
+            "nparam (github.com/Este1le/nparam); with none they are not counted; sockeye is the default if the texts " \
+            "exist"
 
 struct cli_subject {
     struct shapeproof_tables *tables;

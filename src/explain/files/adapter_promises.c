@@ -298,8 +298,8 @@ static void explain_head(const struct sp_judged *judged)
         cause->explains = names.count;
         cause->message = sp_arena_printf(
             &check->arena,
-            "the base is %s, and the adapter has no tensor of its head%s: %s; what the base lacks as well stays newly "
-            "initialised",
+            "the base is %s, and the adapter has no tensor of its head%s: %s; what the base does not have either stays "
+            "newly initialised",
             *class ? sp_quote(class).text : "a classifier",
             task.type == SHAPEPROOF_VALUE_STRING
                 ? sp_arena_printf(&check->arena, " (task_type is %s)", sp_quote(task.string).text)

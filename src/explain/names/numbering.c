@@ -361,7 +361,7 @@ static void suspect_table(struct numbering *numbering)
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_OWN_LOOP, sp_is_marked, numbering->taken);
     if (!cause) return;
     cause->message = sp_arena_printf(&check->arena,
-                                     "the table may be wrong, %s: it makes %s%" PRIu64 " to %" PRIu64
+                                     "a loop of the table may be wrong (%s): it makes %s%" PRIu64 " to %" PRIu64
                                      ", the file has %" PRIu64 " to %" PRIu64 ", as the hyper-parameter %s says (%s)",
                                      sp_own_heading(check, own.section), numbering->front, numbering->predicted.first,
                                      numbering->predicted.last, numbering->found.first, numbering->found.last, key,

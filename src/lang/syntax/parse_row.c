@@ -121,7 +121,7 @@ static bool parse_tie_condition(struct sp_parser *parser, struct sp_row *row)
     if (sp_token_is(&parser->lexer, "when")) return parse_condition(parser, &row->tie_condition);
     if (!row->condition) return true;
     return sp_parse_fail(parser, parser->lexer.token.span,
-                         "the 'if' in front is that of the tensor: expected 'when ...' for the tie, or 'always'");
+                         "the 'if' before 'same as' is about the tensor: expected 'when ...' for the tie, or 'always'");
 }
 
 /* tie = "same" [ "rows" ] "as" name [ "when" expr | "always" ] ; */
