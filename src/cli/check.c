@@ -358,7 +358,7 @@ const struct cli_command cli_check = {
         "to best, these are 2, 4, 3, 1, 5, 0.\n"
         "\n"
         "--format html writes a page that needs neither a network nor scripts: the verdict, causes and findings, the "
-        "formula of each group of the table with its numbers, and for each tensor what is promised and found. In a "
+        "formula of each group of the table with its numbers, and for each tensor what is predicted and stored. In a "
         "browser with scripts it also has a map of the tensors and a search.\n"
         "\n"
         "--format sarif and --format junit write a document for CI systems. SARIF 2.1.0 has a result for each cause "

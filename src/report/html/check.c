@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A check as HTML: the verdict, causes, findings, what is promised and found by group and by tensor. */
+ * A check as HTML: the verdict, causes, findings, what is predicted and stored by group and by tensor. */
 #include "report/check.h"
 
 #include <stdlib.h>
@@ -86,8 +86,8 @@ static void put_findings(const struct shapeproof_check *check, struct sp_text *h
         sp_text_puts(html, "</p>\n");
     }
     sp_text_puts(html, "<div class=\"wide\"><table>\n<thead><tr><td></td><th scope=\"col\">tensor</th><th "
-                       "scope=\"col\" class=\"number\">tensors</th><th scope=\"col\">promised</th><th "
-                       "scope=\"col\">found</th><th scope=\"col\">what</th><th scope=\"col\">cause</th></tr></thead>\n"
+                       "scope=\"col\" class=\"number\">tensors</th><th scope=\"col\">predicted</th><th "
+                       "scope=\"col\">stored</th><th scope=\"col\">what</th><th scope=\"col\">cause</th></tr></thead>\n"
                        "<tbody>\n");
     for (size_t i = 0; i < count && i < SP_HTML_MOST_ROWS; i++)
         put_finding_row(html, check, shapeproof_check_group(check, i));
@@ -172,7 +172,7 @@ static void list_stored(const struct shapeproof_check *check, size_t index, cons
     sp_text_free(&note);
 }
 
-/* What is promised and not found, with the size that it should have. */
+/* What is predicted and not stored, with the size that it should have. */
 static void list_absent(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
                         struct sp_html_tensors *tensors)
 {

@@ -118,8 +118,8 @@ static void put_values(struct sp_text *html, const struct shapeproof_verificatio
 
 void sp_html_groups(struct sp_text *html, const struct shapeproof_verification *verification)
 {
-    static const struct sp_column columns[] = {{"group", SP_LEFT},     {"formula", SP_LEFT}, {"with numbers", SP_LEFT},
-                                               {"promised", SP_RIGHT}, {"found", SP_RIGHT},  {"difference", SP_RIGHT}};
+    static const struct sp_column columns[] = {{"group", SP_LEFT},      {"formula", SP_LEFT}, {"with numbers", SP_LEFT},
+                                               {"predicted", SP_RIGHT}, {"stored", SP_RIGHT}, {"difference", SP_RIGHT}};
     struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
     if (!shapeproof_verification_prediction(verification)) return;
     sp_html_section(html, "Parameters by group");
@@ -184,9 +184,9 @@ static void put_claim_cells(struct sp_table *table, const struct shapeproof_veri
 
 void sp_html_claims(struct sp_text *html, const struct shapeproof_verification *verification, bool all)
 {
-    static const struct sp_column columns[] = {{"claim", SP_LEFT},     {"answer", SP_LEFT}, {"formula", SP_RIGHT},
-                                               {"promised", SP_RIGHT}, {"found", SP_RIGHT}, {"in general", SP_LEFT},
-                                               {"why", SP_LEFT},       {"source", SP_LEFT}};
+    static const struct sp_column columns[] = {{"claim", SP_LEFT},      {"answer", SP_LEFT},  {"formula", SP_RIGHT},
+                                               {"predicted", SP_RIGHT}, {"stored", SP_RIGHT}, {"in general", SP_LEFT},
+                                               {"why", SP_LEFT},        {"source", SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
     size_t left_out = 0;
     for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {

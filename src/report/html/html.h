@@ -68,7 +68,7 @@ enum sp_html_state {
 /* What the two shapes of a tensor are. */
 enum sp_html_kind {
     SP_HTML_INSPECT, /* `after` alone: as stored */
-    SP_HTML_CHECK,   /* promised, found */
+    SP_HTML_CHECK,   /* predicted, stored */
     SP_HTML_DIFF     /* in A, in B */
 };
 

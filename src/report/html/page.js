@@ -18,7 +18,7 @@
   const MOST_FOUND = 100; /* tensors that the search lists */
   const MOST_BOXES = 4000; /* of the map: more are too small to be seen, and slow */
   const HUES = 6, HEAD = 18, GAP = 2, SMALLEST = 5; /* pixels, but for the hues */
-  const STATES = ['as promised', 'note', 'warning', 'error', 'added', 'removed', 'changed'];
+  const STATES = ['as predicted', 'note', 'warning', 'error', 'added', 'removed', 'changed'];
 
   /* ---- data ---- */
 
@@ -236,7 +236,7 @@
     if (root.size) sums.push((100 * node.size / root.size).toFixed(1) + ' % of ' + measure.select.value);
     lines.push(make('p', {textContent: sums.join(', ')}));
     if (row) {
-      const labels = isDiff ? ['A', 'B'] : data.kind === 'check' ? ['promised', 'found'] : ['', ''];
+      const labels = isDiff ? ['A', 'B'] : data.kind === 'check' ? ['predicted', 'stored'] : ['', ''];
       const facts = [row.dtype, ...[row.before, row.after].map((shape, i) => (shape || judges) &&
         (labels[i] + ' ' + (shape || '\u2014')).trim()), row.group && 'group ' + row.group, row.shard];
       lines.push(make('p', {textContent: facts.filter(Boolean).join(' \u00b7 ')}));

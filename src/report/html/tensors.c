@@ -253,8 +253,9 @@ static void put_table(struct sp_text *html, struct sp_html_tensors *tensors)
     static const char *const headings[] = {
         [SP_HTML_INSPECT] = "<th scope=\"col\">dtype</th><th scope=\"col\">shape</th><th scope=\"col\" "
                             "class=\"number\">parameters</th><th scope=\"col\" class=\"number\">bytes</th>",
-        [SP_HTML_CHECK] = "<th scope=\"col\">dtype</th><th scope=\"col\">promised</th><th scope=\"col\">found</th><th "
-                          "scope=\"col\" class=\"number\">parameters</th><th scope=\"col\" class=\"number\">bytes</th>",
+        [SP_HTML_CHECK] =
+            "<th scope=\"col\">dtype</th><th scope=\"col\">predicted</th><th scope=\"col\">stored</th><th "
+            "scope=\"col\" class=\"number\">parameters</th><th scope=\"col\" class=\"number\">bytes</th>",
         [SP_HTML_DIFF] = "<th scope=\"col\">A</th><th scope=\"col\">B</th><th scope=\"col\" "
                          "class=\"number\">parameters</th><th scope=\"col\" class=\"number\">bytes</th>"};
     struct sp_kinds kinds = {0};
