@@ -128,12 +128,19 @@ void sp_child_isolate(const int *keep, size_t count)
 
 /* ---- the child: what it may do ---- */
 
+/* What getrlimit takes for a number: an enum in glibc, an int elsewhere. */
+#ifdef __GLIBC__
+typedef __rlimit_resource_t rlimit_number;
+#else
+typedef int rlimit_number;
+#endif
+
 bool sp_child_limit(int resource, uint64_t soft, uint64_t hard)
 {
     struct rlimit old;
-    if (getrlimit((__rlimit_resource_t)resource, &old) != 0) return false;
+    if (getrlimit((rlimit_number)resource, &old) != 0) return false;
     const struct rlimit now = {soft < old.rlim_max ? soft : old.rlim_max, hard < old.rlim_max ? hard : old.rlim_max};
-    return setrlimit((__rlimit_resource_t)resource, &now) == 0;
+    return setrlimit((rlimit_number)resource, &now) == 0;
 }
 
 /* Whatever their arguments: memory, locks, reading what is already open, dying. */

@@ -112,20 +112,44 @@ static bool collect_output(struct collector *c, struct shapeproof_error *error)
     }
 }
 
+/* The signals of a crash, without their SIG. sigabbrev_np, which names all, is only in glibc, and only in newer ones.
+ */
+static const char *crash_name(int number)
+{
+    switch (number) {
+    case SIGSEGV:
+        return "SEGV";
+    case SIGABRT:
+        return "ABRT";
+    case SIGBUS:
+        return "BUS";
+    case SIGFPE:
+        return "FPE";
+    case SIGILL:
+        return "ILL";
+    case SIGSYS:
+        return "SYS";
+    case SIGTRAP:
+        return "TRAP";
+    default:
+        return "?";
+    }
+}
+
 /* Whether the child ended well, or it is not known how because the host reaps children by itself. Otherwise an error
  * that says how it ended: too slow, killed, crashed, not started, not confined. */
 static bool judge_child(const struct collector *c, struct shapeproof_error *error)
 {
-    const char *library = c->job->library, *name = NULL;
+    const char *library = c->job->library;
     if (c->child.lost || (WIFEXITED(c->child.status) && WEXITSTATUS(c->child.status) == 0)) return true;
     if (WIFSIGNALED(c->child.status) && WTERMSIG(c->child.status) == SIGXCPU) return fail_slow(c, error);
     if (WIFSIGNALED(c->child.status) && WTERMSIG(c->child.status) == SIGKILL)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "%s was killed by the system: out of memory or time", library);
-    if (WIFSIGNALED(c->child.status)) name = sigabbrev_np(WTERMSIG(c->child.status));
     if (WIFSIGNALED(c->child.status))
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
-                       "%s crashed on this file (SIG%s): corrupt or malicious", library, name ? name : "?");
+                       "%s crashed on this file (SIG%s): corrupt or malicious", library,
+                       crash_name(WTERMSIG(c->child.status)));
     if (WEXITSTATUS(c->child.status) == SP_CHILD_UNPREPARED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s could not be started", library);
     if (WEXITSTATUS(c->child.status) == SP_CHILD_UNCONFINED)
