@@ -93,7 +93,7 @@ $(BUILD)/gen/page.c: src/report/html/embed.awk $(PAGE) $(BUILD)/gen/list
 	    -v script_hash="$$(sha256sum <src/report/html/page.js)" -f src/report/html/embed.awk $(PAGE) </dev/null >$@
 
 $(LIB): $(LIB_OBJ) $(OBJ)/sources
-	$(call say,AR $@)rm -f $@ && ar rcs $@ $(LIB_OBJ)
+	$(call say,AR $@)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
 
 # It exports what the public headers mark with SHAPEPROOF_API, and nothing else: tests/install.sh compares.
 $(SO): $(LIB_OBJ) $(OBJ)/sources
@@ -112,7 +112,8 @@ PACKED := -Wl,-z,pack-relative-relocs
 
 $(OBJ)/command.packed: $(OBJ)/flags
 	@echo 'int main(void) { return 0; }' >$@.c
-	@if $(CC) $(FLAGS) $(LDFLAGS) $(PACKED) $@.c -o $@.try 2>/dev/null && $(abspath $@.try) 2>/dev/null; \
+	@if [ -n "$(PACKED)" ] && $(CC) $(FLAGS) $(LDFLAGS) $(PACKED) $@.c -o $@.try 2>/dev/null && \
+	    $(abspath $@.try) 2>/dev/null; \
 	    then echo '$(PACKED)'; else echo; fi >$@
 	@rm -f $@.c $@.try
 
@@ -211,6 +212,30 @@ bench: all $(BENCH_BIN)  ## bench: time and memory of `inspect` and `check`, bes
 
 check-install: all  ## check-install: install into a temporary root, build against it, uninstall
 	@$(RUN_ENV) sh tests/install.sh
+
+# ---- for any Linux --------------------------------------------------------------------------------------------------
+# $(call portable,TARGET) is make with the compiler and libraries of src/dist/libraries.sh: for another C library than
+# this machine's, but the same processor. The linker strips (-s), so that no path of this machine is in what it writes.
+MACHINE   := $(shell uname -m)
+MUSL      := $(MACHINE)-linux-musl
+LIBRARIES := $(abspath $(BUILD))/libraries
+portable   = $(SELF) $(JOBS) MODE=release BUILD=$(BUILD)/$(1) CC=$(LIBRARIES)/$(1)/cc AR=$(LIBRARIES)/$(1)/ar \
+    DEPS_CPPFLAGS=-I$(LIBRARIES)/$(1)/include LDFLAGS=-s HDF5_STATIC=no PACKED= \
+    DEPS_LIBS='-L$(LIBRARIES)/$(1)/lib -lzip -lcjson -lyaml -lhdf5 -lz -lseccomp -lm -ldl' \
+    CPPFLAGS=$(if $(filter $(MUSL),$(1)),-DSP_STATIC)
+
+.PHONY: static static-test dist
+static:  ## static: one command that needs no library, for any Linux: build/shapeproof-x86_64-linux
+	@sh src/dist/libraries.sh $(MUSL) $(LIBRARIES)/$(MUSL)
+	@$(call portable,$(MUSL)) $(BUILD)/$(MUSL)/release/shapeproof
+	@cp $(BUILD)/$(MUSL)/release/shapeproof $(BUILD)/shapeproof-$(MACHINE)-linux
+
+static-test: all static  ## static-test: that command in an empty root, against the one of this machine
+	@$(RUN_ENV) sh tests/static.sh $(BUILD)/shapeproof-$(MACHINE)-linux
+
+dist: static $(MANPAGES)  ## dist: archives of the sources and of that command, with SHA256SUMS: build/dist
+	@sh src/dist/archive.sh $(VERSION) $(MACHINE) $(BUILD)/shapeproof-$(MACHINE)-linux \
+	    $(LIBRARIES)/$(MUSL)/licenses $(OBJ)/man $(BUILD)/dist
 
 # ---- Python -------------------------------------------------------------------------------------------------------
 # The wheel is for this machine: the library in it needs the C library and the libraries that it was linked with.

@@ -95,8 +95,14 @@ static bool judge_status(int status, struct shapeproof_error *error)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_UNPREPARED) {
+#ifdef SP_STATIC /* a program that is linked statically loads no library */
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
+                "this static build has no libcurl, so it fetches nothing");
+        sp_hint(error, "download the file and name it");
+#else
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "libcurl, which fetches, could not be loaded");
         sp_hint(error, "install it (Debian: apt-get install libcurl4), or download the file and name it");
+#endif
         return false;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_UNCONFINED)
