@@ -159,6 +159,13 @@ char *cli_restore_urls(const char *text, size_t *length)
 
 /* ---- all together ---- */
 
+/* Frees a secret after overwriting it by writes that no compiler leaves out. explicit_bzero is not in glibc 2.17. */
+static void forget(char *secret)
+{
+    for (volatile char *c = secret; *c; c++) *c = 0;
+    free(secret);
+}
+
 struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url, int *status)
 {
     struct shapeproof_error error = {0};
@@ -177,8 +184,7 @@ struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url
     if (terminal) fputs("\r\033[K", stderr);
     if (remote) add_alias(remote);
     else *status = cli_error(&error);
-    explicit_bzero(token, strlen(token));
-    free(token);
+    forget(token);
     free(cache);
     return remote;
 }
