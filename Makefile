@@ -97,7 +97,7 @@ $(LIB): $(LIB_OBJ) $(OBJ)/sources
 
 # It exports what the public headers mark with SHAPEPROOF_API, and nothing else: tests/install.sh compares.
 $(SO): $(LIB_OBJ) $(OBJ)/sources
-	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(LIB_OBJ) $(DEPS_LIBS) -o $@
+	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(SO_FLAGS) $(LIB_OBJ) $(DEPS_LIBS) -o $@
 
 # The command takes HDF5 from its static archive where that links: the shared one brings some 35 libraries along,
 # curl and Kerberos among them, and loading those takes longer than reading a checkpoint. HDF5_STATIC=no for shared.
@@ -222,7 +222,7 @@ LIBRARIES := $(abspath $(BUILD))/libraries
 portable   = $(SELF) $(JOBS) MODE=release BUILD=$(BUILD)/$(1) CC=$(LIBRARIES)/$(1)/cc AR=$(LIBRARIES)/$(1)/ar \
     DEPS_CPPFLAGS=-I$(LIBRARIES)/$(1)/include LDFLAGS=-s HDF5_STATIC=no PACKED= \
     DEPS_LIBS='-L$(LIBRARIES)/$(1)/lib -lzip -lcjson -lyaml -lhdf5 -lz -lseccomp -lm -ldl' \
-    CPPFLAGS=$(if $(filter $(MUSL),$(1)),-DSP_STATIC)
+    CPPFLAGS=$(if $(filter $(MUSL),$(1)),-DSP_STATIC) SO_FLAGS=-Wl,--version-script=$(CURDIR)/src/dist/exports.map
 
 .PHONY: static static-test dist
 static:  ## static: one command that needs no library, for any Linux: build/shapeproof-x86_64-linux
@@ -239,11 +239,21 @@ dist: static $(MANPAGES)  ## dist: archives of the sources and of that command, 
 
 # ---- Python -------------------------------------------------------------------------------------------------------
 # The wheel is for this machine: the library in it needs the C library and the libraries that it was linked with.
-.PHONY: wheel python-test
+.PHONY: wheel manylinux python-test
 wheel: all  ## wheel: the Python package with library and command, for this machine: build/shapeproof-*.whl
 	@command -v python3 >/dev/null || { echo 'make wheel: there is no python3' >&2; exit 1; }
 	@mkdir -p $(OBJ)/wheel && strip -o $(OBJ)/wheel/$(SONAME) $(SO) && strip -o $(OBJ)/wheel/shapeproof $(COMMAND)
 	@python3 -B src/python/make_wheel.py $(VERSION) $(OBJ)/wheel/$(SONAME) $(OBJ)/wheel/shapeproof $(BUILD)
+
+# Library and command contain the libraries, so they need only a C library that is not older than glibc 2.17.
+OLD_GLIBC = $(MACHINE)-linux-gnu.2.17
+manylinux:  ## manylinux: the same for every Linux with glibc 2.17: build/shapeproof-*-manylinux2014_MACHINE.whl
+	@command -v python3 >/dev/null || { echo 'make manylinux: there is no python3' >&2; exit 1; }
+	@sh src/dist/libraries.sh $(OLD_GLIBC) $(LIBRARIES)/$(OLD_GLIBC)
+	@$(call portable,$(OLD_GLIBC)) $(BUILD)/$(OLD_GLIBC)/release/shapeproof \
+	    $(BUILD)/$(OLD_GLIBC)/release/$(SONAME)
+	@python3 -B src/python/make_wheel.py $(VERSION) $(BUILD)/$(OLD_GLIBC)/release/$(SONAME) \
+	    $(BUILD)/$(OLD_GLIBC)/release/shapeproof $(BUILD) manylinux2014_$(MACHINE) $(LIBRARIES)/$(OLD_GLIBC)/licenses
 
 python-test: all  ## python-test: the tests of the Python package
 	@$(RUN_ENV) sh tests/python.sh

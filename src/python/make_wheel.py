@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Writes the wheel, without setuptools: a wheel is a zip archive whose RECORD has the hash of each of its files.
 
-    python3 make_wheel.py VERSION LIBRARY COMMAND FOLDER
+    python3 make_wheel.py VERSION LIBRARY COMMAND FOLDER [PLATFORM LICENSES]
 
-The same inputs give the same bytes: files are sorted, times are SOURCE_DATE_EPOCH or that of the format, 1980. The tag
-is that of the machine that runs this, because the library needs the libraries of this machine."""
+The same inputs give the same bytes: files are sorted, times are SOURCE_DATE_EPOCH or that of the format, 1980. The
+platform of the tag is that of the machine that runs this, because the library needs the libraries of this machine. A
+library that contains them has a PLATFORM, such as manylinux2014_x86_64, and the folder LICENSES of what it contains."""
 
 import base64
 import hashlib
@@ -48,7 +49,7 @@ def read(*path):
         return file.read()
 
 
-def contents(version, tag, library, command):
+def contents(version, tag, library, command, licenses):
     """The files of the wheel but RECORD: their names in the archive, with their bytes."""
     package = os.path.join(HERE, "shapeproof")
     names = [name for name in os.listdir(package) if name.endswith(".py") or name == "py.typed"]
@@ -59,6 +60,8 @@ def contents(version, tag, library, command):
     files[f"shapeproof-{version}.data/data/share/man/man1/shapeproof.1"] = read(ROOT, "docs/man/shapeproof.1")
     files[f"{info}/entry_points.txt"] = ENTRY_POINTS.encode()
     files[f"{info}/LICENSE"] = read(ROOT, "LICENSE")
+    for name in os.listdir(licenses) if licenses else []:
+        files[f"{info}/libraries/{name}"] = read(licenses, name)
     files[f"{info}/METADATA"] = METADATA.format(version=version).encode() + read(ROOT, "docs/python.md")
     files[f"{info}/WHEEL"] = WHEEL.format(version=version, tag=tag).encode()
     return files
@@ -83,9 +86,9 @@ def write(path, files, when):
             archive.writestr(entry, data)
 
 
-def main(version, library, command, folder):
-    tag = "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
-    files = contents(version, tag, library, command)
+def main(version, library, command, folder, platform=None, licenses=None):
+    tag = "py3-none-" + (platform or sysconfig.get_platform().replace("-", "_").replace(".", "_"))
+    files = contents(version, tag, library, command, licenses)
     own = f"shapeproof-{version}.dist-info/RECORD"
     listed = sorted(files.items()) + [(own, record(files, own).encode())]  # RECORD is last, as the format asks
     when = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", FIRST_TIME)), FIRST_TIME))[:6]

@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs a wheel into a fresh virtual environment, where it takes no package along, and runs the tests of the Python
+# package with what is installed: library, command and modules. Then the names that its files ask of other libraries:
+# the C library alone, and no symbol of it that is newer than the wheel's tag promises (manylinux2014: glibc 2.17).
+#
+#   sh tests/wheel.sh WHEEL
+set -u
+cd "$(dirname "$0")/.." || exit 1
+wheel=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+check() { # NAME COMMAND...
+    name=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        tail -n 40 "$work/log"
+        echo "FAILED  $name"
+    fi
+}
+
+installs() {
+    python3 -m venv "$work/venv" && "$work/venv/bin/pip" install -q --no-index --disable-pip-version-check "$wheel"
+}
+command_runs() {
+    "$work/venv/bin/shapeproof" check fixtures/models/tiny-gpt2 | grep '^match: all 28 tensors' &&
+        "$work/venv/bin/shapeproof" inspect fixtures/cross/pair.h5 | grep keras-hdf5
+}
+# The tests find the package by its own name, and compare it with the command of the wheel.
+package_passes() {
+    library=$("$work/venv/bin/python" -c 'import os, shapeproof; print(os.path.dirname(shapeproof.__file__))')
+    case $library in "$work"/*) ;; *) echo "the package is that of $library"; return 1 ;; esac
+    SHAPEPROOF=$work/venv/bin/shapeproof SHAPEPROOF_LIBRARY=$library/libshapeproof.so.0 PYTHONPATH=$PWD/tests/python \
+        PYTHONPYCACHEPREFIX=$work/pycache "$work/venv/bin/python" tests/python/run.py test_package test_docs
+}
+files() { find "$work/venv" -name libshapeproof.so.0 -o -path '*/bin/shapeproof'; }
+needs_the_c_library() {
+    ! files | xargs readelf -d | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+        grep -vxE 'lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux-.*'
+}
+needs_old_glibc() { # 2.17
+    ! files | xargs readelf -V | grep -o 'GLIBC_[0-9.]*' | sort -u | awk -F'[_.]' '$3 > 17 { print; new = 1 }
+        END { exit !new }'
+}
+# Seconds of processor time of the fastest of ten, in a process of its own each: other programs do not count.
+imports_quickly() {
+    "$work/venv/bin/python" - <<'END'
+import subprocess, sys
+program = "import time; t = time.process_time(); import shapeproof; print(time.process_time() - t)"
+best = min(float(subprocess.check_output([sys.executable, "-c", program])) for _ in range(10))
+print(f"import: {best * 1000:.1f} ms")
+sys.exit(best > 0.030)
+END
+}
+
+check "pip installs it" installs
+check "the command runs" command_runs
+check "import takes less than 30 ms" imports_quickly
+sed -n '/^import:/p' "$work/log"
+check "the tests of the package" package_passes
+case $wheel in
+*manylinux2014*)
+    check "it needs the C library alone" needs_the_c_library
+    check "it needs glibc 2.17" needs_old_glibc
+    ;;
+esac
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
