@@ -102,7 +102,7 @@ static void everything_is_said_to_people(void **state)
                   "parameters  4,096 unique (4,136 with tied tensors counted each time)\n"
                   "            4,056 of the model, 40 of state beside it\n"
                   "bytes       16.0 KiB (16,384), of which the file holds 15.8 KiB\n"
-                  "dtypes      F32 4,096 \u00b7 string 0\n"
+                  "dtypes      F32 4,096; string 0\n"
                   "metadata    epoch = 7\n");
 }
 
@@ -436,7 +436,7 @@ static void what_cannot_be_measured_is_said(void **state)
                   "tensors     2\n"
                   "parameters  6\n"
                   "bytes       0 B without 2 tensors of unknown size\n"
-                  "dtypes      compound 3 · enum 3\n");
+                  "dtypes      compound 3; enum 3\n");
 }
 
 static void an_empty_checkpoint_has_totals(void **state)

@@ -355,7 +355,7 @@ static void put_dtypes(const struct sp_inspect *inspect, struct sp_text *text)
     if (!dtypes.count) return;
     put_label(inspect, text, "dtypes");
     for (size_t i = 0; i < dtypes.count; i++) {
-        if (i) sp_text_puts(text, " \u00b7 ");
+        if (i) sp_text_puts(text, "; ");
         sp_put_visible(text, dtypes.sums[i].name);
         sp_text_puts(text, " ");
         sp_text_grouped(text, dtypes.sums[i].parameters);
