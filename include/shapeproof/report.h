@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "shapeproof/api.h"
+#include "shapeproof/breakdown.h"
 #include "shapeproof/check.h"
 #include "shapeproof/components.h"
 #include "shapeproof/diff.h"
@@ -88,6 +89,19 @@ struct shapeproof_report_inspect_options {
  * shows them by itself. */
 SHAPEPROOF_API char *shapeproof_report_inspect(const struct shapeproof_inventory *inventory,
                                                const struct shapeproof_report_inspect_options *options, size_t *length);
+
+struct shapeproof_report_breakdown_options {
+    struct shapeproof_report_options report; /* `width`: when there is room, text has bars, too */
+    bool exact;      /* text, Markdown: all digits, in place of 124.4 M and 474.7 MiB; JSON and CSV always have them */
+    bool unicode;    /* text: bars of block characters, in place of "#" */
+    bool no_heading; /* CSV: without titles, to stand below the rows of another checkpoint */
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
+
+/* Where the parameters and the bytes are. */
+SHAPEPROOF_API char *shapeproof_report_breakdown(const struct shapeproof_breakdown *breakdown,
+                                                 const struct shapeproof_report_breakdown_options *options,
+                                                 size_t *length);
 
 struct shapeproof_report_predict_options {
     struct shapeproof_report_options report;

@@ -25,6 +25,7 @@
 #define SHAPEPROOF_SHAPEPROOF_H
 
 #include "shapeproof/api.h"
+#include "shapeproof/breakdown.h"
 #include "shapeproof/check.h"
 #include "shapeproof/components.h"
 #include "shapeproof/config.h"

@@ -135,6 +135,10 @@ shapeproof_verification_value(const struct shapeproof_verification *verification
 SHAPEPROOF_API size_t shapeproof_verification_group_count(const struct shapeproof_verification *verification);
 SHAPEPROOF_API const struct shapeproof_stored_group *
 shapeproof_verification_group(const struct shapeproof_verification *verification, size_t index);
+/* The group in whose sum the parameters of a tensor of the file count: index into the groups of the prediction, or
+ * SHAPEPROOF_NONE for a tensor that is not predicted. For tensors that share a storage it is that of the tensor which
+ * the table ties the others to, whichever of them the file lists first. */
+SHAPEPROOF_API size_t shapeproof_stored_group_of(const struct shapeproof_check *check, size_t tensor);
 SHAPEPROOF_API size_t shapeproof_verification_uncounted_count(const struct shapeproof_verification *verification);
 SHAPEPROOF_API const struct shapeproof_uncounted *
 shapeproof_verification_uncounted(const struct shapeproof_verification *verification, size_t index);

@@ -220,11 +220,11 @@ int cli_check_adapter(const struct cli_args *args, const struct shapeproof_inven
 
 /* ---- inspect ---- */
 
-int cli_inspect_components(const struct shapeproof_components *components,
-                           const struct shapeproof_report_inspect_options *how, bool strict)
+int cli_inspect_components(const struct shapeproof_components *components, const struct cli_inspection *inspection)
 {
+    const struct shapeproof_report_options *how = &inspection->list.report;
     const size_t count = shapeproof_component_count(components);
-    const bool text = how->report.format == SHAPEPROOF_REPORT_TEXT;
+    const bool text = how->format == SHAPEPROOF_REPORT_TEXT;
     struct shapeproof_totals *totals = allocate_zeroed(count, sizeof *totals);
     int status = CLI_OK;
     bool shown = false;
@@ -233,14 +233,14 @@ int cli_inspect_components(const struct shapeproof_components *components,
         if (component->state == SHAPEPROOF_COMPONENT_MISSING) cli_warning(component->path, component->note);
         if (component->state != SHAPEPROOF_COMPONENT_MODEL) continue;
         if (shown && text) putchar('\n');
-        const int now = cli_inspect_one(component->path, how, strict, &totals[i]);
+        const int now = cli_inspect_one(component->path, inspection, &totals[i]);
         shown = now == CLI_OK || now == CLI_DIFFERS;
         /* an error wins over CLI_DIFFERS, of --strict, and the last error over those before */
         if (now != CLI_OK && (status == CLI_OK || !shown)) status = now;
     }
-    if (text && !how->filter) {
+    if (text && !inspection->list.filter) {
         if (shown) putchar('\n');
-        cli_put_report(shapeproof_report_component_totals(components, totals, &how->report, NULL));
+        cli_put_report(shapeproof_report_component_totals(components, totals, how, NULL));
     }
     free(totals);
     return status;

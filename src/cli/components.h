@@ -13,16 +13,22 @@ int cli_check_components(const struct cli_args *args, const struct shapeproof_co
 /* Checks an adapter against each component of a pipeline that it has something for; the worst exit status. */
 int cli_check_adapter(const struct cli_args *args, const struct shapeproof_inventory *inventory,
                       struct shapeproof_components *components);
+/* What `inspect` reports of each checkpoint. */
+struct cli_inspection {
+    const struct cli_args *args;
+    struct shapeproof_report_inspect_options list; /* without --by */
+    enum shapeproof_by keys[2];                    /* of --by; NONE without it */
+};
+
 /* Inspects each component that has weights, warns of those that are missing, and writes what they add up to, unless a
- * filter leaves tensors out; exit status. With `strict` a file with warnings makes it CLI_DIFFERS. */
-int cli_inspect_components(const struct shapeproof_components *components,
-                           const struct shapeproof_report_inspect_options *how, bool strict);
+ * filter leaves tensors out; exit status. */
+int cli_inspect_components(const struct shapeproof_components *components, const struct cli_inspection *inspection);
 
 /* check.c: the exit status of a check, by the options --for and --strict. */
 int cli_judge_check(const struct cli_args *args, const struct shapeproof_check *check,
                     const struct shapeproof_loadings *loadings);
-/* inspect.c: writes the report of a checkpoint and its warnings; exit status, and the totals if they are asked for. */
-int cli_inspect_one(const char *path, const struct shapeproof_report_inspect_options *how, bool strict,
-                    struct shapeproof_totals *totals);
+/* inspect.c: writes the report of a checkpoint and its warnings; exit status, CLI_DIFFERS if there are warnings and
+ * --strict is given. The totals if they are asked for. */
+int cli_inspect_one(const char *path, const struct cli_inspection *inspection, struct shapeproof_totals *totals);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof inspect: what checkpoints hold. */
+#include "cli/breakdown.h"
 #include "cli/components.h"
 #include "cli/near.h"
 #include "cli/subject.h"
@@ -15,21 +16,27 @@ static const struct cli_option options[] = {
     {.name = "depth",
      .letter = 'd',
      .argument = "N",
-     .help = "print one sub-total for all names that share their first N components; with --tree, show N levels"},
+     .help = "print one sub-total for all names that share their first N components; with --tree, show N levels; with "
+             "--by module, cut the names behind N components"},
     {.name = "totals", .help = "print the totals without the tensors"},
     {.name = "sort",
      .letter = 's',
      .argument = "file|name|size",
-     .help = "the order of the tensors: as in the file (the default), by name with 2 before 10, or largest first"},
+     .help = "the order of the tensors: as in the file (the default), by name with 2 before 10, or largest first (the "
+             "default with --by)"},
     {.name = "filter",
      .letter = 'f',
      .argument = "GLOB",
      .help = "list only tensors whose whole name matches a shell pattern, such as '*.bias'; the totals are of these "
              "tensors"},
     {.name = "by",
-     .argument = "group",
-     .help = "print the formula of each group of the table, and its number of parameters, predicted and stored; the "
-             "configuration is that beside FILE, or is given by --config, --set and --table"},
+     .argument = "KEY[,KEY]",
+     .help = "print the parameters and bytes of each layer, group, module, dtype, shard or expert; with two keys, of "
+             "each value of the second within the first. group is the group of the table; the configuration is that "
+             "beside FILE, or is given by --config, --set and --table. group alone prints the formula of each group, "
+             "and its number of parameters, predicted and stored"},
+    {CLI_OPTION_ROWS},
+    {CLI_OPTION_EXACT},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
@@ -37,7 +44,7 @@ static const struct cli_option options[] = {
     {.name = "strict",
      .help = "exit with 1 if there is a warning about a FILE, for example that unpickling it would call a function"},
     {CLI_OPTION_OFFLINE},
-    {CLI_OPTION_FORMAT("text|json|jsonl|csv|html")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|csv|markdown|html")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
@@ -50,6 +57,7 @@ static const struct cli_example examples[] = {
     {"shapeproof inspect -d 2 model.pt", "the number of parameters of each part"},
     {"shapeproof inspect --by group model/", "the parameters of its attention, its feed-forward layers, and so on"},
     {"shapeproof inspect model/ --format html -o model.html", "a page with a map of the tensors"},
+    {"shapeproof inspect --by layer,dtype -n 5 model/", "the five largest layers, and how each is stored"},
     {"shapeproof inspect --json model.h5 | jq .totals.unique_parameters", "one number for a script"},
     {NULL, NULL},
 };
@@ -69,128 +77,176 @@ static enum shapeproof_inspect_view view_asked(const struct cli_args *args)
     return cli_flag(args, "totals") ? SHAPEPROOF_INSPECT_TOTALS : SHAPEPROOF_INSPECT_LIST;
 }
 
-/* Of those that are about the groups of a table. */
-static bool group_options_agree(const struct cli_args *args)
+static bool is_by(const enum shapeproof_by keys[2], enum shapeproof_by key) { return keys[0] == key || keys[1] == key; }
+
+/* --by group alone has a report of its own: formulas, and what is predicted beside what is stored. */
+static bool is_by_group_alone(const enum shapeproof_by keys[2])
 {
-    static const char *const of_groups[] = {"config", "set", "table", "vocabulary", NULL};
-    const bool by_group = cli_value(args, "by", NULL) != NULL;
-    for (size_t i = 0; of_groups[i] && !by_group; i++) {
-        if (!cli_value(args, of_groups[i], NULL)) continue;
-        cli_usage_error(NULL, "inspect: --%s goes with --by group", of_groups[i]);
-        return false;
+    return keys[0] == SHAPEPROOF_BY_GROUP && keys[1] == SHAPEPROOF_BY_NONE;
+}
+
+/* The first of these options that is given, or NULL. */
+static const char *first_given(const struct cli_args *args, const char *const *names)
+{
+    for (; *names; names++) {
+        const struct cli_option *option = args->command->options;
+        while (strcmp(option->name, *names) != 0) option++;
+        if (option->argument ? cli_value(args, *names, NULL) != NULL : cli_flag(args, *names)) return *names;
     }
-    if (!by_group || (view_asked(args) == SHAPEPROOF_INSPECT_LIST && !cli_value(args, "filter", NULL) &&
-                      !cli_value(args, "sort", NULL)))
-        return true;
-    cli_usage_error(NULL, "inspect: --by does not go with --tree, --depth, --totals, --sort or --filter");
+    return NULL;
+}
+
+/* Refuses the options that would be ignored with --by, or without it. */
+static bool keys_agree(const struct cli_args *args, const enum shapeproof_by keys[2])
+{
+    static const char *const of_lists[] = {"tree", "totals", "filter", NULL}, *const of_modules[] = {"depth", NULL},
+                             *const of_groups[] = {"config", "set", "table", "vocabulary", NULL},
+                             *const of_sums[] = {"rows", "exact", NULL}, *const of_tables[] = {"sort", NULL};
+    const bool by = keys[0] != SHAPEPROOF_BY_NONE, groups = is_by(keys, SHAPEPROOF_BY_GROUP);
+    const enum shapeproof_report_format format = cli_format(args);
+    const char *name;
+    if (!groups && (name = first_given(args, of_groups)))
+        cli_usage_error(NULL, "inspect: --%s goes with --by group", name);
+    else if (!by && (name = first_given(args, of_sums))) cli_usage_error(NULL, "inspect: --%s goes with --by", name);
+    else if (by && (name = first_given(args, of_lists)))
+        cli_usage_error(NULL, "inspect: --by does not go with --%s", name);
+    else if (by && !is_by(keys, SHAPEPROOF_BY_MODULE) && (name = first_given(args, of_modules)))
+        cli_usage_error(NULL, "inspect: --%s goes with --by module", name);
+    else if (is_by_group_alone(keys) && ((name = first_given(args, of_sums)) || (name = first_given(args, of_tables))))
+        cli_usage_error("add a second key, as in --by group,dtype", "inspect: --by group does not go with --%s", name);
+    else if (is_by_group_alone(keys) && format != SHAPEPROOF_REPORT_TEXT && format != SHAPEPROOF_REPORT_JSON)
+        cli_usage_error("add a second key, as in --by group,dtype", "inspect: --by group does not go with --format %s",
+                        cli_format_name(args));
+    else return true;
     return false;
 }
 
 /* What would be ignored without a word is refused. */
-static bool options_agree(const struct cli_args *args)
+static bool options_agree(const struct cli_args *args, const enum shapeproof_by keys[2])
 {
-    const bool unfolds = cli_flag(args, "tree") || cli_value(args, "depth", NULL);
+    const bool by = keys[0] != SHAPEPROOF_BY_NONE;
+    const bool unfolds = cli_flag(args, "tree") || (cli_value(args, "depth", NULL) && !by);
     const bool shaped = unfolds || cli_flag(args, "totals");
-    if (cli_format(args) == SHAPEPROOF_REPORT_JSON && shaped)
+    const enum shapeproof_report_format format = cli_format(args);
+    if (format == SHAPEPROOF_REPORT_JSON && shaped)
         cli_usage_error("JSON always has every tensor and the totals",
                         "inspect: --json does not go with --tree, --depth or --totals");
-    else if (cli_format(args) == SHAPEPROOF_REPORT_CSV && (shaped || cli_value(args, "by", NULL)))
+    else if (format == SHAPEPROOF_REPORT_CSV && shaped)
         cli_usage_error("CSV always has a row for each tensor",
-                        "inspect: --format csv does not go with --tree, --depth, --totals or --by");
-    else if (cli_format(args) == SHAPEPROOF_REPORT_HTML && shaped)
+                        "inspect: --format csv does not go with --tree, --depth or --totals");
+    else if (format == SHAPEPROOF_REPORT_HTML && (shaped || by))
         cli_usage_error("a page always has the totals, the modules and every tensor",
-                        "inspect: --format html does not go with --tree, --depth or --totals");
-    else if (cli_format(args) == SHAPEPROOF_REPORT_HTML && args->operand_count > 1)
+                        "inspect: --format html does not go with --tree, --depth, --totals or --by");
+    else if (format == SHAPEPROOF_REPORT_HTML && args->operand_count > 1)
         cli_usage_error("write a page for each", "inspect: --format html is about one FILE, and there are %zu",
                         args->operand_count);
+    else if (format == SHAPEPROOF_REPORT_MARKDOWN && !by)
+        cli_usage_error(NULL, "inspect: --format markdown goes with --by");
     else if (cli_flag(args, "totals") && unfolds)
         cli_usage_error(NULL, "inspect: --totals does not go with --tree or --depth");
-    else return group_options_agree(args);
+    else return keys_agree(args, keys);
     return false;
 }
+
+/* ---- a checkpoint ---- */
 
 /* Whether the titles of CSV stand above what was written: they do once, for all checkpoints. */
 static bool has_heading;
 
-/* A file that cannot be read does not keep the others from being shown. */
-int cli_inspect_one(const char *path, const struct shapeproof_report_inspect_options *how, bool strict,
-                    struct shapeproof_totals *totals)
+/* Its tensors. */
+static int put_list(const struct cli_inspection *inspection, const struct shapeproof_inventory *inventory)
 {
+    struct shapeproof_report_inspect_options shown = inspection->list;
+    struct shapeproof_quantised_model *quantised = shapeproof_quantised_model_new(inventory);
+    shown.quantised = quantised;
+    shown.no_heading = has_heading;
+    cli_put_report(shapeproof_report_inspect(inventory, &shown, NULL));
+    shapeproof_quantised_model_free(quantised);
+    return CLI_OK;
+}
+
+/* `inspect --by group`: the file's parameters in the groups of its table. */
+static int put_groups(const struct cli_inspection *inspection, const struct cli_subject *subject,
+                      const struct shapeproof_check *check)
+{
+    static const char *const no_files[] = {""}; /* no claim stands there */
+    const struct shapeproof_report_verify_options how = {
+        .report = cli_report_options(inspection->args),
+        .path = shapeproof_inventory_path(shapeproof_check_inventory(check)),
+        .groups = true};
+    struct shapeproof_error error = {0};
+    struct shapeproof_verification *verification = shapeproof_verify(
+        check, subject->tables, &(struct shapeproof_verify_options){.files = no_files, .file_count = 1}, &error);
+    if (!verification) return cli_error(&error);
+    cli_put_report(shapeproof_report_verify(verification, &how, NULL));
+    shapeproof_verification_free(verification);
+    return CLI_OK;
+}
+
+/* Sums by the keys; `check` is NULL when none of them is the group. */
+static int put_sums(const struct cli_inspection *inspection, const struct shapeproof_inventory *inventory,
+                    const struct shapeproof_check *check)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_breakdown_options what = cli_breakdown_options(inspection->args, inspection->keys);
+    what.check = check;
+    return cli_put_breakdown(inspection->args, shapeproof_breakdown_new(inventory, &what, &error), has_heading, &error);
+}
+
+/* Makes the check that tells the group of each tensor. */
+static int put_by_group(const struct cli_inspection *inspection, const char *path,
+                        const struct shapeproof_inventory *inventory)
+{
+    struct shapeproof_error error = {0};
+    struct cli_subject subject;
+    int status = cli_subject_open_for(&subject, inspection->args, path, inventory);
+    if (status == CLI_OK) {
+        const struct shapeproof_check_options what = {.table = subject.table_name};
+        struct shapeproof_check *check = shapeproof_check_new(inventory, subject.tables, subject.config, &what, &error);
+        if (!check)
+            status = cli_no_prediction(&subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
+        else if (!cli_settings_are_read(&subject, shapeproof_check_prediction(check))) status = CLI_USAGE;
+        else if (is_by_group_alone(inspection->keys)) status = put_groups(inspection, &subject, check);
+        else status = put_sums(inspection, inventory, check);
+        shapeproof_check_free(check);
+    }
+    cli_subject_close(&subject);
+    return status;
+}
+
+/* A file that cannot be read does not keep the others from being shown. */
+int cli_inspect_one(const char *path, const struct cli_inspection *inspection, struct shapeproof_totals *totals)
+{
+    const enum shapeproof_report_format format = inspection->list.report.format;
     struct shapeproof_error error = {0};
     struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) return cli_path_error(path, &error);
-    struct shapeproof_quantised_model *quantised = shapeproof_quantised_model_new(inventory);
-    struct shapeproof_report_inspect_options shown = *how;
-    shown.quantised = quantised;
-    shown.no_heading = has_heading;
-    has_heading = how->report.format == SHAPEPROOF_REPORT_CSV;
-    cli_put_report(shapeproof_report_inspect(inventory, &shown, NULL));
-    shapeproof_quantised_model_free(quantised);
-    if (how->report.format != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(path, inventory);
+    int status = inspection->keys[0] == SHAPEPROOF_BY_NONE      ? put_list(inspection, inventory)
+                 : is_by(inspection->keys, SHAPEPROOF_BY_GROUP) ? put_by_group(inspection, path, inventory)
+                                                                : put_sums(inspection, inventory, NULL);
+    has_heading = has_heading || (status == CLI_OK && format == SHAPEPROOF_REPORT_CSV);
+    if (format != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(path, inventory);
     if (totals) *totals = *shapeproof_inventory_totals(inventory);
-    const bool doubtful = shapeproof_inventory_warning_count(inventory) > 0;
+    if (status == CLI_OK && cli_flag(inspection->args, "strict") && shapeproof_inventory_warning_count(inventory))
+        status = CLI_DIFFERS;
     shapeproof_inventory_close(inventory);
-    return strict && doubtful ? CLI_DIFFERS : CLI_OK;
+    return status;
 }
 
 /* A checkpoint, or a directory with several. */
-static int inspect_path(const char *path, const struct shapeproof_report_inspect_options *how, bool strict)
+static int inspect_path(const char *path, const struct cli_inspection *inspection)
 {
     struct shapeproof_error error = {0};
     struct shapeproof_components *components = shapeproof_components_open(path, &error);
     if (!components) return cli_path_error(path, &error);
-    if (shapeproof_component_count(components) && how->report.format == SHAPEPROOF_REPORT_HTML) {
+    if (shapeproof_component_count(components) && inspection->list.report.format == SHAPEPROOF_REPORT_HTML) {
         shapeproof_components_free(components);
         return cli_usage_error("inspect one of the models in it",
-                               "inspect: --format html is about one model, and %s "
-                               "has several",
-                               path);
+                               "inspect: --format html is about one model, and %s has several", path);
     }
-    const int status = shapeproof_component_count(components) ? cli_inspect_components(components, how, strict)
-                                                              : cli_inspect_one(path, how, strict, NULL);
+    const int status = shapeproof_component_count(components) ? cli_inspect_components(components, inspection)
+                                                              : cli_inspect_one(path, inspection, NULL);
     shapeproof_components_free(components);
-    return status;
-}
-
-/* ---- by group ---- */
-
-/* `inspect --by group`: the file's parameters in the groups of its table. */
-static int report_groups(const struct cli_args *args, const char *path, const struct cli_subject *subject,
-                         const struct shapeproof_inventory *inventory)
-{
-    static const char *const no_files[] = {""}; /* no claim stands there */
-    const struct shapeproof_check_options what = {.table = subject->table_name};
-    const struct shapeproof_report_verify_options how = {
-        .report = cli_report_options(args), .path = path, .groups = true};
-    struct shapeproof_error error = {0};
-    int status = CLI_OK;
-    struct shapeproof_check *check = shapeproof_check_new(inventory, subject->tables, subject->config, &what, &error);
-    if (!check) return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
-    struct shapeproof_verification *verification =
-        cli_settings_are_read(subject, shapeproof_check_prediction(check))
-            ? shapeproof_verify(check, subject->tables,
-                                &(struct shapeproof_verify_options){.files = no_files, .file_count = 1}, &error)
-            : NULL;
-    if (verification) cli_put_report(shapeproof_report_verify(verification, &how, NULL));
-    else status = error.status ? cli_error(&error) : CLI_USAGE;
-    shapeproof_verification_free(verification);
-    shapeproof_check_free(check);
-    return status;
-}
-
-static int inspect_groups(const struct cli_args *args, const char *path)
-{
-    struct shapeproof_error error = {0};
-    struct cli_subject subject;
-    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
-    if (!inventory) return cli_path_error(path, &error);
-    int status = cli_subject_open_for(&subject, args, path, inventory);
-    if (status == CLI_OK) status = report_groups(args, path, &subject, inventory);
-    if (cli_format(args) != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(path, inventory);
-    if (status == CLI_OK && cli_flag(args, "strict") && shapeproof_inventory_warning_count(inventory))
-        status = CLI_DIFFERS;
-    cli_subject_close(&subject);
-    shapeproof_inventory_close(inventory);
     return status;
 }
 
@@ -199,22 +255,26 @@ static int inspect_groups(const struct cli_args *args, const char *path)
 static int run_inspect(const struct cli_args *args)
 {
     const uint64_t depth = cli_number(args, "depth", 0);
-    const struct shapeproof_report_inspect_options how = {
-        .report = cli_report_options(args),
-        .view = view_asked(args),
-        .sort = sort_named(cli_value(args, "sort", "file")),
-        .depth = depth < UINT_MAX ? (unsigned)depth : UINT_MAX,
-        .filter = cli_value(args, "filter", NULL),
-        .sink = cli_put_part,
-        .to = stdout,
+    struct cli_inspection inspection = {
+        .args = args,
+        .list =
+            {
+                .report = cli_report_options(args),
+                .view = view_asked(args),
+                .sort = sort_named(cli_value(args, "sort", "file")),
+                .depth = depth < UINT_MAX ? (unsigned)depth : UINT_MAX,
+                .filter = cli_value(args, "filter", NULL),
+                .sink = cli_put_part,
+                .to = stdout,
+            },
     };
+    const enum shapeproof_report_format format = inspection.list.report.format;
     int status = CLI_OK;
     bool was_shown = false;
-    if (!options_agree(args)) return CLI_USAGE;
+    if (!cli_keys(args, inspection.keys) || !options_agree(args, inspection.keys)) return CLI_USAGE;
     for (size_t i = 0; i < args->operand_count; i++) {
-        if (was_shown && how.report.format == SHAPEPROOF_REPORT_TEXT) putchar('\n');
-        const int now = cli_value(args, "by", NULL) ? inspect_groups(args, args->operands[i])
-                                                    : inspect_path(args->operands[i], &how, cli_flag(args, "strict"));
+        if (was_shown && (format == SHAPEPROOF_REPORT_TEXT || format == SHAPEPROOF_REPORT_MARKDOWN)) putchar('\n');
+        const int now = inspect_path(args->operands[i], &inspection);
         was_shown = now == CLI_OK || now == CLI_DIFFERS;
         status = sp_worse_status(status, now);
     }
@@ -225,9 +285,9 @@ static const struct cli_term statuses[] = {
     {"0", "every file was read; with --strict, without a warning"},
     {"1", "with --strict, there is a warning"},
     {"2", CLI_USAGE_STATUS},
-    {"3", "with --by: a table or a configuration is wrong"},
+    {"3", "with --by group: a table or a configuration is wrong"},
     {"4", "a file is unreadable or malformed, could not be fetched, or the output could not be written"},
-    {"5", "with --by: there is no table or no configuration"},
+    {"5", "with --by group: there is no table or no configuration"},
     {NULL, NULL},
 };
 
@@ -257,6 +317,10 @@ const struct cli_command cli_inspect = {
         "\n"
         "--format html writes a page that needs neither a network nor scripts: totals, modules, and a table of the "
         "tensors. In a browser with scripts it also has a map of the tensors and a search.\n"
+        "\n"
+        "With --by, headers, padding and the other bytes of the file that belong to no tensor have rows, so that the "
+        "bytes add up to the size of the file. Tied tensors count once. On a terminal that is wide enough, bars "
+        "compare the bytes.\n"
         "\n"
         "With --json the output has one document of the schema shapeproof.inspect/1 for each FILE. If a FILE cannot "
         "be read, there is a line on standard error and no document for it. The others are still listed, and the "

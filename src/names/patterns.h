@@ -6,6 +6,7 @@
  *
  *     patterns.h         indices of a name, and the pattern that is left
  *     components.h       components of a name
+ *     natural.h          the order of names: 2 before 10
  *     name_pattern.h     whether a name is one of a set that somebody wrote down
  *     collapse.h         many names in a line: ranges of indices, and the first few
  *

@@ -95,18 +95,31 @@ void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank)
     sp_text_puts(text, ")");
 }
 
-void sp_put_bytes(struct sp_text *text, uint64_t bytes)
+/* The number in the largest unit in which it is 1 or more, with one decimal; in the first unit without. The point does
+ * not depend on the locale of the caller, as that of printf does. */
+static void put_scaled(struct sp_text *text, uint64_t number, double step, const char *const *units, size_t unit_count)
 {
-    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
-    double size = (double)bytes;
+    double size = (double)number;
     size_t unit = 0;
     /* 1023.95 would be rounded to 1024.0 */
-    for (; size >= (unit ? 1023.95 : 1024) && unit + 1 < sizeof units / sizeof *units; unit++) size /= 1024;
-    const uint64_t tenths = (uint64_t)(size * 10 + 0.5); /* not %.1f, whose point the locale of the caller chooses */
-    sp_text_number(text, unit ? tenths / 10 : bytes);
+    for (; size >= (unit ? step - 0.05 : step) && unit + 1 < unit_count; unit++) size /= step;
+    const uint64_t tenths = (uint64_t)(size * 10 + 0.5);
+    sp_text_number(text, unit ? tenths / 10 : number);
     if (unit) sp_text_puts(text, ".");
     if (unit) sp_text_number(text, tenths % 10);
     sp_text_puts(text, units[unit]);
+}
+
+void sp_put_bytes(struct sp_text *text, uint64_t bytes)
+{
+    static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    put_scaled(text, bytes, 1024, units, sizeof units / sizeof *units);
+}
+
+void sp_put_short(struct sp_text *text, uint64_t number)
+{
+    static const char *const units[] = {"", " K", " M", " B", " T"};
+    put_scaled(text, number, 1000, units, sizeof units / sizeof *units);
 }
 
 void sp_put_fraction(struct sp_text *text, struct shapeproof_fraction value)

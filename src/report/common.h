@@ -32,6 +32,8 @@ void sp_put_provenance(struct sp_text *text, struct shapeproof_provenance from);
 void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank);
 /* 147.2 MiB, 512 B. */
 void sp_put_bytes(struct sp_text *text, uint64_t bytes);
+/* 124.4 M, 46.7 B, 512: thousands, millions, billions and trillions (10^12). */
+void sp_put_short(struct sp_text *text, uint64_t number);
 /* "-1,024", "3/7". */
 void sp_put_fraction(struct sp_text *text, struct shapeproof_fraction value);
 /* "1 tensor", "1,024 tensors". */

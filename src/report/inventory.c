@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/inventory.h"
 
+void sp_put_inventory_heading(struct sp_text *text, const struct shapeproof_inventory *inventory, bool color)
+{
+    const size_t files = shapeproof_inventory_file_count(inventory);
+    sp_color_begin(text, color, SP_COLOR_BOLD);
+    sp_put_visible(text, shapeproof_inventory_path(inventory));
+    sp_color_end(text, color, SP_COLOR_BOLD);
+    sp_text_puts(text, ": ");
+    sp_put_visible(text, shapeproof_inventory_format(inventory));
+    if (files > 1) {
+        sp_text_puts(text, ", ");
+        sp_put_count(text, files, "shard", "shards");
+    }
+    sp_text_puts(text, "\n\n");
+}
+
 void sp_json_totals(struct sp_writer *json, const struct shapeproof_totals *totals)
 {
     sp_write_key_number(json, "tensors", totals->tensors);

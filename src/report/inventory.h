@@ -20,6 +20,9 @@ void sp_json_same_as(struct sp_writer *json, const struct shapeproof_inventory *
 void sp_json_warnings(struct sp_writer *json, const struct shapeproof_inventory *inventory,
                       const struct shapeproof_prediction *prediction);
 
+/* The first line, and an empty one: "model/: safetensors, 3 shards". */
+void sp_put_inventory_heading(struct sp_text *text, const struct shapeproof_inventory *inventory, bool color);
+
 /* What unpickling the file would call, in words; and how many tensors cannot be read. Nothing, and false, for none. */
 bool sp_put_suspects(struct sp_text *cell, const struct shapeproof_inventory *inventory);
 bool sp_put_unread(struct sp_text *cell, const struct shapeproof_inventory *inventory);

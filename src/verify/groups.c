@@ -43,6 +43,15 @@ static size_t storage_of(const struct shapeproof_check *check, size_t tensor)
     return same == SHAPEPROOF_NONE ? tensor : same;
 }
 
+size_t shapeproof_stored_group_of(const struct shapeproof_check *check, size_t tensor)
+{
+    const size_t predicted = check->match.predicted_of[tensor];
+    if (predicted == SHAPEPROOF_NONE) return SHAPEPROOF_NONE;
+    const size_t class = class_of(check->prediction, predicted), first = check->match.tensor_of[class];
+    const bool is_own = first != SHAPEPROOF_NONE && storage_of(check, first) != storage_of(check, tensor);
+    return shapeproof_prediction_tensor(check->prediction, is_own ? predicted : class)->group;
+}
+
 /* Finds what is stored of each predicted tensor. Where the first of a class is not stored, the next one of it is kept
  * in its place. */
 static void find_kept(struct tally *tally)

@@ -62,6 +62,7 @@ static void later_options_are_refused(void **state)
             shapeproof_check_new(world.inventory, world.tables, world.config, options, &error));
     REFUSES(shapeproof_check_path_options, shapeproof_check_path("fixtures/models/tiny-llama", options, &error));
     REFUSES(shapeproof_diff_options, shapeproof_diff_new(world.inventory, world.inventory, options, &error));
+    REFUSES(shapeproof_breakdown_options, shapeproof_breakdown_new(world.inventory, options, &error));
     REFUSES(shapeproof_infer_options, shapeproof_infer(world.inventory, world.tables, options, &error));
     const struct shapeproof_learn_example example = {world.inventory, world.config};
     REFUSES(shapeproof_learn_options, shapeproof_learn(&example, 1, world.tables, options, &error));
@@ -123,6 +124,8 @@ static void none_are_zero(void **state)
          shapeproof_report_options, shapeproof_report_check, shapeproof_check_free);
     SAME(shapeproof_diff, shapeproof_diff_options, shapeproof_diff_new(inventory, inventory, options, &error),
          shapeproof_report_options, shapeproof_report_diff, shapeproof_diff_free);
+    SAME(shapeproof_breakdown, shapeproof_breakdown_options, shapeproof_breakdown_new(inventory, options, &error),
+         shapeproof_report_breakdown_options, shapeproof_report_breakdown, shapeproof_breakdown_free);
     SAME(shapeproof_inference, shapeproof_infer_options, shapeproof_infer(inventory, tables, options, &error),
          shapeproof_report_options, shapeproof_report_infer, shapeproof_inference_free);
     SAME(shapeproof_prediction, shapeproof_predict_options, shapeproof_predict(tables, config, options, &error),
@@ -189,6 +192,7 @@ static void sizes_stay(void **state)
     if (sizeof(void *) != 8) skip();
     assert_int_equal(sizeof(struct shapeproof_check_options), 56);
     assert_int_equal(sizeof(struct shapeproof_diff_options), 48);
+    assert_int_equal(sizeof(struct shapeproof_breakdown_options), 72);
     assert_int_equal(sizeof(struct shapeproof_infer_options), 40);
     assert_int_equal(sizeof(struct shapeproof_learn_options), 56);
     assert_int_equal(sizeof(struct shapeproof_predict_options), 48);
@@ -201,6 +205,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct shapeproof_remote_options), 120);
     assert_int_equal(sizeof(struct shapeproof_report_options), 48);
     assert_int_equal(sizeof(struct shapeproof_report_inspect_options), 104);
+    assert_int_equal(sizeof(struct shapeproof_report_breakdown_options), 88);
     assert_int_equal(sizeof(struct shapeproof_report_predict_options), 88);
     assert_int_equal(sizeof(struct shapeproof_report_derive_options), 88);
 }

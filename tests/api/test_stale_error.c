@@ -243,6 +243,23 @@ static bool calls_diff_new(struct world *world, struct shapeproof_error *error)
     return diff != NULL;
 }
 
+static bool calls_breakdown_new(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_breakdown *breakdown = shapeproof_breakdown_new(world->inventory, NULL, error);
+    shapeproof_breakdown_free(breakdown);
+    return breakdown != NULL;
+}
+
+static bool calls_breakdown_of_diff(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_error none = {0};
+    struct shapeproof_diff *diff = shapeproof_diff_new(world->inventory, world->inventory, NULL, &none);
+    struct shapeproof_breakdown *breakdown = shapeproof_breakdown_of_diff(diff, NULL, error);
+    shapeproof_breakdown_free(breakdown);
+    shapeproof_diff_free(diff);
+    return breakdown != NULL;
+}
+
 static bool calls_expectations_load(struct world *world, struct shapeproof_error *error)
 {
     static const char text[] = "# nothing is expected\n";
@@ -457,6 +474,8 @@ static const struct call {
     CALL(check_new),
     CALL(check_path),
     CALL(diff_new),
+    CALL(breakdown_new),
+    CALL(breakdown_of_diff),
     CALL(expectations_load),
     CALL(config_fit),
     CALL(config_quantisation_is_known),

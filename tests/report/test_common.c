@@ -40,6 +40,27 @@ static void bytes_are_human(void **state)
     }
 }
 
+static void numbers_are_short(void **state)
+{
+    static const struct {
+        uint64_t number;
+        const char *text;
+    } cases[] = {{0, "0"},
+                 {999, "999"},
+                 {1000, "1.0 K"},
+                 {999949, "999.9 K"},
+                 {999950, "1.0 M"}, /* never 1000.0 K */
+                 {124439808, "124.4 M"},
+                 {46702792704, "46.7 B"},
+                 {UINT64_MAX, "18446744.1 T"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_text text = {0};
+        sp_put_short(&text, cases[i].number);
+        assert_text(&text, cases[i].text);
+    }
+}
+
 static void numbers_are_grouped(void **state)
 {
     struct sp_text text = {0};
@@ -245,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_are_human),
+        cmocka_unit_test(numbers_are_short),
         cmocka_unit_test(numbers_are_grouped),
         cmocka_unit_test(shapes_are_in_parentheses),
         cmocka_unit_test(long_values_are_cut_at_a_character),

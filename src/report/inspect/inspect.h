@@ -18,8 +18,6 @@ struct sp_inspect {
 
 /* The i-th tensor of the selection. */
 const struct shapeproof_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size_t i);
-/* Name order in which 2 comes before 10; equal only for equal strings. */
-int sp_compare_natural(const char *a, const char *b);
 
 /* Hands the lines that there are to the sink, once they are enough. */
 void sp_inspect_send(const struct sp_inspect *inspect, struct sp_text *text);

@@ -377,23 +377,6 @@ static void put_metadata(const struct sp_inspect *inspect, struct sp_text *text)
     }
 }
 
-/* model/: safetensors, 3 shards */
-static void put_heading(const struct sp_inspect *inspect, struct sp_text *text)
-{
-    const size_t files = shapeproof_inventory_file_count(inspect->inventory);
-    const bool color = inspect->options.report.color;
-    sp_color_begin(text, color, SP_COLOR_BOLD);
-    sp_put_visible(text, shapeproof_inventory_path(inspect->inventory));
-    sp_color_end(text, color, SP_COLOR_BOLD);
-    sp_text_puts(text, ": ");
-    sp_put_visible(text, shapeproof_inventory_format(inspect->inventory));
-    if (files > 1) {
-        sp_text_puts(text, ", ");
-        sp_put_count(text, files, "shard", "shards");
-    }
-    sp_text_puts(text, "\n\n");
-}
-
 void sp_inspect_put_summary(const struct sp_inspect *inspect, struct sp_text *text)
 {
     put_ties(inspect, text);
@@ -405,7 +388,7 @@ void sp_inspect_put_summary(const struct sp_inspect *inspect, struct sp_text *te
 
 void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    put_heading(inspect, text);
+    sp_put_inventory_heading(text, inspect->inventory, inspect->options.report.color);
     switch (inspect->options.view) {
     case SHAPEPROOF_INSPECT_LIST:
         put_list(inspect, text);
