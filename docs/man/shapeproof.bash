@@ -23,7 +23,7 @@ _shapeproof() {
     check:--resume) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--jobs|check:-j) COMPREPLY=() ;;
     check:--timeout) COMPREPLY=() ;;
-    check:--format) COMPREPLY=($(compgen -W 'text json jsonl markdown csv html sarif junit' -- "$word")) ;;
+    check:--format) COMPREPLY=($(compgen -W 'text json jsonl markdown csv sarif junit' -- "$word")) ;;
     check:--output|check:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     derive:--config|derive:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -34,7 +34,9 @@ _shapeproof() {
     derive:--output|derive:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     derive:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     diff:--expect|diff:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
-    diff:--format) COMPREPLY=($(compgen -W 'text json html' -- "$word")) ;;
+    diff:--by) COMPREPLY=() ;;
+    diff:--rows|diff:-n) COMPREPLY=() ;;
+    diff:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown' -- "$word")) ;;
     diff:--output|diff:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     eval:--config|eval:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -55,12 +57,13 @@ _shapeproof() {
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
     inspect:--sort|inspect:-s) COMPREPLY=($(compgen -W 'file name size' -- "$word")) ;;
     inspect:--filter|inspect:-f) COMPREPLY=() ;;
-    inspect:--by) COMPREPLY=($(compgen -W 'group' -- "$word")) ;;
+    inspect:--by) COMPREPLY=() ;;
+    inspect:--rows|inspect:-n) COMPREPLY=() ;;
     inspect:--config|inspect:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     inspect:--set|inspect:-S) COMPREPLY=() ;;
     inspect:--table|inspect:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     inspect:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
-    inspect:--format) COMPREPLY=($(compgen -W 'text json jsonl csv html' -- "$word")) ;;
+    inspect:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown' -- "$word")) ;;
     inspect:--output|inspect:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     inspect:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     learn:--output|learn:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -93,7 +96,7 @@ _shapeproof() {
     prove:--resume) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--jobs|prove:-j) COMPREPLY=() ;;
     prove:--timeout) COMPREPLY=() ;;
-    prove:--format) COMPREPLY=($(compgen -W 'text json jsonl html' -- "$word")) ;;
+    prove:--format) COMPREPLY=($(compgen -W 'text json jsonl' -- "$word")) ;;
     prove:--output|prove:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     solve:--total|solve:-n) COMPREPLY=() ;;
@@ -137,11 +140,11 @@ _shapeproof() {
         case $command in
         check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --help' ;;
         derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --color= --help' ;;
-        diff) words='--data --expect= --strict --all --offline --format= --json --output= --color= --help' ;;
+        diff) words='--data --expect= --strict --all --by= --rows= --exact --offline --format= --json --output= --color= --help' ;;
         eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --color= --help' ;;
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --trace --offline --format= --json --output= --color= --help' ;;
-        inspect) words='--tree --depth= --totals --sort= --filter= --by= --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --color= --help' ;;
+        inspect) words='--tree --depth= --totals --sort= --filter= --by= --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --color= --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --format= --json --help' ;;
         models) words='--config --names --format= --json --output= --color= --help' ;;
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --format= --json --output= --color= --help' ;;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof diff: what differs between two checkpoints. */
+#include "cli/breakdown.h"
 #include "cli/expect.h"
 #include "cli/near.h"
 
@@ -11,8 +12,14 @@ static const struct cli_option options[] = {
     {CLI_OPTION_EXPECT},
     {.name = "strict", .help = "exit with 1 also if there is a warning about A or B"},
     {.name = "all", .letter = 'a', .help = "write one line for each tensor; do not collapse indices"},
+    {.name = "by",
+     .argument = "KEY[,KEY]",
+     .help = "print by how many parameters and bytes each layer, module, dtype, shard or expert grew or shrank; with "
+             "two keys, also each value of the second within the first"},
+    {CLI_OPTION_ROWS},
+    {CLI_OPTION_EXACT},
     {CLI_OPTION_OFFLINE},
-    {CLI_OPTION_FORMAT("text|json|html")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|csv|markdown|html")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
@@ -23,24 +30,39 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"shapeproof diff pytorch_model.bin model.safetensors", "whether a conversion kept everything"},
     {"shapeproof diff --data before.pt after.pt", "whether saving and loading changed any data"},
+    {"shapeproof diff --by layer base.pt pruned.pt", "which layers grew or shrank, and by how much"},
     {"shapeproof diff model.weights.h5 model.pt", "Keras against PyTorch: names are translated"},
     {"shapeproof diff v1/ v2/ --format html -o diff.html", "a page with what grew and shrank"},
     {NULL, NULL},
 };
 
+/* Writes what differs: the tensors, or with --by the sums; CLI_OK, or the exit status of an error. */
+static int put_diff(const struct cli_args *args, const struct shapeproof_diff *diff)
+{
+    enum shapeproof_by keys[2];
+    struct shapeproof_error error = {0};
+    if (!cli_keys(args, keys)) return CLI_USAGE;
+    if (keys[0] == SHAPEPROOF_BY_NONE) {
+        const struct shapeproof_report_options how = cli_report_options(args);
+        cli_put_report(shapeproof_report_diff(diff, &how, NULL));
+        return CLI_OK;
+    }
+    const struct shapeproof_breakdown_options what = cli_breakdown_options(args, keys);
+    return cli_put_breakdown(args, shapeproof_breakdown_of_diff(diff, &what, &error), false, &error);
+}
+
 /* Compares, and writes the report; exit status. */
 static int report_diff(const struct cli_args *args, const struct shapeproof_inventory *a,
                        const struct shapeproof_inventory *b, const struct shapeproof_diff_options *what)
 {
-    const struct shapeproof_report_options how = cli_report_options(args);
     struct shapeproof_error error = {0};
     struct shapeproof_diff *diff = shapeproof_diff_new(a, b, what, &error);
     if (!diff) return cli_error(&error);
     const bool doubtful = shapeproof_inventory_warning_count(a) > 0 || shapeproof_inventory_warning_count(b) > 0;
     const bool same = shapeproof_diff_is_same(diff) && !(cli_flag(args, "strict") && doubtful);
-    cli_put_report(shapeproof_report_diff(diff, &how, NULL));
+    const int status = put_diff(args, diff);
     shapeproof_diff_free(diff);
-    return same ? CLI_OK : CLI_DIFFERS;
+    return status != CLI_OK || same ? status : CLI_DIFFERS;
 }
 
 /* Two files of Keras models, one of which holds its configuration, are compared by the names that Keras has for the
@@ -78,9 +100,31 @@ static int diff_files(const struct cli_args *args, const struct shapeproof_expec
     return status;
 }
 
+/* What would be ignored without a word is refused. */
+static bool options_agree(const struct cli_args *args)
+{
+    const enum shapeproof_report_format format = cli_format(args);
+    const bool of_sums = format == SHAPEPROOF_REPORT_CSV || format == SHAPEPROOF_REPORT_MARKDOWN;
+    enum shapeproof_by keys[2];
+    if (!cli_keys(args, keys)) return false;
+    const bool by = keys[0] != SHAPEPROOF_BY_NONE;
+    if (keys[0] == SHAPEPROOF_BY_GROUP || keys[1] == SHAPEPROOF_BY_GROUP)
+        cli_usage_error("inspect --by group,dtype has the groups of one checkpoint",
+                        "diff: --by does not take 'group'");
+    else if (by && cli_flag(args, "all")) cli_usage_error(NULL, "diff: --all does not go with --by");
+    else if (by && format == SHAPEPROOF_REPORT_HTML)
+        cli_usage_error("a page always has what grew and shrank", "diff: --format html does not go with --by");
+    else if (!by && of_sums) cli_usage_error(NULL, "diff: --format %s goes with --by", cli_format_name(args));
+    else if (!by && (cli_value(args, "rows", NULL) || cli_flag(args, "exact")))
+        cli_usage_error(NULL, "diff: --%s goes with --by", cli_flag(args, "exact") ? "exact" : "rows");
+    else return true;
+    return false;
+}
+
 static int run_diff(const struct cli_args *args)
 {
     struct shapeproof_expectations *expectations;
+    if (!options_agree(args)) return CLI_USAGE;
     int status = cli_load_expectations(args, &expectations);
     if (status == CLI_OK) status = diff_files(args, expectations);
     shapeproof_expectations_free(expectations);
@@ -117,6 +161,10 @@ const struct cli_command cli_diff = {
         "\n"
         "--format html writes a page that needs neither a network nor scripts: the verdict, what grew and shrank, the "
         "findings, and the tensors of both. In a browser with scripts it also has a map of the tensors and a search.\n"
+        "\n"
+        "With --by the report has the change of each row, B less A, and the same as a percentage of A, or 'new' or "
+        "'gone'. Rows without a change become one. As in 'shapeproof inspect --by', the bytes of the files that belong "
+        "to no tensor have rows, so that the changes add up to that of the size.\n"
         "\n"
         "The first line is the verdict, 'same' or 'differs', and its reason. The exit status is 0 for same and 1 "
         "for differs. With --strict it is also 1 if there is a warning about A or B. The warning may be that a part "
