@@ -55,6 +55,7 @@ _shapeproof() {
     infer:--output|infer:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     infer:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
+    inspect:--query) COMPREPLY=() ;;
     inspect:--sort|inspect:-s) COMPREPLY=($(compgen -W 'file name size' -- "$word")) ;;
     inspect:--filter|inspect:-f) COMPREPLY=() ;;
     inspect:--by) COMPREPLY=() ;;
@@ -79,6 +80,7 @@ _shapeproof() {
     predict:--set|predict:-S) COMPREPLY=() ;;
     predict:--table|predict:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     predict:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    predict:--dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8' -- "$word")) ;;
     predict:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
     predict:--output|predict:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
@@ -144,10 +146,10 @@ _shapeproof() {
         eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --color= --help' ;;
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --trace --offline --format= --json --output= --color= --help' ;;
-        inspect) words='--tree --depth= --totals --sort= --filter= --by= --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --color= --help' ;;
+        inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --color= --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --format= --json --help' ;;
         models) words='--config --names --format= --json --output= --color= --help' ;;
-        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --format= --json --output= --color= --help' ;;
+        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --dtype= --format= --json --output= --color= --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --help' ;;
         solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --color= --help' ;;
         tables) words='--kind= --parts --names --table= --format= --json --output= --color= --help' ;;

@@ -157,6 +157,8 @@ _shapeproof() {
             '(-t --tree)'{-t,--tree}'[nest the names, with sub-totals]' \
             '*'{-d+,--depth=}'[sub-totals for the first N components of the names]:N: ' \
             '--totals[print the totals without the tensors]' \
+            '--offsets[where the data of each tensor begin and end in its file, in bytes]' \
+            '*--query=[print the value of one key of the metadata as it is in the FILE, and nothing else]:KEY: ' \
             '*'{-s+,--sort=}'[order of the tensors]:sort:(file name size)' \
             '*'{-f+,--filter=}'[only the tensors whose whole name matches a shell pattern]:GLOB: ' \
             '*--by=[parameters and bytes for each layer, group, module, dtype, shard or expert]:KEY[,KEY]: ' \
@@ -211,6 +213,7 @@ _shapeproof() {
             '(-a --all)'{-a,--all}'[one line for each tensor]' \
             '(-f --formulas)'{-f,--formulas}'[print a formula beside each sub-total]' \
             '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
+            '*--dtype=[the dtype in which the bytes are counted, of tensors for which the table says none]:dtype:(f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8)' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \

@@ -61,7 +61,8 @@ enum shapeproof_inspect_view {
     SHAPEPROOF_INSPECT_LIST = 0,     /* one line per tensor */
     SHAPEPROOF_INSPECT_TREE = 1,     /* nested by the components of the names, equal siblings folded into one */
     SHAPEPROOF_INSPECT_PREFIXES = 2, /* sub-totals of the prefixes of `depth` components */
-    SHAPEPROOF_INSPECT_TOTALS = 3    /* no tensors, only what follows them */
+    SHAPEPROOF_INSPECT_TOTALS = 3,   /* no tensors, only what follows them */
+    SHAPEPROOF_INSPECT_OFFSETS = 4   /* one line per tensor: where its data are in the file */
 };
 
 enum shapeproof_inspect_sort {

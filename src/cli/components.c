@@ -232,13 +232,13 @@ int cli_inspect_components(const struct shapeproof_components *components, const
         const struct shapeproof_component *component = shapeproof_component(components, i);
         if (component->state == SHAPEPROOF_COMPONENT_MISSING) cli_warning(component->path, component->note);
         if (component->state != SHAPEPROOF_COMPONENT_MODEL) continue;
-        if (shown && text) putchar('\n');
+        if (shown && text && !inspection->query) putchar('\n');
         const int now = cli_inspect_one(component->path, inspection, &totals[i]);
         shown = now == CLI_OK || now == CLI_DIFFERS;
         /* an error wins over CLI_DIFFERS, of --strict, and the last error over those before */
         if (now != CLI_OK && (status == CLI_OK || !shown)) status = now;
     }
-    if (text && !inspection->list.filter) {
+    if (text && !inspection->list.filter && !inspection->query) {
         if (shown) putchar('\n');
         cli_put_report(shapeproof_report_component_totals(components, totals, how, NULL));
     }

@@ -18,10 +18,11 @@ struct cli_inspection {
     const struct cli_args *args;
     struct shapeproof_report_inspect_options list; /* without --by */
     enum shapeproof_by keys[2];                    /* of --by; NONE without it */
+    const char *query;                             /* --query: the value of this key of the metadata alone; or NULL */
 };
 
 /* Inspects each component that has weights, warns of those that are missing, and writes what they add up to, unless a
- * filter leaves tensors out; exit status. */
+ * filter leaves tensors out or a single value is wanted; exit status. */
 int cli_inspect_components(const struct shapeproof_components *components, const struct cli_inspection *inspection);
 
 /* check.c: the exit status of a check, by the options --for and --strict. */

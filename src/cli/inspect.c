@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof inspect: what checkpoints hold. */
+#include "base/suggest.h"
 #include "cli/breakdown.h"
 #include "cli/components.h"
 #include "cli/near.h"
@@ -7,7 +8,9 @@
 #include "fleet/results.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct cli_option options[] = {
     {.name = "tree",
@@ -19,6 +22,11 @@ static const struct cli_option options[] = {
      .help = "print one sub-total for all names that share their first N components; with --tree, show N levels; with "
              "--by module, cut the names behind N components"},
     {.name = "totals", .help = "print the totals without the tensors"},
+    {.name = "offsets", .help = "where the data of each tensor begin and end in its file, in bytes"},
+    {.name = "query",
+     .argument = "KEY",
+     .help = "print the value of one key of the metadata as it is in the FILE, and nothing else; status 1 if there is "
+             "no such key"},
     {.name = "sort",
      .letter = 's',
      .argument = "file|name|size",
@@ -58,6 +66,7 @@ static const struct cli_example examples[] = {
     {"shapeproof inspect --by group model/", "the parameters of its attention, its feed-forward layers, and so on"},
     {"shapeproof inspect model/ --format html -o model.html", "a page with a map of the tensors"},
     {"shapeproof inspect --by layer,dtype -n 5 model/", "the five largest layers, and how each is stored"},
+    {"shapeproof inspect --query general.architecture model.gguf", "one value of the metadata for a script"},
     {"shapeproof inspect --json model.h5 | jq .totals.unique_parameters", "one number for a script"},
     {NULL, NULL},
 };
@@ -74,6 +83,7 @@ static enum shapeproof_inspect_view view_asked(const struct cli_args *args)
 {
     if (cli_flag(args, "tree")) return SHAPEPROOF_INSPECT_TREE;
     if (cli_value(args, "depth", NULL)) return SHAPEPROOF_INSPECT_PREFIXES;
+    if (cli_flag(args, "offsets")) return SHAPEPROOF_INSPECT_OFFSETS;
     return cli_flag(args, "totals") ? SHAPEPROOF_INSPECT_TOTALS : SHAPEPROOF_INSPECT_LIST;
 }
 
@@ -99,7 +109,8 @@ static const char *first_given(const struct cli_args *args, const char *const *n
 /* Refuses the options that would be ignored with --by, or without it. */
 static bool keys_agree(const struct cli_args *args, const enum shapeproof_by keys[2])
 {
-    static const char *const of_lists[] = {"tree", "totals", "filter", NULL}, *const of_modules[] = {"depth", NULL},
+    static const char *const of_lists[] = {"tree", "totals", "filter", "offsets", NULL},
+                             *const of_modules[] = {"depth", NULL},
                              *const of_groups[] = {"config", "set", "table", "vocabulary", NULL},
                              *const of_sums[] = {"rows", "exact", NULL}, *const of_tables[] = {"sort", NULL};
     const bool by = keys[0] != SHAPEPROOF_BY_NONE, groups = is_by(keys, SHAPEPROOF_BY_GROUP);
@@ -128,7 +139,17 @@ static bool options_agree(const struct cli_args *args, const enum shapeproof_by 
     const bool unfolds = cli_flag(args, "tree") || (cli_value(args, "depth", NULL) && !by);
     const bool shaped = unfolds || cli_flag(args, "totals");
     const enum shapeproof_report_format format = cli_format(args);
-    if (format == SHAPEPROOF_REPORT_JSON && shaped)
+    static const char *const not_of_queries[] = {"tree",   "depth", "totals", "offsets", "sort",
+                                                 "filter", "by",    "strict", NULL};
+    const char *ignored = cli_value(args, "query", NULL) ? first_given(args, not_of_queries) : NULL;
+    if (ignored) cli_usage_error(NULL, "inspect: --query does not go with --%s", ignored);
+    else if (cli_value(args, "query", NULL) && format != SHAPEPROOF_REPORT_TEXT)
+        cli_usage_error("the value is printed as it is in the file", "inspect: --query does not go with --format %s",
+                        cli_format_name(args));
+    else if (cli_flag(args, "offsets") && (shaped || format != SHAPEPROOF_REPORT_TEXT))
+        cli_usage_error(shaped ? NULL : "JSON and CSV always have them",
+                        "inspect: --offsets goes with the list of tensors in text");
+    else if (format == SHAPEPROOF_REPORT_JSON && shaped)
         cli_usage_error("JSON always has every tensor and the totals",
                         "inspect: --json does not go with --tree, --depth or --totals");
     else if (format == SHAPEPROOF_REPORT_CSV && shaped)
@@ -152,6 +173,36 @@ static bool options_agree(const struct cli_args *args, const enum shapeproof_by 
 
 /* Whether the titles of CSV stand above what was written: they do once, for all checkpoints. */
 static bool has_heading;
+
+/* Complains that the file has no such key, with the one that comes nearest. */
+static int complain_of_query(const char *key, const char *path, const struct shapeproof_inventory *inventory)
+{
+    const size_t count = shapeproof_inventory_metadata_count(inventory);
+    const char **keys = calloc(count + 1, sizeof *keys);
+    char hint[512];
+    if (!keys) abort();
+    for (size_t i = 0; i < count; i++) keys[i] = shapeproof_inventory_metadata(inventory, i)->key;
+    const char *likely = sp_suggest(key, keys, count);
+    if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
+    else snprintf(hint, sizeof hint, "%s", count ? "inspect --totals lists its metadata" : "it has no metadata");
+    free(keys);
+    return cli_complain(CLI_DIFFERS, hint, "%s: the metadata have no '%s'", path, key);
+}
+
+/* The value of a key of the metadata, as it is in the file; on a terminal without what would control that. */
+static int put_query(const struct cli_inspection *inspection, const char *path,
+                     const struct shapeproof_inventory *inventory)
+{
+    for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++) {
+        const struct shapeproof_metadata *entry = shapeproof_inventory_metadata(inventory, i);
+        if (strcmp(entry->key, inspection->query) != 0) continue;
+        char *visible = isatty(STDOUT_FILENO) ? shapeproof_report_visible(entry->value) : NULL;
+        puts(visible ? visible : entry->value);
+        shapeproof_free(visible);
+        return CLI_OK;
+    }
+    return complain_of_query(inspection->query, path, inventory);
+}
 
 /* Its tensors. */
 static int put_list(const struct cli_inspection *inspection, const struct shapeproof_inventory *inventory)
@@ -221,9 +272,11 @@ int cli_inspect_one(const char *path, const struct cli_inspection *inspection, s
     struct shapeproof_error error = {0};
     struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) return cli_path_error(path, &error);
-    int status = inspection->keys[0] == SHAPEPROOF_BY_NONE      ? put_list(inspection, inventory)
-                 : is_by(inspection->keys, SHAPEPROOF_BY_GROUP) ? put_by_group(inspection, path, inventory)
-                                                                : put_sums(inspection, inventory, NULL);
+    int status = CLI_OK;
+    if (inspection->query) status = put_query(inspection, path, inventory);
+    else if (inspection->keys[0] == SHAPEPROOF_BY_NONE) status = put_list(inspection, inventory);
+    else if (is_by(inspection->keys, SHAPEPROOF_BY_GROUP)) status = put_by_group(inspection, path, inventory);
+    else status = put_sums(inspection, inventory, NULL);
     has_heading = has_heading || (status == CLI_OK && format == SHAPEPROOF_REPORT_CSV);
     if (format != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(path, inventory);
     if (totals) *totals = *shapeproof_inventory_totals(inventory);
@@ -257,6 +310,7 @@ static int run_inspect(const struct cli_args *args)
     const uint64_t depth = cli_number(args, "depth", 0);
     struct cli_inspection inspection = {
         .args = args,
+        .query = cli_value(args, "query", NULL),
         .list =
             {
                 .report = cli_report_options(args),
@@ -273,7 +327,9 @@ static int run_inspect(const struct cli_args *args)
     bool was_shown = false;
     if (!cli_keys(args, inspection.keys) || !options_agree(args, inspection.keys)) return CLI_USAGE;
     for (size_t i = 0; i < args->operand_count; i++) {
-        if (was_shown && (format == SHAPEPROOF_REPORT_TEXT || format == SHAPEPROOF_REPORT_MARKDOWN)) putchar('\n');
+        if (was_shown && !inspection.query &&
+            (format == SHAPEPROOF_REPORT_TEXT || format == SHAPEPROOF_REPORT_MARKDOWN))
+            putchar('\n');
         const int now = inspect_path(args->operands[i], &inspection);
         was_shown = now == CLI_OK || now == CLI_DIFFERS;
         status = sp_worse_status(status, now);
@@ -283,7 +339,7 @@ static int run_inspect(const struct cli_args *args)
 
 static const struct cli_term statuses[] = {
     {"0", "every file was read; with --strict, without a warning"},
-    {"1", "with --strict, there is a warning"},
+    {"1", "with --strict, there is a warning; with --query, a FILE has no such key"},
     {"2", CLI_USAGE_STATUS},
     {"3", "with --by group: a table or a configuration is wrong"},
     {"4", "a file is unreadable or malformed, could not be fetched, or the output could not be written"},

@@ -163,6 +163,8 @@ class Tensor(_Document):
     stride: tuple[int, ...] | None = None
     shard: str | None = None
     flags: tuple[str, ...] = ()
+    data_begin: int | None = None  # bytes from the start of the file; None: the format does not tell
+    data_end: int | None = None
 
 
 class Totals(_Document):

@@ -13,10 +13,17 @@ static void put_shape_field(struct sp_csv *csv, const struct shapeproof_tensor *
     sp_text_free(&shape);
 }
 
+/* Empty when the format does not tell where the data are. */
+static void put_place_field(struct sp_csv *csv, const struct shapeproof_tensor *tensor, uint64_t place)
+{
+    if (tensor->data_end) sp_csv_number(csv, place);
+    else sp_csv_field(csv, NULL);
+}
+
 void sp_inspect_csv(const struct sp_inspect *inspect, struct sp_text *text)
 {
-    static const char *const titles[] = {"checkpoint", "shard", "tensor",  "dtype",   "shape",
-                                         "parameters", "bytes", "storage", "same_as", NULL};
+    static const char *const titles[] = {"checkpoint", "shard",   "tensor",  "dtype",      "shape",    "parameters",
+                                         "bytes",      "storage", "same_as", "data_begin", "data_end", NULL};
     const struct shapeproof_inventory *inventory = inspect->inventory;
     const bool has_shards = shapeproof_inventory_file_count(inventory) > 1;
     struct sp_csv csv = {.text = text};
@@ -36,6 +43,8 @@ void sp_inspect_csv(const struct sp_inspect *inspect, struct sp_text *text)
         sp_csv_field(&csv, tensor->same_as == SHAPEPROOF_NONE
                                ? NULL
                                : shapeproof_inventory_tensor(inventory, tensor->same_as)->name);
+        put_place_field(&csv, tensor, tensor->data_begin);
+        put_place_field(&csv, tensor, tensor->data_end);
         sp_csv_end_row(&csv);
         sp_inspect_send(inspect, text);
     }

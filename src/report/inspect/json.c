@@ -62,6 +62,10 @@ static void json_tensor_details(struct sp_writer *json, const struct shapeproof_
     if (tensor->offset) sp_write_key_number(json, "offset", tensor->offset);
     if (shapeproof_inventory_file_count(inventory) > 1)
         sp_write_key_string(json, "shard", shapeproof_inventory_file(inventory, tensor->file));
+    if (tensor->data_end) {
+        sp_write_key_number(json, "data_begin", tensor->data_begin);
+        sp_write_key_number(json, "data_end", tensor->data_end);
+    }
     json_flags(json, tensor->flags);
     json_piece(json, tensor->piece);
 }

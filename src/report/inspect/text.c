@@ -99,6 +99,39 @@ static void put_list(const struct sp_inspect *inspect, struct sp_text *text)
     sp_inspect_put_rows(inspect, columns, sizeof columns / sizeof *columns, put_tensor_rows, inspect, text);
 }
 
+/* ---- where the data are ---- */
+
+/* "?" when the format does not tell; nothing when there are no data. */
+static void put_place(struct sp_text *text, const struct shapeproof_tensor *tensor, uint64_t place)
+{
+    if (tensor->data_end) sp_text_grouped(text, place);
+    else if (tensor->parameters && !(tensor->flags & SHAPEPROOF_TENSOR_NO_DATA)) sp_text_puts(text, "?");
+}
+
+static void put_offset_rows(const void *context, struct sp_inspect_rows *rows)
+{
+    const struct sp_inspect *inspect = context;
+    const bool has_shards = shapeproof_inventory_file_count(inspect->inventory) > 1;
+    for (size_t i = 0; i < inspect->count; i++) {
+        const struct shapeproof_tensor *tensor = sp_inspect_tensor(inspect, i);
+        struct sp_table *table = &rows->table;
+        sp_put_visible(sp_table_cell(table), tensor->name[0] ? tensor->name : "\"\"");
+        put_place(sp_table_cell(table), tensor, tensor->data_begin);
+        put_place(sp_table_cell(table), tensor, tensor->data_end);
+        put_place(sp_table_cell(table), tensor, tensor->data_end - tensor->data_begin);
+        struct sp_text *shard = sp_table_cell(table);
+        if (has_shards) sp_put_visible(shard, shapeproof_inventory_file(inspect->inventory, tensor->file));
+        sp_inspect_end_row(rows);
+    }
+}
+
+static void put_offsets(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    static const struct sp_column columns[] = {
+        {"name", SP_LEFT}, {"begin", SP_RIGHT}, {"end", SP_RIGHT}, {"bytes", SP_RIGHT}, {"shard", SP_LEFT}};
+    sp_inspect_put_rows(inspect, columns, sizeof columns / sizeof *columns, put_offset_rows, inspect, text);
+}
+
 /* ---- what follows: a label, then a value ---- */
 
 /* Labels below one another; "" for a further line of the same. */
@@ -398,6 +431,9 @@ void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
         break;
     case SHAPEPROOF_INSPECT_PREFIXES:
         sp_inspect_prefixes(inspect, text);
+        break;
+    case SHAPEPROOF_INSPECT_OFFSETS:
+        put_offsets(inspect, text);
         break;
     case SHAPEPROOF_INSPECT_TOTALS:
         break;
