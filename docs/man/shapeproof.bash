@@ -23,7 +23,7 @@ _shapeproof() {
     check:--resume) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--jobs|check:-j) COMPREPLY=() ;;
     check:--timeout) COMPREPLY=() ;;
-    check:--format) COMPREPLY=($(compgen -W 'text json jsonl markdown csv sarif junit' -- "$word")) ;;
+    check:--format) COMPREPLY=($(compgen -W 'text json jsonl markdown csv html sarif junit' -- "$word")) ;;
     check:--output|check:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     derive:--config|derive:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -36,7 +36,7 @@ _shapeproof() {
     diff:--expect|diff:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--by) COMPREPLY=() ;;
     diff:--rows|diff:-n) COMPREPLY=() ;;
-    diff:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown' -- "$word")) ;;
+    diff:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown html' -- "$word")) ;;
     diff:--output|diff:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     eval:--config|eval:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -64,7 +64,7 @@ _shapeproof() {
     inspect:--set|inspect:-S) COMPREPLY=() ;;
     inspect:--table|inspect:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     inspect:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
-    inspect:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown' -- "$word")) ;;
+    inspect:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown html' -- "$word")) ;;
     inspect:--output|inspect:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     inspect:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     learn:--output|learn:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -98,7 +98,7 @@ _shapeproof() {
     prove:--resume) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--jobs|prove:-j) COMPREPLY=() ;;
     prove:--timeout) COMPREPLY=() ;;
-    prove:--format) COMPREPLY=($(compgen -W 'text json jsonl' -- "$word")) ;;
+    prove:--format) COMPREPLY=($(compgen -W 'text json jsonl html' -- "$word")) ;;
     prove:--output|prove:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     solve:--total|solve:-n) COMPREPLY=() ;;

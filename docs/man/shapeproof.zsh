@@ -9,9 +9,9 @@ _shapeproof_commands() {
         'eval:compute expressions'
         'fmt:format table files in the style of the built-in ones'
         'infer:find the table and the hyper-parameters that explain a checkpoint'
-        'inspect:list what checkpoints hold'
+        'inspect:list the tensors of checkpoints, with dtypes, shapes, ties and totals'
         'learn:write a table that explains given checkpoints'
-        'models:list the published models that are known by name'
+        'models:list the published models whose hyper-parameters are built in'
         'predict:list what a checkpoint should hold, from its hyper-parameters'
         'prove:prove or refute formulas for the number of parameters of a table'
         'solve:find hyper-parameters that give a number of parameters'
@@ -55,25 +55,25 @@ _shapeproof() {
         _arguments -s -S \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
-            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
-            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '*--for=[report whether these loaders load the file]:LOADER[,LOADER]...: ' \
-            '--strict[status 1 also if the verdict is explained, or there is a warning]' \
-            '(-d --data)'{-d,--data}'[read the data of tied tensors that are stored separately, and of tensors that could be tied, and report whether they are equal]' \
-            '(-a --all)'{-a,--all}'[list all findings, also those that the causes explain, and one line for each tensor]' \
+            '--strict[exit with 1 also if the verdict is explained, or if there is a warning, for example that the table ignores a key of --set]' \
+            '(-d --data)'{-d,--data}'[compare the data of tied tensors that are stored twice, and of tensors that could be tied]' \
+            '(-a --all)'{-a,--all}'[list also the findings that a cause explains, with one line for each tensor]' \
             '*--claims=[a file of your own claims about tables]:FILE:_files' \
-            '*'{-e+,--expect=}'[expected differences, each with a reason]:FILE:_files' \
-            '--trace[write each attempt to stderr, with its result and the reason for which it was rejected]' \
+            '*'{-e+,--expect=}'[a file of expected differences, each with a reason]:FILE:_files' \
+            '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
-            '*'{-l+,--list=}'[process the checkpoints that FILE lists, one path a line, and write a line of JSON for each]:FILE:_files' \
+            '*'{-l+,--list=}'[process each checkpoint whose path is a line of FILE (- is standard input), and write a line of JSON for each]:FILE:_files' \
             '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
-            '*--format=[the format of the output]:format:(text json jsonl markdown csv sarif junit)' \
+            '*--format=[the format of the output]:format:(text json jsonl markdown csv html sarif junit)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
         ;;
@@ -81,8 +81,8 @@ _shapeproof() {
         _arguments -s -S \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
-            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
-            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '--latex[write the formulas in LaTeX]' \
             '--claims[write the formulas for all values of the flags as a file of claims for '\''prove --claims'\'']' \
             '--python[write the formulas for all values of the flags as a Python function with a self-test]' \
@@ -90,25 +90,25 @@ _shapeproof() {
             '--expanded[expand the formulas instead of collecting and factoring their terms]' \
             '*--format=[the format of the output]:format:(text json markdown)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
         ;;
     diff)
         _arguments -s -S \
             '(-d --data)'{-d,--data}'[compare the data of the tensors too]' \
-            '*'{-e+,--expect=}'[expected differences, each with a reason]:FILE:_files' \
-            '--strict[status 0 only if the verdict is same and there is no warning about A or B]' \
-            '(-a --all)'{-a,--all}'[one line for each tensor]' \
-            '*--by=[by how many parameters and bytes each layer, module, dtype, shard or expert grew or shrank, in place of the tensors]:KEY[,KEY]: ' \
-            '*'{-n+,--rows=}'[with --by\: at most N rows, and one for all others]:N: ' \
-            '--exact[with --by\: print all digits of each number]' \
+            '*'{-e+,--expect=}'[a file of expected differences, each with a reason]:FILE:_files' \
+            '--strict[exit with 1 also if there is a warning about A or B]' \
+            '(-a --all)'{-a,--all}'[write one line for each tensor]' \
+            '*--by=[print by how many parameters and bytes each layer, module, dtype, shard or expert grew or shrank]:KEY[,KEY]: ' \
+            '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \
+            '--exact[with --by, print all digits of each number]' \
             '--offline[do not use the network]' \
-            '*--format=[the format of the output]:format:(text json jsonl csv markdown)' \
+            '*--format=[the format of the output]:format:(text json jsonl csv markdown html)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:A B:_files'
         ;;
@@ -116,18 +116,18 @@ _shapeproof() {
         _arguments -s -S \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
-            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
-            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
-            '*'{-k+,--checkpoint=}'[use the hyper-parameters of this checkpoint]:PATH:_files' \
-            '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '*'{-k+,--checkpoint=}'[use the hyper-parameters of this checkpoint, and let expressions contain stored(...)]:PATH:_files' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '*--for=[evaluate for several values of one hyper-parameter]:KEY=VALUES: ' \
             '--csv[the same as --format csv]' \
             '*--plot=[with --for\: draw the values as curves]:FILE.svg:_files' \
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format:(text json csv)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL] EXPRESSION...: _shapeproof_names tables models'
         ;;
@@ -140,40 +140,40 @@ _shapeproof() {
         ;;
     infer)
         _arguments -s -S \
-            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
-            '(-E --emit-config)'{-E,--emit-config}'[write a config.json for check instead of the report]' \
-            '(-a --all)'{-a,--all}'[one line for each tensor that is not explained]' \
-            '--trace[write each attempt to stderr, with its result and the reason for which it was rejected]' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '(-E --emit-config)'{-E,--emit-config}'[instead of the report, write a config.json that check can use]' \
+            '(-a --all)'{-a,--all}'[write one line for each tensor that is not explained]' \
+            '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
         ;;
     inspect)
         _arguments -s -S \
-            '(-t --tree)'{-t,--tree}'[nest the names, with sub-totals]' \
-            '*'{-d+,--depth=}'[sub-totals for the first N components of the names]:N: ' \
+            '(-t --tree)'{-t,--tree}'[show the names as a tree, with sub-totals]' \
+            '*'{-d+,--depth=}'[print one sub-total for all names that share their first N components]:N: ' \
             '--totals[print the totals without the tensors]' \
-            '--offsets[where the data of each tensor begin and end in its file, in bytes]' \
+            '--offsets[print where the data of each tensor begin and end in its file, in bytes]' \
             '*--query=[print the value of one key of the metadata as it is in the FILE, and nothing else]:KEY: ' \
-            '*'{-s+,--sort=}'[order of the tensors]:sort:(file name size)' \
-            '*'{-f+,--filter=}'[only the tensors whose whole name matches a shell pattern]:GLOB: ' \
-            '*--by=[parameters and bytes for each layer, group, module, dtype, shard or expert]:KEY[,KEY]: ' \
-            '*'{-n+,--rows=}'[with --by\: at most N rows, and one for all others]:N: ' \
-            '--exact[with --by\: print all digits of each number]' \
+            '*'{-s+,--sort=}'[the order of the tensors]:sort:(file name size)' \
+            '*'{-f+,--filter=}'[list only tensors whose whole name matches a shell pattern]:GLOB: ' \
+            '*--by=[print the parameters and bytes of each layer, group, module, dtype, shard or expert]:KEY[,KEY]: ' \
+            '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \
+            '--exact[with --by, print all digits of each number]' \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
-            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
-            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
-            '--strict[status 1 if there is a warning about a FILE, for example that unpickling it would run a function]' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
+            '--strict[exit with 1 if there is a warning about a FILE, for example that unpickling it would call a function]' \
             '--offline[do not use the network]' \
-            '*--format=[the format of the output]:format:(text json jsonl csv markdown)' \
+            '*--format=[the format of the output]:format:(text json jsonl csv markdown html)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:FILE...:_files'
         ;;
@@ -183,9 +183,9 @@ _shapeproof() {
             '*--name=[the name of the table]:NAME: ' \
             '*--like=[extend this table]:TABLE: _shapeproof_names tables' \
             '--partial[write the table even if it does not explain every tensor]' \
-            '(-a --all)'{-a,--all}'[list every tensor that is not explained and every undecided expression, with all rows that it affects]' \
-            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
-            '--trace[write each attempt to stderr, with its result and the reason for which it was rejected]' \
+            '(-a --all)'{-a,--all}'[list every tensor that is not explained, and every undecided expression with all lines of the table that contain it]' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
@@ -198,8 +198,8 @@ _shapeproof() {
             '--names[print the names alone, one a line]' \
             '*--format=[the format of the output]:format:(text json csv)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[MODEL|FILTER]: _shapeproof_names models'
         ;;
@@ -207,17 +207,17 @@ _shapeproof() {
         _arguments -s -S \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
-            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
-            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
-            '(-a --all)'{-a,--all}'[one line for each tensor]' \
-            '(-f --formulas)'{-f,--formulas}'[print a formula beside each sub-total]' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
+            '(-a --all)'{-a,--all}'[write one line for each tensor]' \
+            '(-f --formulas)'{-f,--formulas}'[print the formula of each sub-total beside it]' \
             '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
             '*--dtype=[the dtype in which the bytes are counted, of tensors for which the table says none]:dtype:(f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8)' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
         ;;
@@ -226,26 +226,26 @@ _shapeproof() {
             '*--claims=[a file of your own claims about tables]:FILE:_files' \
             '*--claim=[a claim]:TEXT: ' \
             '*'{-k+,--checkpoint=}'[evaluate the claims for this checkpoint]:PATH:_files' \
-            '--infer[with --checkpoint\: infer the table and the hyper-parameters from names and shapes, as infer does]' \
+            '--infer[with --checkpoint\: infer the table and the hyper-parameters from names and shapes, as the command infer does]' \
             '--alone[with --checkpoint\: use no table]' \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
-            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
-            '*--at=[evaluate at the hyper-parameters of a counter-example, as prove prints it]:POINT: ' \
-            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--vocabulary=[how to get the vocabulary sizes if a .hpm file does not give them]:vocabulary:(sockeye nparam none)' \
-            '*--allow=[which verdicts are accepted]:allow:(proved tested)' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*--at=[evaluate at the hyper-parameters of a counter-example, written as prove prints it]:POINT: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
+            '*--allow=[the verdicts that give exit status 0]:allow:(proved tested)' \
             '--explain[print the proof of every verdict]' \
-            '(-a --all)'{-a,--all}'[show also the claims that are proved]' \
+            '(-a --all)'{-a,--all}'[list also the claims that are proved]' \
             '--offline[do not use the network]' \
-            '*'{-l+,--list=}'[process the checkpoints that FILE lists, one path a line, and write a line of JSON for each]:FILE:_files' \
+            '*'{-l+,--list=}'[process each checkpoint whose path is a line of FILE (- is standard input), and write a line of JSON for each]:FILE:_files' \
             '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
-            '*--format=[the format of the output]:format:(text json jsonl)' \
+            '*--format=[the format of the output]:format:(text json jsonl html)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE...|MODEL]: _shapeproof_names tables models'
         ;;
@@ -253,32 +253,32 @@ _shapeproof() {
         _arguments -s -S \
             '*'{-n+,--total=}'[the number of parameters to explain]:N: ' \
             '*'{-r+,--rounds-to=}'[the number of parameters as a publication prints it]:FIGURE: ' \
-            '*--within=[with --total\: how far a total may differ from N]:PERCENT: ' \
+            '*--within=[with --total\: by how much a total may differ from N]:PERCENT: ' \
             '*'{-g+,--group=}'[count the parameters of one group instead of the whole table]:GROUP: ' \
-            '*--free=[up to three hyper-parameters that change together]:KEY,KEY: ' \
-            '*--keep=[with --free\: keep the ratio of two hyper-parameters\: if one changes, the other follows]:KEY/KEY: ' \
+            '*--free=[two or three hyper-parameters that change together]:KEY,KEY: ' \
+            '*--keep=[with --free\: keep the ratio of two hyper-parameters]:KEY/KEY: ' \
             '--all[with --free\: try every integer, not only multiples of 64]' \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
-            '*'{-S+,--set=}'[set one hyper-parameter, in place of its value in the file]:KEY=VALUE: ' \
-            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
         ;;
     tables)
         _arguments -s -S \
-            '*--kind=[only tables of one kind]:KIND: ' \
-            '--parts[the parts that a table of your own can use]' \
+            '*--kind=[list only tables of one kind]:KIND: ' \
+            '--parts[list the parts that a table of your own can use]' \
             '--names[print the names alone, one a line]' \
-            '*'{-T+,--table=}'[your own table file, a folder of such files, or the name of a table]:TABLE|FILE: _shapeproof_names tables files' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*--format=[the format of the output]:format:(text json csv)' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE, which is replaced once all output is written]:FILE:_files' \
-            '*--color=[colour the text]:color:(auto always never)' \
+            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|FILTER]: _shapeproof_names tables'
         ;;

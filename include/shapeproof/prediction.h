@@ -116,6 +116,20 @@ SHAPEPROOF_API const struct shapeproof_hyperparameter *
 shapeproof_prediction_hyperparameter(const struct shapeproof_prediction *prediction, size_t index);
 SHAPEPROOF_API const struct shapeproof_predicted_totals *
 shapeproof_prediction_totals(const struct shapeproof_prediction *prediction);
+/* What the data of all predicted tensors take in a file: without optional ones, with buffers, those that are tied once.
+ */
+struct shapeproof_predicted_size {
+    uint64_t bytes;              /* 0: the sum does not fit in 64 bits */
+    enum shapeproof_dtype dtype; /* of the tensors for which the table says none; UNKNOWN: it says all */
+    const char *key;             /* of the configuration, that says so: "torch_dtype"; or NULL. Static */
+    bool assumed;                /* nothing says so */
+};
+
+/* `dtype`: of the tensors for which the table says none; UNKNOWN: what the configuration says, or else F32 is assumed.
+ */
+SHAPEPROOF_API struct shapeproof_predicted_size
+shapeproof_prediction_size(const struct shapeproof_prediction *prediction, const struct shapeproof_config *config,
+                           enum shapeproof_dtype dtype);
 /* What is odd about the configuration that was read, as shapeproof_config_remark says it. */
 SHAPEPROOF_API size_t shapeproof_prediction_remark_count(const struct shapeproof_prediction *prediction);
 SHAPEPROOF_API const char *shapeproof_prediction_remark(const struct shapeproof_prediction *prediction, size_t index);

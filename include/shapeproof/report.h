@@ -107,8 +107,9 @@ SHAPEPROOF_API char *shapeproof_report_breakdown(const struct shapeproof_breakdo
 struct shapeproof_report_predict_options {
     struct shapeproof_report_options report;
     const struct shapeproof_derivation
-        *forms;           /* of shapeproof_derive_prediction: formulas beside the sub-totals; NULL for none */
-    uint64_t reserved[4]; /* zero: room for later versions */
+        *forms; /* of shapeproof_derive_prediction: formulas beside the sub-totals; NULL for none */
+    const struct shapeproof_predicted_size *size; /* to be reported; NULL: the bytes are, when every dtype is known */
+    uint64_t reserved[3];                         /* zero: room for later versions */
 };
 
 /* What a checkpoint should hold. */

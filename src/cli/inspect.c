@@ -22,11 +22,11 @@ static const struct cli_option options[] = {
      .help = "print one sub-total for all names that share their first N components; with --tree, show N levels; with "
              "--by module, cut the names behind N components"},
     {.name = "totals", .help = "print the totals without the tensors"},
-    {.name = "offsets", .help = "where the data of each tensor begin and end in its file, in bytes"},
+    {.name = "offsets", .help = "print where the data of each tensor begin and end in its file, in bytes"},
     {.name = "query",
      .argument = "KEY",
-     .help = "print the value of one key of the metadata as it is in the FILE, and nothing else; status 1 if there is "
-             "no such key"},
+     .help = "print the value of one key of the metadata as it is in the FILE, and nothing else; exit with 1 if there "
+             "is no such key"},
     {.name = "sort",
      .letter = 's',
      .argument = "file|name|size",

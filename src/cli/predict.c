@@ -2,6 +2,9 @@
  * shapeproof predict: what a checkpoint should hold. */
 #include "cli/subject.h"
 
+#include <ctype.h>
+#include <string.h>
+
 static const struct cli_option options[] = {
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_MODEL},
@@ -13,6 +16,10 @@ static const struct cli_option options[] = {
     {.name = "stored",
      .letter = 's',
      .help = "list the tensors that a quantised checkpoint stores in place of its weights"},
+    {.name = "dtype",
+     .argument = "f32|bf16|f16|f64|f8_e4m3|f8_e5m2|i8|u8",
+     .help = "the dtype in which the bytes are counted, of tensors for which the table says none; the default is what "
+             "the configuration says (dtype or torch_dtype), or else f32, which the listing then calls assumed"},
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
@@ -25,6 +32,7 @@ static const struct cli_example examples[] = {
     {"shapeproof predict gpt2 --set n_layer=48 --set n_embd=1600", "the tensors of a GPT-2 of this size"},
     {"shapeproof predict --config config.json", "with the table that config.json selects"},
     {"shapeproof predict gpt2 --formulas", "the number of parameters of each part as a formula"},
+    {"shapeproof predict llama-2-7b --dtype bf16", "how many bytes its weights take in BF16"},
     {"shapeproof predict --table mine.shapes --set width=64", "a table of your own"},
     {NULL, NULL},
 };
@@ -62,6 +70,15 @@ static void warn_of_method(const struct cli_subject *subject)
     cli_warning(*path ? path : NULL, error.message);
 }
 
+/* As --dtype has it; UNKNOWN without it. */
+static enum shapeproof_dtype dtype_asked(const struct cli_args *args)
+{
+    const char *word = cli_value(args, "dtype", "");
+    char name[16] = "";
+    for (size_t i = 0; word[i] && i + 1 < sizeof name; i++) name[i] = (char)toupper((unsigned char)word[i]);
+    return *name ? shapeproof_dtype_from_name(name, strlen(name)) : SHAPEPROOF_DTYPE_UNKNOWN;
+}
+
 /* Predicts, and writes the report; exit status. */
 static int report_prediction(const struct cli_args *args, const struct cli_subject *subject)
 {
@@ -78,7 +95,10 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
         return CLI_USAGE;
     }
     struct shapeproof_derivation *forms = find_formulas(args, subject, prediction);
+    const struct shapeproof_predicted_size size =
+        shapeproof_prediction_size(prediction, subject->config, dtype_asked(args));
     how.forms = forms;
+    how.size = &size;
     cli_put_report(shapeproof_report_predict(prediction, &how, NULL));
     warn_of_misspelt(prediction, subject->config);
     warn_of_method(subject);

@@ -54,19 +54,48 @@ static void fill_dtypes(struct shapeproof_prediction *prediction, enum shapeproo
     }
 }
 
-/* The bytes of the data in a file, each tie once; 0 when a dtype is not known or the sum does not fit in 64 bits. */
-static uint64_t count_bytes(const struct shapeproof_prediction *prediction)
+/* The bytes of the data in a file, each tie once; a tensor without a dtype has `dtype`. 0 when that is UNKNOWN or the
+ * sum does not fit in 64 bits. */
+static uint64_t count_bytes(const struct shapeproof_prediction *prediction, enum shapeproof_dtype dtype)
 {
     uint64_t bytes = 0, bits;
     for (size_t i = 0; i < prediction->count; i++) {
         const struct shapeproof_predicted *tensor = &prediction->tensors[i];
+        const enum shapeproof_dtype own = tensor->dtype == SHAPEPROOF_DTYPE_UNKNOWN ? dtype : tensor->dtype;
         if (tensor->optional || tensor->same_as != SHAPEPROOF_NONE) continue;
-        if (tensor->dtype == SHAPEPROOF_DTYPE_UNKNOWN ||
-            !sp_mul_u64(tensor->parameters, shapeproof_dtype_bits(tensor->dtype), &bits) ||
+        if (own == SHAPEPROOF_DTYPE_UNKNOWN || !sp_mul_u64(tensor->parameters, shapeproof_dtype_bits(own), &bits) ||
             !sp_add_u64(bytes, bits / 8 + (bits % 8 > 0), &bytes))
             return 0;
     }
     return bytes;
+}
+
+/* Whether the table says the dtype of every tensor that counts. */
+static bool has_all_dtypes(const struct shapeproof_prediction *prediction)
+{
+    for (size_t i = 0; i < prediction->count; i++) {
+        const struct shapeproof_predicted *tensor = &prediction->tensors[i];
+        const bool counts = !tensor->optional && tensor->same_as == SHAPEPROOF_NONE;
+        if (counts && tensor->dtype == SHAPEPROOF_DTYPE_UNKNOWN) return false;
+    }
+    return true;
+}
+
+struct shapeproof_predicted_size shapeproof_prediction_size(const struct shapeproof_prediction *prediction,
+                                                            const struct shapeproof_config *config,
+                                                            enum shapeproof_dtype dtype)
+{
+    struct shapeproof_predicted_size size = {.dtype = dtype};
+    if (has_all_dtypes(prediction)) {
+        size.dtype = SHAPEPROOF_DTYPE_UNKNOWN;
+    } else if (dtype == SHAPEPROOF_DTYPE_UNKNOWN) {
+        size.dtype = sp_configured_dtype(sp_config_hyper(config), &size.key);
+        size.assumed = size.dtype == SHAPEPROOF_DTYPE_UNKNOWN;
+        if (size.assumed) size.key = NULL;
+        if (size.assumed) size.dtype = SHAPEPROOF_DTYPE_F32; /* in which most frameworks train and save by default */
+    }
+    size.bytes = count_bytes(prediction, size.dtype);
+    return size;
 }
 
 /* ---- the predictions ---- */
@@ -106,7 +135,7 @@ static struct shapeproof_prediction *predict_stored(const struct sp_unit *table,
     const char *key;
     if (prediction && !storage->ask) {
         fill_dtypes(prediction, sp_configured_dtype(&hyper, &key), quantised.typed);
-        prediction->totals.bytes = count_bytes(prediction);
+        prediction->totals.bytes = count_bytes(prediction, SHAPEPROOF_DTYPE_UNKNOWN);
     }
     sp_quantised_close(&quantised);
     return prediction;

@@ -163,7 +163,7 @@ void sp_json_check_members(struct sp_writer *json, const struct shapeproof_check
     sp_write_key_string(json, "verdict", shapeproof_verdict_name(shapeproof_check_verdict(check)));
     sp_write_key_string(json, "table", shapeproof_prediction_table(shapeproof_check_prediction(check)));
     sp_json_hyperparameters(json, shapeproof_check_prediction(check), NULL);
-    sp_json_predicted_totals(json, "predicted", shapeproof_check_prediction(check), NULL);
+    sp_json_predicted_totals(json, "predicted", shapeproof_check_prediction(check));
     json_found(json, check);
     json_counts(json, check);
     sp_write_key_open(json, "causes", '[');

@@ -53,8 +53,18 @@ void sp_json_hyperparameters(struct sp_writer *json, const struct shapeproof_pre
     sp_write_close(json);
 }
 
-void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct shapeproof_prediction *prediction,
-                              const struct shapeproof_derivation *forms)
+/* "dtype" is that of the tensors for which the table says none, "dtype_from" who says so. */
+static void json_size(struct sp_writer *json, const struct shapeproof_predicted_size *size)
+{
+    if (size->bytes) sp_write_key_number(json, "bytes", size->bytes);
+    if (size->dtype == SHAPEPROOF_DTYPE_UNKNOWN) return;
+    sp_write_key_string(json, "dtype", shapeproof_dtype_name(size->dtype));
+    sp_write_key_string(json, "dtype_from", size->assumed ? "assumed" : size->key ? size->key : "option");
+}
+
+/* The totals as an object; `size` and `forms` may be NULL. */
+static void json_totals(struct sp_writer *json, const char *key, const struct shapeproof_prediction *prediction,
+                        const struct shapeproof_predicted_size *size, const struct shapeproof_derivation *forms)
 {
     const struct shapeproof_predicted_totals *totals = shapeproof_prediction_totals(prediction);
     sp_write_key_open_line(json, key, '{');
@@ -62,9 +72,15 @@ void sp_json_predicted_totals(struct sp_writer *json, const char *key, const str
     sp_write_key_number(json, "parameters", totals->parameters);
     sp_write_key_number(json, "unique_parameters", totals->unique_parameters);
     sp_write_key_number(json, "buffers", totals->buffers);
-    if (totals->bytes) sp_write_key_number(json, "bytes", totals->bytes);
+    if (size) json_size(json, size);
+    else if (totals->bytes) sp_write_key_number(json, "bytes", totals->bytes);
     sp_write_key_optional(json, "formula", formula_of(forms, "total"));
     sp_write_close(json);
+}
+
+void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct shapeproof_prediction *prediction)
+{
+    json_totals(json, key, prediction, NULL, NULL);
 }
 
 /* A predicted tensor, one line. */
@@ -86,10 +102,11 @@ static void json_predicted(struct sp_writer *json, const struct shapeproof_predi
     sp_write_close(json);
 }
 
-/* The document of `predict --json`. `forms`: the formulas, or NULL. */
-static void predict_json(const struct shapeproof_prediction *prediction, const struct shapeproof_derivation *forms,
-                         struct sp_text *text)
+/* The document of `predict --json`. */
+static void predict_json(const struct shapeproof_prediction *prediction,
+                         const struct shapeproof_report_predict_options *options, struct sp_text *text)
 {
+    const struct shapeproof_derivation *forms = options->forms;
     struct sp_writer json = sp_write_document(text, "shapeproof.predict/1");
     sp_write_key_string(&json, "table", shapeproof_prediction_table(prediction));
     sp_json_hyperparameters(&json, prediction, forms);
@@ -107,7 +124,7 @@ static void predict_json(const struct shapeproof_prediction *prediction, const s
         sp_write_close(&json);
     }
     sp_write_close(&json);
-    sp_json_predicted_totals(&json, "totals", prediction, forms);
+    json_totals(&json, "totals", prediction, options->size, forms);
     sp_write_close(&json);
 }
 
@@ -255,6 +272,20 @@ static void put_total(struct sp_table *table, const char *name, uint64_t number,
     put_formula(sp_table_cell(table), forms, "total");
 }
 
+/* bytes  497,759,232  474.7 MiB in F32, which is assumed; the unit is left out of a few bytes. */
+static void put_size(struct sp_table *table, const struct shapeproof_predicted_size *size)
+{
+    if (!size->bytes) return;
+    sp_text_puts(sp_table_cell(table), "bytes");
+    sp_text_grouped(sp_table_cell(table), size->bytes);
+    struct sp_text *cell = sp_table_cell(table);
+    if (size->bytes >= 1024) sp_put_bytes(cell, size->bytes);
+    if (size->bytes >= 1024) sp_text_puts(cell, " ");
+    if (size->dtype != SHAPEPROOF_DTYPE_UNKNOWN) sp_text_printf(cell, "in %s", shapeproof_dtype_name(size->dtype));
+    if (size->key) sp_text_printf(cell, " (%s)", size->key);
+    if (size->assumed) sp_text_puts(cell, ", which is assumed");
+}
+
 /* A total that says the same as another is left out. Where tensors are tied, "parameters" of the JSON counts them each
  * time, and "unique_parameters" once: the text says which of the two each number is. */
 static void put_predicted_totals(const struct shapeproof_prediction *prediction, struct sp_text *text,
@@ -268,7 +299,8 @@ static void put_predicted_totals(const struct shapeproof_prediction *prediction,
     put_total(&table, "parameters", totals->unique_parameters, tied ? " unique" : "", options->forms);
     if (tied) put_total(&table, "with ties twice", totals->parameters, "", NULL);
     if (totals->buffers) put_total(&table, "buffers", totals->buffers, "", NULL);
-    if (totals->bytes) put_total(&table, "bytes", totals->bytes, "", NULL);
+    if (options->size) put_size(&table, options->size);
+    else if (totals->bytes) put_total(&table, "bytes", totals->bytes, "", NULL);
     sp_table_render(&table, text, &options->report);
 }
 
@@ -279,7 +311,7 @@ char *shapeproof_report_predict(const struct shapeproof_prediction *prediction,
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->report.format == SHAPEPROOF_REPORT_JSON) {
-        predict_json(prediction, options->forms, &text);
+        predict_json(prediction, options, &text);
         return sp_text_take(&text, length);
     }
     sp_text_puts(&text, "table ");

@@ -9,7 +9,6 @@
 /* With the symbols and formulas of `forms`, if that is not NULL. */
 void sp_json_hyperparameters(struct sp_writer *json, const struct shapeproof_prediction *prediction,
                              const struct shapeproof_derivation *forms);
-void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct shapeproof_prediction *prediction,
-                              const struct shapeproof_derivation *forms);
+void sp_json_predicted_totals(struct sp_writer *json, const char *key, const struct shapeproof_prediction *prediction);
 
 #endif

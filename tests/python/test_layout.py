@@ -29,6 +29,7 @@ STRUCTS = {
     "shapeproof_tables_filter": _library.TablesFilter,
     "shapeproof_report_options": _library.ReportOptions,
     "shapeproof_report_inspect_options": _library.ReportInspectOptions,
+    "shapeproof_predicted_size": _library.PredictedSize,
     "shapeproof_report_predict_options": _library.ReportPredictOptions,
     "shapeproof_report_verify_options": _library.ReportVerifyOptions,
     "shapeproof_report_derive_options": _library.ReportDeriveOptions,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from ctypes import byref, c_void_p, cast
+from ctypes import byref, c_void_p, cast, pointer
 from typing import Any
 
 from . import _library as _c
@@ -245,7 +245,9 @@ def predict(
         subject = _subject.for_values(session, what, config, model, table, set)
         made = subject.predict(stored)
         subject.warn_of_unused(made)
-        return from_report(Prediction, report("predict", made, options=_c.ReportPredictOptions()))
+        size = _c.call("prediction_size", made, subject.config, 0)
+        options = _c.ReportPredictOptions(size=pointer(size))
+        return from_report(Prediction, report("predict", made, options=options))
 
 
 def derive(

@@ -182,8 +182,12 @@ class ReportInspectOptions(ctypes.Structure):
     ]
 
 
+class PredictedSize(ctypes.Structure):
+    _fields_ = [("bytes", c_uint64), ("dtype", c_int), ("key", c_char_p), ("assumed", c_bool)]
+
+
 class ReportPredictOptions(ctypes.Structure):
-    _fields_ = [("report", ReportOptions), ("forms", c_void_p), _reserved(4)]
+    _fields_ = [("report", ReportOptions), ("forms", c_void_p), ("size", POINTER(PredictedSize)), _reserved(3)]
 
 
 class ReportVerifyOptions(ctypes.Structure):
@@ -265,6 +269,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "expectations_free": (None, _OBJECT),
     "predict": (_OBJECT, _OBJECT, _OBJECT, POINTER(PredictOptions), _ERROR),
     "prediction_free": (None, _OBJECT),
+    "prediction_size": (PredictedSize, _OBJECT, _OBJECT, c_int),
     "prediction_table": (_TEXT, _OBJECT),
     "prediction_unused_count": (c_size_t, _OBJECT),
     "prediction_unused": (_TEXT, _OBJECT, c_size_t),

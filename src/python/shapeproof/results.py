@@ -175,6 +175,8 @@ class Totals(_Document):
     unique_parameters: int = 0
     bytes: int = 0
     buffers: int = 0  # of a prediction
+    dtype: str | None = None  # of a prediction: that `bytes` are counted in where the table says none
+    dtype_from: str | None = None  # who says so: "torch_dtype", "assumed"
 
 
 class Inventory(Result):
