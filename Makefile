@@ -233,7 +233,8 @@ static:  ## static: one command that needs no library, for any Linux: build/shap
 static-test: all static  ## static-test: that command in an empty root, against the one of this machine
 	@$(RUN_ENV) sh tests/static.sh $(BUILD)/shapeproof-$(MACHINE)-linux
 
-dist: static $(MANPAGES)  ## dist: archives of the sources and of that command, with SHA256SUMS: build/dist
+dist: static  ## dist: archives of the sources and of that command, with SHA256SUMS: build/dist
+	@$(SELF) $(JOBS) $(MANPAGES) # which are listed further down
 	@sh src/dist/archive.sh $(VERSION) $(MACHINE) $(BUILD)/shapeproof-$(MACHINE)-linux \
 	    $(LIBRARIES)/$(MUSL)/licenses $(OBJ)/man $(BUILD)/dist
 
