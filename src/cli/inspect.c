@@ -125,7 +125,8 @@ static bool keys_agree(const struct cli_args *args, const enum shapeproof_by key
         cli_usage_error(NULL, "inspect: --%s goes with --by module", name);
     else if (is_by_group_alone(keys) && ((name = first_given(args, of_sums)) || (name = first_given(args, of_tables))))
         cli_usage_error("add a second key, as in --by group,dtype", "inspect: --by group does not go with --%s", name);
-    else if (is_by_group_alone(keys) && format != SHAPEPROOF_REPORT_TEXT && format != SHAPEPROOF_REPORT_JSON)
+    else if (is_by_group_alone(keys) && format != SHAPEPROOF_REPORT_TEXT && format != SHAPEPROOF_REPORT_JSON &&
+             format != SHAPEPROOF_REPORT_HTML)
         cli_usage_error("add a second key, as in --by group,dtype", "inspect: --by group does not go with --format %s",
                         cli_format_name(args));
     else return true;
@@ -155,9 +156,12 @@ static bool options_agree(const struct cli_args *args, const enum shapeproof_by 
     else if (format == SHAPEPROOF_REPORT_CSV && shaped)
         cli_usage_error("CSV always has a row for each tensor",
                         "inspect: --format csv does not go with --tree, --depth or --totals");
-    else if (format == SHAPEPROOF_REPORT_HTML && (shaped || by))
+    else if (format == SHAPEPROOF_REPORT_HTML && shaped)
         cli_usage_error("a page always has the totals, the modules and every tensor",
-                        "inspect: --format html does not go with --tree, --depth, --totals or --by");
+                        "inspect: --format html does not go with --tree, --depth or --totals");
+    else if (format == SHAPEPROOF_REPORT_HTML && by && !is_by_group_alone(keys))
+        cli_usage_error("a page has a map of the tensors by module, layer, group, dtype or shard",
+                        "inspect: --format html goes with --by group alone");
     else if (format == SHAPEPROOF_REPORT_HTML && args->operand_count > 1)
         cli_usage_error("write a page for each", "inspect: --format html is about one FILE, and there are %zu",
                         args->operand_count);
