@@ -151,6 +151,21 @@ static void rows_add_up_in_every_file(void **state)
     globfree(&found);
 }
 
+/* The parameters of the tensors of the file that count in the group of that name. */
+static uint64_t parameters_in_group(const struct shapeproof_check *check, const char *name)
+{
+    const struct shapeproof_inventory *inventory = shapeproof_check_inventory(check);
+    uint64_t parameters = 0;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
+        const size_t group = shapeproof_stored_group_of(check, i);
+        if (tensor->same_as != SHAPEPROOF_NONE || group == SHAPEPROOF_NONE) continue;
+        if (strcmp(shapeproof_prediction_group(shapeproof_check_prediction(check), group)->name, name) == 0)
+            parameters += tensor->parameters;
+    }
+    return parameters;
+}
+
 /* The groups of a breakdown store what a verification says that they store. */
 static void groups_are_those_of_verify(void **state)
 {
@@ -175,6 +190,7 @@ static void groups_are_those_of_verify(void **state)
                 if (group->name && strcmp(group->name, row->value) == 0) stored = group->stored;
             }
             assert_int_equal(row->a.parameters, stored);
+            assert_int_equal(parameters_in_group(check, row->value), stored);
         }
         shapeproof_breakdown_free(breakdown);
         shapeproof_verification_free(verification);
