@@ -175,7 +175,7 @@ complete -c shapeproof -n '__shapeproof_is predict' -l vocabulary -r -f -a 'sock
 complete -c shapeproof -n '__shapeproof_is predict' -l all -s a -d 'write one line for each tensor'
 complete -c shapeproof -n '__shapeproof_is predict' -l formulas -s f -d 'print the formula of each sub-total beside it'
 complete -c shapeproof -n '__shapeproof_is predict' -l stored -s s -d 'list the tensors that a quantised checkpoint stores in place of its weights'
-complete -c shapeproof -n '__shapeproof_is predict' -l dtype -r -f -a 'f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8' -d 'the dtype in which the bytes are counted, of tensors for which the table says none'
+complete -c shapeproof -n '__shapeproof_is predict' -l dtype -r -f -a 'f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8' -d 'the dtype of the tensors for which the table gives none'
 complete -c shapeproof -n '__shapeproof_is predict' -l format -r -f -a 'text json' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is predict' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is predict' -l output -s o -r -F -d 'write the output to FILE'

@@ -213,7 +213,7 @@ _shapeproof() {
             '(-a --all)'{-a,--all}'[write one line for each tensor]' \
             '(-f --formulas)'{-f,--formulas}'[print the formula of each sub-total beside it]' \
             '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
-            '*--dtype=[the dtype in which the bytes are counted, of tensors for which the table says none]:dtype:(f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8)' \
+            '*--dtype=[the dtype of the tensors for which the table gives none]:dtype:(f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8)' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \

@@ -18,8 +18,8 @@ static const struct cli_option options[] = {
     {.name = "for",
      .argument = "LOADER[,LOADER]...",
      .help = "report whether these loaders load the file: transformers, transformers-4, diffusers, torch, mlx, or "
-             "all; the exit status is 0 only if each loads it whole; with none, the verdict alone determines the "
-             "exit status"},
+             "all; the exit status is 0 only if each loads it whole; with --for=none, the verdict alone determines "
+             "the exit status"},
     {.name = "strict",
      .help = "exit with 1 also if the verdict is explained, or if there is a warning, for example that the table "
              "ignores a key of --set"},

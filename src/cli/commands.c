@@ -60,7 +60,7 @@ const struct cli_term cli_environment[] = {
     {"HF_TOKEN",
      "the token for checkpoints of the Hugging Face hub (hf://). If it is not set, the token is read from a file: "
      "$HF_TOKEN_PATH if that variable is set, otherwise $HF_HOME/token if HF_HOME is set, otherwise "
-     "~/.cache/huggingface/token. The token is sent only to the host of HF_ENDPOINT"},
+     "huggingface/token in $XDG_CACHE_HOME or ~/.cache. The token is sent only to the host of HF_ENDPOINT"},
     {"HF_ENDPOINT", "the address of the hub; https://huggingface.co is the default"},
     {"HF_HUB_OFFLINE", "if set and not 0, the same as --offline"},
     {"XDG_CACHE_HOME", "the folder of caches; fetched headers are kept in its subfolder shapeproof; ~/.cache is the "

@@ -82,7 +82,7 @@ static int run_infer(const struct cli_args *args) { return cli_with_checkpoint(a
 
 static const struct cli_term statuses[] = {
     {"0", "a table explains every tensor, and none is missing"},
-    {"1", "some tensors are not explained, or missing"},
+    {"1", "some tensors are missing, or not explained"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table is wrong"},
     {"4", "the checkpoint is unreadable or malformed, could not be fetched, or the output could not be written"},
@@ -105,8 +105,8 @@ const struct cli_command cli_infer = {
         "projection. They are listed separately, with a default or a usual value. Other tables that predict the "
         "same tensors are listed too.\n"
         "\n"
-        "The exit status is 0 if every tensor is explained and none is missing, 1 if some are not explained or "
-        "missing, and 5 if no table fits. A table fits under three conditions: it explains most tensors of the "
+        "The exit status is 0 if every tensor is explained and none is missing, 1 if some are missing or not "
+        "explained, and 5 if no table fits. A table fits under three conditions: it explains most tensors of the "
         "file, some of them belong to layers, and the file has most of the kinds of tensors that the table has.",
     .least = 1,
     .most = 1,

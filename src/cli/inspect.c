@@ -39,8 +39,9 @@ static const struct cli_option options[] = {
              "tensors"},
     {.name = "by",
      .argument = "KEY[,KEY]",
-     .help = "print the parameters and bytes of each layer, group, module, dtype, shard or expert; with two keys, of "
-             "each value of the second within the first. group is the group of the table; the configuration is that "
+     .help = "print the parameters and bytes of each layer, group, module, dtype, shard or expert; with two keys, "
+             "also of each value of the second key within each value of the first. group is the group of the table; "
+             "the configuration is that "
              "beside FILE, or is given by --config, --set and --table. group alone prints the formula of each group, "
              "and its number of parameters, predicted and stored"},
     {CLI_OPTION_ROWS},
@@ -383,8 +384,8 @@ const struct cli_command cli_inspect = {
         "compare the bytes.\n"
         "\n"
         "With --json the output has one document of the schema shapeproof.inspect/1 for each FILE. If a FILE cannot "
-        "be read, there is a line on standard error and no document for it. The others are still listed, and the "
-        "exit status is 4.",
+        "be read, there is a line on standard error, and a document of the schema shapeproof.error/1 in its place. The "
+        "others are still listed, and the exit status is 4.",
     .least = 1,
     .most = CLI_MANY,
     .checkpoints = true,

@@ -12,7 +12,7 @@ static const struct cli_option options[] = {
     {.name = "like",
      .argument = "TABLE",
      .help = "extend this table; if that is not possible, only use its letters for the hyper-parameters"},
-    {.name = "partial", .help = "write the table even if it does not explain every tensor; the others become comments"},
+    {.name = "partial", .help = "write the table even if it does not explain every tensor; the rest become comments"},
     {.name = "all",
      .letter = 'a',
      .help = "list every tensor that is not explained, and every undecided expression with all lines of the table "

@@ -18,8 +18,9 @@ static const struct cli_option options[] = {
      .help = "list the tensors that a quantised checkpoint stores in place of its weights"},
     {.name = "dtype",
      .argument = "f32|bf16|f16|f64|f8_e4m3|f8_e5m2|i8|u8",
-     .help = "the dtype in which the bytes are counted, of tensors for which the table says none; the default is what "
-             "the configuration says (dtype or torch_dtype), or else f32, which the listing then calls assumed"},
+     .help = "the dtype of the tensors for which the table gives none; it determines their bytes. The default is the "
+             "dtype in the configuration (dtype or torch_dtype). If there is none, it is f32, and the listing says "
+             "that this is assumed"},
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},

@@ -24,8 +24,8 @@
 #define CLI_OPTION_VOCABULARY                                                                                          \
     .name = "vocabulary", .argument = "sockeye|nparam|none",                                                           \
     .help = "if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of " \
-            "nparam (github.com/Este1le/nparam); with none they are not counted; sockeye is the default if the texts " \
-            "exist"
+            "nparam (github.com/Este1le/nparam); --vocabulary=none does not count them; sockeye is the default if "    \
+            "the texts exist"
 
 struct cli_subject {
     struct shapeproof_tables *tables;

@@ -296,15 +296,15 @@ static void explain_head(const struct sp_judged *judged)
         struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_HEAD);
         if (config.type != SHAPEPROOF_VALUE_OBJECT) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
         cause->explains = names.count;
-        cause->message = sp_arena_printf(
-            &check->arena,
-            "the base is %s, and the adapter has no tensor of its head%s: %s; what the base does not have either stays "
-            "newly initialised",
-            *class ? sp_quote(class).text : "a classifier",
-            task.type == SHAPEPROOF_VALUE_STRING
-                ? sp_arena_printf(&check->arena, " (task_type is %s)", sp_quote(task.string).text)
-                : "",
-            sp_names_text(&names));
+        cause->message =
+            sp_arena_printf(&check->arena,
+                            "the base is %s, and the adapter has no tensor of its head%s: %s; newly initialised if "
+                            "the base does not have them",
+                            *class ? sp_quote(class).text : "a classifier",
+                            task.type == SHAPEPROOF_VALUE_STRING
+                                ? sp_arena_printf(&check->arena, " (task_type is %s)", sp_quote(task.string).text)
+                                : "",
+                            sp_names_text(&names));
         cause->hint = sp_arena_printf(&check->arena,
                                       "train it again with the task_type of the class, such as SEQ_CLS, or with '%s' "
                                       "among modules_to_save: PEFT then saves the head",
