@@ -157,7 +157,7 @@ static void verify_json(const struct shapeproof_verification *verification,
 
 /* ---- text ---- */
 
-static void put_signed(struct sp_text *text, int64_t number)
+void sp_put_signed(struct sp_text *text, int64_t number)
 {
     sp_text_puts(text, number < 0 ? "-" : "+");
     sp_text_grouped(text, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
@@ -258,21 +258,31 @@ static void put_heading(const struct shapeproof_verification *verification,
     sp_text_puts(text, ", as usual in publications\n");
 }
 
-static const char *deviation_words(enum shapeproof_deviation_kind kind)
+const char *sp_deviation_words(enum shapeproof_deviation_kind kind)
 {
     static const char *const words[] = {"missing", "stored although tied", "of another shape", "not predicted"};
     return words[kind];
 }
 
+const char *sp_deviation_term(const struct shapeproof_deviation *deviation)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%" PRId64, deviation->parameters);
+    return strcmp(deviation->term, number) != 0 ? deviation->term : NULL;
+}
+
+void sp_put_stored_group(struct sp_text *text, const struct shapeproof_stored_group *group)
+{
+    if (group->name) sp_put_visible(text, *group->name ? group->name : "tensors");
+    else sp_text_puts(text, "not predicted");
+}
+
+/* A group of the table stands in brackets. */
 static void put_group_name(struct sp_text *text, const struct shapeproof_stored_group *group)
 {
-    if (!group->name) {
-        sp_text_puts(text, "not predicted");
-        return;
-    }
-    sp_text_puts(text, "[");
-    sp_put_visible(text, *group->name ? group->name : "tensors");
-    sp_text_puts(text, "]");
+    if (group->name) sp_text_puts(text, "[");
+    sp_put_stored_group(text, group);
+    if (group->name) sp_text_puts(text, "]");
 }
 
 /* Without a file what is stored is left empty. */
@@ -287,7 +297,7 @@ static void put_group(struct sp_table *table, const struct shapeproof_stored_gro
     const bool differs = group->stored != group->predicted;
     if (differs) sp_table_color(table, SP_COLOR_YELLOW);
     cell = sp_table_cell(table);
-    if (differs) put_signed(cell, (int64_t)(group->stored - group->predicted));
+    if (differs) sp_put_signed(cell, (int64_t)(group->stored - group->predicted));
 }
 
 /* [attention] -96 = -3*E*N: h.{0-1}.attn.c_attn.bias is missing */
@@ -295,16 +305,15 @@ static void put_deviation(struct sp_text *text, const struct shapeproof_stored_g
                           const struct shapeproof_deviation *deviation)
 {
     const size_t begin = text->length;
-    char number[32];
-    snprintf(number, sizeof number, "%" PRId64, deviation->parameters);
+    const char *term = sp_deviation_term(deviation);
     put_group_name(text, group);
     sp_text_puts(text, " ");
-    put_signed(text, deviation->parameters);
-    if (strcmp(deviation->term, number) != 0) {
+    sp_put_signed(text, deviation->parameters);
+    if (term) {
         sp_text_puts(text, " = ");
-        sp_put_visible(text, deviation->term);
+        sp_put_visible(text, term);
     }
-    sp_text_printf(text, ", %s: ", deviation_words(deviation->kind));
+    sp_text_printf(text, ", %s: ", sp_deviation_words(deviation->kind));
     sp_put_visible(text, deviation->names);
     sp_text_puts(text, "\n");
     sp_wrap(text, begin, 2);
@@ -322,6 +331,14 @@ static void put_deviations(const struct shapeproof_verification *verification, s
     }
 }
 
+void sp_put_uncounted(struct sp_text *text, const struct shapeproof_uncounted *uncounted)
+{
+    sp_text_printf(text, "%s, ", uncounted->what);
+    sp_put_count(text, uncounted->tensors, "tensor", "tensors");
+    sp_text_puts(text, " with ");
+    sp_put_count(text, uncounted->elements, "element", "elements");
+}
+
 /* The table of the groups, then what is stored and belongs to none of them, then why stored and predicted differ. */
 static void put_groups(const struct shapeproof_verification *verification, struct sp_text *text,
                        const struct shapeproof_report_options *options)
@@ -334,11 +351,8 @@ static void put_groups(const struct shapeproof_verification *verification, struc
                   shapeproof_verification_inventory(verification) != NULL);
     sp_table_render(&table, text, options);
     for (size_t i = 0; i < shapeproof_verification_uncounted_count(verification); i++) {
-        const struct shapeproof_uncounted *uncounted = shapeproof_verification_uncounted(verification, i);
-        sp_text_printf(text, "not counted: %s, ", uncounted->what);
-        sp_put_count(text, uncounted->tensors, "tensor", "tensors");
-        sp_text_puts(text, " with ");
-        sp_put_count(text, uncounted->elements, "element", "elements");
+        sp_text_puts(text, "not counted: ");
+        sp_put_uncounted(text, shapeproof_verification_uncounted(verification, i));
         sp_text_puts(text, "\n");
     }
     put_deviations(verification, text);
@@ -349,6 +363,8 @@ static const struct {
     enum sp_color color;
 } answers[] = {
     {"HOLDS", SP_COLOR_GREEN}, {"FAILS", SP_COLOR_RED}, {"OTHER", SP_COLOR_DIM}, {"UNKNOWN", SP_COLOR_YELLOW}};
+
+enum sp_color sp_claim_color(enum shapeproof_claim_answer answer) { return answers[answer].color; }
 
 /* A figure without a formula, "total rounds to 350M", is judged at the defaults of the table: that it is wrong there
  * says nothing of other values. */
@@ -427,8 +443,7 @@ static void put_claim(struct sp_text *text, const struct shapeproof_verified_cla
     put_line(text, "source: ", claim->proof->source);
 }
 
-/* Those that fail or cannot be told, and those that hold; errata, and what is about other models, only with --all. */
-static bool is_shown(const struct shapeproof_verified_claim *claim, bool all)
+bool sp_claim_is_shown(const struct shapeproof_verified_claim *claim, bool all)
 {
     return all || (claim->answer != SHAPEPROOF_CLAIM_OTHER && !claim->proof->erratum);
 }
@@ -478,7 +493,7 @@ void sp_put_claims(struct sp_text *text, const struct shapeproof_verification *v
 {
     for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {
         const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
-        if (is_shown(claim, options->all)) put_claim(text, claim, options->color);
+        if (sp_claim_is_shown(claim, options->all)) put_claim(text, claim, options->color);
     }
     sp_put_claim_totals(verification, text);
 }

@@ -15,4 +15,19 @@ void sp_put_claim_totals(const struct shapeproof_verification *verification, str
 void sp_put_claims(struct sp_text *text, const struct shapeproof_verification *verification,
                    const struct shapeproof_report_options *options);
 
+/* Whether a claim is listed: those that fail or cannot be told, and those that hold; errata, and what is about other
+ * models, only with `all`. */
+bool sp_claim_is_shown(const struct shapeproof_verified_claim *claim, bool all);
+enum sp_color sp_claim_color(enum shapeproof_claim_answer answer);
+/* "+928", "-96" */
+void sp_put_signed(struct sp_text *text, int64_t number);
+/* Printable, without brackets. */
+void sp_put_stored_group(struct sp_text *text, const struct shapeproof_stored_group *group);
+/* "missing", as the tensors of the deviation are. */
+const char *sp_deviation_words(enum shapeproof_deviation_kind kind);
+/* "-3*E*N"; NULL where the term is the number of parameters itself. */
+const char *sp_deviation_term(const struct shapeproof_deviation *deviation);
+/* "buffers, 2 tensors with 2,048 elements": what is stored and belongs to no group. */
+void sp_put_uncounted(struct sp_text *text, const struct shapeproof_uncounted *uncounted);
+
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * What a table promises in formulas, beside the numbers: its groups, claims, and the hyper-parameters. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/chars.h"
 #include "report/html/html.h"
-#include "shapeproof/verify.h"
+#include "report/verify.h"
 
 /* ---- a formula with its numbers ---- */
 
@@ -39,8 +38,7 @@ static void put_group_cells(struct sp_table *table, const struct shapeproof_veri
                             const struct shapeproof_stored_group *group)
 {
     struct sp_text *cell = sp_table_cell(table), numbers = {0};
-    if (group->name) sp_put_visible(cell, *group->name ? group->name : "tensors");
-    else sp_text_puts(cell, "not predicted");
+    sp_put_stored_group(cell, group);
     cell = sp_table_cell(table);
     if (group->formula) sp_put_visible(cell, group->formula);
     if (group->formula) put_numbers(&numbers, verification, group->formula);
@@ -53,9 +51,7 @@ static void put_group_cells(struct sp_table *table, const struct shapeproof_veri
     if (is_of_file) sp_text_grouped(cell, group->stored);
     cell = sp_table_cell(table);
     if (!is_of_file || group->stored == group->predicted) return;
-    sp_text_puts(cell, group->stored > group->predicted ? "+" : "-");
-    sp_text_grouped(cell, group->stored > group->predicted ? group->stored - group->predicted
-                                                           : group->predicted - group->stored);
+    sp_put_signed(cell, (int64_t)(group->stored - group->predicted));
     sp_table_color(table, SP_COLOR_RED);
 }
 
@@ -67,24 +63,20 @@ static void put_deviations(struct sp_text *html, const struct shapeproof_verific
                                                {"as a term", SP_LEFT},
                                                {"", SP_LEFT},
                                                {"tensors", SP_LEFT}};
-    static const char *const words[] = {"missing", "stored although tied", "of another shape", "not predicted"};
     struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
     for (size_t i = 0; i < shapeproof_verification_group_count(verification); i++) {
         const struct shapeproof_stored_group *group = shapeproof_verification_group(verification, i);
         for (size_t k = 0; k < group->deviation_count; k++) {
             const struct shapeproof_deviation *deviation = &group->deviations[k];
             const struct shapeproof_fraction parameters = {deviation->parameters, 1};
+            const char *term = sp_deviation_term(deviation);
+            sp_put_stored_group(sp_table_cell(&table), group);
             struct sp_text *cell = sp_table_cell(&table);
-            char number[32];
-            if (group->name) sp_put_visible(cell, *group->name ? group->name : "tensors");
-            else sp_text_puts(cell, "not predicted");
-            cell = sp_table_cell(&table);
             if (deviation->parameters > 0) sp_text_puts(cell, "+");
             sp_put_fraction(cell, parameters);
             cell = sp_table_cell(&table);
-            snprintf(number, sizeof number, "%" PRId64, deviation->parameters);
-            if (strcmp(deviation->term, number) != 0) sp_put_visible(cell, deviation->term);
-            sp_text_puts(sp_table_cell(&table), words[deviation->kind]);
+            if (term) sp_put_visible(cell, term);
+            sp_text_puts(sp_table_cell(&table), sp_deviation_words(deviation->kind));
             sp_put_visible(sp_table_cell(&table), deviation->names);
         }
     }
@@ -128,11 +120,8 @@ void sp_html_groups(struct sp_text *html, const struct shapeproof_verification *
     sp_html_table(&table, html);
     put_values(html, verification);
     for (size_t i = 0; i < shapeproof_verification_uncounted_count(verification); i++) {
-        const struct shapeproof_uncounted *uncounted = shapeproof_verification_uncounted(verification, i);
-        sp_text_printf(html, "<p>Not counted: %s, ", uncounted->what);
-        sp_put_count(html, uncounted->tensors, "tensor", "tensors");
-        sp_text_puts(html, " with ");
-        sp_put_count(html, uncounted->elements, "element", "elements");
+        sp_text_puts(html, "<p>Not counted: ");
+        sp_put_uncounted(html, shapeproof_verification_uncounted(verification, i));
         sp_text_puts(html, "</p>\n");
     }
     put_deviations(html, verification);
@@ -160,7 +149,6 @@ static void put_general_verdict(struct sp_text *cell, const struct shapeproof_ve
 
 static void put_claim_cells(struct sp_table *table, const struct shapeproof_verified_claim *claim)
 {
-    static const enum sp_color colors[] = {SP_COLOR_GREEN, SP_COLOR_RED, SP_COLOR_DIM, SP_COLOR_YELLOW};
     const char *reason = claim->answer == SHAPEPROOF_CLAIM_FAILS ? claim->difference : claim->why;
     struct sp_text *cell = sp_table_cell(table);
     sp_put_visible(cell, claim->proof->claim);
@@ -171,7 +159,7 @@ static void put_claim_cells(struct sp_table *table, const struct shapeproof_veri
     cell = sp_table_cell(table);
     sp_text_puts(cell, shapeproof_claim_answer_name(claim->answer));
     if (claim->proof->erratum) sp_text_puts(cell, ", a known erratum");
-    sp_table_color(table, colors[claim->answer]);
+    sp_table_color(table, sp_claim_color(claim->answer));
     put_known(sp_table_cell(table), claim->formula);
     put_known(sp_table_cell(table), claim->predicted);
     put_known(sp_table_cell(table), claim->stored);
@@ -191,8 +179,7 @@ void sp_html_claims(struct sp_text *html, const struct shapeproof_verification *
     size_t left_out = 0;
     for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {
         const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
-        const bool is_shown = all || (claim->answer != SHAPEPROOF_CLAIM_OTHER && !claim->proof->erratum);
-        if (is_shown) put_claim_cells(&table, claim);
+        if (sp_claim_is_shown(claim, all)) put_claim_cells(&table, claim);
         else left_out++;
     }
     if (table.count || left_out) sp_html_section(html, "Claims");
