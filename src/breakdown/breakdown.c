@@ -328,10 +328,15 @@ static bool keys_are_right(const struct shapeproof_breakdown_options *options, b
     return true;
 }
 
+/* Of one checkpoint, or of the two of a diff; NULL with the error. `options` may be NULL. */
 static struct shapeproof_breakdown *sum_up(const struct shapeproof_inventory *a, const struct shapeproof_inventory *b,
                                            const struct shapeproof_diff *diff,
-                                           const struct shapeproof_breakdown_options *options)
+                                           const struct shapeproof_breakdown_options *options,
+                                           struct shapeproof_error *error)
 {
+    static const struct shapeproof_breakdown_options defaults = {0};
+    if (!options) options = &defaults;
+    if (!sp_options_are_known(options->reserved, error) || !keys_are_right(options, diff != NULL, error)) return NULL;
     struct shapeproof_breakdown *breakdown = sp_realloc(NULL, 1, sizeof *breakdown);
     struct bins bins = {0};
     *breakdown = (struct shapeproof_breakdown){.inventories = {a, b}, .diff = diff, .options = *options};
@@ -353,23 +358,17 @@ struct shapeproof_breakdown *shapeproof_breakdown_new(const struct shapeproof_in
                                                       const struct shapeproof_breakdown_options *options,
                                                       struct shapeproof_error *error)
 {
-    static const struct shapeproof_breakdown_options defaults = {0};
     sp_error_reset(error);
-    if (!options) options = &defaults;
-    if (!sp_options_are_known(options->reserved, error) || !keys_are_right(options, false, error)) return NULL;
-    return sum_up(inventory, NULL, NULL, options);
+    return sum_up(inventory, NULL, NULL, options, error);
 }
 
 struct shapeproof_breakdown *shapeproof_breakdown_of_diff(const struct shapeproof_diff *diff,
                                                           const struct shapeproof_breakdown_options *options,
                                                           struct shapeproof_error *error)
 {
-    static const struct shapeproof_breakdown_options defaults = {0};
     sp_error_reset(error);
-    if (!options) options = &defaults;
-    if (!sp_options_are_known(options->reserved, error) || !keys_are_right(options, true, error)) return NULL;
     return sum_up(shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_A),
-                  shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_B), diff, options);
+                  shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_B), diff, options, error);
 }
 
 void shapeproof_breakdown_free(struct shapeproof_breakdown *breakdown)
