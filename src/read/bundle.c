@@ -2,14 +2,11 @@
  * Archives with checkpoints among their members: what stable-baselines3 writes (policy.pth, policy.optimizer.pth), the
  * .nemo files of NeMo (a tar archive with model_weights.ckpt), or what somebody packed. A member that is stored is read
  * where it lies; a deflated one is inflated into memory. */
-#define _GNU_SOURCE /* syscall */
 #include "read/bundle.h"
 
 #include <errno.h>
-#include <linux/memfd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/chars.h"
@@ -86,7 +83,7 @@ static bool inflate_into_memory(struct sp_zip *zip, size_t index, uint64_t *infl
     *inflated += sp_zip_entry(zip, index)->size < MAX_MEMBER ? sp_zip_entry(zip, index)->size : MAX_MEMBER;
     char *bytes = sp_zip_read(zip, index, MAX_MEMBER, &length, error);
     if (!bytes) return false;
-    inner->fd = (int)syscall(SYS_memfd_create, "member", MFD_CLOEXEC);
+    inner->fd = sp_file_in_memory("member");
     inner->size = length;
     const bool ok = inner->fd >= 0 && write(inner->fd, bytes, length) == (ssize_t)length;
     free(bytes);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * gzip data, one member or several one after another, through zlib, a piece at a time. What is inflated goes to a file
  * in memory, in which runs of zeros are holes: they are most of what a small file can be blown up with. */
-#define _GNU_SOURCE /* syscall */
+#define _POSIX_C_SOURCE 200809L /* pwrite, ftruncate */
 #include "read/gzip/gzip.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/memfd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -106,7 +104,7 @@ bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint6
     memset(g, 0, sizeof *g);
     g->file = file;
     g->error = error;
-    g->fd = (int)syscall(SYS_memfd_create, "inflated", MFD_CLOEXEC);
+    g->fd = sp_file_in_memory("inflated");
     bool ok = g->fd >= 0 ||
               sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate into: %s", strerror(errno));
     ok = ok && inflate_all(g);
