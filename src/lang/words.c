@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Which keys a table can read, whatever their values: those that its expressions name, and those of the parts and
- * tables that it uses. */
+ * tables that it uses; and which key an expression is. */
 #include "lang/words.h"
 
 #include <string.h>
@@ -179,4 +179,11 @@ const char *sp_unit_misspelt(const struct sp_unit *unit, struct shapeproof_value
     sp_map_free(&words);
     sp_arena_free(&arena);
     return found;
+}
+
+const char *sp_expr_key(struct sp_arena *arena, const struct sp_expr *expr)
+{
+    if (expr->kind == SP_EXPR_NAME) return expr->name;
+    const char *before = expr->kind == SP_EXPR_MEMBER ? sp_expr_key(arena, expr->args[0]) : NULL;
+    return before ? sp_arena_printf(arena, "%s.%s", before, expr->name) : NULL;
 }

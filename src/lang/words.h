@@ -2,6 +2,7 @@
 #ifndef SP_LANG_WORDS_H
 #define SP_LANG_WORDS_H
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "base/value.h"
 #include "lang/syntax/ast.h"
@@ -12,5 +13,8 @@ void sp_unit_words(const struct sp_unit *unit, struct sp_map *words);
 /* The key that is most likely meant to be that one, which is not set: in the same object, spelt nearly so, and nothing
  * that the unit can read. NULL when there is none. */
 const char *sp_unit_misspelt(const struct sp_unit *unit, struct shapeproof_value root, const char *meant);
+/* "text_config.hidden_size", of a name or a member of one as it is written; NULL of anything else. A longer one than a
+ * name is in the arena. */
+const char *sp_expr_key(struct sp_arena *arena, const struct sp_expr *expr);
 
 #endif

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lang/words.h"
 #include "prove/cases.h"
 #include "prove/claims.h"
 #include "shapeproof/prove.h"
@@ -149,15 +150,6 @@ static bool is_begun(const struct python *python, const char *name)
     return false;
 }
 
-/* "text_config.hidden_size" of a name or a member of one; NULL of anything else. */
-static const char *key_of(struct python *python, const struct sp_expr *expr)
-{
-    if (expr->kind == SP_EXPR_NAME) return expr->name;
-    if (expr->kind != SP_EXPR_MEMBER) return NULL;
-    const char *before = key_of(python, expr->args[0]);
-    return before ? sp_arena_printf(&python->arena, "%s.%s", before, expr->name) : NULL;
-}
-
 /* Whether the name stands for the key itself: nothing defines it, or it stands in the definition `under` (or NULL) of
  * the same name, "depth = depth default 2". */
 static bool is_key(const struct python *python, const char *name, const char *under)
@@ -174,7 +166,7 @@ static bool put_plain_default(struct python *python, struct sp_text *line, const
     const struct sp_expr *expr = definition->expr;
     if (!python->plain_defaults || expr->kind != SP_EXPR_DEFAULT || expr->args[1]->kind != SP_EXPR_LITERAL)
         return false;
-    const char *key = key_of(python, expr->args[0]);
+    const char *key = sp_expr_key(&python->arena, expr->args[0]);
     if (!key || !is_key(python, key, definition->name)) return false;
     struct sp_text fallback = {0};
     put_expr(python, &fallback, expr->args[1]);
@@ -298,7 +290,7 @@ static void put_name(struct python *python, struct sp_text *text, const char *na
 static void put_default(struct python *python, struct sp_text *text, const struct sp_expr *expr)
 {
     struct sp_text value = {0};
-    const char *key = key_of(python, expr->args[0]);
+    const char *key = sp_expr_key(&python->arena, expr->args[0]);
     if (key && !is_bound(python, key) && (!definition_of(python, key) || is_begun(python, key)))
         sp_text_puts(&value, add_parameter(python, key, "None"));
     else put_expr(python, &value, expr->args[0]);
@@ -312,7 +304,7 @@ static void put_default(struct python *python, struct sp_text *text, const struc
  */
 static bool may_be_0(struct python *python, const struct sp_expr *expr)
 {
-    const char *key = key_of(python, expr);
+    const char *key = sp_expr_key(&python->arena, expr);
     const struct sp_symbol_info *symbol = key ? symbol_of(python, key) : NULL;
     const struct sp_expr *origin = symbol ? origin_of(python, symbol) : NULL;
     return origin && origin->kind == SP_EXPR_LITERAL && origin->value.type == SHAPEPROOF_VALUE_INT &&
@@ -408,7 +400,7 @@ static void put_absent(struct python *python, struct sp_text *text, const char *
 /* absent(KEY) and null(KEY): None stands for what is not given, and nothing for null. */
 static void put_missing(struct python *python, struct sp_text *text, const struct sp_expr *expr)
 {
-    const char *key = key_of(python, expr->args[0]);
+    const char *key = sp_expr_key(&python->arena, expr->args[0]);
     if (key && strcmp(expr->name, "null") == 0) sp_text_puts(text, "False");
     else if (key) put_absent(python, text, key);
     else fail(python, "absent() of an expression");
@@ -464,7 +456,7 @@ static bool is_comparison(const struct sp_expr *expr)
 static const char *side_of_pair(struct python *python, const struct sp_expr *expr)
 {
     const struct sp_expr *index = expr->args[1];
-    const char *key = key_of(python, expr->args[0]);
+    const char *key = sp_expr_key(&python->arena, expr->args[0]);
     if (!key || index->kind != SP_EXPR_LITERAL || index->value.type != SHAPEPROOF_VALUE_INT) return NULL;
     const char *name = sp_arena_printf(&python->arena, "%s[%d]", key, (int)index->value.integer);
     return symbol_of(python, name) ? name : NULL;
@@ -483,7 +475,8 @@ static void put_expr(struct python *python, struct sp_text *text, const struct s
         put_name(python, text, expr->name);
         break;
     case SP_EXPR_MEMBER:
-        if ((key = key_of(python, expr)) != NULL) put_name(python, text, sp_arena_string(&python->arena, key));
+        if ((key = sp_expr_key(&python->arena, expr)) != NULL)
+            put_name(python, text, sp_arena_string(&python->arena, key));
         else fail(python, "a member of an expression");
         break;
     case SP_EXPR_LIST:

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "lang/syntax/parser.h"
+#include "lang/words.h"
 
 /* How strongly what is written holds together, the weakest first. */
 enum strength { ANYTHING, OR, AND, NOT, COMPARISON, REMAINDER, SUM, PRODUCT, POWER, WHOLE };
@@ -64,14 +65,6 @@ static void put_name(struct sp_text *text, const char *name)
     sp_text_puts(text, "_{");
     put_word(text, index, strlen(index));
     sp_text_puts(text, "}");
-}
-
-/* "text_config.hidden_size" of a name or a member of one; NULL of anything else. */
-static const char *key_of(const struct latex *latex, const struct sp_expr *expr)
-{
-    if (expr->kind == SP_EXPR_NAME) return expr->name;
-    const char *before = expr->kind == SP_EXPR_MEMBER ? key_of(latex, expr->args[0]) : NULL;
-    return before ? sp_arena_printf(latex->arena, "%s.%s", before, expr->name) : NULL;
 }
 
 /* ---- operators ---- */
@@ -223,6 +216,7 @@ static void put_item(const struct latex *latex, const struct sp_expr *expr)
 
 static void put_whole(const struct latex *latex, const struct sp_expr *expr)
 {
+    const char *key;
     switch (expr->kind) {
     case SP_EXPR_LITERAL:
         put_literal(latex, expr->value);
@@ -231,7 +225,7 @@ static void put_whole(const struct latex *latex, const struct sp_expr *expr)
         put_name(latex->text, expr->name);
         break;
     case SP_EXPR_MEMBER:
-        if (key_of(latex, expr)) put_name(latex->text, key_of(latex, expr));
+        if ((key = sp_expr_key(latex->arena, expr)) != NULL) put_name(latex->text, key);
         else {
             put(latex, expr->args[0], WHOLE);
             sp_text_puts(latex->text, ".");
