@@ -6,17 +6,6 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/cli/harness.sh
 
-# expect WHAT COMMAND...: counts whether the command succeeds.
-expect() {
-    what=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "FAILED: $what"
-        head -n 12 "$work/log"
-    fi
-}
-
 # smaller FILE BYTES
 smaller() { [ "$(wc -c <"$1")" -lt "$2" ] || { wc -c "$1"; return 1; }; }
 

@@ -7,20 +7,10 @@ set -u
 
 CC=${CC:-cc}
 unset MAKEFLAGS MAKELEVEL
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
+. tests/count.sh
+root=$work/root # what is installed
+mkdir "$root"
 prefix=/opt/shapeproof
-passed=0 failed=0
-
-check() {
-    name=$1
-    shift
-    if "$@" >"$root/log" 2>&1; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        cat "$root/log"
-        echo "FAILED  $name"
-    fi
-}
 
 # The installed tree is where DESTDIR put it, so pkg-config is told to prepend that to every path of shapeproof.pc.
 pc() { PKG_CONFIG_PATH=$root$prefix/lib/pkgconfig pkg-config --define-variable=prefix="$root$prefix" "$@"; }
@@ -107,41 +97,40 @@ run_make() {
     "${MAKE:-make}" --no-print-directory BUILD="${BUILD:-build}" CC="$CC" DESTDIR="$root" PREFIX=$prefix "$@"
 }
 
-check "make install" run_make install
-check "the command runs" "$root$prefix/bin/shapeproof" --version
-check "a manual page for each command" has_pages
-if command -v man >/dev/null; then check "man takes the pages without a warning" pages_are_clean
+expect "make install" run_make install
+expect "the command runs" "$root$prefix/bin/shapeproof" --version
+expect "a manual page for each command" has_pages
+if command -v man >/dev/null; then expect "man takes the pages without a warning" pages_are_clean
 else echo "[  SKIPPED ] the manual pages in man: it is not installed"; fi
-if command -v mandoc >/dev/null; then check "mandoc takes the pages without a warning" pages_lint
+if command -v mandoc >/dev/null; then expect "mandoc takes the pages without a warning" pages_lint
 else echo "[  SKIPPED ] the manual pages in mandoc: it is not installed"; fi
-check "completion of shells" has_completions
-if command -v zsh >/dev/null; then check "zsh searches its folders" zsh_searches
+expect "completion of shells" has_completions
+if command -v zsh >/dev/null; then expect "zsh searches its folders" zsh_searches
 else echo "[  SKIPPED ] whether zsh searches its folder: it is not installed"; fi
-if command -v fish >/dev/null; then check "fish searches its folder" fish_searches
+if command -v fish >/dev/null; then expect "fish searches its folder" fish_searches
 else echo "[  SKIPPED ] whether fish searches its folder: it is not installed"; fi
-check "version in shapeproof.pc" pc --exists 'shapeproof >= 0.1'
-check "shared: builds" build_shared
-check "shared: runs" run_example "$root/shared"
-check "shared: uses libshapeproof.so.0" needs_library
-check "shared: exports what the headers declare" exports_as_declared
+expect "version in shapeproof.pc" pc --exists 'shapeproof >= 0.1'
+expect "shared: builds" build_shared
+expect "shared: runs" run_example "$root/shared"
+expect "shared: uses libshapeproof.so.0" needs_library
+expect "shared: exports what the headers declare" exports_as_declared
 if command -v c++ >/dev/null; then
-    check "C++: builds" build_cxx
-    check "C++: runs" run_example "$root/cxx"
+    expect "C++: builds" build_cxx
+    expect "C++: runs" run_example "$root/cxx"
 fi
 mkdir -p "$root/docs/examples" && cp -r docs/examples/cmake docs/examples/pkg-config "$root/docs/examples" &&
     cp docs/example.c "$root/docs"
-check "the project with make and pkg-config: builds" build_with_make
-check "the project with make and pkg-config: runs" run_example "$root/docs/examples/pkg-config/example"
+expect "the project with make and pkg-config: builds" build_with_make
+expect "the project with make and pkg-config: runs" run_example "$root/docs/examples/pkg-config/example"
 if command -v cmake >/dev/null; then
-    check "the project with CMake: builds" build_with_cmake
-    check "the project with CMake: runs" run_example "$root/cmake/example"
-    check "CMake: refuses a later version" refused_by_cmake 0.9
-    check "CMake: refuses another major version" refused_by_cmake 1.0
+    expect "the project with CMake: builds" build_with_cmake
+    expect "the project with CMake: runs" run_example "$root/cmake/example"
+    expect "CMake: refuses a later version" refused_by_cmake 0.9
+    expect "CMake: refuses another major version" refused_by_cmake 1.0
 else echo "[  SKIPPED ] the project with CMake: it is not installed"; fi
-check "static: builds" build_static
-check "static: runs" run_example "$root/static"
-check "static: needs no libshapeproof.so" needs_no_library
-check "make uninstall" run_make uninstall
-check "uninstall leaves nothing" nothing_left
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+expect "static: builds" build_static
+expect "static: runs" run_example "$root/static"
+expect "static: needs no libshapeproof.so" needs_no_library
+expect "make uninstall" run_make uninstall
+expect "uninstall leaves nothing" nothing_left
+conclude

@@ -191,7 +191,7 @@ def main():
     validators = {schema["title"]: jsonschema.Draft202012Validator(schema) for schema in schemas.values()}
     names = {schema["title"]: name for name, schema in schemas.items()}
     seen, counts = set(), {}
-    # In the order of what they hold: their names are random, and the first documents of each schema are the changed ones.
+    # In the order of their contents: their names are random, and the first documents of each schema are changed.
     for path in sorted(sys.argv[1:], key=lambda path: pathlib.Path(path).read_bytes()):
         found = read(path) or []
         titles = {document.get("schema") for document in found}

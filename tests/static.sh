@@ -9,19 +9,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 command=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-check() { # NAME COMMAND...
-    name=$1
-    shift
-    if "$@" >"$work/log" 2>&1; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        head -n 20 "$work/log"
-        echo "FAILED  $name"
-    fi
-}
+. tests/count.sh
 
 mkdir "$work/root"
 cp "$command" "$work/root/shapeproof"
@@ -40,11 +28,11 @@ same() { # NAME COMMAND...: by both commands
     echo "status $?" >>"$work/ours"
     alone "$@" >"$work/theirs" 2>&1
     echo "status $?" >>"$work/theirs"
-    check "$name" diff "$work/ours" "$work/theirs"
+    expect "$name" diff "$work/ours" "$work/theirs"
 }
 
 is_static() { ! readelf -d "$command" | grep -q NEEDED && ! readelf -l "$command" | grep -q INTERP; }
-check "it is static" is_static
+expect "it is static" is_static
 same "--version" --version
 find fixtures -type f | LC_ALL=C sort >"$work/files"
 split -l 100 "$work/files" "$work/lot."
@@ -54,5 +42,4 @@ for lot in "$work"/lot.*; do
 done
 for model in fixtures/models/*/; do same "check $model" check "$model"; done
 same "prove" prove gpt2
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+conclude

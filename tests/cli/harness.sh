@@ -3,9 +3,7 @@
 # root of the project.
 # shellcheck shell=sh
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. tests/count.sh
 status=0
 
 # The command under test is found first, and nothing of the caller's terminal or language shows in its output.
@@ -43,10 +41,4 @@ judge() {
         printf 'FAILED: %s (- expected, + actual)\n' "$1"
         diff -u "$2" "$3" | sed 1,2d
     fi
-}
-
-# The closing line, and the status: nothing run is a failure too.
-conclude() {
-    echo "$passed passed, $failed failed"
-    [ $failed = 0 ] && [ $passed != 0 ]
 }
