@@ -377,6 +377,12 @@ const char *shapeproof_inventory_file(const struct shapeproof_inventory *invento
     return inventory->files[index];
 }
 const char *shapeproof_inventory_beside(const struct shapeproof_inventory *inventory) { return inventory->beside; }
+const char *sp_inventory_metadata_value(const struct shapeproof_inventory *inventory, const char *key)
+{
+    const size_t found = sp_map_get(&inventory->metadata_keys, key);
+    return found == SIZE_MAX ? NULL : inventory->metadata[found].value;
+}
+
 size_t shapeproof_inventory_metadata_count(const struct shapeproof_inventory *inventory)
 {
     return inventory->metadata_count;

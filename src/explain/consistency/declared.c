@@ -125,8 +125,7 @@ static bool read_declared_number(const char *text, uint64_t *value)
 
 static const char *total_of_index(const struct shapeproof_check *check, const char *key, uint64_t *value)
 {
-    const size_t found = sp_map_get(&check->inventory->metadata_keys, key);
-    const char *text = found == SHAPEPROOF_NONE ? NULL : check->inventory->metadata[found].value;
+    const char *text = sp_inventory_metadata_value(check->inventory, key);
     return text && strlen(text) < 40 && read_declared_number(text, value) ? text : NULL;
 }
 

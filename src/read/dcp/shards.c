@@ -74,12 +74,12 @@ static bool scan_info(struct sp_dcp *dcp, struct sp_json *json, struct offsets *
 
 static bool read_info(struct sp_dcp *dcp, const struct shapeproof_inventory *own, struct offsets *offsets)
 {
-    const size_t found = sp_map_get(&own->metadata_keys, "DCP_SHARDING_INFO");
-    if (found == SIZE_MAX) return true;
-    const size_t length = strlen(own->metadata[found].value);
+    const char *info = sp_inventory_metadata_value(own, "DCP_SHARDING_INFO");
+    if (!info) return true;
+    const size_t length = strlen(info);
     struct sp_json json = {.what = "DCP_SHARDING_INFO", .error = dcp->error, .length = length};
     json.text = sp_realloc(NULL, length + 1, 1);
-    memcpy(json.text, own->metadata[found].value, length + 1);
+    memcpy(json.text, info, length + 1);
     const bool ok = scan_info(dcp, &json, offsets);
     free(json.text);
     return ok || sp_malformed(dcp->error, "DCP_SHARDING_INFO is not as it should be");

@@ -14,8 +14,8 @@
 /* A number that a file says, or 0. */
 static uint64_t said_number(const struct shapeproof_inventory *own, const char *key)
 {
-    const size_t found = sp_map_get(&own->metadata_keys, key);
-    return found == SIZE_MAX ? 0 : strtoull(own->metadata[found].value, NULL, 10);
+    const char *value = sp_inventory_metadata_value(own, key);
+    return value ? strtoull(value, NULL, 10) : 0;
 }
 
 /* The second number in "mp_rank_00_001" is that of a stage, or of experts when there is a single stage, which only the
