@@ -33,7 +33,8 @@ struct shapeproof_diff_options {
 /* One of the two checkpoints. */
 enum shapeproof_diff_side { SHAPEPROOF_DIFF_A = 0, SHAPEPROOF_DIFF_B = 1 };
 
-/* X(NAME, id, severity, meaning): the kinds of findings, in the order in which a summary says them. */
+/* X(NAME, id, severity, meaning): the kinds of findings, in the order in which a summary says them. The severity may be
+ * less: of what is expected, and, when one of the files is GGUF and the other is not, of what every conversion does. */
 /* clang-format off */
 #define SHAPEPROOF_DIFF_FINDINGS(X) \
     X(REMOVED, 0, "removed", ERROR, "only in A") \
@@ -50,7 +51,8 @@ enum shapeproof_diff_side { SHAPEPROOF_DIFF_A = 0, SHAPEPROOF_DIFF_B = 1 };
     X(UNUSED, 11, "unused", ERROR, "an expectation that matches no finding") \
     X(EXPIRED, 12, "expired", ERROR, "an expectation whose last day is over") \
     X(STORED_ONCE, 13, "stored-once", NOTE, "tied in one file; the other has only one of the two names") \
-    X(STATE, 14, "state", NOTE, "part of the state of an optimizer or trainer, only in one file")
+    X(STATE, 14, "state", NOTE, "part of the state of an optimizer or trainer, only in one file") \
+    X(METADATA, 15, "metadata", ERROR, "a key of the metadata of two GGUF files, with different values or only in one")
 /* clang-format on */
 
 enum shapeproof_diff_finding_kind {
@@ -62,7 +64,7 @@ enum shapeproof_diff_finding_kind {
 struct shapeproof_diff_finding {
     const char *id;                    /* of its kind: "not-compared" */
     enum shapeproof_severity severity; /* an error makes the two differ */
-    const char *name;                  /* in A; in B when A has none */
+    const char *name;                  /* in A; in B when A has none; of METADATA the key */
     const char *other;                 /* in B, when it is called otherwise there; else NULL */
     const char *message;               /* a whole sentence without its subject: "is in A alone: (64, 16) F32" */
     const char *detail;                /* what differs from tensor to tensor: "first at element 3 of 768"; or NULL */

@@ -119,8 +119,10 @@ static bool compare_checkpoints(struct shapeproof_diff *diff, const struct shape
     sp_diff_join(diff);
     sp_diff_quantised(diff);
     sp_diff_find(diff);
+    sp_diff_metadata(diff);
     diff->totals.data = options->data;
     if (options->data && !sp_diff_data(diff, options->watch, error)) return false;
+    sp_diff_judge_conversion(diff);
     if (options->expectations) expect_diff_findings(diff, options->expectations);
     sp_diff_conclude(diff);
     return true;

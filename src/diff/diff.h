@@ -99,6 +99,11 @@ void sp_diff_quantised(struct shapeproof_diff *diff); /* quantised.c: likewise *
 void sp_diff_ties(struct shapeproof_diff *diff);
 bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *watch,
                   struct shapeproof_error *error);   /* data.c */
+void sp_diff_metadata(struct shapeproof_diff *diff); /* metadata.c: of two files of GGUF */
+/* conversion.c: whether one of the two is GGUF and the other is not. */
+bool sp_diff_is_conversion(const struct shapeproof_diff *diff);
+/* Turns the findings that every conversion to GGUF has into notes. */
+void sp_diff_judge_conversion(struct shapeproof_diff *diff);
 void sp_diff_conclude(struct shapeproof_diff *diff); /* summary.c: groups and summary */
 /* sizes.c: how many layers, and how wide; NULL when they do not differ much. In the arena. */
 const char *sp_diff_sizes(struct shapeproof_diff *diff);

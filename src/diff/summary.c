@@ -31,12 +31,21 @@ static struct sp_collapse_input *collapse_input(const struct shapeproof_diff *di
     return input;
 }
 
-/* Other data come first: what else differs may be the same in another form. */
-enum section { OTHER_DATA, OTHER_ERRORS, NOTES, SECTIONS };
+/* Groups are in the order of how much they weigh: what is missing or has another shape, then other data, then what may
+ * be the same in another form. */
+enum section { OTHER_SHAPES, OTHER_DATA, OTHER_ERRORS, NOTES, SECTIONS };
+
+/* Whether a tensor is missing on one side, or has another shape. */
+static bool is_other_shape(size_t kind)
+{
+    return kind == SHAPEPROOF_DIFF_FINDING_REMOVED || kind == SHAPEPROOF_DIFF_FINDING_ADDED ||
+           kind == SHAPEPROOF_DIFF_FINDING_SHAPE || kind == SHAPEPROOF_DIFF_FINDING_TRANSPOSED;
+}
 
 static enum section section_of(const struct shapeproof_diff_finding *finding)
 {
     if (!is_error(finding)) return NOTES;
+    if (is_other_shape(finding->kind)) return OTHER_SHAPES;
     return finding->kind == SHAPEPROOF_DIFF_FINDING_DATA ? OTHER_DATA : OTHER_ERRORS;
 }
 
@@ -77,6 +86,7 @@ static const struct {
     [SHAPEPROOF_DIFF_FINDING_RENAMED] = {"tensor", "renamed", false},
     [SHAPEPROOF_DIFF_FINDING_UNUSED] = {"expectation", "unused", false},
     [SHAPEPROOF_DIFF_FINDING_EXPIRED] = {"expectation", "expired", false},
+    [SHAPEPROOF_DIFF_FINDING_METADATA] = {"metadata key", "with another value", false},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -170,6 +180,15 @@ static void put_only_kind(struct shapeproof_diff *diff, struct sp_text *text, si
 /* What is said of such ones has commas of its own. */
 static bool is_list(const char *noun) { return strcmp(noun, "weight") == 0 || strcmp(noun, "fused tensor") == 0; }
 
+/* " (blk.1.ffn_down.bias)": which tensors are missing or have another shape, when they are few. */
+static void put_few_names(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tallies, size_t kind)
+{
+    enum { FEW = 3 }; /* names that leave a line readable */
+    size_t shapes = 0;
+    for (size_t k = 0; k < KINDS; k++) shapes += is_other_shape(k) ? tallies[k].count : 0;
+    if (is_other_shape(kind) && shapes <= FEW) sp_text_printf(text, " (%s)", names_of(diff, kind));
+}
+
 /* "2 tensors removed, 1 added" */
 static void put_difference_kinds(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tallies)
 {
@@ -181,6 +200,7 @@ static void put_difference_kinds(struct shapeproof_diff *diff, struct sp_text *t
         else if (k == SHAPEPROOF_DIFF_FINDING_JOINED) put_joined(diff, text, &tallies[k]);
         else if (strcmp(noun, kinds[k].noun) == 0) sp_text_printf(text, "%zu %s", tallies[k].count, kinds[k].says);
         else sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tallies[k].count, kinds[k].noun), kinds[k].says);
+        put_few_names(diff, text, tallies, k);
         noun = kinds[k].noun;
     }
 }
@@ -196,16 +216,41 @@ static uint64_t elements_in_both(const struct shapeproof_diff *diff)
     return elements;
 }
 
+/* "; the conversion to GGUF: 21 tensors renamed, 5 of another dtype": the notes of sp_diff_judge_conversion, by kind.
+ */
+static void put_converted(struct shapeproof_diff *diff, struct sp_text *text, const size_t *notes)
+{
+    static const struct {
+        enum shapeproof_diff_finding_kind kind;
+        const char *says;
+    } changes[] = {
+        {SHAPEPROOF_DIFF_FINDING_RENAMED, "renamed"},        {SHAPEPROOF_DIFF_FINDING_REMOVED, "only in A"},
+        {SHAPEPROOF_DIFF_FINDING_ADDED, "only in B"},        {SHAPEPROOF_DIFF_FINDING_JOINED, "fused or split"},
+        {SHAPEPROOF_DIFF_FINDING_SHAPE, "of another shape"}, {SHAPEPROOF_DIFF_FINDING_TRANSPOSED, "transposed"},
+        {SHAPEPROOF_DIFF_FINDING_DTYPE, "of another dtype"}, {SHAPEPROOF_DIFF_FINDING_QUANTISED, "quantised"},
+    };
+    bool first = true;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const size_t count = notes[changes[i].kind];
+        if (!count) continue;
+        if (first) sp_text_printf(text, "; the conversion to GGUF: %s ", sp_count_of(&diff->arena, count, "tensor"));
+        else sp_text_printf(text, ", %zu ", count);
+        sp_text_puts(text, changes[i].says);
+        first = false;
+    }
+}
+
 static void put_notes(struct shapeproof_diff *diff, struct sp_text *text)
 {
-    size_t once = 0, state = 0, expected = 0;
+    size_t notes[KINDS] = {0}, expected = 0;
     const struct shapeproof_diff_finding *first = NULL;
     for (size_t i = 0; i < diff->finding_count; i++) {
         const struct shapeproof_diff_finding *finding = &diff->findings[i];
         if (finding->reason) expected++;
-        else if (finding->kind == SHAPEPROOF_DIFF_FINDING_STATE) state++;
-        else if (!once++) first = finding;
+        else if (!notes[finding->kind]++ && finding->kind == SHAPEPROOF_DIFF_FINDING_STORED_ONCE) first = finding;
     }
+    const size_t once = notes[SHAPEPROOF_DIFF_FINDING_STORED_ONCE], state = notes[SHAPEPROOF_DIFF_FINDING_STATE];
+    put_converted(diff, text, notes);
     if (once == 1) sp_text_printf(text, "; %s %s", first->name, first->message);
     else if (once) sp_text_printf(text, "; %zu tied ones stored once in the other", once);
     if (state)
@@ -218,7 +263,7 @@ static void put_same(struct shapeproof_diff *diff, struct sp_text *text)
     sp_text_printf(text, "all %s, ", sp_count_of(&diff->arena, diff->totals.both, "tensor"));
     sp_text_grouped(text, elements_in_both(diff));
     sp_text_puts(text, " elements");
-    if (diff->totals.data_compared && !diff->totals.data_different && !diff->totals.data_unread)
+    if (diff->totals.data_compared && !diff->totals.data_different && !diff->totals.data_unread && !diff->data_note)
         sp_text_puts(text, ", byte for byte");
     put_notes(diff, text);
 }

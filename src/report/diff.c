@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/json_write.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "report/diff.h"
 #include "report/findings.h"
@@ -297,7 +298,7 @@ static struct shapeproof_diff_group group_of_one(const struct shapeproof_diff_fi
     return (struct shapeproof_diff_group){finding->name, 1, finding};
 }
 
-/*   error    h.{0,1}.w is in A alone: F32 (2) (2 tensors) */
+/*   error    h.{0,1}.w is in A alone: F32 (2) (2 tensors); of a single tensor with its other name in B */
 static void put_diff_group(struct sp_text *text, const struct shapeproof_report_options *options,
                            const struct shapeproof_diff_group *group)
 {
@@ -306,6 +307,11 @@ static void put_diff_group(struct sp_text *text, const struct shapeproof_report_
     const size_t begin = text->length;
     sp_put_visible(text, group->name);
     sp_text_puts(text, " ");
+    if (group->count == 1 && finding->other && finding->kind != SHAPEPROOF_DIFF_FINDING_RENAMED) {
+        sp_text_puts(text, "(");
+        sp_put_visible(text, finding->other);
+        sp_text_puts(text, " in B) ");
+    }
     sp_put_visible(text, finding->message);
     if (group->count == 1 && finding->detail) sp_text_printf(text, ", %s", finding->detail);
     if (group->count > 1) sp_text_printf(text, " (%zu tensors)", group->count);
@@ -319,12 +325,19 @@ enum part {
     NOTES
 };
 
-/* Whether a finding has a line in that part. Without --all what is renamed was said above, and of state only the number
- * is said. */
+/* Whether a conversion changed the dtype: a note that nobody has to expect. */
+static bool is_converted_dtype(const struct shapeproof_diff_finding *finding)
+{
+    return finding->kind == SHAPEPROOF_DIFF_FINDING_DTYPE && finding->severity == SHAPEPROOF_SEVERITY_NOTE &&
+           !finding->reason;
+}
+
+/* Whether a finding has a line in that part. Without --all what is renamed was said above; of state and of the dtypes
+ * of a conversion only the numbers are said. */
 static bool is_shown(const struct shapeproof_diff_finding *finding, enum part part, bool all)
 {
-    const bool in_short =
-        finding->kind == SHAPEPROOF_DIFF_FINDING_RENAMED || finding->kind == SHAPEPROOF_DIFF_FINDING_STATE;
+    const bool in_short = finding->kind == SHAPEPROOF_DIFF_FINDING_RENAMED ||
+                          finding->kind == SHAPEPROOF_DIFF_FINDING_STATE || is_converted_dtype(finding);
     if (in_short && !all) return false;
     return (finding->severity == SHAPEPROOF_SEVERITY_NOTE) == (part == NOTES);
 }
@@ -380,6 +393,28 @@ static void put_state(const struct shapeproof_diff *diff, struct sp_text *text,
     }
 }
 
+/*   note     5 tensors: BF16 in A, F32 in B; a line for each pair of dtypes that a conversion changed. */
+static void put_converted_dtypes(const struct shapeproof_diff *diff, struct sp_text *text,
+                                 const struct shapeproof_report_options *options)
+{
+    struct sp_map said = {0};
+    for (size_t i = 0; i < shapeproof_diff_finding_count(diff); i++) {
+        const struct shapeproof_diff_finding *first = shapeproof_diff_finding(diff, i);
+        if (!is_converted_dtype(first) || !sp_map_add(&said, first->message, i)) continue;
+        size_t count = 0;
+        for (size_t k = i; k < shapeproof_diff_finding_count(diff); k++) {
+            const struct shapeproof_diff_finding *finding = shapeproof_diff_finding(diff, k);
+            count += is_converted_dtype(finding) && strcmp(finding->message, first->message) == 0;
+        }
+        sp_put_severity(text, options, SHAPEPROOF_SEVERITY_NOTE);
+        sp_put_count(text, count, "tensor", "tensors");
+        sp_text_puts(text, ": ");
+        sp_put_visible(text, first->message);
+        sp_text_puts(text, "\n");
+    }
+    sp_map_free(&said);
+}
+
 /* A line for each, or for each group as far as there is room for them. */
 static void put_diff_groups(const struct shapeproof_diff *diff, struct sp_text *body,
                             const struct shapeproof_report_options *options, enum part part, size_t room)
@@ -422,6 +457,7 @@ static void put_diff_findings(const struct shapeproof_diff *diff, struct sp_text
     put_diff_groups(diff, &body, options, part, taken + FEWEST < SP_MOST_LINES ? SP_MOST_LINES - taken : FEWEST);
     if (part == NOTES && !options->all) {
         put_all_expected_names(diff, &body, options);
+        put_converted_dtypes(diff, &body, options);
         put_state(diff, &body, options);
     }
     if (body.length) {

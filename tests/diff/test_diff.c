@@ -36,7 +36,7 @@ static void changed(void **state)
     expect("a F32 4", "a F32 4x1", "differs: a (4) in A, (4, 1) in B, which is the same except for dimensions of 1");
     expect("a F32 4", "a BF16 4", "differs: a F32 in A, BF16 in B");
     expect("a.0 F32 4\na.1 F32 5", "a.0 F16 4\na.1 F16 5", "differs: 2 tensors of another dtype: F32 in A, F16 in B");
-    expect("a F32 4\nb F32 1", "a F16 5", "differs: 1 tensor removed, 1 of another shape, 1 of another dtype");
+    expect("a F32 4\nb F32 1", "a F16 5", "differs: 1 tensor removed (b), 1 of another shape (a), 1 of another dtype");
     expect("h.0.w F32 2\nh.1.w F32 2\nh.2.w F32 2", "h.1.w F32 2", "differs: 2 tensors removed: h.{0,2}.w");
     expect("a F32 4", "a F32 4\nb.x F32 2\nc.y F32 3", "differs: 2 tensors added: b.x, c.y");
 }
@@ -62,7 +62,7 @@ static void renamed_and_changed(void **state)
 {
     (void)state;
     expect("module.e F32 8x2\nmodule.v F32 3\nmodule.w F32 4", "e F32 9x2\nv F32 3\nw BF16 4",
-           "differs: 1 tensor of another shape, 1 of another dtype, 3 renamed\nmodule.* -> * (3)");
+           "differs: 1 tensor of another shape (module.e), 1 of another dtype, 3 renamed\nmodule.* -> * (3)");
 }
 
 static void components(void **state)
@@ -97,11 +97,14 @@ static void joined(void **state)
            "differs: 3 tensors removed, 1 added");
     expect("h.0.q.weight F32 4x4\nh.0.k.weight F32 4x4\nh.0.v.weight F32 4x4", "g.0.qkv.weight F32 12x4",
            "differs: 3 tensors removed, 1 added");
-    expect("one.bias F32 4\ntwo.bias F32 6", "three.bias F32 10", "differs: 2 tensors removed, 1 added");
-    expect("m.one.bias F32 4\nm.two.bias F32 6", "m.three.bias F32 10", "differs: 2 tensors removed, 1 added");
+    expect("one.bias F32 4\ntwo.bias F32 6", "three.bias F32 10",
+           "differs: 2 tensors removed ({one,two}.bias), 1 added (three.bias)");
+    expect("m.one.bias F32 4\nm.two.bias F32 6", "m.three.bias F32 10",
+           "differs: 2 tensors removed (m.{one,two}.bias), 1 added (m.three.bias)");
     expect("m.one.bias F32 4\nm.two.bias F32 6\nm.one.weight F32 4x2\nm.two.weight F32 6x2",
            "m.three.bias F32 10\nm.three.weight F32 10x2", "differs: 2 tensors fused in B: m.three = one + two");
-    expect("e.0.up.weight F32 8x4\ne.2.up.weight F32 8x4", "e.up F32 2x8x4", "differs: 2 tensors removed, 1 added");
+    expect("e.0.up.weight F32 8x4\ne.2.up.weight F32 8x4", "e.up F32 2x8x4",
+           "differs: 2 tensors removed (e.{0,2}.up.weight), 1 added (e.up)");
 }
 
 static void spellings(void **state)
@@ -127,12 +130,14 @@ static void spellings(void **state)
 static void not_claimed(void **state)
 {
     (void)state;
-    expect("a.gamma F32 2\na.kernel F32 2", "a.weight F32 2", "differs: 2 tensors removed, 1 added");
-    expect("x.q F32 2x2", "y.completely.different F32 2x2", "differs: 1 tensor removed, 1 added");
-    expect("t.a.q F32 4x4\nt.a.r F32 4x4", "t.a.s F32 4x4", "differs: 2 tensors removed, 1 added");
-    expect("a.kernel F32 4x3", "a.weight F32 5x3", "differs: 1 tensor removed, 1 added");
+    expect("a.gamma F32 2\na.kernel F32 2", "a.weight F32 2",
+           "differs: 2 tensors removed (a.{gamma,kernel}), 1 added (a.weight)");
+    expect("x.q F32 2x2", "y.completely.different F32 2x2",
+           "differs: 1 tensor removed (x.q), 1 added (y.completely.different)");
+    expect("t.a.q F32 4x4\nt.a.r F32 4x4", "t.a.s F32 4x4", "differs: 2 tensors removed (t.a.{q,r}), 1 added (t.a.s)");
+    expect("a.kernel F32 4x3", "a.weight F32 5x3", "differs: 1 tensor removed (a.kernel), 1 added (a.weight)");
     expect("c/vars/0 F32 3x8\nc/vars/1 F32 2x8", "c.weight F32 8x3\nc.bias F32 8",
-           "differs: 1 tensor removed, 1 added, 1 renamed\n*/* -> *.* (1)\n*vars/0 -> *weight, transposed (1)");
+           "differs: 1 tensor removed (a.kernel), 1 added (a.weight), 1 renamed\n*/* -> *.* (1)\n*vars/0 -> *weight, transposed (1)");
 }
 
 /* ---- ties ---- */
@@ -355,7 +360,7 @@ static void large_transposed_matrix(void **state)
     free(summary);
     write_matrix(b, 7000, 5000, 0);
     summary = diff_files(a, b);
-    assert_string_equal(summary, "1 tensor transposed, 1 with other data");
+    assert_string_equal(summary, "1 tensor transposed (w), 1 with other data");
     free(summary);
     unlink(a);
     unlink(b);

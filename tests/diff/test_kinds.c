@@ -166,7 +166,37 @@ static void fused(void **state)
            "differs: l.0.attn.qkv_proj.weight is one in B and 3 in A: attn.qkv_proj = q_proj + k_proj + v_proj");
     expect("l.0.attn.qkv_proj.weight F32 16x8\nn F32 8",
            "l.0.attn.q_proj.weight F32 8x8\nl.0.attn.k_proj.weight F32 4x8\nl.0.attn.v_proj.weight F32 4x8\nn F32 9",
-           "differs: 1 tensor split in B: attn.qkv_proj = q_proj + k_proj + v_proj; 1 tensor of another shape");
+           "differs: 1 tensor split in B: attn.qkv_proj = q_proj + k_proj + v_proj; 1 tensor of another shape (n)");
+}
+
+/* ---- conversions to GGUF ---- */
+
+#define ORIGINAL                                                                                                       \
+    "model.embed_tokens.weight BF16 8x4\nmodel.layers.0.input_layernorm.weight BF16 4\n"                               \
+    "model.layers.0.self_attn.q_proj.weight BF16 4x4\nmodel.layers.0.self_attn.k_proj.weight BF16 4x4\n"               \
+    "model.layers.0.mlp.down_proj.weight BF16 4x6\n"
+
+static void right_conversion_is_the_same(void **state)
+{
+    (void)state;
+    expect(
+        ORIGINAL "model.layers.0.self_attn.rotary_emb.inv_freq F32 2",
+        "format gguf\ntoken_embd.weight BF16 8x4\nblk.0.attn_norm.weight F32 4\nblk.0.attn_q.weight BF16 4x4\n"
+        "blk.0.attn_k.weight BF16 4x4\nblk.0.ffn_down.weight BF16 4x6\nrope_freqs.weight F32 2",
+        "same: all 5 tensors, 92 elements; the conversion to GGUF: 5 tensors renamed, 1 only in A, 1 only in B, 1 of "
+        "another dtype\nnames of transformers -> names of llama.cpp (5)\nmodel.* -> * (5)");
+}
+
+/* A tensor that the converter does not leave out, and shapes that it does not make. */
+static void wrong_conversion_differs(void **state)
+{
+    (void)state;
+    expect(ORIGINAL "lm_head.weight BF16 8x4",
+           "format gguf\ntoken_embd.weight BF16 8x4\nblk.0.attn_norm.weight F32 4\nblk.0.attn_q.weight BF16 4x4\n"
+           "blk.0.attn_k.weight BF16 4x3\nblk.0.ffn_down.weight BF16 6x4",
+           "differs: 1 tensor removed (lm_head.weight), 1 of another shape (model.layers.0.self_attn.k_proj.weight), 1 "
+           "transposed (model.layers.0.mlp.down_proj.weight)\nnames of transformers -> names of llama.cpp (5)\n"
+           "model.* -> * (5)");
 }
 
 int main(void)
@@ -184,6 +214,8 @@ int main(void)
         cmocka_unit_test(few_other_sizes),
         cmocka_unit_test(nothing_in_common),
         cmocka_unit_test(fused),
+        cmocka_unit_test(right_conversion_is_the_same),
+        cmocka_unit_test(wrong_conversion_differs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
