@@ -13,8 +13,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/natural.h"
 #include "breakdown/keys.h"
-#include "names/natural.h"
 #include "shapeproof/breakdown.h"
 #include "shapeproof/verify.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* strverscmp */
+#define _GNU_SOURCE /* openat, fdopendir */
 #include "read/directory.h"
 
 #include <dirent.h>
@@ -10,6 +10,7 @@
 
 #include "base/chars.h"
 #include "base/names.h"
+#include "base/natural.h"
 #include "base/shard_name.h"
 #include "read/dcp/folder.h"
 #include "read/index.h"
@@ -83,7 +84,7 @@ struct listing {
 
 static int compare_shard_names(const void *left, const void *right)
 {
-    return strverscmp(*(const char *const *)left, *(const char *const *)right);
+    return sp_compare_natural(*(const char *const *)left, *(const char *const *)right);
 }
 
 static void note_metadata(struct listing *listing, const char *name)

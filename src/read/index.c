@@ -6,7 +6,6 @@
  *
  * Shard names are a stranger's text: only a plain file name is followed, and only within the index's own directory.
  * Symbolic links there are followed, since download caches consist of them. */
-#define _GNU_SOURCE /* strverscmp */
 #include "read/index.h"
 
 #include <inttypes.h>
@@ -16,6 +15,7 @@
 #include "base/checked.h"
 #include "base/json_scan.h"
 #include "base/names.h"
+#include "base/natural.h"
 
 enum { MAX_INDEX = 256 << 20, MAX_SHARDS = 10000 };
 
@@ -144,7 +144,7 @@ bool sp_is_plain_name(const char *name)
 
 static int compare_shards(const void *left, const void *right)
 {
-    return strverscmp(((const struct sp_shard *)left)->name, ((const struct sp_shard *)right)->name);
+    return sp_compare_natural(((const struct sp_shard *)left)->name, ((const struct sp_shard *)right)->name);
 }
 
 /* `number` is the place of the shard among those found so far. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* O_DIRECTORY, O_CLOEXEC, faccessat, strverscmp */
+#define _GNU_SOURCE /* O_DIRECTORY, O_CLOEXEC, faccessat */
 #include "read/subfolders.h"
 
 #include <dirent.h>
@@ -10,6 +10,7 @@
 
 #include "base/chars.h"
 #include "base/names.h"
+#include "base/natural.h"
 #include "base/text.h"
 #include "read/directory.h"
 #include "read/folder.h"
@@ -227,7 +228,7 @@ struct search {
 /* Numbers by their values: checkpoint-500 before checkpoint-1000. */
 static int compare_paths(const void *left, const void *right)
 {
-    return strverscmp(*(const char *const *)left, *(const char *const *)right);
+    return sp_compare_natural(*(const char *const *)left, *(const char *const *)right);
 }
 
 /* The names in a directory, sorted; none when it cannot be read. */

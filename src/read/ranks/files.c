@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* strverscmp */
+#define _GNU_SOURCE /* openat, fdopendir */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/chars.h"
+#include "base/natural.h"
 #include "read/ranks/ranks.h"
 
 const struct sp_format sp_format_deepspeed = {"deepspeed", 0};
@@ -178,12 +179,12 @@ static int compare_rank_files(const void *left, const void *right)
     if (a->stage != b->stage) return a->stage < b->stage ? -1 : 1;
     if (a->expert != b->expert) return a->expert < b->expert ? -1 : 1;
     if (a->tensor != b->tensor) return a->tensor < b->tensor ? -1 : 1;
-    return strverscmp(a->path, b->path);
+    return sp_compare_natural(a->path, b->path);
 }
 
 static int compare_names(const void *left, const void *right)
 {
-    return strverscmp(*(const char *const *)left, *(const char *const *)right);
+    return sp_compare_natural(*(const char *const *)left, *(const char *const *)right);
 }
 
 bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_error *error)

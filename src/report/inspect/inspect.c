@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "names/natural.h"
+#include "base/natural.h"
 #include "report/html/html.h"
 
 const struct shapeproof_tensor *sp_inspect_tensor(const struct sp_inspect *inspect, size_t i)

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/checked.h"
 #include "base/map.h"
-#include "names/natural.h"
+#include "base/natural.h"
 #include "report/inspect/inspect.h"
 
 /* ---- names as a tree ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "names/natural.h"
+#include "base/natural.h"
 
 #include <stddef.h>
 #include <string.h>
