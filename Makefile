@@ -6,6 +6,9 @@ DESTDIR ?=
 BUILD   ?= build
 MODE    ?= release
 OBJ     := $(BUILD)/$(MODE)
+# PORTABLE=yes: nothing but POSIX, and no libseccomp (docs/install.md). SYSTEM is a file of src/base/system.
+PORTABLE ?= no
+SYSTEM   := $(if $(filter yes,$(PORTABLE)),posix,linux)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -13,7 +16,7 @@ OBJ     := $(BUILD)/$(MODE)
 
 # ---- flags ------------------------------------------------------------------------------------------------------
 HDF5 := $(if $(shell pkg-config --exists hdf5 2>/dev/null || echo no),hdf5-serial,hdf5)
-PKGS := libzip zlib libcjson yaml-0.1 $(HDF5) libseccomp
+PKGS := libzip zlib libcjson yaml-0.1 $(HDF5) $(if $(filter linux,$(SYSTEM)),libseccomp)
 DEPS_CPPFLAGS := $(shell pkg-config --cflags $(PKGS) libcurl 2>/dev/null)
 DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null && pkg-config --exists libcurl && echo -lm -ldl)
 
@@ -37,7 +40,8 @@ say = $(if $(V),,@echo '  $(1)'; )
 HEADERS := $(sort $(wildcard include/shapeproof/*.h))
 TABLES  := $(shell find src/tables -name '*.shapes' | awk -F/ '{ print $$NF, $$0 }' | LC_ALL=C sort | cut -d' ' -f2)
 MODELS  := $(sort $(wildcard src/models/*.json))
-LIB_SRC := $(sort $(shell find src -name '*.c' ! -path 'src/cli/*' ! -path 'src/tables/*'))
+SYSTEMS := $(filter-out src/base/system/$(SYSTEM).c,$(wildcard src/base/system/*.c))
+LIB_SRC := $(filter-out $(SYSTEMS),$(sort $(shell find src -name '*.c' ! -path 'src/cli/*' ! -path 'src/tables/*')))
 CLI_SRC := $(sort $(shell find src/cli -name '*.c' 2>/dev/null))
 PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o
 LIB_OBJ := $(PRE_OBJ) $(OBJ)/gen/index.o

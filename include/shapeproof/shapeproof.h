@@ -63,6 +63,9 @@ extern "C" {
 
 /* The version of the library that is linked, "MAJOR.MINOR.PATCH". Static. */
 SHAPEPROOF_API const char *shapeproof_version(void);
+/* Whether it is a portable build (make PORTABLE=yes): one for POSIX alone, which has no sandbox. The processes that run
+ * libhdf5 and libcurl are then confined by limits of memory, time and open files alone. */
+SHAPEPROOF_API bool shapeproof_is_portable(void);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#define _DEFAULT_SOURCE
 #include "base/arena.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 struct sp_arena_block {
     struct sp_arena_block *next;
@@ -131,13 +128,6 @@ void *sp_realloc(void *memory, size_t count, size_t size)
     void *moved = realloc(memory, total ? total : 1);
     if (!moved) abort();
     return moved;
-}
-
-void sp_give_back(void *memory, size_t size)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = ((uintptr_t)memory + size) / page * page;
-    const uintptr_t begin = round_up((uintptr_t)memory, page);
-    if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED); /* it is no harm when that fails */
 }
 
 void *sp_room(void *items, size_t *capacity, size_t size)

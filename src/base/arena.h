@@ -28,8 +28,6 @@ void sp_arena_free(struct sp_arena *arena);
 
 /* Heap memory with the same promise (never NULL), for growing arrays; free() it. */
 void *sp_realloc(void *memory, size_t count, size_t size);
-/* The bytes are not read again, though they are not freed yet: the system may have the pages that lie within. */
-void sp_give_back(void *memory, size_t size);
 
 /* Make room for one more element in a growing array of `count` elements: GROW(items, count, capacity). */
 #define SP_GROW(items, count, capacity)                                                                                \

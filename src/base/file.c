@@ -5,11 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/memfd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -49,8 +47,6 @@ bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, 
     const uint64_t left = file->size - offset;
     return file->source->fill(file->source, file->base + offset, length < left ? length : left, error);
 }
-
-int sp_file_in_memory(const char *name) { return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC); }
 
 bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length,
                   struct shapeproof_error *error)

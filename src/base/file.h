@@ -32,9 +32,6 @@ struct sp_file {
 /* Opens `path` (relative to `directory_fd`, or AT_FDCWD) and insists on a regular file: a FIFO or device never blocks.
  */
 bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, struct shapeproof_error *error);
-/* The descriptor of an empty file in memory, which others see under that name; -1 with errno. It is memfd_create, which
- * glibc has only from 2.27 on, as a system call. */
-int sp_file_in_memory(const char *name);
 /* Reads exactly `length` bytes at `offset`, which counts from `base`. False with an error: SHAPEPROOF_KIND_MALFORMED
  * when the file ends before, SHAPEPROOF_KIND_IO when reading fails. */
 bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length,

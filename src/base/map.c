@@ -6,10 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <time.h>
 
 #include "base/arena.h"
+#include "base/system/system.h"
 
 struct sp_map_entry {
     const char *key;
@@ -24,15 +23,8 @@ enum { LEAST_SLOTS = 64, MOST_SLOTS = 1 << 30 };
 
 static size_t room_of(size_t slots) { return slots / 4 * 3; }
 
-/* Of what the kernel gives each process that is random; another one for each map. Without a system call: there are
- * many small maps. */
-static uint64_t new_seed(const struct sp_map *map)
-{
-    const void *secret = (const void *)(uintptr_t)getauxval(AT_RANDOM);
-    uint64_t seed = (uint64_t)time(NULL);
-    if (secret) memcpy(&seed, secret, sizeof seed);
-    return seed ^ (uint64_t)(uintptr_t)map;
-}
+/* Another one for each map. */
+static uint64_t new_seed(const struct sp_map *map) { return sp_system_random() ^ (uint64_t)(uintptr_t)map; }
 
 /* Both halves of the product with a secret factor: no choice of words cancels out for every seed. */
 static uint64_t mix(uint64_t seed, uint64_t hash, uint64_t word)

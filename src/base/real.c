@@ -5,6 +5,9 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#if __has_include(<xlocale.h>)
+#include <xlocale.h> /* macOS has here what POSIX has in locale.h */
+#endif
 
 /* The thread's locale is C between enter and leave. If there is no memory for a locale, that of the host stays. */
 struct c_locale {

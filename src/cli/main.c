@@ -70,6 +70,13 @@ static int show_checkpoint(int count, char **words)
     return count == 1 ? run_command(inspect, 2, with_tree) : run_command(inspect, count, words);
 }
 
+static void print_version(void)
+{
+    printf("shapeproof %s\n", shapeproof_version());
+    if (shapeproof_is_portable())
+        puts("portable build: no sandbox for libhdf5 and libcurl, only limits of memory, time and open files");
+}
+
 /* The first word is a command or a checkpoint, or asks for help or the version. */
 static int dispatch_command(int argc, char **argv)
 {
@@ -81,8 +88,7 @@ static int dispatch_command(int argc, char **argv)
     const struct cli_command *command = cli_command_named(first);
     if (command) return run_command(command, argc - 2, argv + 2);
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) cli_print_help(stdout);
-    else if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0)
-        printf("shapeproof %s\n", shapeproof_version());
+    else if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) print_version();
     else if (is_checkpoint(first)) return show_checkpoint(argc - 1, argv + 1);
     else if (first[0] == '-')
         return cli_usage_error("shapeproof COMMAND [OPTION]...", "expected a command in front of '%s'", first);

@@ -7,17 +7,16 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/process/child.h"
+#include "base/system/signals.h"
+#include "base/system/system.h"
 #include "base/text.h"
 
 enum { STEP = 1 << 16, MOST_OUTPUT = 1 << 28 };
@@ -36,37 +35,37 @@ struct slot {
 struct run {
     struct sp_pool *pool;
     struct slot slots[SP_POOL_JOBS];
-    size_t busy;     /* slots that are not free */
-    size_t next;     /* the task that begins next */
-    pid_t host;      /* the process of the pool */
-    int signals;     /* the descriptor from which the signals that end the run are read */
-    sigset_t ending; /* these signals */
-    sigset_t before; /* the signal mask of the host before the run */
+    size_t busy;              /* slots that are not free */
+    size_t next;              /* the task that begins next */
+    pid_t host;               /* the process of the pool */
+    struct sp_signals ending; /* the signals that end the run */
+    sigset_t before;          /* the signal mask of the host before the run */
     struct shapeproof_error *error;
 };
 
 /* ---- signals ---- */
 
 /* Those that end a run. One that is ignored, as under nohup, stays so. */
-static void gather_ending_signals(sigset_t *ending)
+static void gather_ending_signals(struct sp_signals *ending)
 {
     static const int candidates[] = {SIGINT, SIGTERM, SIGHUP};
-    sigemptyset(ending);
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         struct sigaction action;
         if (sigaction(candidates[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            sigaddset(ending, candidates[i]);
+            ending->numbers[ending->count++] = candidates[i];
     }
 }
 
-/* Blocks the signals that end the run and opens a descriptor to read them from. So no handler is needed, and no signal
- * can come between a look at the tasks and the wait for them. */
+/* Blocks the signals that end the run, so that they are waited for with the tasks. So no handler is needed, and no
+ * signal can come between a look at the tasks and the wait for them. */
 static bool hold_signals(struct run *run)
 {
+    sigset_t set;
     gather_ending_signals(&run->ending);
-    sigprocmask(SIG_BLOCK, &run->ending, &run->before);
-    run->signals = signalfd(-1, &run->ending, SFD_NONBLOCK | SFD_CLOEXEC);
-    if (run->signals >= 0) return true;
+    sigemptyset(&set);
+    for (size_t i = 0; i < run->ending.count; i++) sigaddset(&set, run->ending.numbers[i]);
+    sigprocmask(SIG_BLOCK, &set, &run->before);
+    if (sp_signals_open(&run->ending)) return true;
     const int why = errno;
     sigprocmask(SIG_SETMASK, &run->before, NULL);
     return sp_fail(run->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "signalfd: %s", strerror(why));
@@ -74,16 +73,8 @@ static bool hold_signals(struct run *run)
 
 static void release_signals(struct run *run)
 {
-    close(run->signals);
+    sp_signals_close(&run->ending);
     sigprocmask(SIG_SETMASK, &run->before, NULL);
-}
-
-/* Whether a signal has come that ends the run. */
-static bool is_interrupted(struct run *run)
-{
-    struct signalfd_siginfo info;
-    if (read(run->signals, &info, sizeof info) == (ssize_t)sizeof info) run->pool->interrupted = (int)info.ssi_signo;
-    return run->pool->interrupted != 0;
 }
 
 /* ---- processes ---- */
@@ -94,10 +85,10 @@ static void be_task(const struct run *run, size_t task, int to)
 {
     const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* else it would hold the lock on the results of a host that was killed */
+    sp_system_end_with_parent(); /* else it would hold the lock on the results of a host that was killed */
     if (getppid() != run->host) _exit(SHAPEPROOF_ERR_FILE);
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0) _exit(SHAPEPROOF_ERR_FILE);
-    close(run->signals);
+    sp_signals_close(&run->ending);
     sigprocmask(SIG_SETMASK, &run->before, NULL);
     _exit(run->pool->work(run->pool->host, task));
 }
@@ -221,17 +212,16 @@ static bool wait_for_some(struct run *run)
     struct pollfd polled[SP_POOL_JOBS + 1];
     struct slot *slots[SP_POOL_JOBS + 1] = {NULL};
     nfds_t count = 0;
-    polled[count++] = (struct pollfd){.fd = run->signals, .events = POLLIN};
     for (size_t i = 0; i < run->pool->jobs; i++)
         if (run->slots[i].pid) {
             slots[count] = &run->slots[i];
             polled[count++] = (struct pollfd){.fd = run->slots[i].from, .events = POLLIN};
         }
-    if (poll(polled, count, end_late_tasks(run)) < 0)
+    if (sp_signals_poll(&run->ending, polled, count, end_late_tasks(run), &run->pool->interrupted) < 0)
         return errno == EINTR ||
                sp_fail(run->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "poll: %s", strerror(errno));
-    if (is_interrupted(run)) return false;
-    for (nfds_t i = 1; i < count; i++)
+    if (run->pool->interrupted) return false;
+    for (nfds_t i = 0; i < count; i++)
         if (polled[i].revents && !read_output(slots[i]) && !finish_task(run, slots[i])) return false;
     return true;
 }
@@ -251,7 +241,6 @@ bool sp_pool_run(struct sp_pool *pool, struct shapeproof_error *error)
 
 unsigned sp_pool_processors(void)
 {
-    cpu_set_t set;
-    const int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count < 1 ? 1 : count > SP_POOL_JOBS ? SP_POOL_JOBS : (unsigned)count;
+    const unsigned count = sp_system_processors();
+    return count > SP_POOL_JOBS ? SP_POOL_JOBS : count;
 }

@@ -8,7 +8,7 @@
 /* Of a child that was just forked: closes all that was the host's, but `keep`, and forgets its signal handlers. */
 void sp_confine_begin(int keep);
 /* Once the library is loaded: no other program, no file written, no file of the user's read, nothing of other
- * processes. */
+ * processes. Where the system cannot confine a process (sp_system_confines), only the limits hold: no file written. */
 bool sp_confine_finish(void);
 
 #endif

@@ -6,7 +6,7 @@
 
 bool sp_curl_load(struct sp_curl *curl)
 {
-    static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
+    static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.4.dylib"};
     void *library = NULL, *function;
     for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);

@@ -297,7 +297,7 @@ bool sp_cached_file_save(const struct sp_cached_file *file, const struct sp_spar
 {
     struct sp_text text = {0};
     /* Else a power cut could leave a state that says of holes that they are bytes. */
-    if (fdatasync(file->fd) != 0) return fail_cache(file->name, error);
+    if (fsync(file->fd) != 0) return fail_cache(file->name, error);
     sp_text_printf(&text, "%setag %s\nsize %" PRIu64 "\n", magic, file->etag, file->size);
     for (size_t i = 0; i < file->spans.count; i++)
         sp_text_printf(&text, "has %" PRIu64 " %" PRIu64 "\n", file->spans.items[i].begin, file->spans.items[i].end);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/process/child.h"
+#include "base/system/system.h"
 #include "net/child.h"
 #include "net/confine.h"
 
@@ -107,7 +108,7 @@ static bool judge_status(int status, struct shapeproof_error *error)
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_UNCONFINED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
-                       "the sandbox for libcurl could not be set up (seccomp, rlimits)");
+                       "the sandbox for libcurl could not be set up (%s)", sp_system_sandbox);
     if (WIFSIGNALED(status))
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
                        "the process that fetches died of signal %d", WTERMSIG(status));

@@ -11,6 +11,7 @@
 
 #include "base/chars.h"
 #include "base/names.h"
+#include "base/system/system.h"
 #include "read/nested.h"
 #include "read/reader.h"
 #include "read/tar/archive.h"
@@ -83,7 +84,7 @@ static bool inflate_into_memory(struct sp_zip *zip, size_t index, uint64_t *infl
     *inflated += sp_zip_entry(zip, index)->size < MAX_MEMBER ? sp_zip_entry(zip, index)->size : MAX_MEMBER;
     char *bytes = sp_zip_read(zip, index, MAX_MEMBER, &length, error);
     if (!bytes) return false;
-    inner->fd = sp_file_in_memory("member");
+    inner->fd = sp_system_unnamed_file("member");
     inner->size = length;
     const bool ok = inner->fd >= 0 && write(inner->fd, bytes, length) == (ssize_t)length;
     free(bytes);

@@ -11,6 +11,7 @@ cd "${1:-.}"
 rules='
 include/                -            -
 src/base/               base         -
+src/base/system/linux   linux        base
 src/model/              model        base
 src/math/               math         base
 src/read/               read  read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h read/numpy/npz.h model base
@@ -73,6 +74,14 @@ zlib.h                  read/gzip
 hdf5.h                  libhdf5
 yaml.h                  config
 curl/curl.h             net
+seccomp.h               linux
+linux/landlock.h        linux
+linux/memfd.h           linux
+sched.h                 linux
+sys/auxv.h              linux
+sys/prctl.h             linux
+sys/signalfd.h          linux
+sys/syscall.h           linux
 '
 
 find src include -name '*.[ch]' | sort | xargs awk -v rules="$rules" -v foreign="$foreign" '

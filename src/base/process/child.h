@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Child processes: starting one with a pipe, waiting for its end, and, of one that is to run a library on hostile
- * bytes, taking away what it could do harm with. */
+ * bytes, taking away what it has of the host. What system calls it may make: base/system/system.h. */
 #ifndef SP_BASE_PROCESS_CHILD_H
 #define SP_BASE_PROCESS_CHILD_H
 
@@ -50,16 +50,5 @@ enum { SP_CHILD_UNPREPARED = 71, SP_CHILD_UNCONFINED = 72 };
 void sp_child_isolate(const int *keep, size_t count);
 /* Of a resource of setrlimit, or as much as the host has of it, if that is less. */
 bool sp_child_limit(int resource, uint64_t soft, uint64_t hard);
-
-/* System calls that a child may make besides what every one needs: memory that is not executed, locks, reading what is
- * open, its own end. All others fail with EPERM, so that a library sees a refusal and can say what it wanted. */
-struct sp_system_calls {
-    const int *calls; /* whatever their arguments */
-    size_t count;
-    int out;                      /* the only descriptor that it may write to; -1: see `calls` */
-    bool (*allow)(void *context); /* more rules, for a scmp_filter_ctx; NULL: none */
-};
-
-bool sp_child_confine(const struct sp_system_calls *allowed);
 
 #endif

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
+#include "base/system/system.h"
 
 enum { PIECE = 64 << 10, GZIP_WINDOW = 15 + 16 /* the largest, and gzip's own head and trailer */ };
 
@@ -104,7 +105,7 @@ bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint6
     memset(g, 0, sizeof *g);
     g->file = file;
     g->error = error;
-    g->fd = sp_file_in_memory("inflated");
+    g->fd = sp_system_unnamed_file("inflated");
     bool ok = g->fd >= 0 ||
               sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate into: %s", strerror(errno));
     ok = ok && inflate_all(g);

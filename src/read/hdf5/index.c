@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/system/system.h"
 #include "read/hdf5/attributes.h"
 #include "read/hdf5/keras.h"
 #include "read/hdf5/sandbox.h"
@@ -290,6 +291,9 @@ bool sp_h5_index(struct sp_h5_source *source, uint32_t file_index, struct shapep
     char *bytes;
     size_t length;
     if (!sp_sandbox_run(&job, &bytes, &length, error)) return false;
+    if (!sp_system_confines)
+        sp_inventory_warn(inventory, "the HDF5 library read it without a sandbox: a portable build has only limits of "
+                                     "memory, time and open files");
     struct decoder d = {.in = sp_cursor_of(bytes, length),
                         .source = source,
                         .contents = {.inventory = inventory, .first = inventory->count},

@@ -4,50 +4,37 @@
 #include "read/hdf5/sandbox.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/process/child.h"
+#include "base/system/system.h"
 
 /* ---- the child ---- */
 
-/* Bytes of address space in use: a host may have mapped far more than the limit before us. */
-static uint64_t address_space(void)
-{
-    unsigned long pages = 0;
-    FILE *statm = fopen("/proc/self/statm", "re");
-    if (!statm) return 0;
-    if (fscanf(statm, "%lu", &pages) != 1) pages = 0;
-    fclose(statm);
-    return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
+/* A system that cannot confine a child may have no limit of memory either (macOS). */
 static bool set_limits(void)
 {
     enum { MOST_SECONDS = SP_SANDBOX_CPU_SECONDS + SP_SANDBOX_OUTPUT_MIB * 1024 / SP_SANDBOX_PROGRESS_KIB };
-    const uint64_t memory = address_space() + ((uint64_t)SP_SANDBOX_MEMORY_MIB << 20);
-    return sp_child_limit(RLIMIT_AS, memory, memory) && sp_child_limit(RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS + 1) &&
-           sp_child_limit(RLIMIT_CORE, 0, 0) && sp_child_limit(RLIMIT_FSIZE, 0, 0) &&
-           sp_child_limit(RLIMIT_NOFILE, 0, 0);
+    const uint64_t memory = sp_system_address_space() + ((uint64_t)SP_SANDBOX_MEMORY_MIB << 20);
+    return (sp_child_limit(RLIMIT_AS, memory, memory) || !sp_system_confines) &&
+           sp_child_limit(RLIMIT_CPU, MOST_SECONDS, MOST_SECONDS + 1) && sp_child_limit(RLIMIT_CORE, 0, 0) &&
+           sp_child_limit(RLIMIT_FSIZE, 0, 0) && sp_child_limit(RLIMIT_NOFILE, 0, 0);
 }
 
 static void run_child(const void *context, int out)
 {
     const struct sp_sandbox_job *job = context;
     const int keep[] = {out, job->keep_fd};
-    const struct sp_system_calls allowed = {.out = out};
     sp_child_isolate(keep, sizeof keep / sizeof *keep);
     if (!job->prepare(job->context)) _exit(SP_CHILD_UNPREPARED);
-    if (!set_limits() || !sp_child_confine(&allowed)) _exit(SP_CHILD_UNCONFINED);
+    if (!set_limits() || !sp_system_confine(SP_CONFINED_TO_READING, out)) _exit(SP_CHILD_UNCONFINED);
     job->run(job->context, out);
 }
 
@@ -76,12 +63,8 @@ static bool take_output(struct collector *c)
 /* Whether the child has had more processor time than its results are worth; the limit of the system comes later. */
 static bool is_too_slow(const struct collector *c)
 {
-    clockid_t clock;
-    struct timespec used;
     const uint64_t allowed = SP_SANDBOX_CPU_SECONDS + (uint64_t)(c->length / ((size_t)SP_SANDBOX_PROGRESS_KIB << 10));
-    if (c->child.reaped || clock_getcpuclockid(c->child.pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
-        return false;
-    return (uint64_t)used.tv_sec >= allowed;
+    return !c->child.reaped && sp_system_seconds_used(c->child.pid) >= allowed;
 }
 
 static bool fail_slow(const struct collector *c, struct shapeproof_error *error)
@@ -153,8 +136,8 @@ static bool judge_child(const struct collector *c, struct shapeproof_error *erro
     if (WEXITSTATUS(c->child.status) == SP_CHILD_UNPREPARED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s could not be started", library);
     if (WEXITSTATUS(c->child.status) == SP_CHILD_UNCONFINED)
-        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
-                       "the sandbox for %s could not be set up (seccomp, rlimits)", library);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "the sandbox for %s could not be set up (%s)",
+                       library, sp_system_sandbox);
     return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
                    "%s ended with status %d on this file: corrupt or malicious", library, WEXITSTATUS(c->child.status));
 }

@@ -15,6 +15,7 @@
 #include "base/cursor.h"
 #include "base/json_scan.h"
 #include "base/names.h"
+#include "base/system/system.h"
 #include "model/inventory.h"
 #include "read/reader.h"
 
@@ -236,7 +237,7 @@ static bool scan_metadata(struct scan *scan)
 static void give_back_text(struct scan *scan)
 {
     if (scan->json.offset - scan->given_back < GIVE_BACK) return;
-    sp_give_back(scan->json.text + scan->given_back, scan->json.offset - scan->given_back);
+    sp_system_give_back(scan->json.text + scan->given_back, scan->json.offset - scan->given_back);
     scan->given_back = scan->json.offset;
 }
 
