@@ -366,9 +366,7 @@ static const struct {
 
 enum sp_color sp_claim_color(enum shapeproof_claim_answer answer) { return answers[answer].color; }
 
-/* A figure without a formula, "total rounds to 350M", is judged at the defaults of the table: that it is wrong there
- * says nothing of other values. */
-static bool says_something_in_general(const struct shapeproof_verified_claim *claim)
+bool sp_claim_is_judged_in_general(const struct shapeproof_verified_claim *claim)
 {
     return claim->formula.denominator || claim->proof->verdict == SHAPEPROOF_PROVED;
 }
@@ -412,7 +410,7 @@ static void put_numbers(struct sp_text *text, const struct shapeproof_verified_c
     if (claim->predicted.denominator) {
         sp_text_puts(text, "table ");
         sp_put_fraction(text, claim->predicted);
-        if (says_something_in_general(claim)) put_verdict(text, claim);
+        if (sp_claim_is_judged_in_general(claim)) put_verdict(text, claim);
         if (claim->stored.denominator) sp_text_puts(text, ", ");
     }
     if (claim->stored.denominator) {

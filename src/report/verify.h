@@ -18,6 +18,9 @@ void sp_put_claims(struct sp_text *text, const struct shapeproof_verification *v
 /* Whether a claim is listed: those that fail or cannot be told, and those that hold; errata, and what is about other
  * models, only with `all`. */
 bool sp_claim_is_shown(const struct shapeproof_verified_claim *claim, bool all);
+/* Whether the verdict on the table says something of all hyper-parameters. A figure without a formula, "total rounds to
+ * 350M", is judged at the defaults of the table: that it is wrong there says nothing of other values. */
+bool sp_claim_is_judged_in_general(const struct shapeproof_verified_claim *claim);
 enum sp_color sp_claim_color(enum shapeproof_claim_answer answer);
 /* "+928", "-96" */
 void sp_put_signed(struct sp_text *text, int64_t number);

@@ -138,7 +138,7 @@ static void put_known(struct sp_text *cell, struct shapeproof_fraction value)
 /* Where a claim holds in general: "proved", "proved when H = 4*E". */
 static void put_general_verdict(struct sp_text *cell, const struct shapeproof_verified_claim *claim)
 {
-    if (!claim->predicted.denominator) return;
+    if (!claim->predicted.denominator || !sp_claim_is_judged_in_general(claim)) return;
     if (!claim->premises) sp_text_puts(cell, shapeproof_verdict_on_claim_name(claim->proof->verdict));
     else if (!*claim->premises) sp_text_puts(cell, "proved for this configuration");
     else {
