@@ -18,15 +18,17 @@ hostile='{"<script>alert(1)</script>.w": {"dtype": "U8", "shape": [1], "data_off
 "\"><svg onload=alert(3)>&lt;'"'"'": {"dtype": "U8", "shape": [1], "data_offsets": [3, 4]},
 "__proto__.constructor.3": {"dtype": "U8", "shape": [1], "data_offsets": [4, 5]}}'
 make_safetensors "$hostile" 5 >"$work/hostile.safetensors"
-${CC:-cc} -O1 -o "$work/make" tests/bench/make_safetensors.c && "$work/make" moe "$work/moe.safetensors" || exit 1
-cp "$work/hostile.safetensors" "$work/other.safetensors"
+${CC:-cc} -O1 -o "$work/make" tests/bench/make_safetensors.c && "$work/make" moe "$work/moe.safetensors" &&
+    "$work/make" unlike "$work/unlike.safetensors" || exit 1
 
 shapeproof inspect "$work/hostile.safetensors" --format html -o "$work/hostile.html"
 shapeproof inspect "$work/moe.safetensors" --format html -o "$work/moe.html"
+shapeproof inspect "$work/unlike.safetensors" --format html -o "$work/unlike.html"
 shapeproof diff "$work/moe.safetensors" "$work/hostile.safetensors" --format html -o "$work/diff.html"
 shapeproof check fixtures/models/odd-gpt2 --format html -o "$work/check.html"
 shapeproof prove --checkpoint fixtures/models/odd-gpt2 --claim 'total = V*d' --format html -o "$work/prove.html"
 
+expect '100,000 names without a pattern take less than 2 MB' smaller "$work/unlike.html" 2000000
 expect '46,080 tensors take less than 200 kB' smaller "$work/moe.html" 200000
 expect 'a diff of them takes less than 300 kB' smaller "$work/diff.html" 300000
 
@@ -71,6 +73,12 @@ expect 'moe: the console is silent' is_silent
 expect 'moe: the search finds the three matrices of an expert' has '<p>3 tensors, '
 expect 'moe: one of them' has '<code>model.layers.7.mlp.experts.255.down_proj.weight</code>'
 expect 'moe: and the map shows them alone' has 'aria-label="model.layers.7.mlp.experts.255'
+
+show unlike.html
+expect 'unlike: the console is silent' is_silent
+expect 'unlike: the page says what the map leaves out' \
+    grep -q 'its map and its search have [0-9,]* of 100,000' "$work/page"
+expect 'unlike: and the map shows it' grep -q 'aria-label="\[[0-9,]* others\]' "$work/page"
 
 show hostile.html '#search=script'
 expect 'hostile: the console is silent' is_silent

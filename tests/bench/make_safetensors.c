@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Writes safetensors files with the tensors of published models and no data: the header is real, the rest a hole.
  *
- *   make_safetensors gpt2|moe|lossy|million FILE */
+ *   make_safetensors gpt2|moe|lossy|million|unlike FILE */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdint.h>
@@ -92,6 +92,22 @@ static void million(struct header *header)
         for (unsigned j = 0; j < 1000; j++) layer(header, "h.%u.mlp.%u.weight", i, j, 2, 2);
 }
 
+/* 100,000 tensors whose names have nothing in common: three words of 12 letters each. */
+static void unlike(struct header *header)
+{
+    uint32_t state = 1;
+    char name[40];
+    *header = (struct header){.file = header->file, .dtype = "U8", .dtype_bytes = 1};
+    for (unsigned i = 0; i < 100000; i++) {
+        for (unsigned k = 0; k < 38; k++) {
+            state = state * 1664525 + 1013904223; /* a linear congruential generator (Numerical Recipes) */
+            name[k] = k % 13 == 12 ? '.' : (char)('a' + (state >> 16) % 26);
+        }
+        name[38] = '\0';
+        tensor(header, name, 1 + i % 7, 0);
+    }
+}
+
 /* The header's length stands in front of it as 8 little-endian bytes, and is known last. */
 static int write_file(const char *path, void (*fill)(struct header *header))
 {
@@ -115,13 +131,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*fill)(struct header *);
-    } models[] = {{"gpt2", gpt2}, {"moe", moe}, {"lossy", lossy}, {"million", million}};
+    } models[] = {{"gpt2", gpt2}, {"moe", moe}, {"lossy", lossy}, {"million", million}, {"unlike", unlike}};
     for (size_t i = 0; argc == 3 && i < sizeof models / sizeof *models; i++) {
         if (strcmp(argv[1], models[i].name) != 0) continue;
         if (!write_file(argv[2], models[i].fill)) return 0;
         perror(argv[2]);
         return 1;
     }
-    fprintf(stderr, "usage: make_safetensors gpt2|moe|lossy|million FILE\n");
+    fprintf(stderr, "usage: make_safetensors gpt2|moe|lossy|million|unlike FILE\n");
     return 2;
 }

@@ -89,11 +89,15 @@ static void put_findings(const struct shapeproof_check *check, struct sp_text *h
                        "scope=\"col\" class=\"number\">tensors</th><th scope=\"col\">predicted</th><th "
                        "scope=\"col\">stored</th><th scope=\"col\">what</th><th scope=\"col\">cause</th></tr></thead>\n"
                        "<tbody>\n");
-    for (size_t i = 0; i < count && i < SP_HTML_MOST_ROWS; i++)
-        put_finding_row(html, check, shapeproof_check_group(check, i));
+    const size_t begin = html->length;
+    size_t shown = 0;
+    for (; shown < count && sp_html_has_room(html, begin, shown); shown++)
+        put_finding_row(html, check, shapeproof_check_group(check, shown));
     sp_text_puts(html, "</tbody>\n</table></div>\n");
-    if (count > SP_HTML_MOST_ROWS)
-        sp_text_printf(html, "<p>... and %zu more; --format json lists them</p>\n", count - SP_HTML_MOST_ROWS);
+    if (shown == count) return;
+    sp_text_puts(html, "<p>... and ");
+    sp_put_count(html, count - shown, "more row", "more rows");
+    sp_text_puts(html, ". <code>--format json</code> lists all findings.</p>\n");
 }
 
 /* ---- loaders ---- */

@@ -37,10 +37,15 @@ static void put_findings(const struct shapeproof_diff *diff, struct sp_text *htm
     sp_text_puts(html, "<div class=\"wide\"><table>\n<thead><tr><td></td><th scope=\"col\">tensor</th><th "
                        "scope=\"col\" class=\"number\">tensors</th><th scope=\"col\">what</th></tr></thead>\n"
                        "<tbody>\n");
-    for (size_t i = 0; i < count && i < SP_HTML_MOST_ROWS; i++) put_finding_row(html, shapeproof_diff_group(diff, i));
+    const size_t begin = html->length;
+    size_t shown = 0;
+    for (; shown < count && sp_html_has_room(html, begin, shown); shown++)
+        put_finding_row(html, shapeproof_diff_group(diff, shown));
     sp_text_puts(html, "</tbody>\n</table></div>\n");
-    if (count > SP_HTML_MOST_ROWS)
-        sp_text_printf(html, "<p>... and %zu more; --format json lists them</p>\n", count - SP_HTML_MOST_ROWS);
+    if (shown == count) return;
+    sp_text_puts(html, "<p>... and ");
+    sp_put_count(html, count - shown, "more row", "more rows");
+    sp_text_puts(html, ". <code>--format json</code> lists all findings.</p>\n");
 }
 
 /* ---- tensors ---- */

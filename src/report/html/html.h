@@ -23,8 +23,9 @@
 /* Of the build, from page.css and page.js. The hashes are SHA-256 in base64. */
 extern const char sp_html_style[], sp_html_script[], sp_html_style_hash[], sp_html_script_hash[];
 
-/* What is long is cut to so many rows, so that names without anything in common do not make the page too large. */
-enum { SP_HTML_MOST_ROWS = 2000 };
+/* Whether a table whose rows begin at `begin` in the page, and that has so many of them, has room for one more. What
+ * is long is cut, so that names without anything in common do not make a page larger than 2 MB. */
+bool sp_html_has_room(const struct sp_text *html, size_t begin, size_t rows);
 
 struct sp_html_title {
     const char *command; /* "check" */

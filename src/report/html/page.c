@@ -40,6 +40,12 @@ void sp_html_code(struct sp_text *html, const char *string)
     sp_text_puts(html, "</code>");
 }
 
+bool sp_html_has_room(const struct sp_text *html, size_t begin, size_t rows)
+{
+    enum { MOST_ROWS = 2000, MOST_BYTES = 400 * 1000 }; /* of the two tables that can be so long, and of the data */
+    return rows < MOST_ROWS && html->length - begin < MOST_BYTES;
+}
+
 static const char *class_of_color(enum sp_color color)
 {
     static const char *const classes[] = {

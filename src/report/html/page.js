@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The map of the tensors and the search. Without this script the page is whole, but for these two.
+ * The map of the tensors and the search, of each model of the page. Without this script the page is whole, but for
+ * these two.
  *
  * tensors.c says what the data is. A node of the tree is a module, or one tensor:
  * {name, parent, children: Map or null, tensor, count, size, parameters, bytes, states}. */
@@ -12,17 +13,16 @@
       else wide.removeAttribute('tabindex');
   }).observe(document.body);
 
-  const element = document.getElementById('data'), place = document.getElementById('map');
-  if (!element || !place) return;
-  const data = JSON.parse(element.textContent);
+  addEventListener('beforeprint', () => {
+    for (const details of document.querySelectorAll('details')) details.open = true;
+  });
+
   const MOST_FOUND = 100; /* tensors that the search lists */
   const MOST_BOXES = 4000; /* of the map: more are too small to be seen, and slow */
   const HUES = 6, HEAD = 18, GAP = 2, SMALLEST = 5; /* pixels, but for the hues */
   const STATES = ['as predicted', 'note', 'warning', 'error', 'added', 'removed', 'changed'];
 
   /* ---- data ---- */
-
-  const text = (index) => (index < 0 ? null : data.strings[index]);
 
   /* "3.0-2" -> ["3","0"], ["3","1"], ["3","2"] */
   function* tuples(ranges) {
@@ -38,6 +38,7 @@
   }
 
   function* tensorsOf(data) {
+    const text = (index) => (index < 0 ? null : data.strings[index]);
     for (const cells of data.rows) {
       const row = {
         dtype: text(cells[2]), before: text(cells[3]), after: text(cells[4]), parameters: cells[5], bytes: cells[6],
@@ -59,8 +60,13 @@
     }
   }
 
-  const tensors = [...tensorsOf(data)];
-  const isDiff = data.kind === 'diff', judges = data.kind !== 'inspect';
+  /* The tensors for which the page has no room, as one. */
+  function othersOf(data) {
+    const row = {dtype: null, before: null, after: null, shard: null, group: null, state: 0, note: null,
+      words: '', count: data.left_out.tensors, ...data.left_out};
+    return {name: `[${grouped(row.count)} others]`, row};
+  }
+
   const sizeOf = {
     parameters: (row) => Math.max(row.parameters, row.parametersBefore),
     bytes: (row) => Math.max(row.bytes, row.bytesBefore),
@@ -107,10 +113,11 @@
   function buildTree(list, view, measure) {
     const root = makeNode('all', null), size = sizeOf[measure];
     for (const tensor of list) {
-      const parts = components(tensor.name), path = [...views[view](tensor, parts), ...parts], row = tensor.row;
+      const row = tensor.row, parts = row.count ? [tensor.name] : components(tensor.name);
+      const path = row.count ? parts : [...views[view](tensor, parts), ...parts];
       let node = root;
       for (let i = 0; ; i++) {
-        node.count++;
+        node.count += row.count || 1;
         node.size += size(row);
         node.states |= 1 << row.state;
         for (const sum of ['parameters', 'bytes', 'parametersBefore', 'bytesBefore']) node[sum] += row[sum];
@@ -140,12 +147,6 @@
 
   const bySize = (node) => [...node.children.values()].filter((child) => child.size > 0)
     .sort((a, b) => b.size - a.size);
-
-  /* The worst state of what is in a node; of a diff "changed" when there are several. */
-  function stateOf(node) {
-    if (isDiff && (node.states & (node.states - 1))) return node.states & ~3 ? 6 : 1;
-    return 31 - Math.clz32(node.states);
-  }
 
   /* ---- squarified treemap (Bruls, Huizing, van Wijk 2000) ----
    * Children are laid in rows along the shorter side of what is free; a row ends where one more child would make its
@@ -178,7 +179,7 @@
     }
   }
 
-  /* ---- the page ---- */
+  /* ---- elements ---- */
 
   function make(tag, properties, ...children) {
     const node = Object.assign(document.createElement(tag), properties);
@@ -192,251 +193,296 @@
     return {select, label: make('label', {}, label + ' ', select)};
   }
 
-  const has = (key) => tensors.some((tensor) => tensor.row[key]);
-  const by = choice('by', Object.keys(views).filter((view) =>
-    (view !== 'group' && view !== 'shard' && (view !== 'dtype' || has('dtype'))) || has(view)), () => rebuild());
-  const measure = choice('size', ['parameters', 'bytes'], () => rebuild());
-  const search = make('input', {type: 'search', placeholder: 'name, dtype, shape, finding', spellcheck: false});
-  const trail = make('ol', {className: 'trail'});
-  const map = make('div', {className: 'map'});
-  const about = make('div', {className: 'about'});
-  const found = make('div', {className: 'found'});
-  map.setAttribute('role', 'group');
-  map.setAttribute('aria-label', 'Map of the tensors: arrow keys move, Enter opens a module, Escape goes back');
-  about.setAttribute('aria-live', 'polite');
-  found.setAttribute('aria-live', 'polite');
-  place.append(
-    make('div', {className: 'tools'}, make('label', {}, 'search ', search), by.label, measure.label), found,
-    make('nav', {ariaLabel: 'Where in the model'}, trail), map, legend(), about,
-    make('p', {className: 'dim', textContent:
-      'A click opens a module. With the keyboard: / searches, arrow keys move in the map, Enter opens, Escape goes back.'}));
+  /* ---- a model: its map goes into `place`, its data is in `element` ---- */
 
-  let root, here, boxes = []; /* of `here`: its children, in the order of their buttons */
+  const searches = [];
 
-  function legend() {
-    const shown = new Set(tensors.map((tensor) => tensor.row.state));
-    if (!judges || shown.size < 2) return '';
-    return make('div', {className: 'legend'}, ...[...shown].sort().map((state) =>
-      make('span', {className: 'box-legend state-' + state,
-        textContent: state ? STATES[state] : isDiff ? 'same' : STATES[0]})));
-  }
+  function showModel(place, element, isOnly) {
+    const data = JSON.parse(element.textContent), tensors = [...tensorsOf(data)];
+    const others = data.left_out ? [othersOf(data)] : [];
+    const isDiff = data.kind === 'diff', judges = data.kind !== 'inspect';
 
-  const path = (node) => (node.parent ? [...path(node.parent), node] : []);
-  const pathText = (node) => path(node).map((step) => step.name).join('.');
-
-  /* What is known of a node: sums of a module; shapes, dtype, shard and finding of a tensor. */
-  function describe(node) {
-    const lines = [], row = node.tensor && node.tensor.row;
-    lines.push(make('p', {}, make('code', {textContent: node.tensor ? node.tensor.name : pathText(node) || 'all'})));
-    const sums = [plural(node.count, 'tensor'), grouped(node.parameters) + ' parameters', bytesText(node.bytes)];
-    if (isDiff) {
-      sums[1] += ' (' + signed(node.parameters - node.parametersBefore, grouped) + ')';
-      sums[2] += ' (' + signed(node.bytes - node.bytesBefore, bytesText) + ')';
+    /* The worst state of what is in a node; of a diff "changed" when there are several. */
+    function stateOf(node) {
+      if (isDiff && (node.states & (node.states - 1))) return node.states & ~3 ? 6 : 1;
+      return 31 - Math.clz32(node.states);
     }
-    if (root.size) sums.push((100 * node.size / root.size).toFixed(1) + ' % of ' + measure.select.value);
-    lines.push(make('p', {textContent: sums.join(', ')}));
-    if (row) {
-      const labels = isDiff ? ['A', 'B'] : data.kind === 'check' ? ['predicted', 'stored'] : ['', ''];
-      const facts = [row.dtype, ...[row.before, row.after].map((shape, i) => (shape || judges) &&
-        (labels[i] + ' ' + (shape || '\u2014')).trim()), row.group && 'group ' + row.group, row.shard];
-      lines.push(make('p', {textContent: facts.filter(Boolean).join(' \u00b7 ')}));
-      if (row.note) lines.push(make('p', {className: 'severity ' + (STATES[row.state] || ''), textContent:
-        (row.state ? STATES[row.state] + ': ' : '') + row.note}));
-    } else if (judges && node.states & ~1) {
-      const states = STATES.filter((name, i) => i && node.states & 1 << i);
-      lines.push(make('p', {textContent: 'in it: ' + states.join(', ')}));
+
+    const has = (key) => tensors.some((tensor) => tensor.row[key]);
+    const by = choice('by', Object.keys(views).filter((view) =>
+      (view !== 'group' && view !== 'shard' && (view !== 'dtype' || has('dtype'))) || has(view)), () => rebuild());
+    const measure = choice('size', ['parameters', 'bytes'], () => rebuild());
+    const search = make('input', {type: 'search', placeholder: 'name, dtype, shape, finding', spellcheck: false});
+    searches.push(search);
+    const trail = make('ol', {className: 'trail'});
+    const map = make('div', {className: 'map'});
+    const about = make('div', {className: 'about'});
+    const found = make('div', {className: 'found'});
+    map.setAttribute('role', 'group');
+    map.setAttribute('aria-label', 'Map of the tensors: arrow keys move, Enter opens a module, Escape goes back');
+    about.setAttribute('aria-live', 'polite');
+    found.setAttribute('aria-live', 'polite');
+    place.append(
+      make('div', {className: 'tools'}, make('label', {}, 'search ', search), by.label, measure.label), found,
+      make('nav', {ariaLabel: 'Where in the model'}, trail), map, legend(), about,
+      make('p', {className: 'dim', textContent:
+        'A click opens a module. With the keyboard: / searches, arrow keys move in the map, Enter opens, ' +
+        'Escape goes back.'}));
+
+    let root, here, boxes = []; /* of `here`: its children, in the order of their buttons */
+
+    function legend() {
+      const shown = new Set(tensors.map((tensor) => tensor.row.state));
+      if (!judges || shown.size < 2) return '';
+      return make('div', {className: 'legend'}, ...[...shown].sort().map((state) =>
+        make('span', {className: 'box-legend state-' + state,
+          textContent: state ? STATES[state] : isDiff ? 'same' : STATES[0]})));
     }
-    about.replaceChildren(...lines);
-  }
 
-  /* Colours tell names apart where there is nothing to judge; a number has the colour of what it counts. */
-  const hues = new Map();
-  function hueOf(node, around) {
-    const kind = node.name.replace(/\d+/g, '');
-    if (!/[^.]/.test(kind)) return around;
-    if (!hues.has(kind)) hues.set(kind, hues.size % HUES);
-    return hues.get(kind);
-  }
+    const path = (node) => (node.parent ? [...path(node.parent), node] : []);
+    const pathText = (node) => path(node).map((step) => step.name).join('.');
 
-  function boxClass(node, hue) {
-    const state = stateOf(node);
-    if (judges && node.children) return state < 2 ? 'box' : 'box within state-' + state;
-    if (judges) return 'box state-' + state;
-    return 'box hue-' + hue;
-  }
+    /* What is known of a node: sums of a module; shapes, dtype, shard and finding of a tensor. */
+    function describe(node) {
+      const lines = [], row = node.tensor && node.tensor.row;
+      lines.push(make('p', {}, make('code', {textContent: node.tensor ? node.tensor.name : pathText(node) || 'all'})));
+      const sums = [plural(node.count, 'tensor'), grouped(node.parameters) + ' parameters', bytesText(node.bytes)];
+      if (isDiff) {
+        sums[1] += ' (' + signed(node.parameters - node.parametersBefore, grouped) + ')';
+        sums[2] += ' (' + signed(node.bytes - node.bytesBefore, bytesText) + ')';
+      }
+      if (root.size) sums.push((100 * node.size / root.size).toFixed(1) + ' % of ' + measure.select.value);
+      lines.push(make('p', {textContent: sums.join(', ')}));
+      if (row) {
+        const labels = isDiff ? ['A', 'B'] : data.kind === 'check' ? ['predicted', 'stored'] : ['', ''];
+        const facts = [row.dtype, ...[row.before, row.after].map((shape, i) => (shape || judges) &&
+          (labels[i] + ' ' + (shape || '\u2014')).trim()), row.group && 'group ' + row.group, row.shard];
+        lines.push(make('p', {textContent: facts.filter(Boolean).join(' \u00b7 ')}));
+        if (row.note) lines.push(make('p', {className: 'severity ' + (STATES[row.state] || ''), textContent:
+          (row.state ? STATES[row.state] + ': ' : '') + row.note}));
+      } else if (judges && node.states & ~1) {
+        const states = STATES.filter((name, i) => i && node.states & 1 << i);
+        lines.push(make('p', {textContent: 'in it: ' + states.join(', ')}));
+      }
+      about.replaceChildren(...lines);
+    }
 
-  function placeBox(box, x, y, width, height) {
-    box.style.left = x + 'px';
-    box.style.top = y + 'px';
-    box.style.width = width + 'px';
-    box.style.height = height + 'px';
-    map.append(box);
-  }
+    /* Colours tell names apart where there is nothing to judge; a number has the colour of what it counts. */
+    const hues = new Map();
+    function hueOf(node, around) {
+      const kind = node.name.replace(/\d+/g, '');
+      if (!/[^.]/.test(kind)) return around;
+      if (!hues.has(kind)) hues.set(kind, hues.size % HUES);
+      return hues.get(kind);
+    }
 
-  const label = (node) => node.name + ' \u00b7 ' + (measure.select.value === 'bytes' ? bytesText : short)(node.size);
+    function boxClass(node, hue) {
+      const state = stateOf(node);
+      if (judges && node.children) return state < 2 ? 'box' : 'box within state-' + state;
+      if (judges) return 'box state-' + state;
+      return 'box hue-' + hue;
+    }
 
-  /* The boxes within a module, largest first, as long as they can be seen. They are for the eye and the mouse. */
-  function drawInside(node, hue, x, y, width, height) {
-    squarify(bySize(node), x + GAP, y + HEAD, width - 2 * GAP, height - HEAD - GAP, (child, left, top, w, h) => {
-      const tint = hueOf(child, hue);
-      if (w < SMALLEST || h < SMALLEST || map.childElementCount > MOST_BOXES) return;
-      const box = make('div', {className: boxClass(child, tint), ariaHidden: 'true', title: pathText(child)});
-      if (w > 40 && h > HEAD) box.textContent = label(child);
-      if (child.children) box.classList.add('leads');
-      box.addEventListener('mouseenter', () => describe(child));
-      box.addEventListener('click', () => open(child));
-      placeBox(box, left, top, w, h);
-      if (child.children && h > 2 * HEAD && w > 40) drawInside(child, tint, left, top, w, h);
-    });
-  }
+    function placeBox(box, x, y, width, height) {
+      box.style.left = x + 'px';
+      box.style.top = y + 'px';
+      box.style.width = width + 'px';
+      box.style.height = height + 'px';
+      map.append(box);
+    }
 
-  function draw() {
-    map.replaceChildren();
-    boxes = here.children ? bySize(here) : [];
-    squarify(boxes, 0, 0, map.clientWidth, map.clientHeight, (child, x, y, width, height) => {
-      const hue = hueOf(child, 0), box = make('button', {className: boxClass(child, hue), type: 'button', tabIndex: -1});
-      box.append(width > 30 && height > HEAD - 4 ? label(child) : '');
-      box.setAttribute('aria-label', label(child) + ', ' + plural(child.count, 'tensor') +
-        (judges && stateOf(child) ? ', ' + STATES[stateOf(child)] : ''));
-      box.addEventListener('mouseenter', () => describe(child));
-      box.addEventListener('focus', () => describe(child));
-      box.addEventListener('click', () => open(child));
-      child.box = box;
-      placeBox(box, x, y, width, height);
-      if (child.children && height > 2 * HEAD && width > 40) drawInside(child, hue, x, y, width, height);
-    });
-    if (boxes.length && boxes[0].box) boxes[0].box.tabIndex = 0;
-    if (!boxes.length) map.append(make('p', {className: 'dim', textContent: 'nothing of any size'}));
-    trail.replaceChildren(...[root, ...path(here)].map((node, i, all) => {
-      const button = make('button', {type: 'button', textContent: node.name});
-      if (i + 1 === all.length) button.setAttribute('aria-current', 'location');
-      button.addEventListener('click', () => open(node));
-      return make('li', {}, button);
-    }));
-    describe(here);
-  }
+    const label = (node) => node.name + ' \u00b7 ' + (measure.select.value === 'bytes' ? bytesText : short)(node.size);
 
-  /* Shows the inside of a module; of a tensor its description. */
-  function open(node, focus) {
-    if (!node.children) {
+    /* The boxes within a module, largest first, as long as they can be seen. They are for the eye and the mouse. */
+    function drawInside(node, hue, x, y, width, height) {
+      squarify(bySize(node), x + GAP, y + HEAD, width - 2 * GAP, height - HEAD - GAP, (child, left, top, w, h) => {
+        const tint = hueOf(child, hue);
+        if (w < SMALLEST || h < SMALLEST || map.childElementCount > MOST_BOXES) return;
+        const box = make('div', {className: boxClass(child, tint), ariaHidden: 'true', title: pathText(child)});
+        if (w > 40 && h > HEAD) box.textContent = label(child);
+        if (child.children) box.classList.add('leads');
+        box.addEventListener('mouseenter', () => describe(child));
+        box.addEventListener('click', () => open(child));
+        placeBox(box, left, top, w, h);
+        if (child.children && h > 2 * HEAD && w > 40) drawInside(child, tint, left, top, w, h);
+      });
+    }
+
+    function draw() {
+      map.replaceChildren();
+      boxes = here.children ? bySize(here) : [];
+      squarify(boxes, 0, 0, map.clientWidth, map.clientHeight, (child, x, y, width, height) => {
+        const hue = hueOf(child, 0);
+        const box = make('button', {className: boxClass(child, hue), type: 'button', tabIndex: -1});
+        box.append(width > 30 && height > HEAD - 4 ? label(child) : '');
+        box.setAttribute('aria-label', label(child) + ', ' + plural(child.count, 'tensor') +
+          (judges && stateOf(child) ? ', ' + STATES[stateOf(child)] : ''));
+        box.addEventListener('mouseenter', () => describe(child));
+        box.addEventListener('focus', () => describe(child));
+        box.addEventListener('click', () => open(child));
+        child.box = box;
+        placeBox(box, x, y, width, height);
+        if (child.children && height > 2 * HEAD && width > 40) drawInside(child, hue, x, y, width, height);
+      });
+      if (boxes.length && boxes[0].box) boxes[0].box.tabIndex = 0;
+      if (!boxes.length) map.append(make('p', {className: 'dim', textContent: 'nothing of any size'}));
+      trail.replaceChildren(...[root, ...path(here)].map((node, i, all) => {
+        const button = make('button', {type: 'button', textContent: node.name});
+        if (i + 1 === all.length) button.setAttribute('aria-current', 'location');
+        button.addEventListener('click', () => open(node));
+        return make('li', {}, button);
+      }));
+      describe(here);
+    }
+
+    /* Shows the inside of a module; of a tensor its description. */
+    function open(node, focus) {
+      if (!node.children) {
+        describe(node);
+        return;
+      }
+      const from = here;
+      here = node;
+      draw();
+      if (focus) (boxes.find((child) => child === from) || boxes[0] || {}).box?.focus();
+    }
+
+    function rebuild() {
+      const list = matching();
+      root = buildTree(list === tensors ? [...tensors, ...others] : list, by.select.value, measure.select.value);
+      here = root;
+      draw();
+    }
+
+    /* ---- the search ---- */
+
+    /* The tensors that have every word in their names, or in what else is known of them. */
+    function matching() {
+      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      if (!words.length) return tensors;
+      return tensors.filter((tensor) => words.every((word) =>
+        tensor.row.words.includes(word) || tensor.name.toLowerCase().includes(word)));
+    }
+
+    function find(node, tensor) {
+      if (node.tensor === tensor) return node;
+      for (const child of node.children ? node.children.values() : []) {
+        const there = find(child, tensor);
+        if (there) return there;
+      }
+      return null;
+    }
+
+    function show(tensor) {
+      const node = find(root, tensor);
+      if (!node) return;
+      open(node.parent || root);
       describe(node);
-      return;
+      const box = node.box;
+      if (box && box.isConnected) box.focus();
+      else map.scrollIntoView({block: 'nearest'});
     }
-    const from = here;
-    here = node;
-    draw();
-    if (focus) (boxes.find((child) => child === from) || boxes[0] || {}).box?.focus();
-  }
 
-  function rebuild() {
-    root = buildTree(matching(), by.select.value, measure.select.value);
-    here = root;
-    draw();
-  }
-
-  /* ---- the search ---- */
-
-  /* The tensors that have every word in their names, or in what else is known of them. */
-  function matching() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    if (!words.length) return tensors;
-    return tensors.filter((tensor) => words.every((word) =>
-      tensor.row.words.includes(word) || tensor.name.toLowerCase().includes(word)));
-  }
-
-  function find(node, tensor) {
-    if (node.tensor === tensor) return node;
-    for (const child of node.children ? node.children.values() : []) {
-      const there = find(child, tensor);
-      if (there) return there;
+    function listFound() {
+      const list = matching();
+      if (list === tensors) {
+        found.replaceChildren();
+        return;
+      }
+      const sum = list.reduce((all, tensor) => all + sizeOf.parameters(tensor.row), 0);
+      const rows = list.slice(0, MOST_FOUND).map((tensor) => {
+        const row = tensor.row, button = make('button', {type: 'button'}, make('code', {textContent: tensor.name}));
+        button.addEventListener('click', () => show(tensor));
+        return make('tr', {}, make('td', {}, button),
+          ...[row.dtype, ...(judges ? [row.before] : []), row.after].map((cell) =>
+            make('td', {textContent: cell || '\u2014'})),
+          make('td', {className: 'number', textContent: grouped(sizeOf.parameters(row))}),
+          make('td', {}, make('span', {className: 'severity ' + STATES[row.state], textContent:
+            row.state ? STATES[row.state] + ' ' : ''}), row.note || ''));
+      });
+      const more = list.length > MOST_FOUND ? '; the first ' + MOST_FOUND : '';
+      found.replaceChildren(
+        make('p', {textContent: plural(list.length, 'tensor') + ', ' + grouped(sum) + ' parameters' + more}),
+        make('div', {className: 'wide'}, make('table', {}, make('tbody', {}, ...rows))));
     }
-    return null;
-  }
 
-  function show(tensor) {
-    const node = find(root, tensor);
-    if (!node) return;
-    open(node.parent || root);
-    describe(node);
-    const box = node.box;
-    if (box && box.isConnected) box.focus();
-    else map.scrollIntoView({block: 'nearest'});
-  }
+    /* ---- keyboard ---- */
 
-  function listFound() {
-    const list = matching();
-    if (list === tensors) {
-      found.replaceChildren();
-      return;
+    /* The box whose centre is nearest in that direction. */
+    function neighbour(from, dx, dy) {
+      const centre = (box) => [box.offsetLeft + box.offsetWidth / 2, box.offsetTop + box.offsetHeight / 2];
+      const [x, y] = centre(from);
+      let best = null, least = Infinity;
+      for (const {box} of boxes) {
+        if (!box || box === from) continue;
+        const [p, q] = centre(box), along = (p - x) * dx + (q - y) * dy;
+        const aside = Math.abs((p - x) * dy) + Math.abs((q - y) * dx);
+        if (along > 0.5 && along + 2 * aside < least) least = along + 2 * aside, best = box;
+      }
+      return best;
     }
-    const sum = list.reduce((all, tensor) => all + sizeOf.parameters(tensor.row), 0);
-    const rows = list.slice(0, MOST_FOUND).map((tensor) => {
-      const row = tensor.row, button = make('button', {type: 'button'}, make('code', {textContent: tensor.name}));
-      button.addEventListener('click', () => show(tensor));
-      return make('tr', {}, make('td', {}, button),
-        ...[row.dtype, ...(judges ? [row.before] : []), row.after].map((cell) => make('td', {textContent: cell || '\u2014'})),
-        make('td', {className: 'number', textContent: grouped(sizeOf.parameters(row))}),
-        make('td', {}, make('span', {className: 'severity ' + STATES[row.state], textContent:
-          row.state ? STATES[row.state] + ' ' : ''}), row.note || ''));
+
+    const arrows = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
+    map.addEventListener('keydown', (event) => {
+      const box = document.activeElement, node = boxes.find((child) => child.box === box);
+      if (event.key === 'Escape' || event.key === 'Backspace') {
+        if (here.parent) open(here.parent, true);
+      } else if (event.key === 'Enter' && node) open(node, true);
+      else if (arrows[event.key] && node) {
+        const next = neighbour(box, ...arrows[event.key]);
+        if (next) box.tabIndex = -1, next.tabIndex = 0, next.focus();
+      } else return;
+      event.preventDefault();
     });
-    const more = list.length > MOST_FOUND ? '; the first ' + MOST_FOUND : '';
-    found.replaceChildren(
-      make('p', {textContent: plural(list.length, 'tensor') + ', ' + grouped(sum) + ' parameters' + more}),
-      make('div', {className: 'wide'}, make('table', {}, make('tbody', {}, ...rows))));
-  }
 
-  /* ---- keyboard ---- */
+    let waiting;
+    search.addEventListener('input', () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => { listFound(); rebuild(); }, 120);
+    });
 
-  /* The box whose centre is nearest in that direction. */
-  function neighbour(from, dx, dy) {
-    const centre = (box) => [box.offsetLeft + box.offsetWidth / 2, box.offsetTop + box.offsetHeight / 2];
-    const [x, y] = centre(from);
-    let best = null, least = Infinity;
-    for (const {box} of boxes) {
-      if (!box || box === from) continue;
-      const [p, q] = centre(box), along = (p - x) * dx + (q - y) * dy, aside = Math.abs((p - x) * dy) + Math.abs((q - y) * dx);
-      if (along > 0.5 && along + 2 * aside < least) least = along + 2 * aside, best = box;
+    /* A link to the page may carry what is shown: report.html#search=mlp%20F32&by=layer&size=bytes. On a page of
+     * several models it names the model. */
+    function follow() {
+      const wanted = new URLSearchParams(isOnly ? location.hash.slice(1) : '');
+      search.value = wanted.get('search') || '';
+      for (const [key, select] of [['by', by.select], ['size', measure.select]])
+        if ([...select.options].some((option) => option.value === wanted.get(key))) select.value = wanted.get(key);
+      listFound();
+      rebuild();
     }
-    return best;
+    if (isOnly) addEventListener('hashchange', follow);
+
+    new ResizeObserver(() => draw()).observe(map);
+    follow();
   }
 
-  const arrows = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
-  map.addEventListener('keydown', (event) => {
-    const box = document.activeElement, node = boxes.find((child) => child.box === box);
-    if (event.key === 'Escape' || event.key === 'Backspace') {
-      if (here.parent) open(here.parent, true);
-    } else if (event.key === 'Enter' && node) open(node, true);
-    else if (arrows[event.key] && node) {
-      const next = neighbour(box, ...arrows[event.key]);
-      if (next) box.tabIndex = -1, next.tabIndex = 0, next.focus();
-    } else return;
-    event.preventDefault();
-  });
+  /* ---- the page ---- */
+
+  const isVisible = (node) => {
+    const {top, bottom} = node.getBoundingClientRect();
+    return bottom > 0 && top < innerHeight;
+  };
   document.addEventListener('keydown', (event) => {
     if (event.key !== '/' || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+    const search = searches.find(isVisible) || searches[0];
+    if (!search) return;
     event.preventDefault();
     search.focus();
   });
 
-  let waiting;
-  search.addEventListener('input', () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => { listFound(); rebuild(); }, 120);
-  });
-  /* A link to the page may carry what is shown: report.html#search=mlp%20F32&by=layer&size=bytes */
-  function follow() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
-    search.value = wanted.get('search') || '';
-    for (const [key, select] of [['by', by.select], ['size', measure.select]])
-      if ([...select.options].some((option) => option.value === wanted.get(key))) select.value = wanted.get(key);
-    listFound();
-    rebuild();
+  /* The map of a model is made when the model comes near the window: a page may have a hundred. */
+  const places = [...document.querySelectorAll('.map-place')];
+  const showPlace = (place) => showModel(place, place.parentElement.querySelector('script'), places.length === 1);
+  if (places.length === 1) showPlace(places[0]);
+  else {
+    const watch = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        if (!entry.isIntersecting) continue;
+        watch.unobserve(entry.target);
+        showPlace(entry.target);
+      }
+    }, {rootMargin: '400px'});
+    for (const place of places) watch.observe(place);
   }
-  addEventListener('hashchange', follow);
-
-  new ResizeObserver(() => draw()).observe(map);
-  addEventListener('beforeprint', () => {
-    for (const details of document.querySelectorAll('details')) details.open = true;
-  });
-  follow();
 })();

@@ -9,7 +9,8 @@
  *
  * A row is: pattern, indices, dtype, shape before, shape after, parameters, bytes, both before, shard, group, state,
  * note. Strings are places in "strings", -1 for none. Indices are tuples between blanks, of which the last number may
- * be a range: "3.0-255 4.0-255". */
+ * be a range: "3.0-255 4.0-255". Rows that would make the page too large are left out; "left_out" has what they add up
+ * to. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +182,10 @@ void sp_html_modules(struct sp_text *html, const struct sp_html_tensors *tensors
     put_module_row(html, &all, tensors->kind, all.parameters);
     sp_text_puts(html, "</tbody>\n</table></div>\n");
     if (modules.count > MOST_MODULES)
-        sp_text_printf(html, "<p>... and %zu more modules</p>\n", modules.count - MOST_MODULES);
+        sp_text_printf(html,
+                       "<p>... and %zu more modules. <code>shapeproof %s --by module --rows 0</code> sums all of "
+                       "them.</p>\n",
+                       modules.count - MOST_MODULES, tensors->kind == SP_HTML_DIFF ? "diff" : "inspect");
     free(modules.items);
     sp_kinds_free(&modules.known);
     sp_arena_free(&arena);
@@ -248,7 +252,15 @@ static void put_tensor_row(struct sp_text *html, enum sp_html_kind kind, const s
     sp_text_puts(html, "</td></tr>\n");
 }
 
-static void put_table(struct sp_text *html, struct sp_html_tensors *tensors)
+/* Where all tensors are to be seen that a page has no room for. */
+static const char *const all_tensors[] = {
+    [SP_HTML_INSPECT] = "<code>shapeproof inspect</code> lists all of them.",
+    [SP_HTML_CHECK] = "<code>shapeproof inspect</code> lists all that are stored, <code>shapeproof predict</code> all "
+                      "that are predicted.",
+    [SP_HTML_DIFF] = "<code>shapeproof inspect</code> lists all of A and of B."};
+
+/* `cut`: the search does not have all tensors. */
+static void put_table(struct sp_text *html, struct sp_html_tensors *tensors, bool cut)
 {
     static const char *const headings[] = {
         [SP_HTML_INSPECT] = "<th scope=\"col\">dtype</th><th scope=\"col\">shape</th><th scope=\"col\" "
@@ -277,11 +289,16 @@ static void put_table(struct sp_text *html, struct sp_html_tensors *tensors)
                    "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">tensor</th><th scope=\"col\" "
                    "class=\"number\">tensors</th>%s<td></td></tr></thead>\n<tbody>\n",
                    headings[tensors->kind]);
-    for (size_t i = 0; i < count && i < SP_HTML_MOST_ROWS; i++)
-        put_tensor_row(html, tensors->kind, &rows[i], &tensors->items[rows[i].first]);
+    const size_t begin = html->length;
+    size_t shown = 0;
+    for (; shown < count && sp_html_has_room(html, begin, shown); shown++)
+        put_tensor_row(html, tensors->kind, &rows[shown], &tensors->items[rows[shown].first]);
     sp_text_puts(html, "</tbody>\n</table></div>\n");
-    if (count > SP_HTML_MOST_ROWS)
-        sp_text_printf(html, "<p>... and %zu more rows; the search has all tensors</p>\n", count - SP_HTML_MOST_ROWS);
+    if (shown < count) {
+        sp_text_puts(html, "<p>... and ");
+        sp_put_count(html, count - shown, "more row", "more rows");
+        sp_text_printf(html, ". %s%s</p>\n", cut ? "" : "The search finds them. ", all_tensors[tensors->kind]);
+    }
     sp_html_fold_end(html);
     sp_text_free(&summary);
     sp_text_free(&key);
@@ -309,6 +326,13 @@ static long number_of_string(struct strings *strings, const char *string)
     if (number == strings->count) *SP_PUSH(strings) = sp_arena_copy(&strings->arena, text.data, text.length);
     sp_text_free(&text);
     return (long)number;
+}
+
+static void free_strings(struct strings *strings)
+{
+    free(strings->items);
+    sp_arena_free(&strings->arena);
+    sp_kinds_free(&strings->known);
 }
 
 /* A tensor and the row that it is in. */
@@ -348,24 +372,37 @@ static void put_ranges(struct sp_text *text, const struct entry *entries, size_t
     }
 }
 
-static void json_row(struct sp_writer *json, struct strings *strings, const struct entry *entries, size_t count)
+/* The entries of a row. */
+struct row {
+    const struct entry *entries;
+    size_t count;
+    bool is_left_out;
+};
+
+/* What the rows of a page refer to, numbered in the order in which they first do. */
+struct references {
+    struct strings patterns, strings;
+};
+
+static void put_row(struct sp_text *text, struct references *references, const struct sp_patterns *patterns,
+                    const struct row *row)
 {
-    const struct sp_html_tensor *tensor = entries->tensor;
-    struct sp_text row = {0}, ranges = {0};
+    const struct sp_html_tensor *tensor = row->entries->tensor;
+    struct sp_text ranges = {0};
     sp_text_puts(&ranges, "");
-    put_ranges(&ranges, entries, count);
+    put_ranges(&ranges, row->entries, row->count);
     /* numbered one after the other, so that each compiler gives them the same numbers */
-    const long dtype = number_of_string(strings, tensor->dtype);
-    const long before = number_of_string(strings, tensor->before);
-    const long after = number_of_string(strings, tensor->after);
-    const long shard = number_of_string(strings, tensor->shard);
-    const long group = number_of_string(strings, tensor->group);
-    const long note = number_of_string(strings, tensor->note);
-    sp_text_printf(&row, "[%zu,\"%s\",%ld,%ld,%ld,", entries->place.pattern, ranges.data, dtype, before, after);
-    sp_text_printf(&row, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%ld,%ld,%d,%ld]", tensor->parameters,
+    const long pattern =
+        number_of_string(&references->patterns, sp_pattern_text(patterns, row->entries->place.pattern));
+    const long dtype = number_of_string(&references->strings, tensor->dtype);
+    const long before = number_of_string(&references->strings, tensor->before);
+    const long after = number_of_string(&references->strings, tensor->after);
+    const long shard = number_of_string(&references->strings, tensor->shard);
+    const long group = number_of_string(&references->strings, tensor->group);
+    const long note = number_of_string(&references->strings, tensor->note);
+    sp_text_printf(text, "[%ld,\"%s\",%ld,%ld,%ld,", pattern, ranges.data, dtype, before, after);
+    sp_text_printf(text, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%ld,%ld,%d,%ld]", tensor->parameters,
                    tensor->bytes, tensor->parameters_before, tensor->bytes_before, shard, group, tensor->state, note);
-    sp_write_raw(json, row.data);
-    sp_text_free(&row);
     sp_text_free(&ranges);
 }
 
@@ -392,72 +429,176 @@ static void json_pattern(struct sp_writer *json, const char *pattern)
     sp_write_close(json);
 }
 
-static void json_tensors(struct sp_text *text, const struct sp_html_tensors *tensors)
+/* Puts JSON into the page: only its strings have a "<", and without it the text neither ends the element nor begins
+ * another one or a comment. */
+static void put_without_tags(struct sp_text *html, const char *json)
+{
+    for (const char *rest = json; *rest;) {
+        const size_t plain = strcspn(rest, "<");
+        sp_text_append(html, rest, plain);
+        rest += plain;
+        if (*rest == '<') sp_text_puts(html, "\\u003c"), rest++;
+    }
+}
+
+/* The bytes that a row adds to the data, with the patterns and strings that no earlier row had. */
+static size_t size_of_row(struct references *references, const struct sp_patterns *patterns, const struct row *row)
+{
+    const size_t old_patterns = references->patterns.count, old_strings = references->strings.count;
+    struct sp_text text = {0}, page = {0};
+    struct sp_writer json = {.text = &text};
+    put_row(&text, references, patterns, row);
+    sp_write_open(&json, '[');
+    for (size_t i = old_patterns; i < references->patterns.count; i++)
+        json_pattern(&json, references->patterns.items[i]);
+    for (size_t i = old_strings; i < references->strings.count; i++)
+        json_visible(&json, references->strings.items[i], strlen(references->strings.items[i]));
+    sp_write_close(&json);
+    put_without_tags(&page, text.data);
+    const size_t size = page.length;
+    sp_text_free(&text);
+    sp_text_free(&page);
+    return size;
+}
+
+/* Rows with something remarkable first, then the largest. */
+static int by_worth(const void *left, const void *right)
+{
+    const struct row *a = *(const struct row *const *)left, *b = *(const struct row *const *)right;
+    const struct sp_html_tensor *first = a->entries->tensor, *second = b->entries->tensor;
+    const uint64_t bytes_a = (first->bytes > first->bytes_before ? first->bytes : first->bytes_before) * a->count,
+                   bytes_b = (second->bytes > second->bytes_before ? second->bytes : second->bytes_before) * b->count;
+    if (first->state != second->state) return first->state > second->state ? -1 : 1;
+    if (bytes_a != bytes_b) return bytes_a > bytes_b ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* Leaves out the rows that are worth least, so that the data does not make the page too large. */
+static void leave_rows_out(struct row *rows, size_t count, const struct sp_patterns *patterns)
+{
+    enum { MOST_DATA = 900 * 1000 }; /* bytes, of the 2 MB that a page has at most */
+    struct references references = {.patterns = {.count = 0}};
+    const struct row **sorted = sp_realloc(NULL, count + 1, sizeof *sorted);
+    size_t size = 0, kept = 0;
+    for (size_t i = 0; i < count; i++) sorted[i] = &rows[i];
+    qsort(sorted, count, sizeof *sorted, by_worth);
+    for (; kept < count; kept++) {
+        size += size_of_row(&references, patterns, sorted[kept]);
+        if (size > MOST_DATA) break;
+    }
+    for (; kept < count; kept++) rows[sorted[kept] - rows].is_left_out = true;
+    free(sorted);
+    free_strings(&references.patterns);
+    free_strings(&references.strings);
+}
+
+/* What the rows that are left out add up to; returns the number of their tensors. */
+static size_t json_left_out(struct sp_writer *json, const struct row *rows, size_t count)
+{
+    size_t tensors = 0;
+    uint64_t sums[4] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_html_tensor *tensor = rows[i].entries->tensor;
+        if (!rows[i].is_left_out) continue;
+        tensors += rows[i].count;
+        sums[0] += tensor->parameters * rows[i].count;
+        sums[1] += tensor->bytes * rows[i].count;
+        sums[2] += tensor->parameters_before * rows[i].count;
+        sums[3] += tensor->bytes_before * rows[i].count;
+    }
+    if (!tensors) return 0;
+    sp_write_key_open(json, "left_out", '{');
+    sp_write_key_number(json, "tensors", tensors);
+    sp_write_key_number(json, "parameters", sums[0]);
+    sp_write_key_number(json, "bytes", sums[1]);
+    sp_write_key_number(json, "parametersBefore", sums[2]);
+    sp_write_key_number(json, "bytesBefore", sums[3]);
+    sp_write_close(json);
+    return tensors;
+}
+
+/* The document of the rows; returns the number of tensors that it leaves out. */
+static size_t json_rows(struct sp_text *text, enum sp_html_kind kind, const struct row *rows, size_t count,
+                        const struct sp_patterns *patterns)
 {
     static const char *const kinds[] = {"inspect", "check", "diff"};
+    struct references references = {.patterns = {.count = 0}};
     struct sp_writer json = {.text = text};
+    sp_write_open(&json, '{');
+    sp_write_key_string(&json, "kind", kinds[kind]);
+    const size_t left_out = json_left_out(&json, rows, count);
+    sp_write_key_open(&json, "rows", '[');
+    for (size_t i = 0; i < count; i++) {
+        struct sp_text row = {0};
+        if (rows[i].is_left_out) continue;
+        put_row(&row, &references, patterns, &rows[i]);
+        sp_write_raw(&json, row.data);
+        sp_text_free(&row);
+    }
+    sp_write_close(&json);
+    sp_write_key_open(&json, "patterns", '[');
+    for (size_t i = 0; i < references.patterns.count; i++) json_pattern(&json, references.patterns.items[i]);
+    sp_write_close(&json);
+    sp_write_key_open(&json, "strings", '[');
+    for (size_t i = 0; i < references.strings.count; i++)
+        json_visible(&json, references.strings.items[i], strlen(references.strings.items[i]));
+    sp_write_close(&json);
+    sp_write_close(&json);
+    free_strings(&references.patterns);
+    free_strings(&references.strings);
+    return left_out;
+}
+
+/* Tensors that differ in their indices alone are a row. Returns the number of tensors that are left out. */
+static size_t json_tensors(struct sp_text *text, const struct sp_html_tensors *tensors)
+{
     struct sp_patterns patterns = {.rule = SP_INDEX_APART};
-    struct sp_kinds rows = {0};
-    struct strings strings = {.count = 0};
+    struct sp_kinds kinds = {0};
     struct sp_text key = {0};
     struct entry *entries = sp_realloc(NULL, tensors->count + 1, sizeof *entries);
+    struct row *rows = sp_realloc(NULL, tensors->count + 1, sizeof *rows);
+    size_t count = 0;
     for (size_t i = 0; i < tensors->count; i++) {
         const struct sp_html_tensor *tensor = &tensors->items[i];
         struct entry *entry = &entries[i];
         *entry = (struct entry){.tensor = tensor};
         entry->place.pattern = sp_pattern_of(&patterns, tensor->name, &entry->place.indices);
         put_key(&key, tensor);
-        const long shard = number_of_string(&strings, tensor->shard);
-        const long group = number_of_string(&strings, tensor->group);
-        sp_text_printf(&key, ";%zu,%ld,%ld", entry->place.pattern, shard, group);
-        entry->row = sp_kind_of(&rows, &key);
+        sp_text_printf(&key, ";%zu;%s;%s", entry->place.pattern, tensor->shard ? tensor->shard : "",
+                       tensor->group ? tensor->group : "");
+        entry->row = sp_kind_of(&kinds, &key);
     }
     qsort(entries, tensors->count, sizeof *entries, by_row);
-    sp_write_open(&json, '{');
-    sp_write_key_string(&json, "kind", kinds[tensors->kind]);
-    sp_write_key_open(&json, "rows", '[');
-    for (size_t i = 0, end; i < tensors->count; i = end) {
+    for (size_t i = 0, end; i < tensors->count; i = end, count++) {
         for (end = i + 1; end < tensors->count && entries[end].row == entries[i].row;) end++;
-        json_row(&json, &strings, &entries[i], end - i);
+        rows[count] = (struct row){.entries = &entries[i], .count = end - i};
     }
-    sp_write_close(&json);
-    sp_write_key_open(&json, "patterns", '[');
-    for (size_t i = 0; i < patterns.count; i++) json_pattern(&json, sp_pattern_text(&patterns, i));
-    sp_write_close(&json);
-    sp_write_key_open(&json, "strings", '[');
-    for (size_t i = 0; i < strings.count; i++) json_visible(&json, strings.items[i], strlen(strings.items[i]));
-    sp_write_close(&json);
-    sp_write_close(&json);
+    leave_rows_out(rows, count, &patterns);
+    const size_t left_out = json_rows(text, tensors->kind, rows, count, &patterns);
+    free(rows);
     free(entries);
-    free(strings.items);
-    sp_arena_free(&strings.arena);
-    sp_kinds_free(&strings.known);
-    sp_kinds_free(&rows);
+    sp_kinds_free(&kinds);
     sp_patterns_free(&patterns);
     sp_text_free(&key);
-}
-
-/* Strings of JSON alone have a "<": without it the text neither ends the element nor begins another one or a
- * comment. */
-static void put_data(struct sp_text *html, const struct sp_html_tensors *tensors)
-{
-    struct sp_text json = {0};
-    json_tensors(&json, tensors);
-    sp_text_puts(html, "<script type=\"application/json\" id=\"data\">");
-    for (const char *rest = json.data; *rest;) {
-        const size_t plain = strcspn(rest, "<");
-        sp_text_append(html, rest, plain);
-        rest += plain;
-        if (*rest == '<') sp_text_puts(html, "\\u003c"), rest++;
-    }
-    sp_text_puts(html, "</script>\n");
-    sp_text_free(&json);
+    return left_out;
 }
 
 void sp_html_tensors(struct sp_text *html, struct sp_html_tensors *tensors)
 {
+    struct sp_text json = {0};
+    const size_t left_out = json_tensors(&json, tensors);
     sp_html_section(html, "Tensors");
-    sp_text_puts(html, "<div id=\"map\"></div>\n");
-    put_table(html, tensors);
-    put_data(html, tensors);
+    if (left_out) {
+        sp_text_puts(html, "<p>To keep the page small, its map and its search have ");
+        sp_text_grouped(html, tensors->count - left_out);
+        sp_text_puts(html, " of ");
+        sp_put_count(html, tensors->count, "tensor", "tensors");
+        sp_text_printf(html, ": those with a remark, and the largest. %s</p>\n", all_tensors[tensors->kind]);
+    }
+    sp_text_puts(html, "<div class=\"map-place\"></div>\n");
+    put_table(html, tensors, left_out > 0);
+    sp_text_puts(html, "<script type=\"application/json\">");
+    put_without_tags(html, json.data);
+    sp_text_puts(html, "</script>\n");
+    sp_text_free(&json);
 }
