@@ -28,6 +28,21 @@ shapeproof diff "$work/moe.safetensors" "$work/hostile.safetensors" --format htm
 shapeproof check fixtures/models/odd-gpt2 --format html -o "$work/check.html"
 shapeproof prove --checkpoint fixtures/models/odd-gpt2 --claim 'total = V*d' --format html -o "$work/prove.html"
 
+# 100 models, one of them with a hostile path, and pages that one page has no room for.
+mkdir "$work/models"
+for i in $(seq 10 99); do ln -s "$PWD/fixtures/models/tiny-gpt2" "$work/models/$i"; done
+for i in 1 2 3 4 5; do ln -s "$PWD/fixtures/models/odd-gpt2" "$work/models/odd-$i"; done
+evil="$work/models/<img src=x onerror=alert(4)>\"'"
+mkdir "$evil"
+cp "$work/hostile.safetensors" "$evil/model.safetensors"
+for i in 1 2 3; do ln -s "$work/unlike.safetensors" "$work/models/unlike-$i.safetensors"; done
+ln -s "$work/moe.safetensors" "$work/models/moe.safetensors"
+(cd "$work/models" && find . -mindepth 1 -maxdepth 1 | LC_ALL=C sort) >"$work/list"
+(cd "$work/models" && xargs -d '\n' shapeproof inspect --format html -o "$work/several.html" <"$work/list")
+(cd "$work/models" && shapeproof check --list "$work/list" --format html -o "$work/checks.html" 2>/dev/null)
+
+expect '100 models, of 346,095 tensors, take less than 2 MB' smaller "$work/several.html" 2000000
+expect '100 checks take less than 2 MB' smaller "$work/checks.html" 2000000
 expect '100,000 names without a pattern take less than 2 MB' smaller "$work/unlike.html" 2000000
 expect '46,080 tensors take less than 200 kB' smaller "$work/moe.html" 200000
 expect 'a diff of them takes less than 300 kB' smaller "$work/diff.html" 300000
@@ -73,6 +88,21 @@ expect 'moe: the console is silent' is_silent
 expect 'moe: the search finds the three matrices of an expert' has '<p>3 tensors, '
 expect 'moe: one of them' has '<code>model.layers.7.mlp.experts.255.down_proj.weight</code>'
 expect 'moe: and the map shows them alone' has 'aria-label="model.layers.7.mlp.experts.255'
+
+show several.html
+expect 'several: the console is silent' is_silent
+expect 'several: a row for each' [ "$(grep -c '<tr><th scope="row"><a href="#model-' "$work/page")" = 100 ]
+expect 'several: the page says what it leaves out' has 'it leaves out the tensors of '
+expect 'several: a hostile path is text' has '&lt;img src=x onerror=alert(4)&gt;'
+expect 'several: no image' has_not img
+show several.html '#model-1'
+expect 'several: the map of the model in the window is made' has 'aria-label="'
+show checks.html
+expect 'checks: the console is silent' is_silent
+expect 'checks: those that differ have their findings' \
+    [ "$(grep -c '<h3>Findings</h3>' "$work/page")" -ge 5 ]
+expect 'checks: every link leads to a model' [ "$(grep -c 'href="#model-' "$work/page")" = \
+    "$(grep -c '<article class="model" id="model-' "$work/page")" ]
 
 show unlike.html
 expect 'unlike: the console is silent' is_silent

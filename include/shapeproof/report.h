@@ -40,7 +40,9 @@ enum shapeproof_report_format {
         3, /* of an evaluation, an inventory, a check, components, tables, models: RFC 4180 with a heading */
     SHAPEPROOF_REPORT_SARIF = 4, /* of checked checkpoints: see shapeproof_report_checked */
     SHAPEPROOF_REPORT_JUNIT = 5, /* likewise */
-    SHAPEPROOF_REPORT_HTML = 6   /* of an inventory, a check, a diff, a verification: a page that needs no other file */
+    SHAPEPROOF_REPORT_HTML = 6,  /* of an inventory, a check, a diff, a verification: a page that needs no other file */
+    SHAPEPROOF_REPORT_HTML_PART =
+        7 /* of an inventory, a verification: a part of such a page, for shapeproof_report_document */
 };
 
 /* What every report can be told. All zero is text without colour and without a limit of width. */
@@ -130,7 +132,7 @@ struct shapeproof_checked {
     const struct shapeproof_error *error;         /* NULL when there is a check */
 };
 
-/* Documents for CI systems, about one checkpoint or many. `options->format` is one of two:
+/* Documents about one checkpoint or many. `options->format` is one of three:
  *
  * SARIF 2.1.0 (OASIS). A result is a finding; a cause; a loader that does not load the checkpoint whole; a claim that
  * does not hold; a warning; or the reason for which a checkpoint could not be checked. The level is the severity, but
@@ -138,6 +140,9 @@ struct shapeproof_checked {
  *
  * JUnit XML (the schema of Jenkins). A checkpoint is a test case: it passes with status 0, fails with status 1, and is
  * an error otherwise. The text of a failure is the report of the check.
+ *
+ * HTML. A page with a table of all checkpoints, and the report of each. Parts about checkpoints that were not checked
+ * are those of SHAPEPROOF_REPORT_HTML_PART. The page has less than 2 MB: it says what it leaves out.
  *
  * shapeproof_report_checked makes the part of one checkpoint, which may be "". Parts can be made by different
  * processes. shapeproof_report_document makes the document of the parts, in their order. */

@@ -116,14 +116,13 @@ int cli_judge_check(const struct cli_args *args, const struct shapeproof_check *
                                                    : CLI_OK;
 }
 
-/* The groups of the table with their formulas, for a page; NULL where they cannot be counted. */
-static struct shapeproof_verification *count_groups(const struct cli_subject *subject,
-                                                    const struct shapeproof_check *check)
+struct shapeproof_verification *cli_count_groups(const struct shapeproof_tables *tables,
+                                                 const struct shapeproof_check *check)
 {
     static const char *const no_files[] = {""}; /* no claim stands there */
     struct shapeproof_error error = {0};
-    return shapeproof_verify(check, subject->tables,
-                             &(struct shapeproof_verify_options){.files = no_files, .file_count = 1}, &error);
+    return shapeproof_verify(check, tables, &(struct shapeproof_verify_options){.files = no_files, .file_count = 1},
+                             &error);
 }
 
 /* The claims of --claims, held against the checkpoint, or for a page its groups alone; NULL when neither is needed, or
@@ -138,10 +137,10 @@ static struct shapeproof_verification *hold_claims(const struct cli_args *args, 
     for (size_t position = 0; (files[what.file_count] = cli_next_value(args, "claims", &position)) != NULL;)
         what.file_count++;
     what.files = files;
-    struct shapeproof_verification *verification =
-        what.file_count                              ? shapeproof_verify(check, subject->tables, &what, &error)
-        : cli_format(args) == SHAPEPROOF_REPORT_HTML ? count_groups(subject, check)
-                                                     : NULL;
+    struct shapeproof_verification *verification = what.file_count
+                                                       ? shapeproof_verify(check, subject->tables, &what, &error)
+                                                   : cli_makes_page(args) ? cli_count_groups(subject->tables, check)
+                                                                          : NULL;
     if (what.file_count && !verification) *status = cli_error(&error);
     free(files);
     return verification;
@@ -235,10 +234,7 @@ static bool check_with_pipeline(const struct cli_args *args, const char *path,
     if (cli_value(args, "table", NULL) || cli_value(args, "set", NULL) || cli_value(args, "claims", NULL)) return false;
     char *adapter = shapeproof_adapter_describe(inventory, &consistent);
     struct shapeproof_components *components = adapter && consistent ? pipeline_of(args, path) : NULL;
-    if (components && cli_format(args) == SHAPEPROOF_REPORT_HTML)
-        *status = cli_usage_error(NULL, "%s: --format html is about one model, and %s has several", path,
-                                  shapeproof_components_path(components));
-    else if (components) *status = cli_check_adapter(args, inventory, components);
+    if (components) *status = cli_check_adapter(args, inventory, components);
     const bool is = components != NULL;
     shapeproof_components_free(components);
     shapeproof_free(adapter);
@@ -359,7 +355,9 @@ const struct cli_command cli_check = {
         "\n"
         "--format html writes a page that needs neither a network nor scripts: the verdict, causes and findings, the "
         "formula of each group of the table with its numbers, and for each tensor what is predicted and stored. In a "
-        "browser with scripts it also has a map of the tensors and a search.\n"
+        "browser with scripts it also has a map of the tensors and a search. With --list, and for a directory of "
+        "several "
+        "models, one page has a table of all models, and the report of each.\n"
         "\n"
         "--format sarif and --format junit write a document for CI systems. SARIF 2.1.0 has a result for each cause "
         "and finding; JUnit XML has a test case for each checkpoint. The document also has the checkpoints that "

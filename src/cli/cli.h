@@ -150,7 +150,8 @@ struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url
 char *cli_restore_urls(const char *text, size_t *length);
 void cli_free_remotes(struct cli_args *args);
 
-/* ---- document.c: SARIF and JUnit, which say also of a checkpoint that it could not be checked ---- */
+/* ---- document.c: SARIF, JUnit, and HTML of several checkpoints, which say also of one that it could not be checked
+ * ---- */
 
 /* Whether the output is such a document. */
 bool cli_writes_document(const struct cli_args *args);
@@ -161,6 +162,12 @@ int cli_run_document(struct cli_args *args, int (*run)(const struct cli_args *))
 void cli_put_checked(const struct cli_args *args, const struct shapeproof_checked *checked);
 /* Keeps the part of the document for a checkpoint. */
 void cli_keep_part(struct cli_capture *capture, const struct shapeproof_checked *checked);
+/* Whether a page is to be written of the checkpoint: alone, or as the part of one. */
+bool cli_makes_page(const struct cli_args *args);
+/* Keeps a part that was made before, and frees it. */
+void cli_keep_made_part(struct cli_capture *capture, char *part);
+/* Writes the document of the parts that are kept. */
+void cli_put_document(const struct cli_capture *capture);
 /* Keeps the part that says why there is no check, if there is no part yet. */
 void cli_keep_error_part(struct cli_capture *capture, const char *path, int status);
 
@@ -205,7 +212,7 @@ void cli_color_messages(const char *when);
 struct cli_capture {
     struct shapeproof_error error; /* the first one */
     char *report;                  /* free it with shapeproof_free; NULL when none was written */
-    /* SARIF or JUnit: the parts of the document about what was checked are kept, too. */
+    /* SARIF, JUnit or HTML: the parts of the document about what was checked are kept, too. */
     enum shapeproof_report_format document;
     char *parts; /* one behind the other; free it with free(); NULL when there is none */
 };

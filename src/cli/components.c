@@ -12,6 +12,7 @@ struct component_run {
     struct shapeproof_config *config;
     struct shapeproof_check *check;
     struct shapeproof_loadings *loadings;
+    struct shapeproof_verification *groups; /* of a page */
     struct shapeproof_error error;
 };
 
@@ -52,7 +53,6 @@ static bool options_fit_several(const struct cli_args *args, const struct shapep
 {
     const char *option = option_of_one(args);
     char hint[512];
-    if (cli_format(args) == SHAPEPROOF_REPORT_HTML) option = "format html";
     if (!option) return true;
     snprintf(hint, sizeof hint, "check each by itself, such as %s", first_model(components)->path);
     cli_usage_error(hint, "--%s is about one model, and %s has several", option,
@@ -84,12 +84,14 @@ static bool check_component(struct component_run *run, const struct cli_args *ar
     if (!run->inventory || !load_config(run, component)) return false;
     run->check = shapeproof_check_new(run->inventory, tables, run->config, &what, &run->error);
     if (!run->check) return false;
+    if (cli_makes_page(args)) run->groups = cli_count_groups(tables, run->check);
     run->loadings = shapeproof_loadings_new(run->check, loaders, &run->error);
     return run->loadings != NULL;
 }
 
 static void close_run(struct component_run *run)
 {
+    shapeproof_verification_free(run->groups);
     shapeproof_loadings_free(run->loadings);
     shapeproof_check_free(run->check);
     shapeproof_config_free(run->config);
@@ -106,10 +108,10 @@ static int judge_run(const struct cli_args *args, const struct shapeproof_compon
     return run->error.status ? cli_exit_of(run->error.status) : cli_judge_check(args, run->check, run->loadings);
 }
 
-/* Keeps the part of each component that has weights or should have: none for a missing one that an adapter is checked
- * without. */
+/* Keeps, for a document, the part of each component that has weights or should have: none for a missing one that an
+ * adapter is checked without. */
 static void keep_parts(const struct cli_args *args, const struct shapeproof_components *components,
-                       const struct component_run *runs)
+                       const struct component_run *runs, struct cli_capture *capture)
 {
     for (size_t i = 0; i < shapeproof_component_count(components); i++) {
         const struct shapeproof_component *component = shapeproof_component(components, i);
@@ -117,14 +119,25 @@ static void keep_parts(const struct cli_args *args, const struct shapeproof_comp
         const bool is_missing = component->state == SHAPEPROOF_COMPONENT_MISSING && !runs[i].check;
         if (!runs[i].check && !runs[i].error.status && !is_missing) continue;
         if (is_missing) cli_fail(&missing, CLI_FILE, "%s: %s", component->class_name, component->note);
-        cli_keep_part(cli_captured(), &(struct shapeproof_checked){.path = component->path,
-                                                                   .status = judge_run(args, component, &runs[i]),
-                                                                   .check = runs[i].check,
-                                                                   .loadings = runs[i].loadings,
-                                                                   .error = is_missing             ? &missing
-                                                                            : runs[i].error.status ? &runs[i].error
-                                                                                                   : NULL});
+        cli_keep_part(capture, &(struct shapeproof_checked){.path = component->path,
+                                                            .status = judge_run(args, component, &runs[i]),
+                                                            .check = runs[i].check,
+                                                            .loadings = runs[i].loadings,
+                                                            .claims = runs[i].groups,
+                                                            .error = is_missing             ? &missing
+                                                                     : runs[i].error.status ? &runs[i].error
+                                                                                            : NULL});
     }
+}
+
+/* A page of all components. */
+static void put_page(const struct cli_args *args, const struct shapeproof_components *components,
+                     const struct component_run *runs)
+{
+    struct cli_capture capture = {.document = SHAPEPROOF_REPORT_HTML};
+    keep_parts(args, components, runs, &capture);
+    cli_put_document(&capture);
+    free(capture.parts);
 }
 
 /* Writes the report of all components. */
@@ -134,11 +147,12 @@ static void put_report(const struct cli_args *args, const struct shapeproof_comp
     const size_t count = shapeproof_component_count(components);
     const struct shapeproof_report_options how = cli_report_options(args);
     struct shapeproof_component_result *results = allocate_zeroed(count, sizeof *results);
-    if (cli_captured() && cli_captured()->document) keep_parts(args, components, runs);
+    if (cli_captured() && cli_captured()->document) keep_parts(args, components, runs, cli_captured());
     for (size_t i = 0; i < count; i++)
         results[i] = (struct shapeproof_component_result){runs[i].check, runs[i].loadings,
                                                           runs[i].error.status ? &runs[i].error : NULL};
-    if (!cli_writes_document(args)) cli_put_report(shapeproof_report_components(components, results, &how, NULL));
+    if (how.format == SHAPEPROOF_REPORT_HTML) put_page(args, components, runs);
+    else if (!cli_writes_document(args)) cli_put_report(shapeproof_report_components(components, results, &how, NULL));
     free(results);
 }
 

@@ -28,6 +28,9 @@ int cli_inspect_components(const struct shapeproof_components *components, const
 /* check.c: the exit status of a check, by the options --for and --strict. */
 int cli_judge_check(const struct cli_args *args, const struct shapeproof_check *check,
                     const struct shapeproof_loadings *loadings);
+/* check.c: the groups of the table with their formulas, for a page; NULL where they cannot be counted. */
+struct shapeproof_verification *cli_count_groups(const struct shapeproof_tables *tables,
+                                                 const struct shapeproof_check *check);
 /* inspect.c: writes the report of a checkpoint and its warnings; exit status, CLI_DIFFERS if there are warnings and
  * --strict is given. The totals if they are asked for. */
 int cli_inspect_one(const char *path, const struct cli_inspection *inspection, struct shapeproof_totals *totals);

@@ -26,15 +26,32 @@ static void append_part(struct cli_capture *capture, const char *part)
 void cli_keep_part(struct cli_capture *capture, const struct shapeproof_checked *checked)
 {
     const struct shapeproof_report_options how = {.format = capture->document};
-    char *part = shapeproof_report_checked(checked, &how, NULL);
+    cli_keep_made_part(capture, shapeproof_report_checked(checked, &how, NULL));
+}
+
+void cli_keep_made_part(struct cli_capture *capture, char *part)
+{
     append_part(capture, part);
     shapeproof_free(part);
+}
+
+bool cli_makes_page(const struct cli_args *args)
+{
+    return cli_format(args) == SHAPEPROOF_REPORT_HTML ||
+           (cli_captured() && cli_captured()->document == SHAPEPROOF_REPORT_HTML);
 }
 
 void cli_keep_error_part(struct cli_capture *capture, const char *path, int status)
 {
     const struct shapeproof_checked checked = {.path = path, .status = status, .error = &capture->error};
     if (!capture->parts) cli_keep_part(capture, &checked);
+}
+
+void cli_put_document(const struct cli_capture *capture)
+{
+    const struct shapeproof_report_options how = {.format = capture->document};
+    const char *const parts[] = {capture->parts ? capture->parts : ""};
+    cli_put_report(shapeproof_report_document(parts, 1, &how, NULL));
 }
 
 void cli_put_checked(const struct cli_args *args, const struct shapeproof_checked *checked)
@@ -50,8 +67,7 @@ void cli_put_checked(const struct cli_args *args, const struct shapeproof_checke
 
 int cli_run_document(struct cli_args *args, int (*run)(const struct cli_args *))
 {
-    const struct shapeproof_report_options how = {.format = cli_format(args)};
-    struct cli_capture capture = {.document = how.format};
+    struct cli_capture capture = {.document = cli_format(args)};
     const char *path = cli_operand(args); /* as the user has it: it becomes that of a cache */
     cli_capture_into(&capture);
     const int status = cli_run_found(args, run);
@@ -59,8 +75,7 @@ int cli_run_document(struct cli_args *args, int (*run)(const struct cli_args *))
     if (capture.error.status) cli_error(&capture.error);
     if (status != CLI_USAGE) {
         if (status != CLI_OK) cli_keep_error_part(&capture, path, status);
-        const char *const parts[] = {capture.parts ? capture.parts : ""};
-        cli_put_report(shapeproof_report_document(parts, 1, &how, NULL));
+        cli_put_document(&capture);
     }
     free(capture.parts);
     return status;

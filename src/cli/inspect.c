@@ -163,9 +163,6 @@ static bool options_agree(const struct cli_args *args, const enum shapeproof_by 
     else if (format == SHAPEPROOF_REPORT_HTML && by && !is_by_group_alone(keys))
         cli_usage_error("a page has a map of the tensors by module, layer, group, dtype or shard",
                         "inspect: --format html goes with --by group alone");
-    else if (format == SHAPEPROOF_REPORT_HTML && args->operand_count > 1)
-        cli_usage_error("write a page for each", "inspect: --format html is about one FILE, and there are %zu",
-                        args->operand_count);
     else if (format == SHAPEPROOF_REPORT_MARKDOWN && !by)
         cli_usage_error(NULL, "inspect: --format markdown goes with --by");
     else if (cli_flag(args, "totals") && unfolds)
@@ -227,7 +224,7 @@ static int put_groups(const struct cli_inspection *inspection, const struct cli_
 {
     static const char *const no_files[] = {""}; /* no claim stands there */
     const struct shapeproof_report_verify_options how = {
-        .report = cli_report_options(inspection->args),
+        .report = inspection->list.report,
         .path = shapeproof_inventory_path(shapeproof_check_inventory(check)),
         .groups = true};
     struct shapeproof_error error = {0};
@@ -291,17 +288,70 @@ int cli_inspect_one(const char *path, const struct cli_inspection *inspection, s
     return status;
 }
 
+/* ---- a page ---- */
+
+/* Inspects a checkpoint for the page of several: its errors are printed, and are on the page, too. */
+static int keep_inspected(const char *path, const struct cli_inspection *inspection, struct cli_capture *page)
+{
+    struct cli_capture one = {.document = page->document};
+    cli_capture_into(&one);
+    const int status = cli_inspect_one(path, inspection, NULL);
+    cli_capture_into(NULL);
+    if (one.error.status) cli_error_about(path, &one.error);
+    if (one.report) cli_keep_made_part(page, one.report);
+    else cli_keep_part(page, &(struct shapeproof_checked){.path = path, .status = status, .error = &one.error});
+    return status;
+}
+
+/* Inspects what the path names for the page of several: a checkpoint, or each of the models in a directory. */
+static int keep_inspected_path(const char *path, const struct cli_inspection *inspection, struct cli_capture *page)
+{
+    struct shapeproof_error ignored = {0}; /* it occurs again */
+    struct shapeproof_components *components = shapeproof_components_open(path, &ignored);
+    const size_t count = components ? shapeproof_component_count(components) : 0;
+    int status = count ? CLI_OK : keep_inspected(path, inspection, page);
+    for (size_t i = 0; i < count; i++) {
+        const struct shapeproof_component *component = shapeproof_component(components, i);
+        if (component->state == SHAPEPROOF_COMPONENT_MISSING) cli_warning(component->path, component->note);
+        if (component->state != SHAPEPROOF_COMPONENT_MODEL) continue;
+        status = sp_worse_status(status, keep_inspected(component->path, inspection, page));
+    }
+    shapeproof_components_free(components);
+    return status;
+}
+
+/* Whether a page is about one checkpoint. */
+static bool is_about_one_model(const struct cli_args *args)
+{
+    struct shapeproof_error ignored = {0};
+    if (args->operand_count != 1) return false;
+    struct shapeproof_components *components = shapeproof_components_open(args->operands[0], &ignored);
+    const bool several = components && shapeproof_component_count(components);
+    shapeproof_components_free(components);
+    return !several;
+}
+
+/* The page of several models. */
+static int put_page(const struct cli_args *args, struct cli_inspection *inspection)
+{
+    struct cli_capture page = {.document = SHAPEPROOF_REPORT_HTML};
+    int status = CLI_OK;
+    inspection->list.report.format = SHAPEPROOF_REPORT_HTML_PART;
+    for (size_t i = 0; i < args->operand_count; i++)
+        status = sp_worse_status(status, keep_inspected_path(args->operands[i], inspection, &page));
+    if (page.parts && status != CLI_USAGE) cli_put_document(&page);
+    free(page.parts);
+    return status;
+}
+
+/* ---- all operands ---- */
+
 /* A checkpoint, or a directory with several. */
 static int inspect_path(const char *path, const struct cli_inspection *inspection)
 {
     struct shapeproof_error error = {0};
     struct shapeproof_components *components = shapeproof_components_open(path, &error);
     if (!components) return cli_path_error(path, &error);
-    if (shapeproof_component_count(components) && inspection->list.report.format == SHAPEPROOF_REPORT_HTML) {
-        shapeproof_components_free(components);
-        return cli_usage_error("inspect one of the models in it",
-                               "inspect: --format html is about one model, and %s has several", path);
-    }
     const int status = shapeproof_component_count(components) ? cli_inspect_components(components, inspection)
                                                               : cli_inspect_one(path, inspection, NULL);
     shapeproof_components_free(components);
@@ -331,6 +381,7 @@ static int run_inspect(const struct cli_args *args)
     int status = CLI_OK;
     bool was_shown = false;
     if (!cli_keys(args, inspection.keys) || !options_agree(args, inspection.keys)) return CLI_USAGE;
+    if (format == SHAPEPROOF_REPORT_HTML && !is_about_one_model(args)) return put_page(args, &inspection);
     for (size_t i = 0; i < args->operand_count; i++) {
         if (was_shown && !inspection.query &&
             (format == SHAPEPROOF_REPORT_TEXT || format == SHAPEPROOF_REPORT_MARKDOWN))
@@ -377,7 +428,9 @@ const struct cli_command cli_inspect = {
         "all models.\n"
         "\n"
         "--format html writes a page that needs neither a network nor scripts: totals, modules, and a table of the "
-        "tensors. In a browser with scripts it also has a map of the tensors and a search.\n"
+        "tensors. In a browser with scripts it also has a map of the tensors and a search. If there are several "
+        "models, "
+        "the page begins with a table of all of them.\n"
         "\n"
         "With --by, headers, padding and the other bytes of the file that belong to no tensor have rows, so that the "
         "bytes add up to the size of the file. Tied tensors count once. On a terminal that is wide enough, bars "

@@ -26,7 +26,7 @@ struct list_run {
     size_t path_count;
     size_t ended;                           /* of these, checked by now */
     size_t before;                          /* of the list, checked by an earlier run (--resume) */
-    enum shapeproof_report_format document; /* SARIF or JUnit; TEXT: lines of JSON are written */
+    enum shapeproof_report_format document; /* SARIF, JUnit or HTML; TEXT: lines of JSON are written */
     char **parts; /* of the document, for each of `paths`; NULL for one that is not checked yet */
     struct sp_results results;
     struct shapeproof_error error;
@@ -38,6 +38,12 @@ bool cli_asks_for_list(const struct cli_args *args)
 {
     return cli_value(args, "list", NULL) || cli_value(args, "resume", NULL) || cli_value(args, "jobs", NULL) ||
            cli_value(args, "timeout", NULL);
+}
+
+/* Whether one document about all of them is written at the end, in place of lines of JSON. */
+static bool writes_list_document(const struct cli_args *args)
+{
+    return cli_writes_document(args) || cli_format(args) == SHAPEPROOF_REPORT_HTML;
 }
 
 /* ---- one of the list, in its process ---- */
@@ -137,11 +143,10 @@ static int check_options(const struct cli_args *args)
     if (args->operand_count)
         return cli_usage_error(hint, "%s: '%s' is one argument too many beside --list", args->command->name,
                                args->operands[0]);
-    if (cli_writes_document(args) && cli_value(args, "resume", NULL))
+    if (writes_list_document(args) && cli_value(args, "resume", NULL))
         return cli_usage_error(hint, "%s: --resume does not go with --format %s", args->command->name,
                                cli_format_name(args));
-    if (cli_format(args) == SHAPEPROOF_REPORT_CSV || cli_format(args) == SHAPEPROOF_REPORT_MARKDOWN ||
-        cli_format(args) == SHAPEPROOF_REPORT_HTML)
+    if (cli_format(args) == SHAPEPROOF_REPORT_CSV || cli_format(args) == SHAPEPROOF_REPORT_MARKDOWN)
         return cli_usage_error(hint, "%s: --list does not go with --format %s", args->command->name,
                                cli_format_name(args));
     if (cli_value(args, "output", NULL) && cli_value(args, "resume", NULL))
@@ -255,7 +260,7 @@ static void put_list_document(const struct list_run *run)
 int cli_run_list(const struct cli_args *args, int (*check)(const struct cli_args *))
 {
     struct list_run run = {
-        .args = args, .run = check, .document = cli_writes_document(args) ? cli_format(args) : SHAPEPROOF_REPORT_TEXT};
+        .args = args, .run = check, .document = writes_list_document(args) ? cli_format(args) : SHAPEPROOF_REPORT_TEXT};
     int interrupted = 0, status;
     if (!run.document) cli_fold_documents(true); /* an error is a line of JSON, too, if it is JSON */
     status = check_options(args);

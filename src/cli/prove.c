@@ -167,6 +167,11 @@ static int report_verified(struct shapeproof_verification *verification,
 {
     if (!verification) return cli_error(error);
     const int status = status_of_verification(verification);
+    if (cli_captured() && cli_captured()->document) {
+        struct shapeproof_report_verify_options part = *how;
+        part.report.format = SHAPEPROOF_REPORT_HTML_PART;
+        cli_keep_made_part(cli_captured(), shapeproof_report_verify(verification, &part, NULL));
+    }
     cli_put_report(shapeproof_report_verify(verification, how, NULL));
     shapeproof_verification_free(verification);
     return status;
@@ -500,7 +505,7 @@ const struct cli_command cli_prove = {
         "of each group of the table with its numbers.\n"
         "\n"
         "With --list, the claims are evaluated for each checkpoint of a list, in a process of its own. A line of "
-        "JSON is written for each checkpoint.",
+        "JSON is written for each checkpoint; with --format html, one page about all of them at the end.",
     .least = 0,
     .most = CLI_MANY,
     .options = options,

@@ -442,7 +442,7 @@ char *shapeproof_report_check(const struct shapeproof_check *check, const struct
     } else if (options->format == SHAPEPROOF_REPORT_MARKDOWN) {
         sp_markdown_check(&text, check, options);
     } else if (options->format == SHAPEPROOF_REPORT_HTML) {
-        sp_html_check(check, &text, options);
+        sp_html_check(check, &text, options, false);
     } else {
         sp_put_check(check, &text, options);
     }

@@ -3,16 +3,17 @@
  * the same names for errors. A document for CI is made of parts, one for each checkpoint, so that
  * processes that check a list can each make theirs:
  *
- *   SARIF: a line of JSON for each result    JUnit: an element <testcase>
+ *   SARIF: a line of JSON for each result    JUnit: an element <testcase>    HTML: see html/several.c
  *
- * In both, what belongs to the document as a whole is found in the text of its parts: the rules that have results, and
- * how many test cases failed. */
+ * In SARIF and JUnit, what belongs to the document as a whole is found in the text of its parts: the rules that have
+ * results, and how many test cases failed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json_write.h"
 #include "report/check.h"
+#include "report/html/html.h"
 #include "report/verify.h"
 #include "shapeproof/load.h"
 #include "shapeproof/remote.h"
@@ -566,7 +567,22 @@ char *shapeproof_report_error(const struct shapeproof_checked *failed, size_t *l
     return sp_text_take(&text, length);
 }
 
-/* ---- SARIF and JUnit ---- */
+/* ---- HTML ---- */
+
+static void put_html_part(struct sp_text *html, const struct shapeproof_checked *checked,
+                          const struct shapeproof_report_options *options)
+{
+    struct shapeproof_report_options how = *options;
+    how.loadings = checked->loadings;
+    how.claims = checked->claims;
+    const bool is_io = checked->error && checked->error->kind == SHAPEPROOF_KIND_IO;
+    if (checked->check) sp_html_check(checked->check, html, &how, true);
+    else
+        sp_html_failed_part(html, checked->path, is_io ? "unreadable" : error_id(checked), error_message(checked),
+                            checked->error ? checked->error->hint : NULL);
+}
+
+/* ---- parts and documents ---- */
 
 char *shapeproof_report_checked(const struct shapeproof_checked *checked,
                                 const struct shapeproof_report_options *options, size_t *length)
@@ -576,6 +592,7 @@ char *shapeproof_report_checked(const struct shapeproof_checked *checked,
     sp_text_puts(&text, "");
     if (!options) options = &plain;
     if (options->format == SHAPEPROOF_REPORT_JUNIT) put_testcase(&text, checked, options);
+    else if (options->format == SHAPEPROOF_REPORT_HTML) put_html_part(&text, checked, options);
     else put_results(&text, checked);
     return sp_text_take(&text, length);
 }
@@ -585,6 +602,7 @@ char *shapeproof_report_document(const char *const *parts, size_t count,
 {
     struct sp_text text = {0};
     if (options && options->format == SHAPEPROOF_REPORT_JUNIT) put_junit(&text, parts, count);
+    else if (options && options->format == SHAPEPROOF_REPORT_HTML) sp_html_several(&text, parts, count);
     else put_sarif(&text, parts, count);
     return sp_text_take(&text, length);
 }

@@ -515,7 +515,8 @@ char *shapeproof_report_verify(const struct shapeproof_verification *verificatio
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->report.format == SHAPEPROOF_REPORT_JSON) verify_json(verification, options, &text);
-    else if (options->report.format == SHAPEPROOF_REPORT_HTML) sp_html_verify(verification, &text, options);
+    else if (options->report.format == SHAPEPROOF_REPORT_HTML) sp_html_verify(verification, &text, options, false);
+    else if (options->report.format == SHAPEPROOF_REPORT_HTML_PART) sp_html_verify(verification, &text, options, true);
     else verify_text(verification, options, &text);
     return sp_text_take(&text, length);
 }

@@ -115,6 +115,85 @@ static void test_unlike_names(void **state)
     shapeproof_free(page);
 }
 
+/* A part of a page: the report of so many tensors with unlike names. */
+static char *part_of_many(size_t count)
+{
+    const struct shapeproof_report_inspect_options how = {.report = {.format = SHAPEPROOF_REPORT_HTML_PART}};
+    const uint64_t shape[] = {2};
+    struct shapeproof_error error = {0};
+    struct shapeproof_tensor_description *tensors = calloc(count, sizeof *tensors);
+    char(*names)[64] = calloc(count, sizeof *names);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(names[i], sizeof names[i], "a%zub%zu.w", i, i);
+        tensors[i] = (struct shapeproof_tensor_description){
+            .name = names[i], .shape = shape, .rank = 1, .dtype = SHAPEPROOF_DTYPE_F32};
+    }
+    struct shapeproof_inventory *inventory = shapeproof_inventory_describe("<model>\x1e\x1f", tensors, count, &error);
+    char *part = shapeproof_report_inspect(inventory, &how, NULL);
+    shapeproof_inventory_close(inventory);
+    free(tensors);
+    free(names);
+    return part;
+}
+
+/* As many pages as there are models would be too large: one that fails comes first, and what is left out is said. */
+static void test_several_models(void **state)
+{
+    enum { MANY = 200 };
+    const struct shapeproof_report_options how = {.format = SHAPEPROOF_REPORT_HTML};
+    const struct shapeproof_error error = {.status = SHAPEPROOF_ERR_FILE,
+                                           .kind = SHAPEPROOF_KIND_MALFORMED,
+                                           .message = "<x>: is cut\nin two",
+                                           .hint = "<hint>"};
+    char *large = part_of_many(400),
+         *failed = shapeproof_report_checked(&(struct shapeproof_checked){.path = "<x>", .status = 4, .error = &error},
+                                             &how, NULL);
+    const char *parts[MANY];
+    size_t length;
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) parts[i] = i == MANY - 1 ? failed : large;
+    char *page = shapeproof_report_document(parts, MANY, &how, &length);
+    assert_in_range(length, 1500 * 1000, 2000 * 1000);
+    assert_has(page, "<h1>200 models</h1>");
+    assert_has(page, "<p>malformed: 1</p>");
+    assert_has(page, "<a href=\"#model-1\">&lt;model&gt;\\x1e\\x1f</a>");
+    assert_has(page, "<a href=\"#model-200\">&lt;x&gt;</a></th><td class=\"error\">malformed</td>");
+    assert_has(page, "<article class=\"model\" id=\"model-200\">\n<h2>&lt;x&gt;</h2>");
+    assert_has(page, "<b>malformed</b> &lt;x&gt;: is cut</p>");
+    assert_has(page, "<p class=\"hint\">&lt;hint&gt;</p>");
+    assert_has(page, "<p>To keep the page small, it leaves out the ");
+    assert_has(page, "<h3>Modules</h3>");
+    assert_has_not(page, "\x1e");
+    assert_has_not(page, "\x1f");
+    assert_has_not(page, "<x>");
+    shapeproof_free(page);
+    shapeproof_free(large);
+    shapeproof_free(failed);
+}
+
+/* More models than a table has rows for; and none. */
+static void test_many_models(void **state)
+{
+    enum { MANY = 3000 };
+    const struct shapeproof_report_options how = {.format = SHAPEPROOF_REPORT_HTML};
+    char *small = part_of_many(1);
+    const char **parts = calloc(MANY, sizeof *parts);
+    size_t length;
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) parts[i] = small;
+    char *page = shapeproof_report_document(parts, MANY, &how, &length);
+    assert_in_range(length, 1500 * 1000, 2000 * 1000);
+    assert_has(page, "<h1>3,000 models</h1>");
+    assert_has(page, " more models. <code>--format json</code> has all of them.");
+    assert_has(page, "<tfoot><tr><th scope=\"row\">together</th><td class=\"number\">3,000</td>");
+    shapeproof_free(page);
+    page = shapeproof_report_document(NULL, 0, &how, NULL);
+    assert_has(page, "<h1>0 models</h1>");
+    shapeproof_free(page);
+    shapeproof_free(small);
+    free(parts);
+}
+
 static void test_nothing(void **state)
 {
     char *page = page_of(NULL, 0, NULL);
@@ -132,7 +211,8 @@ int main(void)
         cmocka_unit_test(test_tensors_of_a_mixture_are_small),
         cmocka_unit_test(test_unlike_names),
         cmocka_unit_test(test_nothing),
-
+        cmocka_unit_test(test_several_models),
+        cmocka_unit_test(test_many_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,14 +207,26 @@ static void put_tensors(const struct shapeproof_check *check, struct sp_text *ht
     free(worst);
 }
 
+/* "fused, tied": each cause once. */
+static void put_cause_ids(const struct shapeproof_check *check, struct sp_text *text)
+{
+    sp_text_puts(text, "");
+    for (size_t i = 0; i < shapeproof_check_cause_count(check); i++) {
+        const char *id = shapeproof_check_cause(check, i)->id;
+        size_t earlier = 0;
+        while (earlier < i && strcmp(shapeproof_check_cause(check, earlier)->id, id) != 0) earlier++;
+        if (earlier == i) sp_text_printf(text, "%s%s", text->length ? ", " : "", id);
+    }
+}
+
 /* The verdict. A check whose verdict is good fails all the same if a loader does not take the file, or a claim fails.
  */
 static void begin_page(const struct shapeproof_check *check, struct sp_text *html,
-                       const struct shapeproof_report_options *options)
+                       const struct shapeproof_report_options *options, bool is_part)
 {
     const enum shapeproof_verdict verdict = shapeproof_check_verdict(check);
     const char *word = shapeproof_verdict_name(verdict);
-    struct sp_text line = {0};
+    struct sp_text line = {0}, causes = {0};
     size_t failing = 0;
     sp_put_headline(check, options->loadings, &line);
     for (size_t i = 0; options->claims && i < shapeproof_verification_claim_count(options->claims); i++) {
@@ -223,18 +235,25 @@ static void begin_page(const struct shapeproof_check *check, struct sp_text *htm
     }
     if (failing) sp_text_printf(&line, "; %zu claim%s", failing, failing == 1 ? " fails" : "s fail");
     const bool fails = failing || (options->loadings && shapeproof_loading_failed(options->loadings));
-    sp_html_begin(html, &(struct sp_html_title){.command = "check",
-                                                .subject = shapeproof_inventory_path(shapeproof_check_inventory(check)),
-                                                .verdict = word,
-                                                .color = fails ? SP_COLOR_RED : sp_verdict_color(verdict),
-                                                .line = line.data + strlen(word) + strlen(": ")});
+    const size_t findings = shapeproof_check_finding_count(check);
+    put_cause_ids(check, &causes);
+    const struct sp_html_title title = {.command = "check",
+                                        .subject = shapeproof_inventory_path(shapeproof_check_inventory(check)),
+                                        .verdict = word,
+                                        .color = fails ? SP_COLOR_RED : sp_verdict_color(verdict),
+                                        .line = line.data + strlen(word) + strlen(": "),
+                                        .findings = &findings,
+                                        .totals = shapeproof_inventory_totals(shapeproof_check_inventory(check)),
+                                        .note = causes.data};
+    (is_part ? sp_html_begin_part : sp_html_begin)(html, &title);
     sp_text_free(&line);
+    sp_text_free(&causes);
 }
 
 void sp_html_check(const struct shapeproof_check *check, struct sp_text *html,
-                   const struct shapeproof_report_options *options)
+                   const struct shapeproof_report_options *options, bool is_part)
 {
-    begin_page(check, html, options);
+    begin_page(check, html, options, is_part);
     sp_put_compared(check, html, options);
     put_remedies(html, options->loadings);
     put_causes(check, html);
@@ -245,6 +264,7 @@ void sp_html_check(const struct shapeproof_check *check, struct sp_text *html,
         sp_html_claims(html, options->claims, options->all);
     }
     sp_html_hyperparameters(html, shapeproof_check_prediction(check));
+    if (is_part) sp_html_next_piece(html);
     put_tensors(check, html);
-    sp_html_end(html);
+    if (!is_part) sp_html_end(html);
 }

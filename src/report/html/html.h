@@ -5,6 +5,7 @@
  *     tensors.c    the tensors: totals of modules, a table, and the data of the map and the search
  *     formulas.c   the groups of a table with their formulas and numbers, claims, hyper-parameters
  *     inspect.c, check.c, diff.c, verify.c    the reports of these names
+ *     several.c    a page of several models, whose parts these reports can be
  *     page.css, page.js    style and script, which embed.awk turns into C
  *
  * What comes from outside reaches the page in two ways only: escaped by sp_html_text, or as JSON without "<", in a
@@ -33,10 +34,18 @@ struct sp_html_title {
     const char *verdict; /* a word, or NULL */
     enum sp_color color; /* of the verdict */
     const char *line;    /* behind the verdict; its reason */
+    /* Of a part of a page of several models, for the table of all of them; NULL for what there is not. */
+    const size_t *findings;
+    const struct shapeproof_totals *totals;
+    const char *note; /* the causes, and the like */
 };
 
 void sp_html_begin(struct sp_text *html, const struct sp_html_title *title);
 void sp_html_end(struct sp_text *html);
+/* The verdict and its reason; nothing for a title without one. */
+void sp_html_verdict(struct sp_text *html, const struct sp_html_title *title);
+/* The class that has the colour; "" for none. */
+const char *sp_html_class_of_color(enum sp_color color);
 /* Text from outside: made printable, and escaped. */
 void sp_html_text(struct sp_text *html, const char *string);
 void sp_html_code(struct sp_text *html, const char *string);
@@ -109,14 +118,26 @@ void sp_html_groups(struct sp_text *html, const struct shapeproof_verification *
 void sp_html_claims(struct sp_text *html, const struct shapeproof_verification *verification, bool all);
 void sp_html_hyperparameters(struct sp_text *html, const struct shapeproof_prediction *prediction);
 
-/* ---- the reports ---- */
+/* ---- several.c ---- */
 
-void sp_html_inspect(const struct sp_inspect *inspect, struct sp_text *html);
+/* In place of sp_html_begin, for a part of a page of several models; it has no end. */
+void sp_html_begin_part(struct sp_text *html, const struct sp_html_title *title);
+/* Stands in a part between the report and the section of the tensors, and behind a report without tensors. */
+void sp_html_next_piece(struct sp_text *html);
+/* The part of a model of which there is no report; `word` says what is wrong. */
+void sp_html_failed_part(struct sp_text *html, const char *path, const char *word, const char *message,
+                         const char *hint);
+/* The page of these parts. */
+void sp_html_several(struct sp_text *html, const char *const *parts, size_t count);
+
+/* ---- the reports: a page, or a part of one ---- */
+
+void sp_html_inspect(const struct sp_inspect *inspect, struct sp_text *html, bool is_part);
 void sp_html_check(const struct shapeproof_check *check, struct sp_text *html,
-                   const struct shapeproof_report_options *options);
+                   const struct shapeproof_report_options *options, bool is_part);
 void sp_html_diff(const struct shapeproof_diff *diff, struct sp_text *html,
                   const struct shapeproof_report_options *options);
 void sp_html_verify(const struct shapeproof_verification *verification, struct sp_text *html,
-                    const struct shapeproof_report_verify_options *options);
+                    const struct shapeproof_report_verify_options *options, bool is_part);
 
 #endif

@@ -4,20 +4,24 @@
 
 #include "report/html/html.h"
 
+/* "safetensors, 163 shards" */
+static void put_format(struct sp_text *text, const struct shapeproof_inventory *inventory)
+{
+    const size_t files = shapeproof_inventory_file_count(inventory);
+    sp_put_visible(text, shapeproof_inventory_format(inventory));
+    if (files <= 1) return;
+    sp_text_puts(text, ", ");
+    sp_put_count(text, files, "shard", "shards");
+}
+
 /* "label       value" of the text report, as rows: a label takes SP_INSPECT_LABEL columns. */
 static void put_summary(const struct sp_inspect *inspect, struct sp_text *html)
 {
     static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 2};
     struct sp_text *cell = sp_table_cell(&table), summary = {0};
-    const size_t files = shapeproof_inventory_file_count(inspect->inventory);
     sp_text_puts(cell, "format");
-    cell = sp_table_cell(&table);
-    sp_put_visible(cell, shapeproof_inventory_format(inspect->inventory));
-    if (files > 1) {
-        sp_text_puts(cell, ", ");
-        sp_put_count(cell, files, "shard", "shards");
-    }
+    put_format(sp_table_cell(&table), inspect->inventory);
     sp_inspect_put_summary(inspect, &summary);
     for (const char *line = summary.data; line && *line;) {
         const size_t length = strcspn(line, "\n");
@@ -51,16 +55,23 @@ static void list_tensor(const struct sp_inspect *inspect, size_t i, struct sp_ht
     sp_text_free(&note);
 }
 
-void sp_html_inspect(const struct sp_inspect *inspect, struct sp_text *html)
+void sp_html_inspect(const struct sp_inspect *inspect, struct sp_text *html, bool is_part)
 {
     struct sp_html_tensors tensors = {.kind = SP_HTML_INSPECT};
-    const struct sp_html_title title = {.command = "inspect", .subject = shapeproof_inventory_path(inspect->inventory)};
+    struct sp_text format = {0};
+    put_format(&format, inspect->inventory);
+    const struct sp_html_title title = {.command = "inspect",
+                                        .subject = shapeproof_inventory_path(inspect->inventory),
+                                        .totals = &inspect->totals,
+                                        .note = format.data};
     for (size_t i = 0; i < inspect->count; i++) list_tensor(inspect, i, &tensors);
-    sp_html_begin(html, &title);
+    (is_part ? sp_html_begin_part : sp_html_begin)(html, &title);
+    sp_text_free(&format);
     put_summary(inspect, html);
     sp_html_warnings(html, "Warnings", inspect->inventory, NULL);
     sp_html_modules(html, &tensors);
+    if (is_part) sp_html_next_piece(html);
     sp_html_tensors(html, &tensors);
-    sp_html_end(html);
+    if (!is_part) sp_html_end(html);
     sp_html_tensors_free(&tensors);
 }

@@ -46,12 +46,20 @@ bool sp_html_has_room(const struct sp_text *html, size_t begin, size_t rows)
     return rows < MOST_ROWS && html->length - begin < MOST_BYTES;
 }
 
-static const char *class_of_color(enum sp_color color)
+const char *sp_html_class_of_color(enum sp_color color)
 {
     static const char *const classes[] = {
         [SP_COLOR_NONE] = "",     [SP_COLOR_BOLD] = "strong", [SP_COLOR_DIM] = "dim",
         [SP_COLOR_RED] = "error", [SP_COLOR_GREEN] = "good",  [SP_COLOR_YELLOW] = "warning"};
     return classes[color];
+}
+
+void sp_html_verdict(struct sp_text *html, const struct sp_html_title *title)
+{
+    if (!title->verdict) return;
+    sp_text_printf(html, "<p class=\"verdict %s\"><b>%s</b> ", sp_html_class_of_color(title->color), title->verdict);
+    sp_html_text(html, title->line);
+    sp_text_puts(html, "</p>\n");
 }
 
 void sp_html_begin(struct sp_text *html, const struct sp_html_title *title)
@@ -70,11 +78,7 @@ void sp_html_begin(struct sp_text *html, const struct sp_html_title *title)
     sp_text_printf(html, "%s</p>\n<h1>", title->command);
     sp_html_text(html, title->subject);
     sp_text_puts(html, "</h1>\n");
-    if (title->verdict) {
-        sp_text_printf(html, "<p class=\"verdict %s\"><b>%s</b> ", class_of_color(title->color), title->verdict);
-        sp_html_text(html, title->line);
-        sp_text_puts(html, "</p>\n");
-    }
+    sp_html_verdict(html, title);
     sp_text_puts(html, "</header>\n<main>\n<section>\n");
 }
 
@@ -137,7 +141,7 @@ void sp_html_table(struct sp_table *table, struct sp_text *html)
         if (!column) sp_text_puts(html, "<tr>");
         if (shown[column]) {
             put_cell_tag(html, is_label ? "th scope=\"row\"" : "td", table->columns[column].alignment,
-                         class_of_color(color));
+                         sp_html_class_of_color(color));
             put_escaped(html, cell, length);
             sp_text_puts(html, is_label ? "</th>" : "</td>");
         }

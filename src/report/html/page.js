@@ -8,7 +8,7 @@
 (() => {
   /* A table that is wider than the window can be scrolled with the keyboard once it has the focus. */
   new ResizeObserver(() => {
-    for (const wide of document.querySelectorAll('main > section > .wide, details > .wide'))
+    for (const wide of document.querySelectorAll('section > .wide, details > .wide'))
       if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
       else wide.removeAttribute('tabindex');
   }).observe(document.body);

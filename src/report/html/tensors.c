@@ -253,11 +253,10 @@ static void put_tensor_row(struct sp_text *html, enum sp_html_kind kind, const s
 }
 
 /* Where all tensors are to be seen that a page has no room for. */
-static const char *const all_tensors[] = {
-    [SP_HTML_INSPECT] = "<code>shapeproof inspect</code> lists all of them.",
-    [SP_HTML_CHECK] = "<code>shapeproof inspect</code> lists all that are stored, <code>shapeproof predict</code> all "
-                      "that are predicted.",
-    [SP_HTML_DIFF] = "<code>shapeproof inspect</code> lists all of A and of B."};
+static const char *const all_tensors[] = {[SP_HTML_INSPECT] = "<code>shapeproof inspect</code> lists all of them.",
+                                          [SP_HTML_CHECK] =
+                                              "<code>shapeproof inspect</code> lists all that are stored.",
+                                          [SP_HTML_DIFF] = "<code>shapeproof inspect</code> lists all of A and of B."};
 
 /* `cut`: the search does not have all tensors. */
 static void put_table(struct sp_text *html, struct sp_html_tensors *tensors, bool cut)

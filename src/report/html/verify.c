@@ -5,23 +5,26 @@
 
 /* The answer to all claims; none where only groups are shown. */
 static void begin_page(const struct shapeproof_verification *verification, struct sp_text *html,
-                       const struct shapeproof_report_verify_options *options)
+                       const struct shapeproof_report_verify_options *options, bool is_part)
 {
     static const enum sp_color colors[] = {SP_COLOR_GREEN, SP_COLOR_RED, SP_COLOR_YELLOW, SP_COLOR_YELLOW};
     const enum shapeproof_claim_answer answer = shapeproof_verification_answer(verification);
     const struct shapeproof_prediction *prediction = shapeproof_verification_prediction(verification);
+    const struct shapeproof_inventory *inventory = shapeproof_verification_inventory(verification);
     struct sp_text line = {0};
     sp_text_puts(&line, "");
     sp_put_claim_totals(verification, &line);
     while (line.length && line.data[line.length - 1] == '\n') line.data[--line.length] = '\0';
-    sp_html_begin(html,
-                  &(struct sp_html_title){.command = options->groups ? "inspect --by group" : "prove",
-                                          .subject = options->path ? options->path
-                                                     : prediction  ? shapeproof_prediction_table(prediction)
-                                                                   : "",
-                                          .verdict = options->groups ? NULL : shapeproof_claim_answer_name(answer),
-                                          .color = colors[answer],
-                                          .line = line.data});
+    const struct sp_html_title title = {.command = options->groups ? "inspect --by group" : "prove",
+                                        .subject = options->path ? options->path
+                                                   : prediction  ? shapeproof_prediction_table(prediction)
+                                                                 : "",
+                                        .verdict = options->groups ? NULL : shapeproof_claim_answer_name(answer),
+                                        .color = colors[answer],
+                                        .line = line.data,
+                                        .totals = inventory ? shapeproof_inventory_totals(inventory) : NULL,
+                                        .note = options->groups ? NULL : line.data};
+    (is_part ? sp_html_begin_part : sp_html_begin)(html, &title);
     sp_text_free(&line);
 }
 
@@ -61,13 +64,14 @@ static void put_subject(const struct shapeproof_verification *verification, stru
 }
 
 void sp_html_verify(const struct shapeproof_verification *verification, struct sp_text *html,
-                    const struct shapeproof_report_verify_options *options)
+                    const struct shapeproof_report_verify_options *options, bool is_part)
 {
     const struct shapeproof_prediction *prediction = shapeproof_verification_prediction(verification);
-    begin_page(verification, html, options);
+    begin_page(verification, html, options, is_part);
     put_subject(verification, html, options);
     if (!options->groups) sp_html_claims(html, verification, options->report.all);
     sp_html_groups(html, verification);
     if (prediction) sp_html_hyperparameters(html, prediction);
-    sp_html_end(html);
+    if (is_part) sp_html_next_piece(html);
+    else sp_html_end(html);
 }

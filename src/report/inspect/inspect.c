@@ -129,7 +129,8 @@ char *shapeproof_report_inspect(const struct shapeproof_inventory *inventory,
     put_in_order(&inspect);
     if (inspect.options.report.format == SHAPEPROOF_REPORT_JSON) sp_inspect_json(&inspect, &text);
     else if (inspect.options.report.format == SHAPEPROOF_REPORT_CSV) sp_inspect_csv(&inspect, &text);
-    else if (inspect.options.report.format == SHAPEPROOF_REPORT_HTML) sp_html_inspect(&inspect, &text);
+    else if (inspect.options.report.format == SHAPEPROOF_REPORT_HTML) sp_html_inspect(&inspect, &text, false);
+    else if (inspect.options.report.format == SHAPEPROOF_REPORT_HTML_PART) sp_html_inspect(&inspect, &text, true);
     else sp_inspect_text(&inspect, &text);
     free(inspect.chosen);
     free(inspect.counted);
