@@ -54,6 +54,7 @@ complete -c shapeproof -n '__shapeproof_is check' -l format -r -f -a 'text json 
 complete -c shapeproof -n '__shapeproof_is check' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is check' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is check' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is check' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is check' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is derive' -f -a '(shapeproof tables --names 2>/dev/null) (shapeproof models --names 2>/dev/null)'
@@ -70,6 +71,7 @@ complete -c shapeproof -n '__shapeproof_is derive' -l format -r -f -a 'text json
 complete -c shapeproof -n '__shapeproof_is derive' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is derive' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is derive' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is derive' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is derive' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is diff' -F
@@ -85,6 +87,7 @@ complete -c shapeproof -n '__shapeproof_is diff' -l format -r -f -a 'text json j
 complete -c shapeproof -n '__shapeproof_is diff' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is diff' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is diff' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is diff' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is diff' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is eval' -f -a '(shapeproof tables --names 2>/dev/null) (shapeproof models --names 2>/dev/null)'
@@ -102,6 +105,7 @@ complete -c shapeproof -n '__shapeproof_is eval' -l format -r -f -a 'text json c
 complete -c shapeproof -n '__shapeproof_is eval' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is eval' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is eval' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is eval' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is eval' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is fmt' -F
@@ -119,6 +123,7 @@ complete -c shapeproof -n '__shapeproof_is infer' -l format -r -f -a 'text json'
 complete -c shapeproof -n '__shapeproof_is infer' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is infer' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is infer' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is infer' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is infer' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is inspect' -F
@@ -142,6 +147,7 @@ complete -c shapeproof -n '__shapeproof_is inspect' -l format -r -f -a 'text jso
 complete -c shapeproof -n '__shapeproof_is inspect' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is inspect' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is inspect' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is inspect' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is inspect' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is learn' -F
@@ -155,6 +161,7 @@ complete -c shapeproof -n '__shapeproof_is learn' -l trace -d 'write each attemp
 complete -c shapeproof -n '__shapeproof_is learn' -l offline -d 'do not use the network'
 complete -c shapeproof -n '__shapeproof_is learn' -l format -r -f -a 'text json' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is learn' -l json -d 'the same as --format json'
+complete -c shapeproof -n '__shapeproof_is learn' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is learn' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is models' -f -a '(shapeproof models --names 2>/dev/null)'
@@ -164,6 +171,7 @@ complete -c shapeproof -n '__shapeproof_is models' -l format -r -f -a 'text json
 complete -c shapeproof -n '__shapeproof_is models' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is models' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is models' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is models' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is models' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is predict' -f -a '(shapeproof tables --names 2>/dev/null) (shapeproof models --names 2>/dev/null)'
@@ -180,6 +188,7 @@ complete -c shapeproof -n '__shapeproof_is predict' -l format -r -f -a 'text jso
 complete -c shapeproof -n '__shapeproof_is predict' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is predict' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is predict' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is predict' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is predict' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is prove' -f -a '(shapeproof tables --names 2>/dev/null) (shapeproof models --names 2>/dev/null)'
@@ -206,6 +215,7 @@ complete -c shapeproof -n '__shapeproof_is prove' -l format -r -f -a 'text json 
 complete -c shapeproof -n '__shapeproof_is prove' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is prove' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is prove' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is prove' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is prove' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is solve' -f -a '(shapeproof tables --names 2>/dev/null) (shapeproof models --names 2>/dev/null)'
@@ -224,6 +234,7 @@ complete -c shapeproof -n '__shapeproof_is solve' -l format -r -f -a 'text json'
 complete -c shapeproof -n '__shapeproof_is solve' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is solve' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is solve' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is solve' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is solve' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is tables' -f -a '(shapeproof tables --names 2>/dev/null)'
@@ -235,6 +246,7 @@ complete -c shapeproof -n '__shapeproof_is tables' -l format -r -f -a 'text json
 complete -c shapeproof -n '__shapeproof_is tables' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is tables' -l output -s o -r -F -d 'write the output to FILE'
 complete -c shapeproof -n '__shapeproof_is tables' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is tables' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is tables' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is help' -f -a 'check derive diff eval fmt infer inspect learn models predict prove solve tables help '

@@ -74,6 +74,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
         ;;
@@ -92,6 +93,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
         ;;
@@ -109,6 +111,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:A B:_files'
         ;;
@@ -128,6 +131,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL] EXPRESSION...: _shapeproof_names tables models'
         ;;
@@ -149,6 +153,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
         ;;
@@ -174,6 +179,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:FILE...:_files'
         ;;
@@ -189,6 +195,7 @@ _shapeproof() {
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format:(text json)' \
             '--json[the same as --format json]' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:CHECKPOINT...:_files'
         ;;
@@ -200,6 +207,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[MODEL|FILTER]: _shapeproof_names models'
         ;;
@@ -218,6 +226,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
         ;;
@@ -246,6 +255,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE...|MODEL]: _shapeproof_names tables models'
         ;;
@@ -266,6 +276,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
         ;;
@@ -279,6 +290,7 @@ _shapeproof() {
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|FILTER]: _shapeproof_names tables'
         ;;

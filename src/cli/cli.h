@@ -46,6 +46,9 @@ struct cli_option {
     .name = "color", .argument = "auto|always|never",                                                                  \
     .help = "whether to colour the text; auto, the default, "                                                          \
             "colours it on a terminal"
+#define CLI_OPTION_NO_PAGER                                                                                            \
+    .name = "no-pager",                                                                                                \
+    .help = "do not use a pager; without this option, text that is longer than the terminal is shown through a pager"
 #define CLI_OPTION_END .name = NULL
 
 struct cli_example {
@@ -235,6 +238,17 @@ void cli_put_part(void *stream, const char *bytes, size_t length);
 void cli_put_report(char *report);
 /* Closes stdout, or what stands in for it; false after an error was printed, when not all could be written. */
 bool cli_close_output(void);
+
+/* ---- pager.c ---- */
+
+/* Lets the text that the command writes to a terminal wait for its end, unless the user wants no pager. */
+void cli_hold_output(const struct cli_args *args);
+/* Shows the text: through the pager if it is longer than the screen. The messages follow it. */
+void cli_show_output(void);
+/* The descriptor that stdout is to the user, also while its text waits. */
+int cli_stdout(void);
+/* Where messages go: to stderr, behind what was written to stdout before; while the text waits, they wait, too. */
+FILE *cli_messages(void);
 
 /* ---- output_file.c: --output FILE. What is written to stdout goes into a temporary file beside FILE, which takes its
  * place at the end; FILE is never half written. A FILE that is no regular file, such as /dev/null, is written directly.

@@ -17,6 +17,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
+    {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
 };
 

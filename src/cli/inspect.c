@@ -57,6 +57,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_COLOR},
+    {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
 };
 
@@ -198,7 +199,7 @@ static int put_query(const struct cli_inspection *inspection, const char *path,
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++) {
         const struct shapeproof_metadata *entry = shapeproof_inventory_metadata(inventory, i);
         if (strcmp(entry->key, inspection->query) != 0) continue;
-        char *visible = isatty(STDOUT_FILENO) ? shapeproof_report_visible(entry->value) : NULL;
+        char *visible = isatty(cli_stdout()) ? shapeproof_report_visible(entry->value) : NULL;
         puts(visible ? visible : entry->value);
         shapeproof_free(visible);
         return CLI_OK;

@@ -22,6 +22,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
+    {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
 };
 
@@ -92,7 +93,7 @@ static void say_learning(const struct cli_args *args, const struct shapeproof_le
 {
     const struct shapeproof_report_options how = cli_report_options(args);
     char *report = shapeproof_report_learn(learning, &how, NULL);
-    cli_put_part(how.format == SHAPEPROOF_REPORT_JSON ? stdout : stderr, report, strlen(report));
+    cli_put_part(how.format == SHAPEPROOF_REPORT_JSON ? stdout : cli_messages(), report, strlen(report));
     shapeproof_free(report);
 }
 

@@ -45,7 +45,10 @@ static int run_command(const struct cli_command *command, int count, char **word
             status = CLI_OK;
         } else if (!open_output(&args)) status = CLI_FILE;
         else if (cli_writes_document(&args) && args.operand_count) status = cli_run_document(&args, command->run);
-        else status = cli_run_found(&args, command->run);
+        else {
+            cli_hold_output(&args);
+            status = cli_run_found(&args, command->run);
+        }
     }
     cli_args_free(&args);
     return status;

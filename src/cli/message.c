@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Everything that goes to stderr. What was written to stdout is flushed first, so that on a terminal the two come in
- * their order. */
+ * Everything that goes to stderr: errors, warnings and hints. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "cli/cli.h"
 
@@ -25,8 +24,8 @@ void cli_color_messages(const char *when) { color_when = when; }
 /* "shapeproof: ", "warning: " or "hint: ", bold and in the colour that compilers give it. */
 static void put_label(const char *label, const char *color)
 {
-    if (!cli_wants_color(STDERR_FILENO, color_when)) fputs(label, stderr);
-    else fprintf(stderr, "\033[1;%sm%.*s\033[0m ", color, (int)strlen(label) - 1, label);
+    if (!cli_wants_color(STDERR_FILENO, color_when)) fputs(label, cli_messages());
+    else fprintf(cli_messages(), "\033[1;%sm%.*s\033[0m ", color, (int)strlen(label) - 1, label);
 }
 
 static void put_error_label(void) { put_label("shapeproof: ", "31"); }
@@ -110,7 +109,7 @@ void cli_hint(struct shapeproof_error *error, const char *format, ...)
 static void put_message(const char *text, const char *behind)
 {
     char *said = with_urls(text), *visible = shapeproof_report_visible(said);
-    fprintf(stderr, "%s%s", visible, behind);
+    fprintf(cli_messages(), "%s%s", visible, behind);
     shapeproof_free(visible);
     free(said);
 }
@@ -141,14 +140,13 @@ int cli_error_about(const char *path, const struct shapeproof_error *error)
         capture_error(error);
         return status;
     }
-    fflush(stdout);
     char *said = with_urls(error->message);
     put_error_label();
-    fprintf(stderr, "%s\n", said); /* printable; only what sp_diagnose says has several lines */
+    fprintf(cli_messages(), "%s\n", said); /* printable; only what sp_diagnose says has several lines */
     free(said);
     if (error->hint[0]) {
         put_hint_label();
-        fprintf(stderr, "%s\n", error->hint);
+        fprintf(cli_messages(), "%s\n", error->hint);
     }
     put_error_document(path, error, status);
     return status;
@@ -168,7 +166,6 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
         capture_error(&error);
         return (int)status;
     }
-    fflush(stdout);
     put_error_label();
     put_message(message, "\n");
     if (hint && hint[0]) {
@@ -182,7 +179,6 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
 void cli_warning(const char *path, const char *message)
 {
     if (capture) return; /* what is about the file is in the report */
-    fflush(stdout);
     put_warning_label();
     if (path) put_message(path, ": ");
     put_message(message, "\n");

@@ -13,7 +13,8 @@ bool cli_wants_color(int stream, const char *when)
 {
     if (strcmp(when, "auto") != 0) return strcmp(when, "always") == 0;
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    return isatty(stream) && !(no_color && no_color[0]) && !(term && strcmp(term, "dumb") == 0);
+    return isatty(stream == STDOUT_FILENO ? cli_stdout() : stream) && !(no_color && no_color[0]) &&
+           !(term && strcmp(term, "dumb") == 0);
 }
 
 /* 0, no limit, unless a person looks at it: a pipe gets the same bytes on every machine. */
@@ -21,10 +22,10 @@ static unsigned terminal_width(void)
 {
     struct winsize size = {0};
     const char *columns = getenv("COLUMNS");
-    if (!isatty(STDOUT_FILENO)) return 0;
+    if (!isatty(cli_stdout())) return 0;
     const unsigned long wanted = columns ? strtoul(columns, NULL, 10) : 0;
     if (wanted && wanted < 10000) return (unsigned)wanted;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return ioctl(cli_stdout(), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 enum shapeproof_report_format cli_format(const struct cli_args *args)
@@ -111,6 +112,7 @@ void cli_put_report(char *report)
 
 bool cli_close_output(void)
 {
+    cli_show_output();
     const bool failed_before = ferror(stdout) != 0;
     char *name = strdup(cli_output_path() ? cli_output_path() : "standard output");
     errno = 0;

@@ -36,7 +36,7 @@ int cli_add_table_file(struct shapeproof_tables *tables, const char *file)
 {
     struct shapeproof_error error = {0};
     if (shapeproof_tables_add_file(tables, file, &error) == SHAPEPROOF_OK) return CLI_OK;
-    if (error.status == SHAPEPROOF_ERR_TABLE) fprintf(stderr, "%s\n", shapeproof_tables_messages(tables));
+    if (error.status == SHAPEPROOF_ERR_TABLE) fprintf(cli_messages(), "%s\n", shapeproof_tables_messages(tables));
     else cli_error(&error);
     return CLI_TABLE;
 }
@@ -340,7 +340,7 @@ int cli_lines_error(const struct cli_subject *subject, const struct shapeproof_e
         first.message[strcspn(first.message, "\n")] = '\0';
         return cli_error(&first);
     }
-    fprintf(stderr, "%s\n", shapeproof_tables_messages(subject->tables));
+    fprintf(cli_messages(), "%s\n", shapeproof_tables_messages(subject->tables));
     return CLI_USAGE;
 }
 

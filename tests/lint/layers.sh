@@ -65,7 +65,7 @@ src/verify/             verify       prove check names config lang model base
 src/breakdown/          breakdown    names base
 src/report/             report       names base
 src/fleet/              fleet        base
-src/cli/                cli          fleet base/suggest.h config/settings.h
+src/cli/                cli          fleet base/suggest.h base/file.h base/process/child.h config/settings.h
 '
 # Foreign libraries stay behind the one module that wraps them.
 foreign='
