@@ -43,7 +43,7 @@ MODELS  := $(sort $(wildcard src/models/*.json))
 SYSTEMS := $(filter-out src/base/system/$(SYSTEM).c,$(wildcard src/base/system/*.c))
 LIB_SRC := $(filter-out $(SYSTEMS),$(sort $(shell find src -name '*.c' ! -path 'src/cli/*' ! -path 'src/tables/*')))
 CLI_SRC := $(sort $(shell find src/cli -name '*.c' 2>/dev/null))
-PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o
+PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o $(OBJ)/gen/words.o
 LIB_OBJ := $(PRE_OBJ) $(OBJ)/gen/index.o
 CLI_OBJ := $(CLI_SRC:%.c=$(OBJ)/%.o)
 LIB     := $(OBJ)/libshapeproof.a
@@ -67,7 +67,7 @@ $(OBJ)/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
-$(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o: $(OBJ)/gen/%.o: $(BUILD)/gen/%.c $(OBJ)/flags
+$(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o $(OBJ)/gen/words.o: $(OBJ)/gen/%.o: $(BUILD)/gen/%.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
@@ -95,6 +95,16 @@ PAGE := src/report/html/page.css src/report/html/page.js
 $(BUILD)/gen/page.c: src/report/html/embed.awk $(PAGE) $(BUILD)/gen/list
 	$(call say,PAGE $@)LC_ALL=C awk -v style_hash="$$(sha256sum <src/report/html/page.css)" \
 	    -v script_hash="$$(sha256sum <src/report/html/page.js)" -f src/report/html/embed.awk $(PAGE) </dev/null >$@
+
+# The words that `inspect --redact` keeps. They are collected from the tables and from the texts of the sources, and
+# compiled again only when they differ.
+WORD_SRC := include/shapeproof/dtype.h $(filter-out src/report/% src/redact/%,$(LIB_SRC) $(CLI_SRC))
+$(BUILD)/gen/words.new: src/redact/words.sh $(TABLES) $(WORD_SRC) $(BUILD)/gen/list
+	@printf '%s\n' $(TABLES) >$@.tables && printf '%s\n' $(WORD_SRC) >$@.sources
+	$(call say,WORDS $@)sh src/redact/words.sh $@.tables $@.sources >$@ && \
+	    { cmp -s $@ $(@D)/words.c || cp $@ $(@D)/words.c; }
+
+$(BUILD)/gen/words.c: $(BUILD)/gen/words.new ;
 
 $(LIB): $(LIB_OBJ) $(OBJ)/sources
 	$(call say,AR $@)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)

@@ -135,6 +135,7 @@ complete -c shapeproof -n '__shapeproof_is inspect' -l query -r -f -d 'print the
 complete -c shapeproof -n '__shapeproof_is inspect' -l sort -s s -r -f -a 'file name size' -d 'the order of the tensors'
 complete -c shapeproof -n '__shapeproof_is inspect' -l filter -s f -r -f -d 'list only tensors whose whole name matches a shell pattern'
 complete -c shapeproof -n '__shapeproof_is inspect' -l by -r -f -d 'print the parameters and bytes of each layer, group, module, dtype, shard or expert'
+complete -c shapeproof -n '__shapeproof_is inspect' -l redact -d 'replace names, metadata and paths by placeholders, so that the output and the messages can be shown in public'
 complete -c shapeproof -n '__shapeproof_is inspect' -l rows -s n -r -f -d 'with --by, print at most N rows, and one for all others'
 complete -c shapeproof -n '__shapeproof_is inspect' -l exact -d 'with --by, print all digits of each number'
 complete -c shapeproof -n '__shapeproof_is inspect' -l config -s c -r -F -d 'the hyper-parameters'

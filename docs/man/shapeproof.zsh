@@ -167,6 +167,7 @@ _shapeproof() {
             '*'{-s+,--sort=}'[the order of the tensors]:sort:(file name size)' \
             '*'{-f+,--filter=}'[list only tensors whose whole name matches a shell pattern]:GLOB: ' \
             '*--by=[print the parameters and bytes of each layer, group, module, dtype, shard or expert]:KEY[,KEY]: ' \
+            '--redact[replace names, metadata and paths by placeholders, so that the output and the messages can be shown in public]' \
             '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \
             '--exact[with --by, print all digits of each number]' \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \

@@ -43,6 +43,7 @@
 #include "shapeproof/models.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
+#include "shapeproof/redact.h"
 #include "shapeproof/remote.h"
 #include "shapeproof/report.h"
 #include "shapeproof/table.h"

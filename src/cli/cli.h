@@ -189,6 +189,10 @@ int cli_exit_of(enum shapeproof_status status);
 int cli_error(const struct shapeproof_error *error);
 /* The same of an error about that file, which the user named. */
 int cli_error_about(const char *path, const struct shapeproof_error *error);
+/* Redacts messages from here on, if it is not NULL. */
+void cli_redact_messages(struct shapeproof_redaction *redaction);
+/* What they are redacted with; NULL if they are not. */
+struct shapeproof_redaction *cli_redaction(void);
 /* Whether an error is written to stdout as well, as a document of JSON. */
 void cli_errors_as_json(bool on);
 /* Prints an error, and a hint below it unless that is NULL or "". What is not printable in the words of the user is

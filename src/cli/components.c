@@ -252,7 +252,7 @@ int cli_inspect_components(const struct shapeproof_components *components, const
         /* an error wins over CLI_DIFFERS, of --strict, and the last error over those before */
         if (now != CLI_OK && (status == CLI_OK || !shown)) status = now;
     }
-    if (text && !inspection->list.filter && !inspection->query) {
+    if (text && !inspection->list.filter && !inspection->query && !cli_redaction()) {
         if (shown) putchar('\n');
         cli_put_report(shapeproof_report_component_totals(components, totals, how, NULL));
     }

@@ -44,6 +44,9 @@ static const struct cli_option options[] = {
              "the configuration is that "
              "beside FILE, or is given by --config, --set and --table. group alone prints the formula of each group, "
              "and its number of parameters, predicted and stored"},
+    {.name = "redact",
+     .help = "replace names, metadata and paths by placeholders, so that the output and the messages can be shown in "
+             "public: words that the built-in tables contain stay, and so do numbers, shapes and dtypes"},
     {CLI_OPTION_ROWS},
     {CLI_OPTION_EXACT},
     {CLI_OPTION_CONFIG},
@@ -69,6 +72,7 @@ static const struct cli_example examples[] = {
     {"shapeproof inspect model/ --format html -o model.html", "a page with a map of the tensors"},
     {"shapeproof inspect --by layer,dtype -n 5 model/", "the five largest layers, and how each is stored"},
     {"shapeproof inspect --query general.architecture model.gguf", "one value of the metadata for a script"},
+    {"shapeproof inspect --json --redact model.pt", "what a public bug report can contain"},
     {"shapeproof inspect --json model.h5 | jq .totals.unique_parameters", "one number for a script"},
     {NULL, NULL},
 };
@@ -121,6 +125,8 @@ static bool keys_agree(const struct cli_args *args, const enum shapeproof_by key
     if (!groups && (name = first_given(args, of_groups)))
         cli_usage_error(NULL, "inspect: --%s goes with --by group", name);
     else if (!by && (name = first_given(args, of_sums))) cli_usage_error(NULL, "inspect: --%s goes with --by", name);
+    else if (groups && cli_flag(args, "redact"))
+        cli_usage_error("the other keys go with --redact", "inspect: --by group does not go with --redact");
     else if (by && (name = first_given(args, of_lists)))
         cli_usage_error(NULL, "inspect: --by does not go with --%s", name);
     else if (by && !is_by(keys, SHAPEPROOF_BY_MODULE) && (name = first_given(args, of_modules)))
@@ -143,7 +149,7 @@ static bool options_agree(const struct cli_args *args, const enum shapeproof_by 
     const bool shaped = unfolds || cli_flag(args, "totals");
     const enum shapeproof_report_format format = cli_format(args);
     static const char *const not_of_queries[] = {"tree",   "depth", "totals", "offsets", "sort",
-                                                 "filter", "by",    "strict", NULL};
+                                                 "filter", "by",    "strict", "redact",  NULL};
     const char *ignored = cli_value(args, "query", NULL) ? first_given(args, not_of_queries) : NULL;
     if (ignored) cli_usage_error(NULL, "inspect: --query does not go with --%s", ignored);
     else if (cli_value(args, "query", NULL) && format != SHAPEPROOF_REPORT_TEXT)
@@ -207,15 +213,14 @@ static int put_query(const struct cli_inspection *inspection, const char *path,
     return complain_of_query(inspection->query, path, inventory);
 }
 
-/* Its tensors. */
-static int put_list(const struct cli_inspection *inspection, const struct shapeproof_inventory *inventory)
+/* Its tensors. `quantised` is NULL where weights are stored as they are. */
+static int put_list(const struct cli_inspection *inspection, const struct shapeproof_inventory *inventory,
+                    const struct shapeproof_quantised_model *quantised)
 {
     struct shapeproof_report_inspect_options shown = inspection->list;
-    struct shapeproof_quantised_model *quantised = shapeproof_quantised_model_new(inventory);
     shown.quantised = quantised;
     shown.no_heading = has_heading;
     cli_put_report(shapeproof_report_inspect(inventory, &shown, NULL));
-    shapeproof_quantised_model_free(quantised);
     return CLI_OK;
 }
 
@@ -268,16 +273,32 @@ static int put_by_group(const struct cli_inspection *inspection, const char *pat
     return status;
 }
 
+static void redact_checkpoint(struct shapeproof_redaction *redaction, struct shapeproof_inventory *inventory,
+                              struct shapeproof_quantised_model *quantised)
+{
+    shapeproof_redact_inventory(redaction, inventory);
+    if (!quantised) return;
+    char *how = shapeproof_redact_message(redaction, quantised->how); /* a configuration may name the method */
+    shapeproof_free(quantised->how);
+    quantised->how = how;
+}
+
 /* A file that cannot be read does not keep the others from being shown. */
 int cli_inspect_one(const char *path, const struct cli_inspection *inspection, struct shapeproof_totals *totals)
 {
     const enum shapeproof_report_format format = inspection->list.report.format;
     struct shapeproof_error error = {0};
+    /* a component of a pipeline is not among the words of the command line */
+    if (cli_redaction()) shapeproof_free(shapeproof_redact_path(cli_redaction(), path));
     struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) return cli_path_error(path, &error);
+    const bool is_list = !inspection->query && inspection->keys[0] == SHAPEPROOF_BY_NONE;
+    /* which looks for the configuration beside the file, before its path is redacted */
+    struct shapeproof_quantised_model *quantised = is_list ? shapeproof_quantised_model_new(inventory) : NULL;
+    if (cli_redaction()) redact_checkpoint(cli_redaction(), inventory, quantised);
     int status = CLI_OK;
     if (inspection->query) status = put_query(inspection, path, inventory);
-    else if (inspection->keys[0] == SHAPEPROOF_BY_NONE) status = put_list(inspection, inventory);
+    else if (is_list) status = put_list(inspection, inventory, quantised);
     else if (is_by(inspection->keys, SHAPEPROOF_BY_GROUP)) status = put_by_group(inspection, path, inventory);
     else status = put_sums(inspection, inventory, NULL);
     has_heading = has_heading || (status == CLI_OK && format == SHAPEPROOF_REPORT_CSV);
@@ -285,6 +306,7 @@ int cli_inspect_one(const char *path, const struct cli_inspection *inspection, s
     if (totals) *totals = *shapeproof_inventory_totals(inventory);
     if (status == CLI_OK && cli_flag(inspection->args, "strict") && shapeproof_inventory_warning_count(inventory))
         status = CLI_DIFFERS;
+    shapeproof_quantised_model_free(quantised);
     shapeproof_inventory_close(inventory);
     return status;
 }

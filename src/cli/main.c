@@ -115,11 +115,28 @@ static const char *json_asked(int count, char **words)
     return NULL;
 }
 
+/* A redaction if --redact is among the words; NULL otherwise. It is known before they are parsed, so that a mistake in
+ * them is redacted, too. */
+static struct shapeproof_redaction *redaction_asked(int count, char **words)
+{
+    int option = 0;
+    while (option < count && strcmp(words[option], "--redact") != 0 && strcmp(words[option], "--") != 0) option++;
+    if (option == count || strcmp(words[option], "--redact") != 0) return NULL;
+    struct shapeproof_redaction *redaction = shapeproof_redaction_new();
+    for (int i = 0; i < count; i++)
+        if (strchr(words[i], '/')) shapeproof_free(shapeproof_redact_path(redaction, words[i]));
+    return redaction;
+}
+
 int main(int argc, char **argv)
 {
+    struct shapeproof_redaction *redaction = redaction_asked(argc - 1, argv + 1);
+    cli_redact_messages(redaction);
     const char *json = json_asked(argc - 1, argv + 1);
     cli_errors_as_json(json != NULL);
     cli_fold_documents(json && strcmp(json, "jsonl") == 0);
-    const int status = dispatch_command(argc, argv);
-    return cli_close_output() ? status : CLI_FILE;
+    int status = dispatch_command(argc, argv);
+    if (!cli_close_output()) status = CLI_FILE;
+    shapeproof_redaction_free(redaction);
+    return status;
 }

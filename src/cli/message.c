@@ -34,20 +34,42 @@ static void put_hint_label(void) { put_label("hint: ", "36"); }
 
 /* ---- texts ---- */
 
-/* With the URL in place of the path of a sparse cache; free() it. */
-static char *with_urls(const char *text)
+/* Written once, from the words of the command line. */
+static struct shapeproof_redaction *messages_redaction;
+
+void cli_redact_messages(struct shapeproof_redaction *redaction) { messages_redaction = redaction; }
+struct shapeproof_redaction *cli_redaction(void) { return messages_redaction; }
+
+/* With the URL in place of the path of a sparse cache, and with --redact redacted; free() it. */
+static char *text_to_show(const char *text)
 {
     size_t length = strlen(text);
     char *said = cli_restore_urls(text, &length);
     if (!said && !(said = strdup(text))) abort();
-    return said;
+    if (!messages_redaction) return said;
+    char *redacted = shapeproof_redact_message(messages_redaction, said);
+    free(said);
+    return redacted;
+}
+
+/* The error as it may be shown: only with --redact it is another one. */
+static struct shapeproof_error error_to_show(const struct shapeproof_error *error)
+{
+    struct shapeproof_error shown = *error;
+    if (!messages_redaction) return shown;
+    char *message = text_to_show(error->message), *hint = text_to_show(error->hint);
+    snprintf(shown.message, sizeof shown.message, "%s", message);
+    snprintf(shown.hint, sizeof shown.hint, "%s", hint);
+    free(message);
+    free(hint);
+    return shown;
 }
 
 /* The first error is the one that counts. */
 static void capture_error(const struct shapeproof_error *error)
 {
     if (capture->error.status) return;
-    char *said = with_urls(error->message);
+    char *said = text_to_show(error->message);
     capture->error = *error;
     snprintf(capture->error.message, sizeof capture->error.message, "%s", said);
     free(said);
@@ -108,7 +130,7 @@ void cli_hint(struct shapeproof_error *error, const char *format, ...)
 /* Made printable, in front of a text that is. */
 static void put_message(const char *text, const char *behind)
 {
-    char *said = with_urls(text), *visible = shapeproof_report_visible(said);
+    char *said = text_to_show(text), *visible = shapeproof_report_visible(said);
     fprintf(cli_messages(), "%s%s", visible, behind);
     shapeproof_free(visible);
     free(said);
@@ -125,8 +147,11 @@ void cli_errors_as_json(bool on) { writes_json_errors = on; }
 static void put_error_document(const char *path, const struct shapeproof_error *error, int status)
 {
     if (!writes_json_errors || (cli_output_path() && status == CLI_USAGE)) return;
-    cli_put_report(
-        shapeproof_report_error(&(struct shapeproof_checked){.path = path, .status = status, .error = error}, NULL));
+    const struct shapeproof_error shown = error_to_show(error);
+    char *name = path && messages_redaction ? shapeproof_redact_path(messages_redaction, path) : NULL;
+    cli_put_report(shapeproof_report_error(
+        &(struct shapeproof_checked){.path = name ? name : path, .status = status, .error = &shown}, NULL));
+    shapeproof_free(name);
 }
 
 /* ---- errors ---- */
@@ -140,13 +165,14 @@ int cli_error_about(const char *path, const struct shapeproof_error *error)
         capture_error(error);
         return status;
     }
-    char *said = with_urls(error->message);
+    char *said = text_to_show(error->message);
     put_error_label();
     fprintf(cli_messages(), "%s\n", said); /* printable; only what sp_diagnose says has several lines */
     free(said);
     if (error->hint[0]) {
+        const struct shapeproof_error shown = error_to_show(error);
         put_hint_label();
-        fprintf(cli_messages(), "%s\n", error->hint);
+        fprintf(cli_messages(), "%s\n", shown.hint);
     }
     put_error_document(path, error, status);
     return status;

@@ -114,7 +114,9 @@ bool cli_close_output(void)
 {
     cli_show_output();
     const bool failed_before = ferror(stdout) != 0;
-    char *name = strdup(cli_output_path() ? cli_output_path() : "standard output");
+    const char *path = cli_output_path();
+    char *name = path && cli_redaction() ? shapeproof_redact_path(cli_redaction(), path)
+                                         : strdup(path ? path : "standard output");
     errno = 0;
     const bool is_written = fclose(stdout) == 0 && !failed_before, is_done = cli_finish_output(is_written);
     if (!is_done && errno) fprintf(stderr, "shapeproof: cannot write to %s: %s\n", name, strerror(errno));

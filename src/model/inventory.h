@@ -27,6 +27,7 @@ struct sp_promise {
 struct shapeproof_inventory {
     struct sp_arena arena; /* names, shapes, metadata: everything that the inventory hands out */
     const char *path;
+    bool is_redacted;               /* its texts were replaced by placeholders */
     const struct sp_format *format; /* of its first file; never NULL */
     const char **files;
     size_t file_count, file_capacity;

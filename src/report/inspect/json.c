@@ -7,6 +7,7 @@
 #include "base/json_write.h"
 #include "report/inspect/inspect.h"
 #include "report/inventory.h"
+#include "shapeproof/redact.h"
 
 /* Only flags that say something of the tensor, and "flags" only if there are any. */
 static void json_flags(struct sp_writer *json, uint32_t flags)
@@ -164,6 +165,7 @@ void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text)
     struct sp_writer json = sp_write_document(text, "shapeproof.inspect/1");
     sp_write_key_string(&json, "file", shapeproof_inventory_path(inventory));
     sp_write_key_string(&json, "format", shapeproof_inventory_format(inventory));
+    if (shapeproof_inventory_is_redacted(inventory)) sp_write_key_bool(&json, "redacted", true);
     json_tensors(&json, inspect);
     json_inspect_totals(&json, "totals", &totals);
     json_quantised(&json, inspect->options.quantised);
