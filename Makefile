@@ -20,6 +20,10 @@ PKGS := libzip zlib libcjson yaml-0.1 $(HDF5) $(if $(filter linux,$(SYSTEM)),lib
 DEPS_CPPFLAGS := $(shell pkg-config --cflags $(PKGS) libcurl 2>/dev/null)
 DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null && pkg-config --exists libcurl && echo -lm -ldl)
 
+# Only the command links ncurses, for `browse`; with BROWSE=no it has none.
+BROWSE      ?= yes
+BROWSE_LIBS := $(if $(filter yes,$(BROWSE)),$(shell pkg-config --libs ncursesw 2>/dev/null || echo missing))
+
 # gcc cannot see across files that sp_fail returns false, hence its "maybe": clang and the sanitizers watch that.
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \
         $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),,-Wno-maybe-uninitialized)
@@ -27,7 +31,7 @@ FLAGS_release := -O2 -g1
 FLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSP_ARENA_MALLOC
 FLAGS_fuzz    := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(FLAGS_$(MODE)) -Iinclude -Isrc $(DEPS_CPPFLAGS) \
-        -DSP_VERSION=\"$(VERSION)\" $(CPPFLAGS) $(CFLAGS)
+        -DSP_VERSION=\"$(VERSION)\" $(if $(filter yes,$(BROWSE)),,-DSP_NO_BROWSE) $(CPPFLAGS) $(CFLAGS)
 COMPILE = $(CC) $(FLAGS) -MMD -MP -MT $@ -MF $@.d
 
 # $(call stamp,TEXT) writes the target only when the text is new: what depends on it is rebuilt then, and only then.
@@ -54,8 +58,8 @@ COMMAND := $(OBJ)/shapeproof
 all: $(LIB) $(SO) $(COMMAND) $(if $(filter release,$(MODE)),$(BUILD)/shapeproof)  ## all: the command and libraries
 
 $(OBJ)/flags: FORCE
-	$(if $(DEPS_LIBS),,$(error libraries are missing; `make deps` installs them))
-	$(call stamp,$(CC) $(FLAGS) $(DEPS_LIBS) $(LDFLAGS) HDF5_STATIC=$(HDF5_STATIC) $(STATIC_LIBS))
+	$(if $(and $(DEPS_LIBS),$(if $(filter missing,$(BROWSE_LIBS)),,yes)),,$(error libraries are missing; `make deps` installs them))
+	$(call stamp,$(CC) $(FLAGS) $(DEPS_LIBS) $(BROWSE_LIBS) $(LDFLAGS) HDF5_STATIC=$(HDF5_STATIC) $(STATIC_LIBS))
 
 $(OBJ)/sources: FORCE
 	$(call stamp,$(LIB_OBJ) $(CLI_OBJ))
@@ -139,7 +143,7 @@ $(OBJ)/command.libs: $(OBJ)/flags
 
 $(COMMAND): $(CLI_OBJ) $(LIB) $(OBJ)/sources $(OBJ)/command.libs $(OBJ)/command.packed
 	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) $$(cat $(OBJ)/command.packed) $(CLI_OBJ) $(LIB) \
-	    $$(cat $(OBJ)/command.libs) -o $@
+	    $$(cat $(OBJ)/command.libs) $(BROWSE_LIBS) -o $@
 
 $(BUILD)/shapeproof: $(COMMAND)
 	@cp $< $@
@@ -234,7 +238,7 @@ MACHINE   := $(shell uname -m)
 MUSL      := $(MACHINE)-linux-musl
 LIBRARIES := $(abspath $(BUILD))/libraries
 portable   = $(SELF) $(JOBS) MODE=release BUILD=$(BUILD)/$(1) CC=$(LIBRARIES)/$(1)/cc AR=$(LIBRARIES)/$(1)/ar \
-    DEPS_CPPFLAGS=-I$(LIBRARIES)/$(1)/include LDFLAGS=-s HDF5_STATIC=no PACKED= \
+    DEPS_CPPFLAGS=-I$(LIBRARIES)/$(1)/include LDFLAGS=-s HDF5_STATIC=no BROWSE=no PACKED= \
     DEPS_LIBS='-L$(LIBRARIES)/$(1)/lib -lzip -lcjson -lyaml -lhdf5 -lz -lseccomp -lm -ldl' \
     CPPFLAGS=$(if $(filter $(MUSL),$(1)),-DSP_STATIC) SO_FLAGS=-Wl,--version-script=$(CURDIR)/src/dist/exports.map
 

@@ -1,7 +1,7 @@
 # bash completion for shapeproof. Written by 'shapeproof help --completion bash'.
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
-    local commands='check derive diff eval fmt infer inspect learn models predict prove solve tables help '
+    local commands='browse check derive diff eval fmt infer inspect learn models predict prove solve tables help '
     if [[ $COMP_CWORD == 1 ]]; then
         compopt -o filenames
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$word"; compgen -f -- "$word"))
@@ -11,6 +11,12 @@ _shapeproof() {
     # bash splits --sort=name into three words
     [[ $word == = ]] && word= || { [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]}; }
     case $command:$before in
+    browse:--config|browse:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    browse:--model|browse:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+    browse:--set|browse:-S) COMPREPLY=() ;;
+    browse:--table|browse:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    browse:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    browse:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     check:--config|check:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--model|check:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     check:--set|check:-S) COMPREPLY=() ;;
@@ -122,6 +128,7 @@ _shapeproof() {
     *)
         if [[ $word != -* ]]; then
             case $command in
+            browse) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
             check) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
             derive) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
             diff) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -135,11 +142,12 @@ _shapeproof() {
             prove) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
             solve) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
             tables) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
-            help) COMPREPLY=($(compgen -W 'check derive diff eval fmt infer inspect learn models predict prove solve tables help ' -- "$word"; )) ;;
+            help) COMPREPLY=($(compgen -W 'browse check derive diff eval fmt infer inspect learn models predict prove solve tables help ' -- "$word"; )) ;;
             esac
             return
         fi
         case $command in
+        browse) words='--config= --model= --set= --table= --vocabulary= --offline --color= --help' ;;
         check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --help' ;;
         derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --color= --help' ;;
         diff) words='--data --expect= --strict --all --by= --rows= --exact --offline --format= --json --output= --color= --help' ;;

@@ -4,7 +4,7 @@
 function __shapeproof_is
     set -l words (commandline -opc)
     test (count $words) -gt 1; or return 1
-    contains -- $words[2] check derive diff eval fmt infer inspect learn models predict prove solve tables help 
+    contains -- $words[2] browse check derive diff eval fmt infer inspect learn models predict prove solve tables help 
     or set words[2] inspect
     test $words[2] = $argv[1]
 end
@@ -17,6 +17,7 @@ complete -c shapeproof -f
 complete -c shapeproof -n __shapeproof_is_first -F
 complete -c shapeproof -n __shapeproof_is_first -l help -s h -d 'explain the commands'
 complete -c shapeproof -n __shapeproof_is_first -l version -s V -d 'print the version'
+complete -c shapeproof -n __shapeproof_is_first -a browse -d 'look through the tensors of a checkpoint on a terminal'
 complete -c shapeproof -n __shapeproof_is_first -a check -d 'compare a checkpoint with the tensors that its configuration implies'
 complete -c shapeproof -n __shapeproof_is_first -a derive -d 'print the number of parameters of a table as a formula'
 complete -c shapeproof -n __shapeproof_is_first -a diff -d 'compare two checkpoints, in any formats'
@@ -31,6 +32,16 @@ complete -c shapeproof -n __shapeproof_is_first -a prove -d 'prove or refute for
 complete -c shapeproof -n __shapeproof_is_first -a solve -d 'find hyper-parameters that give a number of parameters'
 complete -c shapeproof -n __shapeproof_is_first -a tables -d 'list the tables, or show one'
 complete -c shapeproof -n __shapeproof_is_first -a help -d 'explain a command'
+
+complete -c shapeproof -n '__shapeproof_is browse' -F
+complete -c shapeproof -n '__shapeproof_is browse' -l config -s c -r -F -d 'the hyper-parameters'
+complete -c shapeproof -n '__shapeproof_is browse' -l model -s m -r -f -a '(shapeproof models --names 2>/dev/null)' -d 'the hyper-parameters of a published model, in place of a configuration'
+complete -c shapeproof -n '__shapeproof_is browse' -l set -s S -r -f -d 'set one hyper-parameter'
+complete -c shapeproof -n '__shapeproof_is browse' -l table -s T -r -F -a '(shapeproof tables --names 2>/dev/null)' -d 'the name of a table, a table file of your own, or a folder of such files'
+complete -c shapeproof -n '__shapeproof_is browse' -l vocabulary -r -f -a 'sockeye nparam none' -d 'if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)'
+complete -c shapeproof -n '__shapeproof_is browse' -l offline -d 'do not use the network'
+complete -c shapeproof -n '__shapeproof_is browse' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is browse' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is check' -F
 complete -c shapeproof -n '__shapeproof_is check' -l config -s c -r -F -d 'the hyper-parameters'
@@ -250,5 +261,5 @@ complete -c shapeproof -n '__shapeproof_is tables' -l color -r -f -a 'auto alway
 complete -c shapeproof -n '__shapeproof_is tables' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is tables' -l help -s h -d 'explain the command'
 
-complete -c shapeproof -n '__shapeproof_is help' -f -a 'check derive diff eval fmt infer inspect learn models predict prove solve tables help '
+complete -c shapeproof -n '__shapeproof_is help' -f -a 'browse check derive diff eval fmt infer inspect learn models predict prove solve tables help '
 complete -c shapeproof -n '__shapeproof_is help' -l help -s h -d 'explain the command'

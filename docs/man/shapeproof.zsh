@@ -3,6 +3,7 @@
 
 _shapeproof_commands() {
     local -a commands=(
+        'browse:look through the tensors of a checkpoint on a terminal'
         'check:compare a checkpoint with the tensors that its configuration implies'
         'derive:print the number of parameters of a table as a formula'
         'diff:compare two checkpoints, in any formats'
@@ -49,8 +50,20 @@ _shapeproof() {
     shift words
     (( CURRENT-- ))
     local command=$words[1]
-    [[ " check derive diff eval fmt infer inspect learn models predict prove solve tables help " == *" $command "* ]] || command=inspect # shapeproof PATH
+    [[ " browse check derive diff eval fmt infer inspect learn models predict prove solve tables help " == *" $command "* ]] || command=inspect # shapeproof PATH
     case $command in
+    browse)
+        _arguments -s -S \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
+            '--offline[do not use the network]' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:PATH:_files'
+        ;;
     check)
         _arguments -s -S \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \

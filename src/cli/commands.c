@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define COMMANDS(X)                                                                                                    \
+    X(browse)                                                                                                          \
     X(check)                                                                                                           \
     X(derive)                                                                                                          \
     X(diff)                                                                                                            \

@@ -133,16 +133,6 @@ static const struct sp_column titles[] = {{"", SP_LEFT},   {"tensors", SP_RIGHT}
                                           {"", SP_LEFT}};
 enum { COLUMN_COUNT = sizeof titles / sizeof *titles };
 
-/* A bar of at most `columns` columns for a part of the whole, in eighths of a column, or of "#" in ASCII. */
-static void put_bar(const struct sheet *sheet, struct sp_text *text, uint64_t part, uint64_t whole, size_t columns)
-{
-    static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
-    const size_t units = sheet->options->unicode ? 8 : 1;
-    const size_t filled = whole ? (size_t)((double)part / (double)whole * (double)(columns * units) + 0.5) : 0;
-    for (size_t i = 0; i < filled / units; i++) sp_text_puts(text, sheet->options->unicode ? "\u2588" : "#");
-    sp_text_puts(text, eighths[filled % units]);
-}
-
 /* The cells of numbers. A part of the file has no parameters. */
 static void put_number_cells(const struct sheet *sheet, struct sp_table *table, struct columns columns,
                              const struct shapeproof_breakdown_row *row)
@@ -177,7 +167,7 @@ static void put_row(const struct sheet *sheet, struct sp_table *table, struct co
     else if (sheet->is_diff) sp_table_color(table, color_of(sheet, pair_of(row->a.bytes, row->b.bytes)));
     put_number_cells(sheet, table, columns, row);
     struct sp_text *cell = sp_table_cell(table);
-    if (bar && !row->others) put_bar(sheet, cell, row->a.bytes, sheet->largest[row->level], bar);
+    if (bar && !row->others) sp_put_bar(cell, row->a.bytes, sheet->largest[row->level], bar, sheet->options->unicode);
     if (row->level) sp_table_color(table, SP_COLOR_DIM);
 }
 

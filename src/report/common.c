@@ -135,6 +135,15 @@ void sp_put_count(struct sp_text *text, uint64_t count, const char *singular, co
     sp_text_printf(text, " %s", count == 1 ? singular : plural);
 }
 
+void sp_put_bar(struct sp_text *text, uint64_t part, uint64_t whole, size_t columns, bool unicode)
+{
+    static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
+    const size_t units = unicode ? 8 : 1;
+    const size_t filled = whole ? (size_t)((double)part / (double)whole * (double)(columns * units) + 0.5) : 0;
+    for (size_t i = 0; i < filled / units; i++) sp_text_puts(text, unicode ? "\u2588" : "#");
+    sp_text_puts(text, eighths[filled % units]);
+}
+
 char *sp_text_take(struct sp_text *text, size_t *length)
 {
     sp_text_append(text, "", 0); /* so that even an empty report is a string */

@@ -39,6 +39,9 @@ void sp_put_fraction(struct sp_text *text, struct shapeproof_fraction value);
 /* "1 tensor", "1,024 tensors". */
 void sp_put_count(struct sp_text *text, uint64_t count, const char *singular, const char *plural);
 
+/* A bar of at most `columns` columns for a part of the whole: in eighths of a column, or without `unicode` of "#". */
+void sp_put_bar(struct sp_text *text, uint64_t part, uint64_t whole, size_t columns, bool unicode);
+
 /* Columns of a text that is printable already: its code points. */
 size_t sp_text_columns(const char *text, size_t length);
 

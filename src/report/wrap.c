@@ -60,7 +60,9 @@ void sp_cut_back(struct sp_text *text, size_t length)
     text->data[length] = '\0';
 }
 
-void sp_wrap(struct sp_text *text, size_t begin, size_t indent)
+void sp_wrap(struct sp_text *text, size_t begin, size_t indent) { sp_wrap_to(text, begin, indent, SP_LINE_COLUMNS); }
+
+void sp_wrap_to(struct sp_text *text, size_t begin, size_t indent, size_t columns)
 {
     size_t column = column_of(text, begin);
     struct sp_text whole = {0};
@@ -69,7 +71,7 @@ void sp_wrap(struct sp_text *text, size_t begin, size_t indent)
     for (size_t at = 0; at < whole.length;) {
         const size_t end = end_of_piece(whole.data, at, whole.length);
         const size_t width = sp_text_columns(whole.data + at, end - at);
-        if (at && column + 1 + width > SP_LINE_COLUMNS) {
+        if (at && column + 1 + width > columns) {
             sp_text_puts(text, "\n");
             sp_text_pad(text, column = indent);
         } else if (at) {

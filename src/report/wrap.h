@@ -15,6 +15,9 @@ enum { SP_HANGING = 2 };
  * longer than a line has one of its own. */
 void sp_wrap(struct sp_text *text, size_t begin, size_t indent);
 
+/* The same with lines of at most that many columns. */
+void sp_wrap_to(struct sp_text *text, size_t begin, size_t indent, size_t columns);
+
 /* A report has no more lines, unless all is asked for. */
 enum { SP_MOST_LINES = 25 };
 

@@ -65,8 +65,9 @@ src/verify/             verify       prove check names config lang model base
 src/redact/             redact       model base
 src/breakdown/          breakdown    names base
 src/report/             report       names base
+src/browse/             browse       report/common.h report/name_tree.h report/table.h report/wrap.h names base
 src/fleet/              fleet        base
-src/cli/                cli          fleet base/suggest.h base/file.h base/process/child.h config/settings.h
+src/cli/                cli          fleet browse base/suggest.h base/file.h base/process/child.h base/system/system.h config/settings.h
 '
 # Foreign libraries stay behind the one module that wraps them.
 foreign='
@@ -75,6 +76,8 @@ zlib.h                  read/gzip
 hdf5.h                  libhdf5
 yaml.h                  config
 curl/curl.h             net
+curses.h                cli
+term.h                  cli
 seccomp.h               linux
 linux/landlock.h        linux
 linux/memfd.h           linux
