@@ -137,7 +137,8 @@ static void not_claimed(void **state)
     expect("t.a.q F32 4x4\nt.a.r F32 4x4", "t.a.s F32 4x4", "differs: 2 tensors removed (t.a.{q,r}), 1 added (t.a.s)");
     expect("a.kernel F32 4x3", "a.weight F32 5x3", "differs: 1 tensor removed (a.kernel), 1 added (a.weight)");
     expect("c/vars/0 F32 3x8\nc/vars/1 F32 2x8", "c.weight F32 8x3\nc.bias F32 8",
-           "differs: 1 tensor removed (a.kernel), 1 added (a.weight), 1 renamed\n*/* -> *.* (1)\n*vars/0 -> *weight, transposed (1)");
+           "differs: 1 tensor removed (c/vars/1), 1 added (c.bias), 1 renamed\n*/* -> *.* (1)\n*vars/0 -> *weight, "
+           "transposed (1)");
 }
 
 /* ---- ties ---- */
