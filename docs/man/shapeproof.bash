@@ -148,19 +148,19 @@ _shapeproof() {
         fi
         case $command in
         browse) words='--config= --model= --set= --table= --vocabulary= --offline --color= --help' ;;
-        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --help' ;;
-        derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --color= --help' ;;
-        diff) words='--data --expect= --strict --all --by= --rows= --exact --offline --format= --json --output= --color= --help' ;;
-        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --color= --help' ;;
+        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --no-pager --help' ;;
+        derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --color= --no-pager --help' ;;
+        diff) words='--data --expect= --strict --all --by= --rows= --exact --offline --format= --json --output= --color= --no-pager --help' ;;
+        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --color= --no-pager --help' ;;
         fmt) words='--in-place --check --help' ;;
-        infer) words='--table= --emit-config --all --trace --offline --format= --json --output= --color= --help' ;;
-        inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --redact --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --color= --help' ;;
-        learn) words='--output= --name= --like= --partial --all --table= --trace --offline --format= --json --help' ;;
-        models) words='--config --names --format= --json --output= --color= --help' ;;
-        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --dtype= --format= --json --output= --color= --help' ;;
-        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --help' ;;
-        solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --color= --help' ;;
-        tables) words='--kind= --parts --names --table= --format= --json --output= --color= --help' ;;
+        infer) words='--table= --emit-config --all --trace --offline --format= --json --output= --color= --no-pager --help' ;;
+        inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --redact --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --color= --no-pager --help' ;;
+        learn) words='--output= --name= --like= --partial --all --table= --trace --offline --format= --json --no-pager --help' ;;
+        models) words='--config --names --format= --json --output= --color= --no-pager --help' ;;
+        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --dtype= --format= --json --output= --color= --no-pager --help' ;;
+        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --no-pager --help' ;;
+        solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --color= --no-pager --help' ;;
+        tables) words='--kind= --parts --names --table= --format= --json --output= --color= --no-pager --help' ;;
         help) words='--help' ;;
         esac
         COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/process/child.h"
+#include "base/system/system.h"
 #include "cli/cli.h"
 
 enum { MOST_WORDS = 64 }; /* of a pager's command that is started without a shell */
@@ -197,7 +198,7 @@ void cli_hold_output(const struct cli_args *args)
                            !(args->command->opens_output && cli_value(args, "output", NULL)) &&
                            !(cli_has_option(args, "list") && cli_value(args, "list", NULL));
     if (!is_report || !isatty(STDOUT_FILENO) || !pager_command()) return;
-    held.report = sp_file_in_memory("report");
+    held.report = sp_system_unnamed_file("report");
     held.terminal = held.report < 0 ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     held.on = held.terminal >= 0 && fflush(stdout) == 0 && dup2(held.report, STDOUT_FILENO) >= 0;
     if (held.on && isatty(STDERR_FILENO)) held.messages = open_memstream(&held.text, &held.length);
