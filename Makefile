@@ -20,8 +20,8 @@ PKGS := libzip zlib libcjson yaml-0.1 $(HDF5) $(if $(filter linux,$(SYSTEM)),lib
 DEPS_CPPFLAGS := $(shell pkg-config --cflags $(PKGS) libcurl 2>/dev/null)
 DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null && pkg-config --exists libcurl && echo -lm -ldl)
 
-# Only the command links ncurses, for `browse`; with BROWSE=no it has none.
-BROWSE      ?= yes
+# Only the command links ncurses, for `browse`; with BROWSE=no it has none. The code around ncurses is not POSIX alone.
+BROWSE      ?= $(if $(filter yes,$(PORTABLE)),no,yes)
 BROWSE_LIBS := $(if $(filter yes,$(BROWSE)),$(shell pkg-config --libs ncursesw 2>/dev/null || echo missing))
 
 # gcc cannot see across files that sp_fail returns false, hence its "maybe": clang and the sanitizers watch that.
