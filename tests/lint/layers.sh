@@ -67,7 +67,8 @@ src/breakdown/          breakdown    names base
 src/report/             report       names base
 src/browse/             browse       report/common.h report/name_tree.h report/table.h report/wrap.h names base
 src/fleet/              fleet        base
-src/cli/                cli          fleet browse base/suggest.h base/file.h base/process/child.h base/system/system.h config/settings.h
+src/cli/                cli          fleet browse base/suggest.h config/settings.h
+src/cli/pager.c         cli          base/file.h base/process/child.h base/system/system.h
 '
 # Foreign libraries stay behind the one module that wraps them.
 foreign='
