@@ -27,8 +27,10 @@ static inline void listing_add_tensor(struct sp_text *text, const struct shapepr
     sp_text_printf(text, "%s %s (", tensor->name, tensor->dtype_name);
     for (uint32_t i = 0; i < tensor->rank; i++) sp_text_printf(text, "%s%" PRIu64, i ? "," : "", tensor->shape[i]);
     sp_text_puts(text, ")");
+#ifndef LISTING_WITHOUT_PLACES
     if (tensor->data_end)
         sp_text_printf(text, " @%" PRIu64 "+%" PRIu64, tensor->data_begin, tensor->data_end - tensor->data_begin);
+#endif
     if (tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE) sp_text_puts(text, " shapeless");
     if (tensor->flags & SHAPEPROOF_TENSOR_NO_DATA) sp_text_puts(text, " dataless");
     if (tensor->flags & SHAPEPROOF_TENSOR_STATE) sp_text_puts(text, " state");

@@ -36,8 +36,10 @@ bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage
     if (storage->element_size && size < storage->bytes)
         return sp_malformed(error, "storage record '%s' has %" PRIu64 " bytes, but %" PRIu64 " x %s need %" PRIu64,
                             name, size, storage->count, storage->dtype_name, storage->bytes);
-    uint64_t begin;
+    uint64_t begin = 0;
     if (!sp_zip_is_far(torch->zip) && !sp_zip_data_offset(torch->zip, index, &begin, error)) return false;
+    const bool has_place = !sp_zip_entry(torch->zip, index)->method && storage->element_size;
+    if (has_place) storage->data_begin = begin;
     storage->located = true;
     storage->record = index + 1;
     return true;
@@ -266,9 +268,9 @@ static bool locate_records(struct records *records, bool big, uint32_t file_inde
 {
     bool ok = true;
     for (size_t i = 0; i < inventory->count && ok; i++) {
-        if (inventory->tensors[i].file != file_index || places[i].end) continue;
-        if (big) places[i].obstacle = "big-endian";
-        else ok = locate_tensor(records, &inventory->tensors[i], &places[i], error);
+        if (inventory->tensors[i].file != file_index) continue;
+        if (big) places[i] = (struct sp_data_place){.obstacle = "big-endian"};
+        else if (!places[i].end) ok = locate_tensor(records, &inventory->tensors[i], &places[i], error);
     }
     return ok;
 }
