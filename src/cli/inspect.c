@@ -321,8 +321,12 @@ static int keep_inspected(const char *path, const struct cli_inspection *inspect
     const int status = cli_inspect_one(path, inspection, NULL);
     cli_capture_into(NULL);
     if (one.error.status) cli_error_about(path, &one.error);
+    char *redacted = cli_redaction() ? shapeproof_redact_path(cli_redaction(), path) : NULL;
     if (one.report) cli_keep_made_part(page, one.report);
-    else cli_keep_part(page, &(struct shapeproof_checked){.path = path, .status = status, .error = &one.error});
+    else
+        cli_keep_part(page, &(struct shapeproof_checked){
+                                .path = redacted ? redacted : path, .status = status, .error = &one.error});
+    shapeproof_free(redacted);
     return status;
 }
 
