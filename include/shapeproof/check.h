@@ -21,8 +21,7 @@ enum shapeproof_verdict {
     SHAPEPROOF_VERDICT_MATCH = 0,     /* every predicted tensor is there with its shape, and no other */
     SHAPEPROOF_VERDICT_EXPLAINED = 1, /* differences, each with a harmless cause */
     SHAPEPROOF_VERDICT_DIFFERS = 2,   /* something is wrong with the file, its configuration, or the table */
-    SHAPEPROOF_VERDICT_UNKNOWN =
-        3 /* what can be told is as it should be, and of a part of the model it cannot be told */
+    SHAPEPROOF_VERDICT_UNKNOWN = 3    /* a part of the model could not be checked; the rest matches */
 };
 
 enum shapeproof_severity {

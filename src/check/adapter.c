@@ -224,7 +224,7 @@ static char *first_fault(const struct sp_adapter *adapter)
         if (sp_pair_product(adapter, pair, &product)) continue;
         const size_t lonely = pair->a != SHAPEPROOF_NONE ? pair->a : pair->b != SHAPEPROOF_NONE ? pair->b : pair->mid;
         if (pair->a == SHAPEPROOF_NONE || pair->b == SHAPEPROOF_NONE)
-            sp_text_printf(&text, "the adapter has %s and not its counterpart",
+            sp_text_printf(&text, "the adapter has %s but not the other matrix of the pair",
                            sp_quote(shapeproof_inventory_tensor(adapter->inventory, lonely)->name).text);
         else sp_text_printf(&text, "A and B of the adapter for %s do not fit each other", sp_quote(pair->module).text);
         return text.data;

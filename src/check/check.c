@@ -142,7 +142,7 @@ const char *sp_said(struct shapeproof_check *check, struct shapeproof_hyperparam
 {
     const char *value = sp_value_words(&check->arena, hyper.value), *where = sp_said_where(check, hyper.from);
     if (sp_is_shown(check, hyper.name))
-        return sp_arena_printf(&check->arena, "%s is %s by the tensors of %s", hyper.name, value,
+        return sp_arena_printf(&check->arena, "%s is %s according to the tensors of %s", hyper.name, value,
                                sp_config_hyper(check->config)->file);
     const bool given = hyper.from.source == SHAPEPROOF_SOURCE_SETTING; /* in the words of whoever gave it */
     return sp_arena_printf(&check->arena, "%s is %s %s", given ? hyper.name : sp_key_said(check, hyper.name), value,

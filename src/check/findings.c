@@ -10,7 +10,7 @@
 
 /* ---- one finding ---- */
 
-/* The dimensions that differ, in terms of hyper-parameters: ": vocab_size"; "" when the ranks differ. */
+/* The dimensions that differ, in terms of hyper-parameters: ", from vocab_size"; "" when the ranks differ. */
 static const char *differing_dimensions(struct shapeproof_check *check, const struct shapeproof_tensor *tensor,
                                         size_t predicted)
 {
@@ -21,7 +21,7 @@ static const char *differing_dimensions(struct shapeproof_check *check, const st
     for (uint32_t i = 0; i < expected->rank && tensor->rank == expected->rank; i++) {
         if (tensor->shape[i] == expected->shape[i]) continue;
         char *name = shapeproof_prediction_dimension(check->prediction, predicted, i);
-        if (!last || strcmp(last, name) != 0) sp_text_printf(&text, "%s%s", last ? ", " : ": ", name);
+        if (!last || strcmp(last, name) != 0) sp_text_printf(&text, "%s%s", last ? ", " : ", from ", name);
         free(last);
         last = name;
     }
@@ -98,13 +98,13 @@ static void tensor_finding(struct shapeproof_check *check, size_t index)
 {
     const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, index);
     const bool state = sp_match_tensor(&check->match, index) == SP_STATE;
-    sp_check_add_finding(
-        check, (struct shapeproof_finding){.kind = state ? SHAPEPROOF_FINDING_STATE : SHAPEPROOF_FINDING_UNEXPECTED,
-                                           .message = state ? "is state beside the model" : "is unexpected",
-                                           .tensor = index,
-                                           .predicted = SHAPEPROOF_NONE,
-                                           .name = tensor->name,
-                                           .found = sp_found_shape(&check->arena, tensor)});
+    sp_check_add_finding(check, (struct shapeproof_finding){
+                                    .kind = state ? SHAPEPROOF_FINDING_STATE : SHAPEPROOF_FINDING_UNEXPECTED,
+                                    .message = state ? "is the state of an optimizer or trainer" : "is unexpected",
+                                    .tensor = index,
+                                    .predicted = SHAPEPROOF_NONE,
+                                    .name = tensor->name,
+                                    .found = sp_found_shape(&check->arena, tensor)});
 }
 
 void sp_find_differences(struct shapeproof_check *check)

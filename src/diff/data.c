@@ -389,7 +389,7 @@ static bool compare_square(struct comparison *c, size_t a, bool *same)
     c->transposed += *same;
     if (*same)
         add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_TRANSPOSED,
-                         sp_arena_printf(&c->diff->arena, "%s in A, transposed in B, as its data tell",
+                         sp_arena_printf(&c->diff->arena, "%s in A, transposed in B, as its data show",
                                          sp_found_shape(&c->diff->arena, sp_diff_a(c->diff, a))),
                          NULL);
     return true;

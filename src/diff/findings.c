@@ -22,7 +22,8 @@ static void add_alone(struct shapeproof_diff *diff, const struct sp_diff_half *h
     if (half->joined[i] || !shapeproof_diff_is_alone(diff, half->side, i)) return;
     if (tensor->flags & SHAPEPROOF_TENSOR_STATE) {
         finding.kind = SHAPEPROOF_DIFF_FINDING_STATE;
-        finding.message = sp_arena_printf(&diff->arena, "is state beside the model, in %s alone", sp_half_name(half));
+        finding.message =
+            sp_arena_printf(&diff->arena, "is the state of an optimizer or trainer, in %s alone", sp_half_name(half));
     } else
         finding.message =
             sp_arena_printf(&diff->arena, "is in %s alone: %s", sp_half_name(half), described(diff, tensor));
@@ -74,7 +75,7 @@ void sp_diff_find(struct shapeproof_diff *diff)
         }
         if (diff->a.joined[i]) continue;
         if (sp_diff_is_renamed(diff, i))
-            pair_finding(diff, i, SHAPEPROOF_DIFF_FINDING_RENAMED, "is called otherwise in B");
+            pair_finding(diff, i, SHAPEPROOF_DIFF_FINDING_RENAMED, "has another name in B");
         compare_shapes(diff, i);
         compare_dtypes(diff, i);
     }

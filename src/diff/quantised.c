@@ -93,7 +93,7 @@ static void find_both_quantised(struct shapeproof_diff *diff, const struct sp_un
     const char *in_a = sp_describe_scheme(&diff->arena, a->form), *in_b = sp_describe_scheme(&diff->arena, b->form);
     struct sp_map modules = {0};
     if (strcmp(in_a, in_b) == 0) return;
-    const char *message = sp_arena_printf(&diff->arena, "is quantised otherwise: %s in A, %s in B", in_a, in_b);
+    const char *message = sp_arena_printf(&diff->arena, "is quantised differently: %s in A, %s in B", in_a, in_b);
     for (size_t i = 0; i < b->count; i++) sp_map_add(&modules, b->modules[i].name, i);
     for (size_t i = 0; i < a->count; i++) {
         const struct sp_packed_module *module = &a->modules[i];

@@ -80,7 +80,7 @@ static const struct {
     [SHAPEPROOF_DIFF_FINDING_SHAPE] = {"tensor", "of another shape", true},
     [SHAPEPROOF_DIFF_FINDING_TRANSPOSED] = {"tensor", "transposed", true},
     [SHAPEPROOF_DIFF_FINDING_DTYPE] = {"tensor", "of another dtype", true},
-    [SHAPEPROOF_DIFF_FINDING_TIED] = {"tensor", "tied otherwise", false},
+    [SHAPEPROOF_DIFF_FINDING_TIED] = {"tensor", "tied differently", false},
     [SHAPEPROOF_DIFF_FINDING_DATA] = {"tensor", "with other data", false},
     [SHAPEPROOF_DIFF_FINDING_NOT_COMPARED] = {"tensor", "not compared", false},
     [SHAPEPROOF_DIFF_FINDING_RENAMED] = {"tensor", "renamed", false},
@@ -252,9 +252,10 @@ static void put_notes(struct shapeproof_diff *diff, struct sp_text *text)
     const size_t once = notes[SHAPEPROOF_DIFF_FINDING_STORED_ONCE], state = notes[SHAPEPROOF_DIFF_FINDING_STATE];
     put_converted(diff, text, notes);
     if (once == 1) sp_text_printf(text, "; %s %s", first->name, first->message);
-    else if (once) sp_text_printf(text, "; %zu tied ones stored once in the other", once);
+    else if (once) sp_text_printf(text, "; %zu tied tensors stored twice in one file, once in the other", once);
     if (state)
-        sp_text_printf(text, "; %s of state beside the model in one alone", sp_count_of(&diff->arena, state, "tensor"));
+        sp_text_printf(text, "; %s of the state of an optimizer or trainer in one alone",
+                       sp_count_of(&diff->arena, state, "tensor"));
     if (expected) sp_text_printf(text, "; %s", sp_count_of(&diff->arena, expected, "expected difference"));
 }
 

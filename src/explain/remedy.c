@@ -84,7 +84,7 @@ static const char *gguf_patch_said(struct shapeproof_check *check, struct shapep
     const char *said = sp_text_keep(&text, &check->arena);
     return sp_arena_printf(&check->arena,
                            in_place ? "set %s in the file (gguf_set_metadata of llama.cpp), or convert the model again"
-                                    : "convert the model again, which should set %s",
+                                    : "convert the model again; this should set %s",
                            said);
 }
 

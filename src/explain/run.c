@@ -120,41 +120,43 @@ static struct shapeproof_prediction *predict_subject(struct shapeproof_check *ch
 
 /* What helps against a cause of that kind, whatever its details are. */
 static const char *const usual_hints[SP_CAUSE_COUNT] = {
-    [SP_CAUSE_NUMBERED] = "renumber them in the names of the file, as the model counts",
-    [SP_CAUSE_OWN_LOOP] = "give the loop of the table as many iterations",
-    [SP_CAUSE_TWO_MODELS] = "let architectures and model_type name one model",
-    [SP_CAUSE_QUANTISED_MODULE] = "let the configuration exempt what is not quantised, and nothing else",
-    [SP_CAUSE_TIED_APART] = "keep one of the two: loaders do, and not all of them the same one",
+    [SP_CAUSE_NUMBERED] = "renumber them in the file as the model numbers them",
+    [SP_CAUSE_OWN_LOOP] = "correct the bounds of this loop in the table",
+    [SP_CAUSE_TWO_MODELS] = "let architectures and model_type name the same model",
+    [SP_CAUSE_QUANTISED_MODULE] = "in the configuration, exempt exactly the weights that the file does not quantise",
+    [SP_CAUSE_TIED_APART] = "keep one of the two: most loaders keep only one, and not all keep the same one",
     [SP_CAUSE_ADAPTER] = "load it onto its base: PeftModel.from_pretrained(base, DIRECTORY)",
     [SP_CAUSE_ADAPTER_SHAPE] = "load it onto its own base, base_model_name_or_path in adapter_config.json",
     [SP_CAUSE_ADAPTER_MODULE] = "load it onto its own base, base_model_name_or_path in adapter_config.json",
-    [SP_CAUSE_ADAPTER_PAIR] = "save the adapter again: of each pair both matrices are needed",
-    [SP_CAUSE_ADAPTER_RANK] = "let r and rank_pattern in adapter_config.json say the ranks of the file",
-    [SP_CAUSE_ADAPTER_PART] = "save the adapter again as a whole, or let adapter_config.json say what it is",
+    [SP_CAUSE_ADAPTER_PAIR] = "save the adapter again: both matrices of each pair are needed",
+    [SP_CAUSE_ADAPTER_RANK] = "set r and rank_pattern in adapter_config.json to the ranks in the file",
+    [SP_CAUSE_ADAPTER_PART] = "save the adapter again with all its tensors, or correct adapter_config.json",
     [SP_CAUSE_SHARD_MISSING] = "fetch the shard again",
     [SP_CAUSE_PIPELINE] = "gather the stages into one checkpoint",
     [SP_CAUSE_TENSOR_PARALLEL] = "gather the ranks into one checkpoint",
-    [SP_CAUSE_INCOMPLETE] = "convert or save the model again: no loader can make up what is not there",
-    [SP_CAUSE_RENAMED] = "rename them as the model has them: loaders look for no other names",
+    [SP_CAUSE_INCOMPLETE] = "convert or save the model again: no loader can restore the missing parts",
+    [SP_CAUSE_RENAMED] = "give them the names of the model: loaders look only for these",
     [SP_CAUSE_LAYERS_MISSING] = "take a file with all layers, or build a model without these",
     [SP_CAUSE_EXPERTS_MISSING] = "take a file that has them: the router has a row for each expert",
-    [SP_CAUSE_BIAS] = "no setting has them in just these places: convert the model again",
-    [SP_CAUSE_TRANSPOSED] = "transpose them, W.t().contiguous(), and square ones like them, which no shape tells",
+    [SP_CAUSE_BIAS] = "no hyper-parameter gives biases in exactly these places: convert the model again",
+    [SP_CAUSE_TRANSPOSED] = "transpose them with W.t().contiguous(), and also square matrices of the same kinds, "
+                            "whose shapes do not show it",
     [SP_CAUSE_UNRELATED] =
-        "take the configuration of the model that the file is of, which 'shapeproof infer' looks for",
-    [SP_CAUSE_INTEGERS] = "export it again together with the scales: no weight can be computed without them",
+        "use the configuration of the model that is in the file; 'shapeproof infer' finds out which model it is",
+    [SP_CAUSE_INTEGERS] = "export the model again together with the scales: no weight can be computed without them",
 };
 
 /* What is to be done about findings without a cause, or why that is not known; for the kind that most of them have. */
 static const char *const open_hints[SP_FINDING_KINDS] = {
-    [SHAPEPROOF_FINDING_MISSING] = "nothing in the file could be that, no setting leaves it out",
-    [SHAPEPROOF_FINDING_UNEXPECTED] = "no setting asks for that, nothing that is missing is like it",
-    [SHAPEPROOF_FINDING_SHAPE] = "no fix is known: no one value of a setting gives these shapes",
-    [SHAPEPROOF_FINDING_DTYPE] = "convert what is of another dtype as the rest",
-    [SHAPEPROOF_FINDING_QUANTISED] = "let the configuration exempt what is not quantised, and nothing else",
-    [SHAPEPROOF_FINDING_LACKING] = "take a file that has what is lacking",
-    [SHAPEPROOF_FINDING_UNUSED] = "take out of the file of expectations what is there no longer",
-    [SHAPEPROOF_FINDING_EXPIRED] = "repair it, or give the expectation another day",
+    [SHAPEPROOF_FINDING_MISSING] = "no other tensor fits, and no hyper-parameter removes it",
+    [SHAPEPROOF_FINDING_UNEXPECTED] = "no hyper-parameter adds it, and no missing tensor is like it",
+    [SHAPEPROOF_FINDING_SHAPE] = "no fix is known: no single value of a hyper-parameter gives these shapes",
+    [SHAPEPROOF_FINDING_DTYPE] = "convert these tensors to the dtype of the rest",
+    [SHAPEPROOF_FINDING_QUANTISED] = "in the configuration, exempt exactly the weights that the file does not "
+                                     "quantise",
+    [SHAPEPROOF_FINDING_LACKING] = "take a file that has these tensors",
+    [SHAPEPROOF_FINDING_UNUSED] = "remove the expectation: what it expects no longer exists",
+    [SHAPEPROOF_FINDING_EXPIRED] = "repair the difference, or give the expectation a later day",
 };
 
 /* Gives a cause the usual hint of its kind; an error for which there is none, "no fix is known". */
@@ -173,7 +175,7 @@ static const char *unread_said(struct shapeproof_check *check)
     const size_t count = sp_prediction_unread(check->prediction, check->config, keys, MOST_KEYS);
     struct sp_text text = {0};
     for (size_t i = 0; i < count; i++)
-        sp_text_printf(&text, "%s%s", !i ? "; nothing reads " : i + 1 < count ? ", " : " and ", keys[i]);
+        sp_text_printf(&text, "%s%s", !i ? "; the table does not read " : i + 1 < count ? ", " : " and ", keys[i]);
     return text.length ? sp_text_keep(&text, &check->arena) : "";
 }
 
@@ -185,12 +187,14 @@ static const char *advice_for_own(struct shapeproof_check *check, enum shapeproo
     size_t first = 0;
     while (check->findings[first].kind != kind || !sp_finding_is_open(&check->findings[first])) first++;
     if (kind == SHAPEPROOF_FINDING_UNEXPECTED)
-        return sp_arena_printf(&check->arena, "no setting asks for that: if it belongs to the model, %s lacks a row%s",
+        return sp_arena_printf(&check->arena,
+                               "no hyper-parameter adds these tensors: if they belong to the model, "
+                               "add rows to %s%s",
                                file, unread_said(check));
     const struct sp_row *row = sp_own_row(&check->prediction->origins[check->findings[first].predicted]);
     if (!row) return open_hints[kind];
     return sp_arena_printf(&check->arena,
-                           "no one value of a setting %s: if the configuration is right, correct %s:%zu%s",
+                           "no single value of a hyper-parameter %s: if the configuration is right, correct %s:%zu%s",
                            kind == SHAPEPROOF_FINDING_SHAPE ? "gives these shapes" : "leaves it out", file,
                            sp_span_position(row->span).line, unread_said(check));
 }

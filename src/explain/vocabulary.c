@@ -52,10 +52,10 @@ static const char *tokenizer_change(struct shapeproof_check *check, uint64_t fou
     const struct sp_tokenizer tokenizer = sp_tokenizer_beside(&check->arena, check->config);
     if (!tokenizer.size) return "";
     if (tokenizer.size == found)
-        return sp_arena_printf(&check->arena, " (as many as the tokenizer has, says %s)", tokenizer.file);
+        return sp_arena_printf(&check->arena, " (as many as there are tokens in %s)", tokenizer.file);
     const uint64_t multiple = padding(tokenizer.size, found);
     if (!multiple) return "";
-    return sp_arena_printf(&check->arena, " (the tokenizer's %" PRIu64 ", says %s, rounded up to %s)", tokenizer.size,
+    return sp_arena_printf(&check->arena, " (the %" PRIu64 " tokens of %s, rounded up to %s)", tokenizer.size,
                            tokenizer.file, multiple_words(check, multiple, found));
 }
 
@@ -66,7 +66,7 @@ const char *sp_vocabulary_change(struct shapeproof_check *check, uint64_t config
     if (*told) return told;
     if (up) return sp_arena_printf(&check->arena, " (rounded up to %s)", multiple_words(check, up, found));
     if (down)
-        return sp_arena_printf(&check->arena, " (of which %" PRIu64 " is %s)", configured,
-                               sp_arena_printf(&check->arena, "the next multiple of %" PRIu64, down));
+        return sp_arena_printf(&check->arena, " (%" PRIu64 " is this number rounded up to %s)", configured,
+                               sp_arena_printf(&check->arena, "a multiple of %" PRIu64, down));
     return "";
 }

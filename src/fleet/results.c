@@ -100,7 +100,7 @@ static bool cut_file(struct sp_results *results, const struct sp_text *rest, uin
 static bool lock_file(struct sp_results *results, struct shapeproof_error *error)
 {
     if (flock(results->to, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true; /* not every system has it */
-    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: another run writes to it", results->name);
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: another run is writing to it", results->name);
 }
 
 bool sp_results_open(struct sp_results *results, const char *path, struct shapeproof_error *error)
@@ -158,7 +158,7 @@ void sp_results_explain(const struct sp_pool_end *end, struct shapeproof_error *
     }
     char why[128] = "the process that checked it ended without a result";
     if (end->signal) snprintf(why, sizeof why, "the process that checked it was ended by signal %d", end->signal);
-    if (end->too_long) snprintf(why, sizeof why, "what there is to say of it is longer than is taken");
+    if (end->too_long) snprintf(why, sizeof why, "its result is longer than the limit");
     sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED, "%s", why);
 }
 

@@ -526,7 +526,7 @@ static const char *why_not_needed(const struct recheck *recheck, const struct sh
         return is_default ? "other values would do as well, this one is the default" : "other values would do as well";
     if (value.type == SHAPEPROOF_VALUE_BOOL || value.type == SHAPEPROOF_VALUE_INT)
         return sp_arena_printf(arena, "%s, but other values may do as well", reason);
-    return sp_arena_printf(arena, "%s, which tells a part of it", reason);
+    return sp_arena_printf(arena, "%s, which determines a part of it", reason);
 }
 
 /* Judges a value by whether another one would predict other tensors; `fact` and `reason` as above. */

@@ -48,7 +48,7 @@ static void note_names(struct shapeproof_inference *inference)
     if (first == SHAPEPROOF_NONE) return;
     const size_t predicted = best->match.predicted_of[sp_seen_as(best->view, first)];
     add_note(inference, "names",
-             sp_arena_printf(arena, "%s%s, such as %s for %s (%s)", whose ? "names " : "names that begin otherwise",
+             sp_arena_printf(arena, "%s%s, such as %s for %s (%s)", whose ? "names " : "names with other prefixes",
                              whose ? whose : "", shapeproof_inventory_tensor(best->view->file, first)->name,
                              shapeproof_prediction_tensor(best->prediction, predicted)->name,
                              sp_count_of(arena, count, "tensor")),

@@ -472,7 +472,7 @@ static const struct step candidate_steps[] = {
     {"other tables that have all names", take_further, is_plainly_explained, NOT_IN_BUDGET},
     {"models by name", take_named, has_best, NOT_IN_BUDGET},
     {"tables that wrap a model", take_wrappers, may_be_wrapped, NOT_IN_BUDGET},
-    {"components whose names begin otherwise", take_fronts, has_best, IN_BUDGET},
+    {"components whose names have other prefixes", take_fronts, has_best, IN_BUDGET},
     {"fused tensors in parts", take_parts, has_best, IN_BUDGET},
     {"sizes that only fused tensors show", take_fused, has_best, NOT_IN_BUDGET},
     {.what = NULL},

@@ -380,8 +380,9 @@ static void ambiguity_stranger(const struct ambiguous *ambiguous, const struct s
     count_choice(ambiguous, (struct shapeproof_undecided){
                                 .chosen = words_of_term(arena, answer->term),
                                 .alternatives = "",
-                                .experiment = counts ? "more checkpoints: these numbers may be so by accident"
-                                                     : "more checkpoints: its name has nothing to do with these"});
+                                .experiment = counts ? "more checkpoints: these numbers may be equal by accident"
+                                                     : "more checkpoints: its name is unrelated to the names of "
+                                                       "these tensors"});
 }
 
 /* The answer for the first dimension of the weight, if the answer is that for a bias and has the same term: the bias is

@@ -52,12 +52,13 @@ static void list_unexplained_rows(struct shapeproof_learning *learning)
     if (learning->evidence.spent > learning->evidence.most)
         *SP_PUSH(&learning->rest) =
             sp_arena_printf(&learning->arena,
-                            "the search reached its limit of %llu values: what follows may be more "
-                            "than it looked at",
+                            "the search reached its limit of %llu values: expressions for what follows may exist "
+                            "beyond it",
                             (unsigned long long)learning->evidence.most);
     if (*layout->fronts.text && !layout->fronted.term)
-        *SP_PUSH(&learning->rest) = sp_arena_printf(
-            &learning->arena, "nothing in the configurations says which names begin with '%s'", layout->fronts.text);
+        *SP_PUSH(&learning->rest) =
+            sp_arena_printf(&learning->arena, "nothing in the configurations determines which names begin with '%s'",
+                            layout->fronts.text);
     for (size_t i = 0; i < layout->rows.count; i++) {
         const struct sp_tensor_row *row = &layout->rows.items[i];
         if (row->is_solved || row->is_inner) continue;
@@ -65,7 +66,7 @@ static void list_unexplained_rows(struct shapeproof_learning *learning)
             sp_map_add(&learning->unexplained, row->places.items[k].tensor->name, i);
         *SP_PUSH(&learning->rest) =
             sp_arena_printf(&learning->arena, "%s: %s", sp_row_shown(&learning->arena, row->pattern),
-                            row->why_not ? row->why_not : "it was not reached");
+                            row->why_not ? row->why_not : "the search ended before it");
     }
 }
 

@@ -35,9 +35,9 @@ static void compare_predicted(struct shapeproof_learning *learning, const struct
         const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(prediction, i);
         const size_t there = shapeproof_inventory_find(inventory, predicted->name);
         if (there == SHAPEPROOF_NONE && !predicted->optional && predicted->same_as == SHAPEPROOF_NONE)
-            add_difference(learning, example, predicted->name, "would be there and is not");
+            add_difference(learning, example, predicted->name, "is predicted by the table, but missing in the file");
         if (there != SHAPEPROOF_NONE && !is_same_shape(shapeproof_inventory_tensor(inventory, there), predicted))
-            add_difference(learning, example, predicted->name, "would have another shape");
+            add_difference(learning, example, predicted->name, "has another shape than the table predicts");
     }
 }
 
@@ -52,7 +52,7 @@ static void compare_tensors(struct shapeproof_learning *learning, const struct s
         if (tensor->flags & SHAPEPROOF_TENSOR_STATE) continue;
         const size_t predicted = shapeproof_prediction_find(prediction, tensor->name);
         if (predicted == SHAPEPROOF_NONE && sp_map_get(&learning->unexplained, tensor->name) == SIZE_MAX)
-            add_difference(learning, example, tensor->name, "is in no row");
+            add_difference(learning, example, tensor->name, "is predicted by no row of the table");
         if (predicted != SHAPEPROOF_NONE)
             learning->explained += is_same_shape(tensor, shapeproof_prediction_tensor(prediction, predicted));
     }
@@ -172,7 +172,7 @@ static const char *fault_of_row(struct shapeproof_learning *learning, const stru
                                &(struct shapeproof_predict_options){.table = learning->name}, &error);
         if (!prediction) fault = words_of_error(learning, &error);
         else if (!is_row_of_example(row, prediction, e))
-            fault = sp_arena_printf(&learning->arena, "what was found for it is not true of %s",
+            fault = sp_arena_printf(&learning->arena, "the expressions that were found for it are wrong for %s",
                                     shapeproof_inventory_path(example->inventory));
         shapeproof_prediction_free(prediction);
         shapeproof_config_free(empty);

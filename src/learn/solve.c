@@ -641,10 +641,10 @@ static bool solve_where(struct sp_learn_problem *problem, struct sp_tensor_row *
     for (size_t e = 0; e < problem->evidence->count && whole; e++)
         whole = list_iterations(problem, &iterations, &(struct sp_point){.example = e}, 0);
     row->why_not = !whole ? "its loops have too many iterations" : NULL;
-    if (whole && iterations.next < row->places.count) row->why_not = "its loops do not reach every place of it";
+    if (whole && iterations.next < row->places.count) row->why_not = "its loops do not cover all its tensors";
     if (!row->why_not && !is_true_everywhere(&iterations.presence)) {
         row->where = sp_solve_condition(problem, &iterations.presence, row);
-        if (!row->where.term) row->why_not = "nothing in the configurations says where it is";
+        if (!row->where.term) row->why_not = "nothing in the configurations determines in which places it exists";
     }
     sp_function_free(&iterations.presence);
     return !row->why_not;
@@ -702,7 +702,7 @@ static bool solve_dimensions(struct sp_learn_problem *problem, struct sp_tensor_
     for (uint32_t d = 0; d < row->rank; d++) {
         row->dims[d] = solve_dimension(problem, row, d);
         if (row->dims[d].term) continue;
-        row->why_not = sp_arena_printf(problem->evidence->arena, "no expression is its dimension %u", d);
+        row->why_not = sp_arena_printf(problem->evidence->arena, "no expression gives its dimension %u", d);
         return false;
     }
     return true;
@@ -748,7 +748,7 @@ static bool divide_failed_row(struct sp_learn_problem *problem, const struct sp_
 static void solve_row(struct sp_learn_problem *problem, struct sp_tensor_row *row)
 {
     if (!are_stems_solved(problem, row)) {
-        row->why_not = "its numbers are no range";
+        row->why_not = "its indices are not a range";
         return;
     }
     row->is_solved = solve_dimensions(problem, row) && solve_where(problem, row);

@@ -250,7 +250,7 @@ static void write_unseen_flags(struct sheet *sheet)
         const bool is = terminal->values[0].boolean;
         sp_text_printf(&sheet->text, is ? "(%s default true)" : "not (%s default false)", terminal->path);
     }
-    if (count) sp_text_puts(&sheet->text, "\nrequire seen, \"a flag is set that no example has had so\"\n");
+    if (count) sp_text_puts(&sheet->text, "\nrequire seen, \"a flag has a value that it has in no example\"\n");
 }
 
 /* ---- what every example has, and what is learnt rests on ---- */
@@ -338,7 +338,7 @@ static void write_least_counts(struct sheet *sheet)
         const struct sp_terminal *terminal = learning->evidence.terminals.items[i];
         const bool classes = strstr(terminal->path, "classes") || strstr(terminal->path, "num_labels");
         if (terminal->uses && !terminal->meaning && classes && is_set_everywhere(learning, terminal))
-            sp_text_printf(&sheet->text, "require %s > 0, \"no example has had %s 0\"\n",
+            sp_text_printf(&sheet->text, "require %s > 0, \"%s is 0 in no example\"\n",
                            terminal->letter ? terminal->letter : terminal->path, terminal->path);
     }
 }
@@ -375,8 +375,8 @@ static void write_unvaried(struct sheet *sheet)
     const char *word = sheet->learning->unvaried;
     size_t column = 0;
     if (*word)
-        sp_text_puts(&sheet->text, "\n# The same in all examples, or without effect, so that what they change is not "
-                                   "known, as of keys that none has:");
+        sp_text_puts(&sheet->text, "\n# The effect of these keys is not known: they are the same in all examples, "
+                                   "or have no effect in them:");
     while (*word) {
         const size_t length = strcspn(word, " ");
         if (!column || column + length > WIDEST_COMMENT) {
@@ -399,10 +399,12 @@ static void write_ambiguity(struct sheet *sheet, const struct sp_ambiguity *ambi
     if (strcmp(told->alternatives, SP_MAY_BE_BUFFER) == 0)
         sp_text_printf(&sheet->text, " or %s: no file says which it is\n", told->alternatives);
     else if (*told->alternatives)
-        sp_text_printf(&sheet->text, " or %s: equal in all examples that have it\n", told->alternatives);
+        sp_text_printf(&sheet->text, " or %s: equal in all examples that have these tensors:\n", told->alternatives);
     else
-        sp_text_puts(&sheet->text,
-                     number ? ": a number that no key says\n" : ": the only one that was found, by little evidence\n");
+        sp_text_puts(&sheet->text, number ? ": a number that no key of the configuration gives\n"
+                                          : ": the only expression that "
+                                            "was found, with little "
+                                            "evidence\n");
     sp_text_printf(&sheet->text, "#     in %s\n", sp_ambiguity_places(&sheet->learning->arena, ambiguity));
 }
 
@@ -904,7 +906,7 @@ static void write_removed_groups(struct sheet *sheet)
     const struct sp_base *base = sheet->learning->base;
     for (size_t i = 0; base && i < base->group_count; i++)
         if (base->groups[i].is_replaced && !base->groups[i].is_written)
-            sp_text_printf(&sheet->text, "\n# There is no such group in any example.\n[%s]\n", base->groups[i].name);
+            sp_text_printf(&sheet->text, "\n# No example has this group.\n[%s]\n", base->groups[i].name);
 }
 
 static void write_rest(struct sheet *sheet)

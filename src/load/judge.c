@@ -189,7 +189,7 @@ static const char *shortcoming(struct sp_arena *arena, const struct sp_loader *l
         return sp_arena_printf(arena, "%s leaves %zu of %zu tensors %s: %s", loading->name, loading->fresh,
                                loading->expected, loader->leaves_empty ? "without values" : "newly initialised",
                                loading->remedy ? loading->remedy : names);
-    return sp_arena_printf(arena, "%s drops %s of the file, and nothing is new", loading->name,
+    return sp_arena_printf(arena, "%s drops %s of the file, and newly initialises none", loading->name,
                            sp_count_of(arena, loading->lost, "tensor"));
 }
 
@@ -209,7 +209,7 @@ struct shapeproof_loading sp_loading_of(const struct sp_loader *loader)
 struct shapeproof_loading sp_loading_open(struct sp_arena *arena, struct shapeproof_loading loading, const char *why)
 {
     loading.answer = SHAPEPROOF_LOADING_UNKNOWN;
-    loading.message = sp_arena_printf(arena, "whether %s loads it cannot be told: %s", loading.name, why);
+    loading.message = sp_arena_printf(arena, "it is not known whether %s loads the file: %s", loading.name, why);
     return loading;
 }
 
@@ -237,7 +237,7 @@ static const char *stray_words(struct sp_arena *arena, const struct sp_state_dic
 
 static const char *broken_words(struct sp_arena *arena, const struct sp_taking *taking)
 {
-    return sp_arena_printf(arena, "it cannot make what is missing beside %s anew", taking->broken);
+    return sp_arena_printf(arena, "it cannot initialise what is missing beside %s", taking->broken);
 }
 
 /* The verdict on what the loader did with the file: refused, loaded in part (tensors newly initialised or lost), or
@@ -338,8 +338,8 @@ static bool judge_absent_data(struct sp_arena *arena, const struct shapeproof_in
         *loading = sp_loading_refused(arena, *loading, sp_arena_printf(arena, "the file has no data for %s", count));
     } else if (pieces) {
         loading->answer = SHAPEPROOF_LOADING_IN_PART;
-        loading->message = sp_arena_printf(arena, "%s gets a piece of %s, and not the rest", loading->name,
-                                           sp_count_of(arena, pieces, "tensor"));
+        loading->message =
+            sp_arena_printf(arena, "%s gets only a piece of %s", loading->name, sp_count_of(arena, pieces, "tensor"));
     }
     return absent || pieces;
 }
@@ -368,7 +368,7 @@ static struct shapeproof_loading load_unpacked(struct sp_arena *arena, const str
     struct shapeproof_loading loading = sp_load(arena, loader, &subject);
     if (packed->unscaled && loading.answer == SHAPEPROOF_LOADING_WHOLE)
         loading.message = sp_arena_printf(
-            arena, "%s loads it on a CPU, with %s unscaled; on a GPU it initialises the missing scales anew",
+            arena, "%s loads it on a CPU, with %s unscaled; on a GPU, it newly initialises the missing scales",
             loading.name, sp_count_of(arena, packed->unscaled, "weight"));
     return loading;
 }
@@ -382,7 +382,9 @@ struct shapeproof_loading sp_load(struct sp_arena *arena, const struct sp_loader
         return sp_loading_refused(
             arena, loading,
             sp_arena_printf(arena, "it does not read %s", shapeproof_inventory_format(subject->inventory)));
-    if (!loaded.model_type) return sp_loading_open(arena, loading, "it has no class of its own for this configuration");
+    if (!loaded.model_type)
+        return sp_loading_open(arena, loading,
+                               sp_arena_printf(arena, "%s has no class for this configuration", loader->name));
     const char *obstacle = pickle_obstacle(arena, subject->inventory);
     if (obstacle) return sp_loading_refused(arena, loading, obstacle);
     if (judge_absent_data(arena, subject->inventory, &loading)) return loading;

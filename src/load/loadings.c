@@ -289,9 +289,9 @@ static struct shapeproof_loading with_adapter(struct shapeproof_loadings *loadin
     loading.answer = SHAPEPROOF_LOADING_IN_PART;
     loading.message =
         loader->base_of_adapter
-            ? sp_arena_printf(arena, "%s with PEFT loads the base that adapter_config.json names in place of it",
+            ? sp_arena_printf(arena, "%s with PEFT loads the base that adapter_config.json names, and not this file",
                               loading.name)
-            : sp_arena_printf(arena, "%s with PEFT adds %s on top: an adapter that is merged counts twice",
+            : sp_arena_printf(arena, "%s with PEFT adds %s on top: if the adapter is merged already, it counts twice",
                               loading.name, weights);
     loading.remedy = "take adapter_config.json out of the folder if the adapter is merged";
     return loading;
@@ -318,7 +318,8 @@ static bool check_ids(const char *asked, struct shapeproof_error *error)
             known = known || (strncmp(loaders[i]->id, id, length) == 0 && !loaders[i]->id[length]);
         if (!known) {
             sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "there is no loader %s", sp_quote(id).text);
-            sp_hint(error, "there are transformers, transformers-4, diffusers, torch and mlx; or all of them, or none");
+            sp_hint(error, "the loaders are transformers, transformers-4, diffusers, torch and mlx; 'all' means all "
+                           "of them, 'none' none");
             return false;
         }
         id = id[length] ? id + length + 1 : NULL;

@@ -91,14 +91,14 @@ static struct sp_values case_values(struct sp_trial *trial, const struct cases *
     return values;
 }
 
-/* "tied, n > 2"; "" where there are no conditions. */
+/* "tie_word_embeddings = true, n > 2"; "" where there are no conditions. */
 static const char *case_name(struct sp_trial *trial, const struct cases *cases, size_t number)
 {
     struct sp_text text = {0};
     sp_text_puts(&text, "");
     for (size_t i = 0; i < cases->count; i++)
         sp_text_printf(&text, "%s%s", i ? ", " : "",
-                       sp_condition_words(&trial->count->symbolic, cases->atoms[i], number >> i & 1));
+                       sp_condition_by_key(&trial->count->symbolic, cases->atoms[i], number >> i & 1));
     return sp_text_keep(&text, trial->arena);
 }
 

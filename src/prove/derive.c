@@ -365,7 +365,7 @@ static void hint_at_settings(const struct sp_unit *unit, const struct sp_hyper *
     const bool is_open = !hyper || !sp_value_is_set(sp_value_member(hyper->root, key));
     if (needs_arguments) sp_hint(error, "'%s' is a part of other tables: derive one that uses it", unit->name);
     else if (sp_unit_is_by_class(unit) && is_open)
-        sp_hint(error, "say which model it is, such as --set %s=%s", key, unit->architectures[0]);
+        sp_hint(error, "give the model, such as --set %s=%s", key, unit->architectures[0]);
 }
 
 /* The error of a derivation that failed: the mistakes of the table if it could not be counted, else what the algebra
@@ -374,7 +374,9 @@ static void fail_derivation(const struct shapeproof_derivation *derivation, bool
                             const struct sp_hyper *hyper, struct shapeproof_error *error)
 {
     const struct sp_symbolic *symbolic = &derivation->count.symbolic;
-    const char *why = symbolic->algebra.failed ? symbolic->algebra.failed : "a default stands below a fraction line";
+    const char *why = symbolic->algebra.failed ? symbolic->algebra.failed
+                                               : "a hyper-parameter that has a default "
+                                                 "is in a denominator";
     sp_fail_lines(error, symbolic->report.unknown ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE,
                   is_counted ? why : derivation->count.messages.data);
     if (error->status == SHAPEPROOF_ERR_UNKNOWN)

@@ -86,7 +86,7 @@ static void drop_needless(struct sp_count *count, const struct shapeproof_config
     }
 }
 
-/* "H = 4*E", "not tied" */
+/* "H = 4*E", "tie_word_embeddings = true" */
 static void put_premise(struct sp_text *text, struct sp_count *count, const struct sp_premise *premise)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
@@ -95,7 +95,7 @@ static void put_premise(struct sp_text *text, struct sp_count *count, const stru
     if (!sp_premise_put(count, premise, &symbol, &value)) return;
     if (text->length) sp_text_puts(text, ", ");
     if (premise->kind == SP_PREMISE_VALUE)
-        sp_text_puts(text, sp_condition_words(symbolic, symbol->atom, premise->value != 0));
+        sp_text_puts(text, sp_condition_by_key(symbolic, symbol->atom, premise->value != 0));
     else sp_text_printf(text, "%s = %s", symbol->name, sp_sym_text(symbolic, value));
 }
 

@@ -844,8 +844,7 @@ bool sp_solve_target_total(struct sp_solve_target *target, uint64_t total, doubl
     if (total > INT64_MAX)
         return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the total does not fit in 63 bits");
     if (!(within >= 0 && within <= 100))
-        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
-                       "the total is asked within 0 to 100 per cent");
+        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "--within takes 0 to 100 per cent");
     const int64_t slack = (int64_t)((double)total * within / 100);
     const bool fits = (int64_t)total <= INT64_MAX - slack;
     target->wanted = (struct sp_printed){(int64_t)total - slack, fits ? (int64_t)total + slack : INT64_MAX};

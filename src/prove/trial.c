@@ -157,7 +157,9 @@ bool sp_trial_read_settings(struct sp_trial *trial, struct shapeproof_config *in
         struct sp_sym sym;
         if (!is_setting(when)) continue;
         const char *key = sp_trial_key_of_name(trial, when->name);
-        if (!key) return sp_trial_undecided(trial, "'when' gives a string or a list to what is no hyper-parameter");
+        if (!key)
+            return sp_trial_undecided(trial, "'when' gives a string or a list to a name that is not a "
+                                             "hyper-parameter");
         if (!sp_sym_eval(&trial->count->symbolic, &env, when->expr, &sym)) return undecided_by_messages(trial);
         if (sym.kind != SP_SYM_VALUE) return sp_trial_undecided(trial, "the items of a list in 'when' must be known");
         const struct shapeproof_value known = sp_value_at(sp_config_hyper(into)->root, key);
@@ -199,7 +201,7 @@ bool sp_trial_check_settings(struct sp_trial *trial)
     for (size_t i = 0; i < root.count && i < 64; i++) /* settings_read has 64 bits: later ones are not checked */
         if (!(symbolic->fixed.settings_read >> i & 1))
             return sp_trial_undecided(
-                trial, sp_arena_printf(trial->arena, "the table does not look at '%s'", root.members[i].key));
+                trial, sp_arena_printf(trial->arena, "the table does not use '%s'", root.members[i].key));
     return true;
 }
 
@@ -280,7 +282,7 @@ static bool add_equation(struct sp_trial *trial, const struct sp_poly *gap, cons
     const struct sp_poly *value;
     size_t atom;
     gap = under_when(trial, gap);
-    if (!gap) return sp_trial_undecided(trial, "a value stands below a fraction line");
+    if (!gap) return sp_trial_undecided(trial, "a hyper-parameter that has a value is in a denominator");
     if (sp_poly_is_zero(gap)) return true;
     if (sp_poly_is_constant(gap, &number) || is_positive(trial, gap) ||
         is_positive(trial, sp_poly_scale(&trial->count->symbolic.algebra, gap, sp_rational_int(-1))))
@@ -327,7 +329,7 @@ static bool condition_value(struct sp_trial *trial, const struct sp_sym_env *env
     const char *name = sp_arena_copy(trial->arena, span.source->text + span.offset, span.length);
     if (!sp_sym_condition(&trial->count->symbolic, env, when->expr, &condition)) return undecided_by_messages(trial);
     if (sp_poly_is_constant(condition, &truth))
-        return truth.num || sp_trial_undecided(trial, "'when' says what is never so");
+        return truth.num || sp_trial_undecided(trial, "this 'when' is never true");
     const struct sp_poly *negation = sp_poly_sub(algebra, sp_poly_int(algebra, 1), condition);
     const bool is_product =
         condition->count == 1 && sp_rational_compare(condition->terms[0].coefficient, (struct sp_rational){1, 1}) == 0;
@@ -348,7 +350,7 @@ static bool symbol_of_name(struct sp_trial *trial, const struct sp_sym_env *env,
     if (!sp_sym_number(&trial->count->symbolic, env, when->target, symbol)) return undecided_by_messages(trial);
     struct sp_rational number;
     return !sp_poly_is_constant(*symbol, &number) ||
-           sp_trial_undecided(trial, "'when' gives a value to what is no hyper-parameter");
+           sp_trial_undecided(trial, "'when' gives a value to a name that is not a hyper-parameter");
 }
 
 /* Reads an item of `when` that is NAME = value. A hyper-parameter that is still free gets the value; of anything else,
@@ -489,7 +491,9 @@ bool sp_trial_read_sides(struct sp_trial *trial)
         return undecided_by_messages(trial);
     trial->left = sp_reduce(trial->count, trial->left, &trial->when);
     trial->right = sp_reduce(trial->count, trial->right, &trial->when);
-    if (!trial->left || !trial->right) return sp_trial_undecided(trial, "a value stands below a fraction line");
+    if (!trial->left || !trial->right)
+        return sp_trial_undecided(trial, "a hyper-parameter that has a value is in a "
+                                         "denominator");
     trial->error = sp_poly_sub(&symbolic->algebra, trial->right, trial->left);
     if (symbolic->algebra.failed) return sp_trial_undecided(trial, symbolic->algebra.failed);
     return true;

@@ -65,17 +65,29 @@ static const char *comparison_words(struct sp_symbolic *symbolic, const struct s
     return holds ? sp_arena_printf(arena, "%s < %s", a, b) : sp_arena_printf(arena, "%s <= %s", b, a);
 }
 
+/* The symbol of the table that is the condition; NULL for a condition without one, such as a comparison. */
+static const struct sp_symbol_info *symbol_of(const struct sp_symbolic *symbolic, size_t condition)
+{
+    for (size_t i = 0; i < symbolic->symbols.count; i++)
+        if (symbolic->symbols.items[i].atom == condition) return &symbolic->symbols.items[i];
+    return NULL;
+}
+
 const char *sp_condition_words(struct sp_symbolic *symbolic, size_t condition, bool holds)
 {
     const char *text = symbolic->algebra.atoms[condition].text;
-    for (size_t i = 0; i < symbolic->symbols.count; i++) {
-        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
-        if (symbol->atom != condition) continue;
-        if (symbol->unset_key) return unset_words(symbolic, symbol, holds);
-        return holds ? text : sp_arena_printf(&symbolic->algebra.arena, "not %s", text); /* by its name */
-    }
+    const struct sp_symbol_info *symbol = symbol_of(symbolic, condition);
+    if (symbol && symbol->unset_key) return unset_words(symbolic, symbol, holds);
+    if (symbol) return holds ? text : sp_arena_printf(&symbolic->algebra.arena, "not %s", text); /* by its name */
     const struct sp_origin *origin = sp_atom_info(symbolic, condition)->origin;
     if (origin && origin->operation.kind == SP_DO_BINARY) return comparison_words(symbolic, origin, holds);
     const char *plain = sp_formula_words(symbolic, text);
     return holds ? plain : sp_arena_printf(&symbolic->algebra.arena, "not %s", plain);
+}
+
+const char *sp_condition_by_key(struct sp_symbolic *symbolic, size_t condition, bool holds)
+{
+    const struct sp_symbol_info *symbol = symbol_of(symbolic, condition);
+    if (!symbol || symbol->unset_key || symbol->is_computed) return sp_condition_words(symbolic, condition, holds);
+    return sp_arena_printf(&symbolic->algebra.arena, "%s = %s", symbol->key, holds ? "true" : "false");
 }

@@ -114,7 +114,7 @@ static void judge_component(struct shapeproof_component *component, const struct
         return;
     }
     component->state = missing ? SHAPEPROOF_COMPONENT_MISSING : SHAPEPROOF_COMPONENT_PLAIN;
-    if (missing) component->note = found->there ? "its weights are not there" : "its folder is not there";
+    if (missing) component->note = found->there ? "its weights are missing" : "its folder is missing";
     else if (need == NEED_UNKNOWN) component->note = "no weights; whether it has any is not known";
     else component->note = "no weights";
 }
@@ -200,7 +200,7 @@ static void finish_component(const struct component_list *list, struct shapeproo
                     kind == MODULE_LIST ? need_of_module(component) : need_in_pipeline(component, &found));
     if (!is_named_before(list->components)) return;
     component->state = SHAPEPROOF_COMPONENT_PLAIN;
-    component->note = "the folder is named before";
+    component->note = "the folder is listed twice";
 }
 
 /* ---- model_index.json ---- */
@@ -368,7 +368,7 @@ static void say_elsewhere(struct sp_arena *arena, struct shapeproof_component *c
     if (component->state != SHAPEPROOF_COMPONENT_MISSING || !is_on_hub(told->repository)) return;
     const char *folder = told->subfolder ? told->subfolder : "";
     component->state = SHAPEPROOF_COMPONENT_PLAIN;
-    component->note = sp_arena_printf(arena, "not here but in hf://%s%s%s", told->repository,
+    component->note = sp_arena_printf(arena, "not in this directory, but in hf://%s%s%s", told->repository,
                                       *folder ? ", in the folder " : "", folder);
 }
 

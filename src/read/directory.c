@@ -266,7 +266,7 @@ static void check_optimizer(const struct sp_folder *folder, struct shapeproof_in
     if (faccessat(folder->fd, name, F_OK, 0) != 0) return;
     struct shapeproof_inventory *own = sp_inventory_new(name);
     if (!sp_folder_read(folder, name, own, &error))
-        sp_inventory_warn(inventory, "%s: a training cannot go on from here", error.message);
+        sp_inventory_warn(inventory, "%s: training cannot be resumed from this checkpoint", error.message);
     for (size_t i = 0, compared = 0; !error.status && i < own->count && compared < MOST; i++) {
         const struct shapeproof_tensor *moment = &own->tensors[i];
         if (!sp_ends_with(moment->name, ".exp_avg") || moment->rank < 2) continue;
@@ -297,11 +297,13 @@ static bool read_chosen(const struct sp_folder *folder, const char *name, const 
 static const struct {
     const char *part, *hint;
 } ranks[] = {
-    {"zero_pp_rank_", "these are of ranks of DeepSpeed: run zero_to_fp32.py, which lies beside them or above, and read "
-                      "what it writes"},
-    {"mp_rank_", "these are of ranks of a model that was divided: gather them into one checkpoint"},
-    {"_world_size_", "these are pieces of ranks of FSDP: merge them into one checkpoint, or name one to read it"},
-    {"consolidated.", "these are tensor-parallel ranks: gather them into one checkpoint, or name one to read it"},
+    {"zero_pp_rank_", "these are files of DeepSpeed ranks: run zero_to_fp32.py, which is in this folder or the one "
+                      "above, and read what it writes"},
+    {"mp_rank_", "these are files of the ranks among which a model was divided: gather them into one checkpoint"},
+    {"_world_size_", "these are files of FSDP ranks: merge them into one checkpoint, or name one of them to read it "
+                     "alone"},
+    {"consolidated.", "these are files of tensor-parallel ranks: gather them into one checkpoint, or name one of "
+                      "them to read it alone"},
 };
 
 /* The hint for a listing of such files, NULL for any other. The names are sorted, so that the first and the last one
@@ -321,7 +323,7 @@ static bool refuse_distributed(const struct sp_folder *folder, struct shapeproof
         error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
         "this is a distributed checkpoint of PyTorch (*.distcp) without its '.metadata', which has the names of the "
         "tensors");
-    sp_hint(error, "it is written last: the saving was not finished, or hidden files were not copied");
+    sp_hint(error, "this file is written last: saving was not finished, or hidden files were not copied");
     sp_error_prefix(error, folder->path);
     return false;
 }
@@ -371,8 +373,8 @@ static void refuse_shard_sets(const struct shard_set *sets, size_t count, struct
     sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
             "shards of several checkpoints in this directory: %s", text.data);
     if (whole == 1)
-        sp_hint(error, "remove the shards that are left over of another save, such as %s", sp_names_text(&strays));
-    else sp_hint(error, "keep the shards of one save, and no others");
+        sp_hint(error, "remove the shards that are left over from another save, such as %s", sp_names_text(&strays));
+    else sp_hint(error, "keep only the shards of one save");
     sp_names_free(&strays);
     sp_text_free(&text);
 }

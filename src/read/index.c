@@ -220,7 +220,7 @@ static void compare_placements(const struct index *index)
     for (size_t i = 0; i < inventory->count; i++)
         if (!listed[i]) sp_names_add(&unindexed, inventory->tensors[i].name);
     sp_arena_free(&scratch);
-    warn_names(inventory, "tensors that the index lists and their shard does not hold", &missing);
+    warn_names(inventory, "tensors that the index lists, but that their shard does not hold", &missing);
     warn_names(inventory, "tensors that are in another shard than the index says", &elsewhere);
     warn_names(inventory, "tensors that the index does not list", &unindexed);
 }
@@ -253,7 +253,8 @@ static void compare_groups(const struct index *index)
         if (file == SP_NO_FILE) sp_inventory_promise_shard(inventory, placement->shard_name);
         else if (sp_map_get(&groups, key) == SIZE_MAX) sp_names_add(&missing, placement->tensor);
     }
-    warn_names(inventory, "groups of which the index places a part in a shard without any", &missing);
+    warn_names(inventory, "groups that are missing in a shard, although the index lists a part of them there",
+               &missing);
     sp_map_free(&groups);
     sp_arena_free(&scratch);
 }
@@ -276,7 +277,7 @@ static void compare_total_size(const struct index *index)
     for (size_t i = 0; i < index->shard_count; i++)
         if (index->shards[i].file == SP_NO_FILE) return; /* it cannot be equal, and why is said already */
     if (index->total_size && !is_json_number(index->total_size, bytes))
-        sp_inventory_warn(index->inventory, "the index says total_size %.80s, the tensors take %" PRIu64 " bytes",
+        sp_inventory_warn(index->inventory, "the index says total_size %.80s, but the tensors take %" PRIu64 " bytes",
                           index->total_size, bytes);
 }
 

@@ -25,9 +25,9 @@ static bool refuse_part(const char *path, struct shapeproof_error *error)
 {
     const char *name = sp_base_name(path);
     sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
-            "a part of a distributed checkpoint of PyTorch, which has no names: they are in '.metadata' beside it");
-    if (name == path) sp_hint(error, "ask about the directory that it lies in");
-    else sp_hint(error, "ask about the directory, '%.*s'", (int)(name - path < 300 ? name - path : 300), path);
+            "a part of a distributed checkpoint of PyTorch: the names of its tensors are in '.metadata' beside it");
+    if (name == path) sp_hint(error, "read the directory that contains it");
+    else sp_hint(error, "read the directory, '%.*s'", (int)(name - path < 300 ? name - path : 300), path);
     sp_error_prefix(error, path);
     return false;
 }

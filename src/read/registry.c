@@ -22,14 +22,13 @@ static const struct {
     {".incomplete", "a download that was not completed", "start it again"},
     {".part", "a download that was not completed", "start it again"},
     {".crdownload", "a download that was not completed", "start it again"},
-    {".meta", "the graph of a TensorFlow checkpoint, which is not read", "ask about the *.index beside it"},
-    {".pb", "a graph of TensorFlow, which is not read",
-     "of a SavedModel: ask about 'variables/variables.index' beside it"},
-    {".mlmodel", "a model of CoreML, which is not read", "ask about the checkpoint that it was converted from"},
+    {".meta", "the graph of a TensorFlow checkpoint, which is not read", "read the *.index beside it"},
+    {".pb", "a graph of TensorFlow, which is not read", "of a SavedModel: read 'variables/variables.index' beside it"},
+    {".mlmodel", "a model of CoreML, which is not read", "read the checkpoint that it was converted from"},
     {".caffemodel", "a model of Caffe, which is not read", "convert it to ONNX"},
-    {".engine", "an engine of TensorRT, which is not read", "ask about the model that it was built from"},
+    {".engine", "an engine of TensorRT, which is not read", "read the model that it was built from"},
     {".joblib", "a file of joblib, compressed, which is not read", "save what joblib.load returns with pickle.dump"},
-    {".mar", "an archive of TorchServe", "unpack it and ask about the checkpoint inside"},
+    {".mar", "an archive of TorchServe", "unpack it and read the checkpoint inside"},
 };
 
 static bool has_suffix(const char *path, const char *suffix)
@@ -60,11 +59,10 @@ static const struct {
     {0, "PK\5\6", 4, "an empty zip archive", NULL},
     {0, "\x89PNG", 4, "a PNG picture", NULL},
     {257, "ustar", 5, "a tar archive whose first header is broken", NULL},
-    {4, "TFL3", 4, "a model of TensorFlow Lite, which is not read", "ask about the model that it was converted from"},
+    {4, "TFL3", 4, "a model of TensorFlow Lite, which is not read", "read the model that it was converted from"},
     {4, "PTMF", 4, "a TorchScript model as a flatbuffer, for mobile devices, which is not read",
-     "ask about the archive that it was made from"},
-    {4, "ET12", 4, "a program of ExecuTorch (.pte), which is not read",
-     "ask about the checkpoint that it was made from"},
+     "read the archive that it was made from"},
+    {4, "ET12", 4, "a program of ExecuTorch (.pte), which is not read", "read the checkpoint that it was made from"},
     {0,
      "\xfd"
      "7zXZ",
@@ -170,7 +168,7 @@ static bool is_lookalike(const struct sp_probe *probe, struct shapeproof_error *
     if (is_web_page(probe)) return refuse_as(error, "a web page: the download failed", NULL);
     if (is_tensorflow_data(path))
         return refuse_as(error, "the data of a TensorFlow checkpoint, which has no names",
-                         "ask about the *.index beside it");
+                         "read the *.index beside it");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (has_suffix(path, names[i].suffix)) return refuse_as(error, names[i].what, names[i].hint);
     return is_text(probe) && describe_text(probe, error);

@@ -88,7 +88,7 @@ static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, 
                 commit ? "whose refs/main names a snapshot that was not downloaded" : "without refs/main",
                 sp_names_text(&list));
     if (count)
-        sp_hint(error, "ask about %s, such as %s", count > 1 ? "one of them" : "it",
+        sp_hint(error, "read %s, such as %s", count > 1 ? "one of them" : "it",
                 sp_quote(sp_folder_join(folder, names[0], arena)).text);
     sp_names_free(&list);
     free(names);
@@ -131,7 +131,7 @@ static const struct {
     const char *file, *what, *hint;
 } kinds[] = {
     {"saved_model.pb", "a SavedModel of TensorFlow, which is not read",
-     "its weights alone: ask about 'variables/variables.index' in it"},
+     "read 'variables/variables.index' in it, which has the weights"},
     {"_CHECKPOINT_METADATA", "a checkpoint of orbax, which is not read",
      "restore it in Python, and save the parameters with flax.serialization.to_bytes or safetensors.flax"},
     {"manifest.ocdbt", "a store of tensorstore (OCDBT), as orbax writes it, which is not read",
@@ -141,7 +141,7 @@ static const struct {
     {"zarr.json", "a group or an array of Zarr 3, which is not read",
      "open it in Python, and save it with numpy.savez or numpy.save"},
     {"Manifest.json", "a package of CoreML (.mlpackage), which is not read",
-     "ask about the checkpoint that it was converted from"},
+     "read the checkpoint that it was converted from"},
 };
 
 /* Whether the directory is a cached model, a training with steps, or one of `kinds`; the first of these that it is.
@@ -155,7 +155,7 @@ static bool folder_is_known(const struct sp_folder *folder, struct shapeproof_er
     if (snapshot) {
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
                 "a model in the cache of the Hugging Face hub, which is in %s", sp_quote(snapshot).text);
-        sp_hint(error, "ask about %s", sp_quote(sp_folder_join(folder, snapshot, &arena)).text);
+        sp_hint(error, "read %s", sp_quote(sp_folder_join(folder, snapshot, &arena)).text);
     } else if (cached) {
         fail_cached(folder, &arena, error);
     }
@@ -164,7 +164,7 @@ static bool folder_is_known(const struct sp_folder *folder, struct shapeproof_er
         known = true;
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED, "a training, whose last checkpoint is %s",
                 sp_quote(step).text);
-        sp_hint(error, "ask about %s", sp_quote(sp_folder_join(folder, step, &arena)).text);
+        sp_hint(error, "read %s", sp_quote(sp_folder_join(folder, step, &arena)).text);
     }
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !known; i++) {
         if (!is_there(folder, kinds[i].file)) continue;
@@ -301,20 +301,22 @@ static void fail_empty(const struct sp_folder *folder, struct search *search, st
     if (pipeline)
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
                 any ? "a diffusers pipeline: its components are checkpoints of their own: %s"
-                    : "a diffusers pipeline (model_index.json), of which no component is here%s",
+                    : "a diffusers pipeline (model_index.json), but no component is in this directory%s",
                 list);
     else
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
-                any ? "no checkpoint in this directory itself, but in %s" : "no checkpoint in this directory%s", list);
+                any ? "no checkpoint in this directory itself; there are checkpoints in %s"
+                    : "no checkpoint in this directory%s",
+                list);
     if (!any) return;
     if (search->found.count > 1 && sp_are_steps(search->found.items, search->found.count)) {
         const char *last = search->found.items[search->found.count - 1];
-        sp_hint(error, "ask about one of these steps of a training, such as the last: %s",
+        sp_hint(error, "read one of these steps of a training, such as the last: %s",
                 sp_quote(sp_folder_join(folder, last, &search->arena)).text);
         return;
     }
     const char *first = sp_folder_join(folder, search->found.items[0], &search->arena);
-    sp_hint(error, "ask about %s by itself, such as %s", search->found.count > 1 ? "each" : "it", sp_quote(first).text);
+    sp_hint(error, "read %s by itself, such as %s", search->found.count > 1 ? "each" : "it", sp_quote(first).text);
 }
 
 const char *sp_folder_checkpoints_below(const struct sp_folder *folder, struct sp_arena *arena)

@@ -127,7 +127,7 @@ static void put_undecided(const struct shapeproof_learning *learning, struct sp_
     for (size_t i = 0; i < count && i < most; i++) put_doubt(learning, i, text, options->all ? SIZE_MAX : SHOWN_ROWS);
     if (count > most) sp_text_printf(text, "  and %zu more, in the table\n", count - most);
     if (!*shapeproof_learning_unvaried(learning)) return;
-    sp_text_puts(text, "  the same in all examples, or without effect, so that what they change is not known: ");
+    sp_text_puts(text, "  keys of unknown effect, which are the same in all examples, or have no effect in them: ");
     sp_put_visible(text, shapeproof_learning_unvaried(learning));
     sp_text_puts(text, "\n");
 }

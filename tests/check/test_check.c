@@ -161,10 +161,10 @@ static const struct {
                "bert.encoder.layer.3.intermediate.dense.wight in the file"}},
     {"one transposed",
      transpose_one,
-     {[GPT2] = "differs: transformer.h.3.mlp.c_fc.weight is stored transposed: (3072, 768), expected (768, 3072): "
-               "n_embd, n_inner",
+     {[GPT2] = "differs: transformer.h.3.mlp.c_fc.weight is stored transposed: (3072, 768), expected (768, 3072), "
+               "from n_embd, n_inner",
       [LLAMA] = "differs: model.layers.3.mlp.up_proj.weight is stored transposed: (4096, 11008), expected (11008, "
-                "4096): intermediate_size, hidden_size",
+                "4096), from intermediate_size, hidden_size",
       [BERT] = "differs: bert.encoder.layer.3.intermediate.dense.weight is stored transposed: (768, 3072), "
                "expected (3072, 768): intermediate_size, hidden_size"}},
     {"one of another dtype",
@@ -190,7 +190,7 @@ static const struct {
     {"no head",
      drop_head,
      {[GPT2] = "match: all 148 tensors, 124,439,808 elements",
-      [LLAMA] = "differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight: "
+      [LLAMA] = "differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight: it is "
                 "tied to model.embed_tokens.weight, or lost",
       [BERT] = "match: all 202 tensors, 109,514,298 elements"}},
     {"two more tokens",
@@ -377,7 +377,7 @@ static void shapes_stay_apart(void **state)
     assert_string_equal(shapeproof_check_group(model.check, 0)->name, "model.layers.{0-4}.mlp.up_proj.weight");
     assert_int_equal(shapeproof_check_group(model.check, 0)->count, 5);
     assert_string_equal(shapeproof_check_group(model.check, 0)->first->message,
-                        "(77, 4096), expected (11008, 4096): intermediate_size");
+                        "(77, 4096), expected (11008, 4096), from intermediate_size");
     assert_string_equal(shapeproof_check_group(model.check, 1)->name, "model.layers.5.mlp.up_proj.weight");
     model_close(&model);
 }
@@ -391,7 +391,7 @@ static void everything_is_a_stranger(void **state)
         snprintf(name, sizeof name, "blob.%d", i);
         model_add_shape(&model, name, SHAPE(3, 7));
     }
-    assert_string_equal(model_check(&model), "differs: no tensor of the file is one that the table gpt2 predicts");
+    assert_string_equal(model_check(&model), "differs: no tensor of the file is predicted by the table gpt2");
     model_close(&model);
 }
 
@@ -411,7 +411,7 @@ static void fewer_key_value_heads(void **state)
     model_resize(&model, "*.[kv]_proj.weight", 1024, 512);
     assert_string_equal(model_check(&model),
                         "differs: num_key_value_heads is 8 in config.json, the file has 4 (64 tensors); or "
-                        "num_attention_heads is not 32 but 64");
+                        "num_attention_heads should be 64 instead of 32");
     assert_string_equal(model_cause(&model, "hyperparameter")->hint,
                         "write into config.json: {\"num_key_value_heads\": 4}; --set num_key_value_heads=4 tries it");
     model_close(&model);
@@ -669,8 +669,9 @@ static void optional_buffers(void **state)
     assert_string_equal(shapeproof_check_group(model.check, 0)->name, "transformer.h.{0-11}.attn.bias");
     assert_string_equal(shapeproof_check_group(model.check, 0)->first->message, "is an optional buffer");
     model_resize(&model, "transformer.h.7.attn.bias", 1024, 77);
-    assert_string_equal(model_check(&model),
-                        "differs: transformer.h.7.attn.bias (1, 1, 77, 77), expected (1, 1, 1024, 1024): n_positions");
+    assert_string_equal(
+        model_check(&model),
+        "differs: transformer.h.7.attn.bias (1, 1, 77, 77), expected (1, 1, 1024, 1024), from n_positions");
     model_close(&model);
 }
 

@@ -149,12 +149,12 @@ static void a_name_that_is_wrong(void **state)
 {
     BEGIN(stories, 0);
     assert_string_equal(check_as(&model, "Llama-2-7b.safetensors"),
-                        "explained: the name Llama-2-7b.safetensors says 7b, the file holds 41,689,600 parameters; "
-                        "nothing else differs");
+                        "explained: the name Llama-2-7b.safetensors says 7b, but the file holds 41,689,600 "
+                        "parameters; nothing else differs");
     assert_string_equal(model_cause(&model, "declared")->message,
-                        "the name Llama-2-7b.safetensors says 7b, the file holds 41,689,600 parameters");
+                        "the name Llama-2-7b.safetensors says 7b, but the file holds 41,689,600 parameters");
     assert_string_equal(check_as(&model, "TinyStories-10M.safetensors"),
-                        "explained: the name TinyStories-10M.safetensors says 10M, the file holds 41,689,600 "
+                        "explained: the name TinyStories-10M.safetensors says 10M, but the file holds 41,689,600 "
                         "parameters; nothing else differs");
     model_close(&model);
 }
@@ -180,8 +180,8 @@ static void the_name_in_the_configuration(void **state)
     BEGIN(stories, 0);
     model_set(&model, "_name_or_path=\"facebook/opt-1.3b\"");
     assert_string_equal(model_check(&model),
-                        "explained: _name_or_path says 1.3b, the file holds 41,689,600 parameters; "
-                        "nothing else differs");
+                        "explained: _name_or_path says 1.3b, but the file holds 41,689,600 parameters; nothing else "
+                        "differs");
     assert_string_equal(check_as(&model, "stories42M.safetensors"), "match: all 74 tensors, 41,689,600 elements");
     model_set(&model, "_name_or_path=\"rp_800b\"");
     assert_string_equal(model_check(&model), "match: all 74 tensors, 41,689,600 elements");
@@ -209,18 +209,17 @@ static const struct {
     {"\"total_size\": 166758400", NULL},
     {"\"total_size\": 166758400.0", NULL},
     {"\"total_size\": 232294400",
-     "explained: the index says total_size 232294400, the tensors take 166758400 bytes; nothing else differs"},
+     "explained: the index says total_size 232294400, but the tensors take 166758400 bytes; nothing else differs"},
     {"\"total_size\": 83379200",
-     "explained: the index says total_size 83379200: two bytes for each parameter, the tensors take 166758400 bytes; "
-     "nothing else differs"},
-    {"\"total_size\": 41689600", "explained: the index says total_size 41689600: the number of parameters, the tensors "
-                                 "take 166758400 bytes; nothing "
-                                 "else differs"},
+     "explained: the index says total_size 83379200: two bytes for each parameter, but the tensors take 166758400 "
+     "bytes; nothing else differs"},
+    {"\"total_size\": 41689600", "explained: the index says total_size 41689600: the number of parameters, but the "
+                                 "tensors take 166758400 bytes; nothing else differs"},
     {"\"total_size\": \"many\"", NULL},
     {"\"total_size\": 99999999999999999999999999", NULL}, /* no number that fits: the reader warns */
     {"\"total_parameters\": 41689600", NULL},
     {"\"total_parameters\": 58073600", NULL},
-    {"\"total_parameters\": 7000000000", "explained: the index says total_parameters 7000000000, the file holds "
+    {"\"total_parameters\": 7000000000", "explained: the index says total_parameters 7000000000, but the file holds "
                                          "41,689,600 parameters; nothing else differs"},
     {"\"total_parameters\": 41689600, \"total_size\": 166758400", NULL},
 };

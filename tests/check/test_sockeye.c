@@ -70,7 +70,9 @@ static void assert_sockeye_3(const char *path, uint64_t tensors, uint64_t parame
     assert_true(has_cause(checked.check, "tied",
                           "output_layer.weight shares the storage of "
                           "embedding_source.embedding.weight, as it should"));
-    assert_true(has_cause(checked.check, "buffers", "stored, not trained: {encoder,decoder}.pos_embedding.weight"));
+    assert_true(has_cause(checked.check, "buffers",
+                          "buffers, which are stored but not trained: "
+                          "{encoder,decoder}.pos_embedding.weight"));
     close_check(&checked);
 }
 

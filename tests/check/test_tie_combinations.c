@@ -75,7 +75,8 @@ static const struct outcome {
     {BOTH, EQUAL, false, true, NULL, "tied-copy", "H is stored once more, byte for byte the same as E (R)"},
     {BOTH, EQUAL_NAN, false, true, NULL, "tied-copy", "H is stored once more, byte for byte the same as E (R)"},
     {BOTH, APART, false, true,
-     "differs: H differs from E from element 0 on although tied to it (R): transformers 5 keeps both, 4 does not",
+     "differs: H differs from E from element 0 on although the two are tied (R): transformers 5 keeps both, "
+     "transformers 4 does not",
      "tied-apart", NULL},
     {BOTH, RETYPED, false, true, "differs: H has dtype BF16 where all others have F32", "tied-copy",
      "H is stored although it is tied to E (R)"},
@@ -92,10 +93,11 @@ static const struct outcome {
     {HEAD, OF_ONE, true, true, NULL, NULL, NULL},
     {NEITHER, OF_ONE, false, true, "differs: E is missing", NULL, NULL},
     {NEITHER, OF_ONE, false, false, "differs: 2 tensors are missing: E, H", NULL, NULL},
-    {EMBEDDING, OF_ONE, false, false, "differs: R, but the file lacks H: tied to E, or lost", "hyperparameter", NULL},
+    {EMBEDDING, OF_ONE, false, false, "differs: R, but the file lacks H: it is tied to E, or lost", "hyperparameter",
+     NULL},
     {EMBEDDING, OF_ONE, true, false, "differs: R, but the file lacks H: the file's metadata says that it is E",
      "hyperparameter", NULL},
-    {HEAD, OF_ONE, false, false, "differs: R, but the file lacks E: tied to H, or lost", "hyperparameter", NULL},
+    {HEAD, OF_ONE, false, false, "differs: R, but the file lacks E: it is tied to H, or lost", "hyperparameter", NULL},
     {HEAD, OF_ONE, true, false, "differs: R, but the file lacks E: the file's metadata says that it is H",
      "hyperparameter", NULL},
 };
@@ -119,9 +121,9 @@ static const char *line_of(const struct outcome *outcome, const struct rule *rul
 {
     const char *guess;
     expand(text, outcome->line, rule);
-    if (rule->other && (guess = strstr(text->data, ": tied to ")) != NULL) {
+    if (rule->other && (guess = strstr(text->data, ": it is tied to ")) != NULL) {
         text->length = (size_t)(guess - text->data);
-        sp_text_printf(text, ": tied, as %s has it", rule->other);
+        sp_text_printf(text, ": it is tied, as %s says", rule->other);
     }
     return text->data;
 }
@@ -243,7 +245,7 @@ static void what_to_do(void **state)
     model_retype(&model, "lm_head.weight", SHAPEPROOF_DTYPE_F16);
     model_check(&model);
     assert_string_equal(model_cause(&model, "tied-copy")->hint,
-                        "whether they are equal cannot be told: one is F16, the other F32");
+                        "it is not known whether they are equal: one is F16, the other F32");
     model_close(&model);
 }
 
@@ -265,8 +267,8 @@ static void the_last_byte(void **state)
     fclose(file);
     assert_string_equal(
         model_check_path(&model, path),
-        "differs: lm_head.weight differs from model.embed_tokens.weight from element 255 on although "
-        "tied to it (tie_word_embeddings is true in config.json): transformers 5 keeps both, 4 does not");
+        "differs: lm_head.weight differs from model.embed_tokens.weight from element 255 on although the two are "
+        "tied (tie_word_embeddings is true in config.json): transformers 5 keeps both, transformers 4 does not");
     model_close(&model);
 }
 

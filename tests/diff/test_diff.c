@@ -160,7 +160,7 @@ static void state_is_no_difference(void **state)
 {
     (void)state;
     expect("w F32 2\noptimizer.m F32 2\noptimizer.v F32 2", "w F32 2",
-           "same: all 1 tensor, 2 elements; 2 tensors of state beside the model in one alone");
+           "same: all 1 tensor, 2 elements; 2 tensors of the state of an optimizer or trainer in one alone");
     expect("w F32 2\noptimizer.m F32 2", "w F32 2\noptimizer.m F32 3", "differs: optimizer.m (2) in A, (3) in B");
 }
 

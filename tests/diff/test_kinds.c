@@ -110,7 +110,8 @@ static void quantised_in_both(void **state)
 {
     (void)state;
     expect(GPTQ(0) GPTQ(1), FP8(0) FP8(1),
-           "differs: 4 weights quantised otherwise: gptq, 4 bits, groups of 128 in A, fp8, blocks of 128 x 128 in B");
+           "differs: 4 weights quantised differently: gptq, 4 bits, groups of 128 in A, fp8, blocks of 128 x 128 in "
+           "B");
 }
 
 /* A matrix of another size is not the one that was quantised. */

@@ -84,12 +84,14 @@ static void names_with_the_adapters_own(void **state)
     model_check(&model);
     assert_told(&model, fitting, "adapter", 0);
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
-                        "its names carry the adapter's own, 'default', which PEFT leaves out when it saves");
+                        "the names contain the name of the adapter, 'default', which PEFT removes when it saves an "
+                        "adapter");
     model_rename(&model, "*", ".default.", ".default_0.");
     model_check(&model);
     assert_told(&model, fitting, "adapter", 0);
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
-                        "its names carry the adapter's own, 'default_0', which PEFT leaves out when it saves");
+                        "the names contain the name of the adapter, 'default_0', which PEFT removes when it saves "
+                        "an adapter");
     model_close(&model);
 }
 
@@ -142,8 +144,8 @@ static void for_another_architecture(void **state)
     model_rename(&model, "*", "self_attn", "attention");
     model_check(&model);
     assert_told(&model,
-                "differs: the adapter was made for another model: 32 pairs are for modules that are not here: "
-                "base_model.model.model.layers.{0-15}.attention.{q_proj,v_proj}",
+                "differs: the adapter was made for another model: 32 pairs are for modules that the model does not "
+                "have: base_model.model.model.layers.{0-15}.attention.{q_proj,v_proj}",
                 "adapter-module", 0);
     model_close(&model);
 }
@@ -155,7 +157,8 @@ static void one_of_two(void **state)
     model_drop(&model, "*.layers.3.*.q_proj.lora_B.weight");
     model_check(&model);
     assert_told(&model,
-                "differs: the adapter has one matrix of two for model.layers.3.self_attn.q_proj.weight (1 pair)",
+                "differs: the adapter has only one of the two matrices for model.layers.3.self_attn.q_proj.weight "
+                "(1 pair)",
                 "adapter-pair adapter", 0);
     model_close(&model);
 }
@@ -168,7 +171,7 @@ static void ranks_that_differ(void **state)
     put_config(&model, "{\"r\": 8, \"rank_pattern\": {}}");
     model_check(&model);
     assert_told(&model,
-                "differs: adapter_config.json says r = 8, 1 pair of the adapter has another rank: "
+                "differs: adapter_config.json says r = 8, but 1 pair of the adapter has another rank: "
                 "model.layers.3.self_attn.q_proj.weight",
                 "adapter-rank adapter", 0);
     put_config(&model, "{\"r\": 8, \"rank_pattern\": {\"layers.3.self_attn.q_proj\": 4}}");
@@ -233,7 +236,7 @@ static void ranks_by_pattern(void **state)
     BEGIN(llama);
     adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
     put_config(&model, "{\"r\": 8, \"rank_pattern\": {\"v_proj\": 4}}");
-    SAYS("differs: adapter_config.json says r = 4, 16 pairs of the adapter have another rank: "
+    SAYS("differs: adapter_config.json says r = 4, but 16 pairs of the adapter have another rank: "
          "model.layers.{0-15}.self_attn.v_proj.weight",
          "adapter-rank adapter", 0);
     put_config(&model, "{\"r\": 8, \"rank_pattern\": {\"layers.[0-3].*v_proj\": 4}}");
@@ -244,7 +247,7 @@ static void ranks_by_pattern(void **state)
 /* ---- beside the base ---- */
 
 #define UNMERGED                                                                                                       \
-    "differs: a LoRA adapter of rank 8 lies beside the weights of the model, not merged into 32 matrices: "            \
+    "differs: a LoRA adapter of rank 8 is stored beside the weights of the model, not merged into 32 matrices: "       \
     "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight"
 
 /* The model and its adapter, as PEFT has them in memory. */
@@ -316,8 +319,8 @@ static void without_the_front_of_peft(void **state)
         BEGIN(llama);
         adapt(&model, QUERIES_AND_VALUES, fronts[i][0], "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
         snprintf(line, sizeof line,
-                 "differs: the adapter's names %s where those of the model begin with "
-                 "'base_model.model.': it has no effect on 32 modules",
+                 "differs: the adapter's names %s, but those of the model begin with 'base_model.model.': the "
+                 "adapter has no effect on 32 modules",
                  fronts[i][1]);
         SAYS(line, "adapter-prefix", 0);
         END;
@@ -330,12 +333,12 @@ static void for_the_base_alone(void **state)
     BEGIN(llama);
     adapt(&model, QUERIES_AND_VALUES, PEFT, "lora_A.weight", "lora_B.weight", 8, AS_PEFT);
     model_rename(&model, "*", PEFT "model.", PEFT);
-    SAYS("differs: the adapter's names begin with 'base_model.model.' where those of the model begin with "
-         "'base_model.model.model.': it has no effect on 32 modules",
+    SAYS("differs: the adapter's names begin with 'base_model.model.', but those of the model begin with "
+         "'base_model.model.model.': the adapter has no effect on 32 modules",
          "adapter-prefix", 0);
     put_config(&model, "{\"task_type\": \"FEATURE_EXTRACTION\"}");
-    SAYS("explained: the adapter's names begin with 'base_model.model.' where those of the model begin with "
-         "'base_model.model.model.': it may have no effect on 32 modules; nothing else differs",
+    SAYS("explained: the adapter's names begin with 'base_model.model.', but those of the model begin with "
+         "'base_model.model.model.': the adapter may have no effect on 32 modules; nothing else differs",
          "adapter-prefix", 0);
     END;
 }
@@ -417,13 +420,12 @@ static void magnitudes(void **state)
          "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
          "adapter", 0);
     put_config(&model, "{\"r\": 8}");
-    SAYS("differs: the adapter has magnitudes of DoRA, but adapter_config.json does not set use_dora: loaders leave "
-         "them "
-         "out",
+    SAYS("differs: the adapter has magnitudes of DoRA, but adapter_config.json does not set use_dora: loaders "
+         "ignore the magnitudes",
          "adapter-part adapter", 0);
     put_config(&model, "{\"r\": 8, \"use_dora\": true}");
     model_drop(&model, "*.layers.7.*.v_proj.lora_magnitude_vector");
-    SAYS("differs: the adapter lacks lora_magnitude_vector of 1 module, and has it of others: "
+    SAYS("differs: the adapter lacks lora_magnitude_vector of 1 module, but has it for other modules: "
          "'base_model.model.model.layers.7.self_attn.v_proj'",
          "adapter-part adapter", 0);
     END;
@@ -473,7 +475,7 @@ static void other_methods(void **state)
          "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
          "adapter", 0);
     model_drop(&model, "*.layers.3.*v_proj.hada_w2_b");
-    SAYS("differs: the adapter lacks hada_w2_b of 1 module, and has it of others: "
+    SAYS("differs: the adapter lacks hada_w2_b of 1 module, but has it for other modules: "
          "'base_model.model.model.layers.3.self_attn.v_proj'",
          "adapter-part adapter", 0);
     END;
@@ -544,11 +546,13 @@ static void without_a_base(void **state)
                      "other");
     model_drop(&model, "*.layers.3.*.q_proj.lora_B.weight");
     assert_described(&model, false,
-                     "the adapter has 'base_model.model.model.layers.3.self_attn.q_proj.lora_A.weight' and not its "
-                     "counterpart");
+                     "the adapter has 'base_model.model.model.layers.3.self_attn.q_proj.lora_A.weight' but not the "
+                     "other matrix of the pair");
     model_empty(&model);
     model_add_shape(&model, "lora_unet_conv.lora_mid.weight", SHAPE(2, 2, 3, 3));
-    assert_described(&model, false, "the adapter has 'lora_unet_conv.lora_mid.weight' and not its counterpart");
+    assert_described(&model, false,
+                     "the adapter has 'lora_unet_conv.lora_mid.weight' but not the other matrix of "
+                     "the pair");
     model_close(&model);
 }
 

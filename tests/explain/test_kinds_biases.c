@@ -72,13 +72,13 @@ static void one_projection_against_its_flag(void **state)
 {
     BEGIN(BIELIK(ATTENTION("true"), MLP("true"), ""));
     model_drop(&model, "*.o_proj.bias");
-    SAYS("differs: attention_bias is true in config.json, yet the file lacks biases of these: "
+    SAYS("differs: attention_bias is true in config.json, but the file lacks biases: "
          "model.layers.{0-59}.self_attn.o_proj.bias (60 tensors)",
          "bias", 0);
     model_drop(&model, "*.mlp.*.bias");
     SAYS("differs: mlp_bias is true in config.json, but the file lacks "
-         "model.layers.{0-59}.mlp.{gate_proj,up_proj,down_proj}.bias; attention_bias is true in config.json, yet the "
-         "file lacks biases of these: model.layers.{0-59}.self_attn.o_proj.bias (60 tensors)",
+         "model.layers.{0-59}.mlp.{gate_proj,up_proj,down_proj}.bias; attention_bias is true in config.json, but "
+         "the file lacks biases: model.layers.{0-59}.self_attn.o_proj.bias (60 tensors)",
          "hyperparameter bias", 0);
     END;
 }
@@ -138,7 +138,7 @@ static void quantiser_adds_biases(void **state)
     model_open(&model, BIELIK("", "", GPTQ));
     model_predict(&model, AS_STORED);
     add_packed_biases(&model, "*.qweight");
-    SAYS("explained: the quantiser gave every weight a bias, which the model lacks: "
+    SAYS("explained: the quantiser gave every weight a bias that the model does not have: "
          "model.layers.{0-59}.self_attn.{q_proj,k_proj,v_proj,o_proj}.bias, "
          "model.layers.{0-59}.mlp.{gate_proj,up_proj,down_proj}.bias (420 tensors); nothing else differs",
          "bias quantised", 0);

@@ -26,7 +26,7 @@
     model_predict(&model, AS_STORED | WITH_OPTIONAL);                                                                  \
     model_drop(&model, "*.inv_freq")
 
-#define HINT "loaders read what is in memory for them: convert the model anew, so that all have it or none"
+#define HINT "loaders leave these tensors uninitialised: convert the model again, so that all modules have them or none"
 
 /* All of the optional ones, or none of a kind. */
 static void all_or_none(void **state)
@@ -47,7 +47,8 @@ static void an_expert_without(void **state)
 {
     BEGIN_STORED(NVFP4);
     model_drop(&model, "*.layers.2.*experts.5.up_proj.input_scale");
-    SAYS("differs: missing, although siblings have it: model.layers.2.mlp.experts.5.up_proj.input_scale (1 tensor)",
+    SAYS("differs: missing, although sibling modules have it: model.layers.2.mlp.experts.5.up_proj.input_scale (1 "
+         "tensor)",
          "companion quantised", 0);
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint, HINT);
     assert_int_equal(shapeproof_check_finding(model.check, shapeproof_check_finding_count(model.check) - 1)->kind,
@@ -60,8 +61,8 @@ static void an_expert_with(void **state)
 {
     BEGIN_STORED(NVFP4);
     model_drop(&model, "*experts.[1-7].down_proj.input_scale");
-    SAYS("differs: missing, although siblings have it: model.layers.{0-3}.mlp.experts.{1-7}.down_proj.input_scale (28 "
-         "tensors)",
+    SAYS("differs: missing, although sibling modules have it: "
+         "model.layers.{0-3}.mlp.experts.{1-7}.down_proj.input_scale (28 tensors)",
          "companion quantised", 0);
     END;
 }
@@ -71,14 +72,15 @@ static void a_projection_without(void **state)
 {
     BEGIN_STORED(NVFP4);
     model_drop(&model, "*.v_proj.input_scale");
-    SAYS("differs: missing, although siblings have it: model.layers.{0-3}.self_attn.v_proj.input_scale (4 tensors)",
+    SAYS("differs: missing, although sibling modules have it: model.layers.{0-3}.self_attn.v_proj.input_scale (4 "
+         "tensors)",
          "companion quantised", 0);
     model_drop(&model, "*.[qk]_proj.input_scale");
     model_check(&model);
     assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);
     model_drop(&model, "*.gate_proj.input_scale");
-    SAYS("differs: missing, although siblings have it: model.layers.{0-3}.mlp.experts.{0-7}.gate_proj.input_scale (32 "
-         "tensors)",
+    SAYS("differs: missing, although sibling modules have it: "
+         "model.layers.{0-3}.mlp.experts.{0-7}.gate_proj.input_scale (32 tensors)",
          "companion quantised", 0);
     END;
 }
@@ -87,7 +89,7 @@ static void a_cache_scale_without(void **state)
 {
     BEGIN_STORED(NVFP4);
     model_drop(&model, "*.layers.3.*.k_proj.k_scale");
-    SAYS("differs: missing, although siblings have it: model.layers.3.self_attn.k_proj.k_scale (1 tensor)",
+    SAYS("differs: missing, although sibling modules have it: model.layers.3.self_attn.k_proj.k_scale (1 tensor)",
          "companion quantised", 0);
     END;
 }
@@ -97,7 +99,7 @@ static void an_order_without(void **state)
 {
     BEGIN_STORED(GPTQ);
     model_drop(&model, "*.layers.1.self_attn.q_proj.g_idx");
-    SAYS("differs: missing, although siblings have it: model.layers.1.self_attn.q_proj.g_idx (1 tensor)",
+    SAYS("differs: missing, although sibling modules have it: model.layers.1.self_attn.q_proj.g_idx (1 tensor)",
          "companion quantised", 0);
     model_drop(&model, "*.g_idx");
     model_check(&model);
@@ -122,7 +124,7 @@ static void experts_of_one_rank(void **state)
     SAYS("differs: model.layers.{0-3}.mlp.experts.{0-3} are missing altogether (144 tensors)",
          "experts-missing quantised", 0);
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
-                        "the others are what one of 2 ranks of expert parallelism has: gather the ranks into one "
+                        "the file has the experts of one of 2 expert-parallel ranks: gather the ranks into one "
                         "checkpoint");
     model_drop(&model, "*.layers.2.*experts.5.*");
     model_check(&model);

@@ -210,7 +210,7 @@ static void variables_of_the_optimizer(void **state)
         finish(files[f]);
     }
     assert_differ(files[0], files[1],
-                  "all 24 tensors, 78 elements; 8 tensors of state beside the model in one alone\n");
+                  "all 24 tensors, 78 elements; 8 tensors of the state of an optimizer or trainer in one alone\n");
 }
 
 /* ---- check ---- */
@@ -259,11 +259,11 @@ static void other_counters_than_the_table(void **state)
 {
     (void)state;
     assert_checked(convolutions(KERAS_3, 1, 1),
-                   "explained: the layers of the file are numbered otherwise: conv3d_{n} is conv3d_{n+1}, dense_{n} is "
+                   "explained: the layers have other numbers in the file: conv3d_{n} is conv3d_{n+1}, dense_{n} is "
                    "dense_{n+1} (10 tensors); nothing else differs",
                    "counters", 0);
     assert_checked(convolutions(KERAS_3, 191, 1),
-                   "explained: the layers of the file are numbered otherwise: conv3d_{n} is conv3d_{n+191}, dense_{n} "
+                   "explained: the layers have other numbers in the file: conv3d_{n} is conv3d_{n+191}, dense_{n} "
                    "is dense_{n+1} (10 tensors); nothing else differs",
                    "counters", 0);
 }

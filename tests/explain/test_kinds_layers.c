@@ -100,7 +100,8 @@ static void promised_and_dropped(void **state)
     model_check(&model);
     assert_told(&model, "match: all 1547 tensors, 27,230,190,824 elements", "multi-token", 0);
     assert_string_equal(shapeproof_check_cause(model.check, 0)->message,
-                        "num_nextn_predict_layers is 1 in config.json, the file has none of these layers (32 tensors)");
+                        "num_nextn_predict_layers is 1 in config.json, but the file has none of these layers (32 "
+                        "tensors)");
     assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 32);
     assert_lacking(&model, "model.layers.61"); /* the layer, and none of its 32 tensors by itself */
     model_close(&model);
@@ -112,8 +113,8 @@ static void promised_and_there_in_part(void **state)
     model_drop(&model, "model.layers.61.e*");
     model_check(&model);
     assert_told(&model,
-                "explained: num_nextn_predict_layers is 1 in config.json, the file has a part of these layers: it "
-                "lacks model.layers.61.{embed_tokens,enorm,eh_proj}.weight; nothing else differs",
+                "explained: num_nextn_predict_layers is 1 in config.json, but the file has only a part of these "
+                "layers: it lacks model.layers.61.{embed_tokens,enorm,eh_proj}.weight; nothing else differs",
                 "multi-token", 0);
     assert_lacking(&model, "model.layers.61.embed_tokens.weight, model.layers.61.enorm.weight, "
                            "model.layers.61.eh_proj.weight");

@@ -128,7 +128,7 @@ static void fused_projections(void **state)
 {
     BEGIN(llama3);
     fuse_llama(&model);
-    SAYS("explained: " LLAMA_FUSED "(160 tensors as 64); nothing else differs", "fused", 0);
+    SAYS("explained: " LLAMA_FUSED "(160 tensors stored as 64); nothing else differs", "fused", 0);
     assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 224);
     assert_non_null(strstr(shapeproof_check_cause(model.check, 0)->hint, "order"));
     END;
@@ -139,7 +139,7 @@ static void fused_behind_a_prefix(void **state)
     BEGIN(llama3);
     fuse_llama(&model);
     model_prefix(&model, "module._orig_mod.");
-    SAYS("explained: " LLAMA_FUSED "(160 tensors as 64); every name in the file begins with 'module._orig_mod.'",
+    SAYS("explained: " LLAMA_FUSED "(160 tensors stored as 64); every name in the file begins with 'module._orig_mod.'",
          "fused wrapper", 0);
     END;
 }
@@ -149,7 +149,7 @@ static void fused_without_the_base(void **state)
     BEGIN(llama3);
     fuse_llama(&model);
     model_rename(&model, "model.*", "model.", "");
-    SAYS("explained: " LLAMA_FUSED "(160 tensors as 64); the file leaves out 'model.' in front of 130 names",
+    SAYS("explained: " LLAMA_FUSED "(160 tensors stored as 64); the file leaves out 'model.' in front of 130 names",
          "fused base-prefix", 0);
     END;
 }
@@ -161,8 +161,8 @@ static void fused_but_for_two_layers(void **state)
     fuse_llama(&model);
     model_part(&model, "model.layers.3.self_attn.qkv_proj.weight")->shape[0] = 6143;
     model_drop(&model, "model.layers.7.self_attn.qkv_proj.weight");
-    SAYS("differs: model.layers.3.self_attn.qkv_proj.weight is (6143, 4096), which is not what its parts "
-         "make together; 3 findings without a known cause",
+    SAYS("differs: model.layers.3.self_attn.qkv_proj.weight is (6143, 4096), but its parts do not add up to this "
+         "shape; 3 findings without a known cause",
          "incomplete fused", 3);
     END;
 }
@@ -204,7 +204,7 @@ static void fairseq_in_proj(void **state)
     fuse(&model, "*.self_attn.[qkv]_proj.bias", "k_proj.bias", "in_proj_bias", 0);
     fuse(&model, "*.self_attn.[qkv]_proj.bias", "v_proj.bias", "in_proj_bias", 0);
     fuse(&model, "*.self_attn.[qkv]_proj.bias", "q_proj.bias", "in_proj_bias", 0);
-    SAYS("explained: fused in the file: self_attn.in_proj = q_proj + k_proj + v_proj (72 tensors as 24); "
+    SAYS("explained: fused in the file: self_attn.in_proj = q_proj + k_proj + v_proj (72 tensors stored as 24); "
          "nothing else differs",
          "fused", 0);
     END;
@@ -216,8 +216,8 @@ static void keys_and_values(void **state)
     BEGIN(bart);
     fuse(&model, "*.encoder_attn.[kv]_proj.*", "k_proj", "kv_proj", 0);
     fuse(&model, "*.encoder_attn.v_proj.*", "v_proj", "kv_proj", 0);
-    SAYS("explained: fused in the file: encoder_attn.kv_proj = k_proj + v_proj (24 tensors as 12); "
-         "nothing else differs",
+    SAYS("explained: fused in the file: encoder_attn.kv_proj = k_proj + v_proj (24 tensors stored as 12); nothing "
+         "else differs",
          "fused", 0);
     END;
 }
@@ -229,8 +229,8 @@ static void split_conv1d(void **state)
     BEGIN(gpt2);
     CUT(&model, "*.attn.c_attn.weight", "c_attn", 1, to, 768, 768, 768);
     CUT(&model, "*.attn.c_attn.bias", "c_attn", 0, to, 768, 768, 768);
-    SAYS("explained: split in the file: attn.c_attn = q_proj + k_proj + v_proj (24 tensors as 72); "
-         "nothing else differs",
+    SAYS("explained: split in the file: attn.c_attn = q_proj + k_proj + v_proj (24 tensors stored as 72); nothing "
+         "else differs",
          "split", 0);
     END;
 }
@@ -255,7 +255,7 @@ static void interleaved_heads(void **state)
     static const char *const to[] = {"query", "key", "value"};
     BEGIN(neox);
     CUT(&model, "*.attention.query_key_value.*", "query_key_value", 0, to, 2048, 2048, 2048);
-    SAYS("explained: split in the file: attention.query_key_value = query + key + value (8 tensors as 24); "
+    SAYS("explained: split in the file: attention.query_key_value = query + key + value (8 tensors stored as 24); "
          "nothing else differs",
          "split", 0);
     assert_non_null(strstr(shapeproof_check_cause(model.check, 0)->hint, "whether heads alternate"));
@@ -295,8 +295,8 @@ static void packed_experts(void **state)
     BEGIN(mixtral);
     pack_mixtral(&model);
     model_rename(&model, "*", "block_sparse_moe", "mlp");
-    SAYS("explained: packed in the file: experts.gate_up_proj = 8 x (w1 + w3), experts.down_proj = 8 x w2 "
-         "(96 tensors as 8); names of transformers 5: model.layers.0.mlp.gate.weight for "
+    SAYS("explained: packed in the file: experts.gate_up_proj = 8 x (w1 + w3), experts.down_proj = 8 x w2 (96 "
+         "tensors stored as 8); names of transformers 5: model.layers.0.mlp.gate.weight for "
          "model.layers.0.block_sparse_moe.gate.weight (4 tensors)",
          "packed other-names", 0);
     END;
@@ -309,8 +309,8 @@ static void packed_experts_of_many(void **state)
     fuse(&model, "*.experts.*.up_proj.weight", ".up_proj.weight", ".gate_up_proj", 0);
     model_rename(&model, "*.experts.*.down_proj.weight", ".down_proj.weight", ".down_proj");
     stack(&model, "*.experts.*", ".experts.");
-    SAYS("explained: packed in the file: experts.gate_up_proj = 128 x (gate_proj + up_proj), "
-         "experts.down_proj = 128 x down_proj (768 tensors as 4); nothing else differs",
+    SAYS("explained: packed in the file: experts.gate_up_proj = 128 x (gate_proj + up_proj), experts.down_proj = "
+         "128 x down_proj (768 tensors stored as 4); nothing else differs",
          "packed", 0);
     END;
 }
@@ -321,8 +321,8 @@ static void packed_with_an_expert_less(void **state)
     BEGIN(mixtral);
     pack_mixtral(&model);
     model_part(&model, "*.layers.2.*.down_proj")->shape[0] = 7;
-    SAYS("differs: model.layers.2.block_sparse_moe.experts.down_proj is (7, 4096, 14336), which is not "
-         "what its parts make together",
+    SAYS("differs: model.layers.2.block_sparse_moe.experts.down_proj is (7, 4096, 14336), but its parts do not add "
+         "up to this shape",
          "incomplete packed", 0);
     END;
 }
@@ -333,8 +333,8 @@ static void stacked_layers(void **state)
     BEGIN(llama3);
     stack(&model, "model.layers.*", ".layers.");
     SAYS("explained: packed in the file: layers.input_layernorm = 32 x input_layernorm, "
-         "layers.post_attention_layernorm = 32 x post_attention_layernorm, self_attn.q_proj = 32 x q_proj and 6 more "
-         "(288 tensors as 9); nothing else differs",
+         "layers.post_attention_layernorm = 32 x post_attention_layernorm, self_attn.q_proj = 32 x q_proj and 6 "
+         "more (288 tensors stored as 9); nothing else differs",
          "packed", 0);
     END;
 }
@@ -397,8 +397,8 @@ static void meta_llama_fused(void **state)
     fuse(&model, "*.attention.w[qkv].weight", "wq", "wqkv", 0);
     fuse(&model, "*.attention.wk.weight", "wk", "wqkv", 0);
     fuse(&model, "*.attention.wv.weight", "wv", "wqkv", 0);
-    SAYS("explained: " META "(194 tensors); fused in the file: self_attn.qkv_proj = q_proj + k_proj + v_proj "
-         "(96 tensors as 32)",
+    SAYS("explained: " META "(194 tensors); fused in the file: self_attn.qkv_proj = q_proj + k_proj + v_proj (96 "
+         "tensors stored as 32)",
          "other-names fused", 0);
     END;
 }
@@ -463,8 +463,8 @@ static void timm_vit(void **state)
     fuse(&model, "*.attention.attention.*", "attention.attention.key", "attn.qkv", 0);
     fuse(&model, "*.attention.attention.*", "attention.attention.value", "attn.qkv", 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) model_rename(&model, "*", names[i][0], names[i][1]);
-    SAYS("explained: names of timm: cls_token for vit.embeddings.cls_token (128 tensors); "
-         "fused in the file: attention.qkv_proj = query + key + value (72 tensors as 24)",
+    SAYS("explained: names of timm: cls_token for vit.embeddings.cls_token (128 tensors); fused in the file: "
+         "attention.qkv_proj = query + key + value (72 tensors stored as 24)",
          "other-names fused", 0);
     END;
 }

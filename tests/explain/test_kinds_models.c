@@ -148,7 +148,7 @@ static void unrelated_model(void **state)
 {
     (void)state;
     check_made(DECODER("mistral", "MistralForCausalLM", SMALL), NULL, BERT("BertModel"),
-               "differs: no tensor of the file is one that bert predicts: it is another model, llama, with "
+               "differs: no tensor of the file is predicted by the table bert: it is another model, llama, with "
                "model.embed_tokens.weight",
                "another-model", 0);
 }
@@ -220,10 +220,10 @@ static void class_of_ones_own(void **state)
         const char *added, *dropped, *says;
     } cases[] = {
         {"reward.weight", NULL,
-         "the file has all 23 tensors of BertModel, and besides 'reward.weight (1, 48)', a head with one output as a "
-         "reward model has; --set 'architectures=[\"BertModel\"]' checks it as that"},
+         "the file has all 23 tensors of BertModel, and besides 'reward.weight (1, 48)', a head with one output as "
+         "a reward model has; --set 'architectures=[\"BertModel\"]' checks it as this class"},
         {NULL, NULL,
-         "the file has all 23 tensors of BertModel; --set 'architectures=[\"BertModel\"]' checks it as that"},
+         "the file has all 23 tensors of BertModel; --set 'architectures=[\"BertModel\"]' checks it as this class"},
         {"reward.weight", "*.output.dense.weight", NULL},
     };
     (void)state;

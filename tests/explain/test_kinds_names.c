@@ -366,7 +366,7 @@ static void tensorflow_and_one_transposed(void **state)
     as_tensorflow(&model);
     model_transpose(&model, "*/word_embeddings/weight:0");
     SAYS("differs: bert/tf_bert_model/bert/embeddings/word_embeddings/weight:0 is stored transposed: "
-         "(768, 30522), expected (30522, 768): vocab_size, hidden_size",
+         "(768, 30522), expected (30522, 768), from vocab_size, hidden_size",
          "transposed other-names kernels", 0);
     END;
 }

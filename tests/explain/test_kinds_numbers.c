@@ -135,18 +135,18 @@ static void a_flag_that_follows_from_a_text(void **state)
 {
     (void)state;
     check_other(T5(", \"feed_forward_proj\": \"gated-gelu\""), T5(", \"feed_forward_proj\": \"relu\""),
-                "differs: feed_forward_proj is \"relu\" in config.json, the file has one that begins with \"gated\" (6 "
-                "tensors)",
+                "differs: feed_forward_proj is \"relu\" in config.json, the file has a value that begins with "
+                "\"gated\" (6 tensors)",
                 "hyperparameter");
     check_other(
         T5(""), T5(", \"feed_forward_proj\": \"gated-gelu\""),
-        "differs: feed_forward_proj is \"gated-gelu\" in config.json, the file agrees with \"relu\" and others (6 "
-        "tensors)",
+        "differs: feed_forward_proj is \"gated-gelu\" in config.json, the file agrees with \"relu\" and with other "
+        "values (6 tensors)",
         "hyperparameter");
-    check_other(
-        T5(", \"feed_forward_proj\": \"gated-gelu\""), T5(""),
-        "differs: feed_forward_proj is \"relu\" by default, the file has one that begins with \"gated\" (6 tensors)",
-        "hyperparameter");
+    check_other(T5(", \"feed_forward_proj\": \"gated-gelu\""), T5(""),
+                "differs: feed_forward_proj is \"relu\" by default, the file has a value that begins with \"gated\" (6 "
+                "tensors)",
+                "hyperparameter");
 }
 
 #define MT5(projection)                                                                                                \
@@ -158,7 +158,8 @@ static void a_text_that_is_not_known(void **state)
 {
     (void)state;
     check_other(MT5("relu"), MT5("gated-gelu"),
-                "differs: feed_forward_proj is \"gated-gelu\" in config.json, the file agrees with others (6 tensors)",
+                "differs: feed_forward_proj is \"gated-gelu\" in config.json, the file agrees with other values (6 "
+                "tensors)",
                 "hyperparameter");
 }
 
@@ -173,8 +174,8 @@ static void a_flag_beside_its_text(void **state)
     model_open(&other, T5(", \"feed_forward_proj\": \"relu\", \"is_gated_act\": false, \"dense_act_fn\": \"relu\""));
     model_check_path(&other, scratch_path(&model.scratch, "model.safetensors"));
     assert_told(&other,
-                "differs: feed_forward_proj is \"relu\" in config.json, the file has one that begins with \"gated\" (6 "
-                "tensors)",
+                "differs: feed_forward_proj is \"relu\" in config.json, the file has a value that begins with "
+                "\"gated\" (6 tensors)",
                 "hyperparameter", 0);
     assert_string_equal(shapeproof_check_cause(other.check, 0)->hint,
                         "write into config.json: {\"feed_forward_proj\": \"gated-gelu\"}, and take out "
@@ -217,8 +218,8 @@ static void a_list_of_layers(void **state)
                  ", " SLIDING "], \"no_rope_layers\": [1, 1, 0, 1]}");
     /* Two of a kind do not tell which the third is: the class does. */
     check_layers(LAYERS(2, ", \"layer_types\": [" SLIDING ", " SLIDING "]"),
-                 "write into config.json: {\"num_hidden_layers\": 4}, and take out 'layer_types': programs compute it "
-                 "anew");
+                 "write into config.json: {\"num_hidden_layers\": 4}, and take out 'layer_types': programs compute "
+                 "it anew");
     check_layers(LAYERS(3, ", \"eos_token_id\": [1, 2, 3]"),
                  "write into config.json: {\"num_hidden_layers\": 4}; --set num_hidden_layers=4 tries it");
 }

@@ -300,15 +300,15 @@ static void stages_of_a_pipeline(void **state)
     model_drop(&model, "lm_head.weight");
     model_check(&model);
     assert_told(&model,
-                "differs: the file has layers 0 to 9 of 32 (model.layers), and nothing behind them, as one "
-                "stage of a pipeline: 200 tensors missing",
+                "differs: the file has layers 0 to 9 of 32 (model.layers), and nothing behind them, like one stage "
+                "of a pipeline: 200 tensors missing",
                 "pipeline", 0);
     model_drop(&model, "model.embed_tokens.weight");
     model_drop(&model, "model.layers.[0-4].*");
     model_check(&model);
     assert_told(&model,
-                "differs: the file has layers 5 to 9 of 32 (model.layers), and nothing before and behind "
-                "them, as one stage of a pipeline: 246 tensors missing",
+                "differs: the file has layers 5 to 9 of 32 (model.layers), and nothing before and after them, like "
+                "one stage of a pipeline: 246 tensors missing",
                 "pipeline", 0);
     model_close(&model);
 }
@@ -396,13 +396,15 @@ static void a_shard_is_absent(void **state)
     unlink(scratch_path(&model.scratch, SHARD2));
     check_folder(&model);
     assert_told(&model,
-                "differs: shard '" SHARD2 "' cannot be read: 14 tensors that the index has there are missing: "
+                "differs: shard '" SHARD2 "' cannot be read, so 14 tensors of the index are missing: "
                 "transformer.h.1.ln_{1,2}.{weight,bias}, transformer.h.1.attn.c_attn.{weight,bias}, "
                 "transformer.h.1.attn.c_proj.{weight,bias} and 6 more",
                 "shard-missing", 0);
     unlink(scratch_path(&model.scratch, "model.safetensors.index.json"));
     check_folder(&model);
-    assert_told(&model, "differs: '" SHARD2 "': absent beside the other shards, and 14 tensors are missing",
+    assert_told(&model,
+                "differs: '" SHARD2 "': absent, although the other shards are there, so 14 tensors are "
+                "missing",
                 "shard-missing", 0);
     model_close(&model);
 }
@@ -456,7 +458,7 @@ static void a_layer_beside_an_absent_shard(void **state)
     write_index(&model, NULL, SIZE);
     check_folder(&model);
     assert_told(&model,
-                "differs: shard '" SHARD2 "' cannot be read: 14 tensors that the index has there are missing: "
+                "differs: shard '" SHARD2 "' cannot be read, so 14 tensors of the index are missing: "
                 "transformer.h.1.ln_{1,2}.{weight,bias}, transformer.h.1.attn.c_attn.{weight,bias}, "
                 "transformer.h.1.attn.c_proj.{weight,bias} and 6 more; transformer.h.0 is missing altogether (12 "
                 "tensors)",
@@ -474,7 +476,8 @@ static void a_shard_lacks_what_the_index_says(void **state)
     write_shard(&model, SHARD2, true);
     check_folder(&model);
     assert_told(&model,
-                "differs: '" SHARD2 "' lacks what the index has there: transformer.ln_f.{weight,bias} (2 tensors)",
+                "differs: '" SHARD2 "' lacks tensors that the index lists for it: transformer.ln_f.{weight,bias} (2 "
+                "tensors)",
                 "index", 0);
     model_close(&model);
 }
@@ -499,12 +502,14 @@ static void the_index_lists_a_tied_head(void **state)
     write_index(&model, "lm_head.weight", "540160");
     check_folder(&model);
     assert_told(&model,
-                "explained: the index lists lm_head.weight, which no shard holds: tied to transformer.wte.weight, or "
-                "lost when it was saved (tie_word_embeddings is true by default); nothing else differs",
+                "explained: the index lists lm_head.weight, which no shard holds: it is tied to "
+                "transformer.wte.weight, or was lost when it was saved (tie_word_embeddings is true by default); "
+                "nothing else differs",
                 "index", 0);
     model_set(&model, "tie_word_embeddings=false");
     check_folder(&model);
-    assert_told(&model, "differs: '" SHARD1 "' lacks what the index has there: lm_head.weight (1 tensor)", "index", 0);
+    assert_told(&model, "differs: '" SHARD1 "' lacks tensors that the index lists for it: lm_head.weight (1 tensor)",
+                "index", 0);
     model_close(&model);
 }
 
@@ -526,10 +531,10 @@ static void a_wrong_total(void **state)
     write_index(&model, NULL, "237184");
     check_folder(&model);
     assert_told(&model,
-                "explained: the index says total_size 237184: two bytes for each parameter, the tensors take " SIZE
+                "explained: the index says total_size 237184: two bytes for each parameter, but the tensors take " SIZE
                 " bytes; nothing else differs",
                 "declared", 0);
-    assert_string_equal(only_warning(&model), "the index says total_size 237184, the tensors take " SIZE " bytes");
+    assert_string_equal(only_warning(&model), "the index says total_size 237184, but the tensors take " SIZE " bytes");
     model_close(&model);
 }
 
@@ -539,8 +544,8 @@ static void a_whole_checkpoint_beside_the_shards(void **state)
     model_write(&model, "model.safetensors");
     check_folder(&model);
     assert_told(&model,
-                "explained: 'model.safetensors' lies beside the shards of the index: some loaders take it instead of "
-                "them, some take both; nothing else differs",
+                "explained: 'model.safetensors' lies beside the shards of the index: some loaders read this file "
+                "instead of the shards, some read both; nothing else differs",
                 "stray-file", 0);
     model_close(&model);
 }

@@ -175,7 +175,7 @@ static void modules_of_another_width(void **state)
     reconfigure(&model, MLX(""));
     model_check(&model);
     assert_told(&model,
-                "differs: quantization in config.json says 4 bits of what the file has in 8 bits: "
+                "differs: quantization in config.json says 4 bits, but the file has 8 bits in "
                 "model.layers.3.mlp.down_proj.weight (1 weight)",
                 "quantised-module quantised", 0);
     model_close(&model);
@@ -184,7 +184,7 @@ static void modules_of_another_width(void **state)
     reconfigure(&model, MLX(", \"model.layers.3.mlp.down_proj\": {\"group_size\": 64, \"bits\": 8}"));
     model_check(&model);
     assert_told(&model,
-                "differs: quantization in config.json says 8 bits of what the file has in 4 bits: "
+                "differs: quantization in config.json says 8 bits, but the file has 4 bits in "
                 "model.layers.3.mlp.down_proj.weight (1 weight)",
                 "quantised-module quantised", 0);
     model_close(&model);
@@ -258,20 +258,20 @@ static const struct {
      "224 weights in 672 tensors",
      "quantised"},
     {AWQ, GPTQ(4, 128),
-     "differs: quantization_config in config.json says gptq, the file is quantised with awq, 4 bits, groups of 128: "
-     "224 weights in 672 tensors",
+     "differs: quantization_config in config.json says gptq, but the file is quantised with awq, 4 bits, groups of "
+     "128: 224 weights in 672 tensors",
      "quantised"},
     {GPTQ(4, 128), AWQ,
-     "differs: quantization_config in config.json says awq, the file is quantised with gptq, 4 bits, groups of 128: "
-     "224 weights in 672 tensors",
+     "differs: quantization_config in config.json says awq, but the file is quantised with gptq, 4 bits, groups of "
+     "128: 224 weights in 672 tensors",
      "quantised"},
     {INT8, FP8("[128, 128]"),
-     "differs: quantization_config in config.json says fp8, the file is quantised with bitsandbytes, 8 bits: "
+     "differs: quantization_config in config.json says fp8, but the file is quantised with bitsandbytes, 8 bits: "
      "224 weights in 448 tensors",
      "quantised"},
     {GPTQ(4, 128), QUANTISED("{\"quant_method\": \"higgs\", \"bits\": 4}"),
-     "differs: quantization_config in config.json says higgs, the file is quantised with gptq, 4 bits, groups of 128: "
-     "224 weights in 672 tensors",
+     "differs: quantization_config in config.json says higgs, but the file is quantised with gptq, 4 bits, groups "
+     "of 128: 224 weights in 672 tensors",
      "quantised"},
     {LLAMA(""), GPTQ(4, 128),
      "differs: quantization_config in config.json says gptq, but no weight of the file is quantised", "quantised"},
@@ -361,7 +361,7 @@ static void members_are_checked(void **state)
     model_check(&model);
     assert_told(&model,
                 "differs: model.layers.3.mlp.up_proj.weight_scale_inv is missing; "
-                "model.layers.4.mlp.down_proj.weight_scale_inv (32, 111), expected (32, 112): "
+                "model.layers.4.mlp.down_proj.weight_scale_inv (32, 111), expected (32, 112), from "
                 "ceil_div(intermediate_size, quantization_config.weight_block_size[1])",
                 "quantised", 2);
     model_close(&model);
@@ -461,7 +461,7 @@ static void routers(void **state)
                 "model.layers.{0-7}.block_sparse_moe.gate.weight (8 weights); nothing else differs",
                 "quantised-router quantised", 0);
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
-                        "leave them out (modules_to_not_convert) and quantise again");
+                        "exempt them (modules_to_not_convert) and quantise again");
     model_close(&model);
 }
 
@@ -478,7 +478,7 @@ static void in_a_way_of_its_own(void **state)
     model_check(&model);
     assert_told(
         &model,
-        "differs: 96 weights are quantised in a way of their own: in their place stand 'ternary' (U8, a quarter "
+        "differs: 96 weights are quantised in an unknown way: in their place, the file has 'ternary' (U8, a quarter "
         "of the elements): model.layers.{0-31}.mlp.{gate_proj,up_proj,down_proj}.weight",
         "quantised dtype-configured", 0);
     assert_int_equal(shapeproof_check_cause(model.check, 0)->explains, 2 * 96);
@@ -595,15 +595,15 @@ static void undescribed(void **state)
     reconfigure(&model, gemv);
     model_check(&model);
     assert_told(&model,
-                "unknown: quantization_config in config.json says awq, of which nothing can be predicted: no table for "
-                "the layout hexagon of AWQ: 224 weights are stored in 672 tensors, which are not compared; "
+                "unknown: quantization_config in config.json says awq, for which nothing can be predicted: no table "
+                "for the layout hexagon of AWQ: 224 weights are stored in 672 tensors, which are not compared; "
                 "nothing else differs",
                 "quantised", 0);
     model_predict(&model, 0);
     reconfigure(&model, QUANTISED("{\"quant_method\": \"sinq\"}"));
     model_check(&model);
     assert_told(&model,
-                "explained: quantization_config in config.json says sinq, which no part of a table describes: its "
+                "explained: quantization_config in config.json says sinq, which no part of a table describes: the "
                 "weights are compared as if they were not quantised; nothing else differs",
                 "quantised", 0);
     model_close(&model);
@@ -621,7 +621,7 @@ static void integers_alone(void **state)
     model_retype(&model, "*_proj.weight", SHAPEPROOF_DTYPE_I8);
     model_check(&model);
     assert_told(&model,
-                "differs: matrices are stored as integers, without anything that scales them: "
+                "differs: matrices are stored as integers, but the file has no scales for them: "
                 "model.layers.{0-31}.self_attn.{q_proj,k_proj,v_proj,o_proj}.weight, "
                 "model.layers.{0-31}.mlp.{gate_proj,up_proj,down_proj}.weight (224 tensors)",
                 "integers", 0);
@@ -639,7 +639,7 @@ static void integers_everywhere(void **state)
     model_predict(&model, 0);
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
         model_retype(&model, "*", integers[i]);
-        assert_memory_equal(model_check(&model), "differs: matrices are stored as integers, without", 49);
+        assert_memory_equal(model_check(&model), "differs: matrices are stored as integers, but the", 49);
         assert_ptr_not_equal(model_cause(&model, "integers"), NULL);
     }
     model_close(&model);
@@ -716,7 +716,7 @@ static void configured_precision(void **state)
     model_check(&model);
     assert_told(&model, "match: all 291 tensors, 8,030,261,248 elements", "dtype-configured", 0);
     assert_string_equal(model_cause(&model, "dtype-configured")->message,
-                        "the configuration says torch_dtype bfloat16, all tensors are F32");
+                        "the configuration says torch_dtype bfloat16, but all tensors are F32");
     assert_string_equal(model_cause(&model, "dtype-configured")->configured.string, "bfloat16");
     assert_string_equal(model_cause(&model, "dtype-configured")->found.string, "F32");
     model_retype(&model, "*", SHAPEPROOF_DTYPE_BF16);

@@ -89,7 +89,7 @@ static void head_absent_and_not_tied(void **state)
 {
     BEGIN(llama_3b_untied, 0);
     model_drop(&model, "lm_head.weight");
-    EXPECT("differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight: tied to "
+    EXPECT("differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight: it is tied to "
            "model.embed_tokens.weight, or lost",
            "hyperparameter");
     assert_string_equal(
@@ -106,7 +106,7 @@ static void head_and_norm_absent(void **state)
     model_drop(&model, "model.norm.weight");
     model_check(&model);
     expect(&model,
-           "differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight: tied to "
+           "differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight: it is tied to "
            "model.embed_tokens.weight, or lost; 1 finding without a known cause",
            "hyperparameter", 1);
     model_close(&model);
@@ -145,8 +145,8 @@ static void both_stored_and_different(void **state)
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint, "--data tells whether the two are equal");
     model_fill(&model, "lm_head.weight", 0x3f);
     model.options.data = true;
-    EXPECT("differs: lm_head.weight differs from model.embed_tokens.weight from element 0 on although tied to it "
-           "(tie_word_embeddings is true in config.json): transformers 5 keeps both, 4 does not",
+    EXPECT("differs: lm_head.weight differs from model.embed_tokens.weight from element 0 on although the two are "
+           "tied (tie_word_embeddings is true in config.json): transformers 5 keeps both, transformers 4 does not",
            "tied-apart");
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint, "set tie_word_embeddings to false to keep both");
     model_close(&model);
@@ -178,7 +178,7 @@ static void nested_flag(void **state)
     model_set(&model, "text_config.tie_word_embeddings=false");
     model_set(&model, "tie_word_embeddings=true");
     EXPECT("differs: text_config.tie_word_embeddings is false on the command line, but the file lacks "
-           "language_model.lm_head.weight: tied, as tie_word_embeddings has it",
+           "language_model.lm_head.weight: it is tied, as tie_word_embeddings says",
            "hyperparameter");
     model_close(&model);
 }
@@ -193,8 +193,8 @@ static void class_default_ties(void **state)
                         "is not stored: it is the same as model.embed_tokens.weight (tie_word_embeddings is true by "
                         "default)");
     model_set(&model, "tie_word_embeddings=false");
-    EXPECT("differs: tie_word_embeddings is false on the command line, but the file lacks lm_head.weight: tied to "
-           "model.embed_tokens.weight, or lost",
+    EXPECT("differs: tie_word_embeddings is false on the command line, but the file lacks lm_head.weight: it is "
+           "tied to model.embed_tokens.weight, or lost",
            "hyperparameter");
     model_close(&model);
 }
@@ -227,8 +227,8 @@ static void encoder_without_an_embedding(void **state)
     BEGIN(madlad, WITH_TIED);
     model_drop(&model, "shared.weight");
     model_drop(&model, "encoder.embed_tokens.weight");
-    EXPECT("explained: shared.weight is not stored: loaders may take decoder.embed_tokens.weight or "
-           "lm_head.weight for it (tie_word_embeddings is false in config.json); nothing else differs",
+    EXPECT("explained: shared.weight is not stored: loaders may use decoder.embed_tokens.weight or lm_head.weight "
+           "in its place (tie_word_embeddings is false in config.json); nothing else differs",
            "tied-stand-in");
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint, "store shared.weight as well");
     model_close(&model);
@@ -267,8 +267,8 @@ static void stand_ins_that_are_equal(void **state)
     model_fill(&model, "lm_head.weight", 1);
     model_check(&model);
     expect(&model,
-           "explained: shared.weight is not stored: loaders may take decoder.embed_tokens.weight or "
-           "lm_head.weight for it (tie_word_embeddings is false in config.json); nothing else differs",
+           "explained: shared.weight is not stored: loaders may use decoder.embed_tokens.weight or lm_head.weight "
+           "in its place (tie_word_embeddings is false in config.json); nothing else differs",
            "tied-stand-in", 0);
     model_close(&model);
 }
@@ -302,11 +302,10 @@ static void two_vocabularies(void **state)
     model_fill(&model, "model.decoder.embed_tokens.weight", 1);
     model_fill(&model, "lm_head.weight", 1);
     model.options.data = true;
-    EXPECT(
-        "differs: model.decoder.embed_tokens.weight differs from model.encoder.embed_tokens.weight from element 0 on "
-        "although tied to it (share_encoder_decoder_embeddings is true by default, tie_word_embeddings is false in "
-        "config.json): transformers 5 keeps both, 4 does not",
-        "tied-apart tied-stand-in");
+    EXPECT("differs: model.decoder.embed_tokens.weight differs from model.encoder.embed_tokens.weight from element 0 "
+           "on although the two are tied (share_encoder_decoder_embeddings is true by default, tie_word_embeddings is "
+           "false in config.json): transformers 5 keeps both, transformers 4 does not",
+           "tied-apart tied-stand-in");
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "set share_encoder_decoder_embeddings to false to keep both");
     model_close(&model);
@@ -328,7 +327,8 @@ static void first_rows(void **state)
     model_fill(&model, "lm_head.weight", 1);
     model.options.data = true;
     EXPECT("differs: lm_head.weight differs from the first rows of cpmant.input_embedding.weight from element 0 on "
-           "although tied to it (tie_word_embeddings is true by default): transformers 5 keeps both, 4 does not",
+           "although the two are tied (tie_word_embeddings is true by default): transformers 5 keeps both, "
+           "transformers 4 does not",
            "tied-apart");
     model_close(&model);
 }
@@ -380,8 +380,8 @@ static void head_dropped_when_saved(void **state)
                         "is not stored: it is the same as model.decoder.embed_tokens.weight (tie_word_embeddings is "
                         "true by default)");
     model_set(&model, "tie_word_embeddings=false"); /* as it was trained */
-    EXPECT("differs: tie_word_embeddings is false on the command line, but the file lacks lm_head.weight: tied to "
-           "model.decoder.embed_tokens.weight, or lost",
+    EXPECT("differs: tie_word_embeddings is false on the command line, but the file lacks lm_head.weight: it is "
+           "tied to model.decoder.embed_tokens.weight, or lost",
            "hyperparameter");
     model_close(&model);
 }
@@ -443,7 +443,7 @@ static void dropped_by_the_writer(void **state)
         "says that it is model.embed_tokens.weight",
         "hyperparameter");
     model.metadata = "\"lm_head.weight\":\"no.such.tensor\"";
-    EXPECT("differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight: tied to "
+    EXPECT("differs: tie_word_embeddings is false in config.json, but the file lacks lm_head.weight: it is tied to "
            "model.embed_tokens.weight, or lost",
            "hyperparameter");
     model_close(&model);
@@ -473,8 +473,8 @@ static void metadata_against_the_table(void **state)
 {
     BEGIN(llama_3b, 0);
     model.metadata = "\"lm_head.weight\":\"model.layers.0.mlp.up_proj.weight\"";
-    EXPECT("explained: lm_head.weight is model.layers.0.mlp.up_proj.weight by the file's metadata, and tied to "
-           "model.embed_tokens.weight (tie_word_embeddings is true in config.json); nothing else differs",
+    EXPECT("explained: lm_head.weight is model.layers.0.mlp.up_proj.weight according to the file's metadata, but "
+           "tied to model.embed_tokens.weight (tie_word_embeddings is true in config.json); nothing else differs",
            "alias");
     model.metadata = "\"lm_head.weight\":\"model.embed_tokens.weight\"";
     EXPECT("match: all 254 tensors, 3,212,749,824 elements", "");

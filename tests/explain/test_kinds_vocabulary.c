@@ -57,8 +57,8 @@ static void tokens_without_rows(void **state)
         "\"model\": {\"vocab\": {\"x\": 31999}}}");
     model_check(&model);
     assert_told(&model,
-                "explained: tokenizer.json has tokens up to number 32002, the embedding has 32000 rows: 3 tokens, the "
-                "last of them '<c>', have none; nothing else differs",
+                "explained: tokenizer.json has tokens up to number 32002, but the embedding has 32000 rows: 3 "
+                "tokens have no row, the last of them '<c>'; nothing else differs",
                 "tokenizer", 0);
     put(&model, "tokenizer.json", "{\"added_tokens\": [], \"model\": {\"vocab\": {\"x\": 31999}}}");
     model_check(&model);
@@ -79,7 +79,7 @@ static void one_token_more(void **state)
     put(&model, "added_tokens.json", "{\"[PAD]\": 32000}");
     model_check(&model);
     assert_told(&model,
-                "differs: vocab_size is 32000 in config.json, the file has 32001 (as many as the tokenizer has, says "
+                "differs: vocab_size is 32000 in config.json, the file has 32001 (as many as there are tokens in "
                 "added_tokens.json) (2 tensors)",
                 "hyperparameter", 0);
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
@@ -94,8 +94,8 @@ static void a_token_without_a_row(void **state)
     put(&model, "added_tokens.json", "{\"[PAD]\": 32000, \"<s>\": 1}");
     model_check(&model);
     assert_told(&model,
-                "explained: added_tokens.json has tokens up to number 32000, the embedding has 32000 rows: '[PAD]' has "
-                "none; nothing else differs",
+                "explained: added_tokens.json has tokens up to number 32000, but the embedding has 32000 rows: "
+                "'[PAD]' has no row; nothing else differs",
                 "tokenizer", 0);
     put(&model, "added_tokens.json", "{\"<unk>\": 0, \"[PAD]\": 31999}");
     put(&model, "tokenizer_config.json",
@@ -103,8 +103,8 @@ static void a_token_without_a_row(void **state)
         "\"special\": true}, \"32000\": {\"content\": \"[PAD]\"}}, \"pad_token\": 7}");
     model_check(&model);
     assert_told(&model,
-                "explained: tokenizer_config.json has tokens up to number 32002, the embedding has 32000 rows: 3 "
-                "tokens, the last of them '<|im_end|>', have none; nothing else differs",
+                "explained: tokenizer_config.json has tokens up to number 32002, but the embedding has 32000 rows: "
+                "3 tokens have no row, the last of them '<|im_end|>'; nothing else differs",
                 "tokenizer", 0);
     model_close(&model);
 }
@@ -139,7 +139,7 @@ static void as_many_as_the_tokenizer(void **state)
     put(&model, "tokenizer_config.json", "{\"added_tokens_decoder\": {\"151664\": {\"content\": \"<|file_sep|>\"}}}");
     model_check(&model);
     assert_told(&model,
-                "differs: vocab_size is 151936 in config.json, the file has 151665 (as many as the tokenizer has, says "
+                "differs: vocab_size is 151936 in config.json, the file has 151665 (as many as there are tokens in "
                 "tokenizer_config.json) (1 tensor)",
                 "hyperparameter", 0);
     model_close(&model);
@@ -155,14 +155,14 @@ static void the_whole_tokenizer(void **state)
         "\"model\": {\"type\": \"BPE\", \"vocab\": {\"<unk>\": 0, \"\\u2581a\": 32016}}}");
     model_check(&model);
     assert_told(&model,
-                "differs: vocab_size is 32000 in config.json, the file has 32064 (the tokenizer's 32017, says "
+                "differs: vocab_size is 32000 in config.json, the file has 32064 (the 32017 tokens of "
                 "tokenizer.json, rounded up to a multiple of 64) (2 tensors)",
                 "hyperparameter", 0);
     model_resize(&model, "*", 32064, 3);
     put(&model, "tokenizer.json", "{\"model\": {\"vocab\": [[\"a\", -1.5], [\"b\", -2], [\"c\", 0]]}}");
     model_check(&model);
     assert_told(&model,
-                "differs: vocab_size is 32000 in config.json, the file has 3 (as many as the tokenizer has, says "
+                "differs: vocab_size is 32000 in config.json, the file has 3 (as many as there are tokens in "
                 "tokenizer.json) (2 tensors)",
                 "hyperparameter", 0);
     model_close(&model);
@@ -177,14 +177,14 @@ static void padding_in_the_configuration_alone(void **state)
     model_resize(&model, "*", 50272, 50265);
     model_check(&model);
     assert_told(&model,
-                "differs: vocab_size is 50272 in config.json, the file has 50265 (of which 50272 is the next multiple "
-                "of 8) (1 tensor)",
+                "differs: vocab_size is 50272 in config.json, the file has 50265 (50272 is this number rounded up "
+                "to a multiple of 8) (1 tensor)",
                 "hyperparameter", 0);
     model_resize(&model, "*", 50265, 50269);
     model_check(&model);
     assert_told(&model,
-                "differs: vocab_size is 50272 in config.json, the file has 50269 (of which 50272 is the next multiple "
-                "of 8) (1 tensor)",
+                "differs: vocab_size is 50272 in config.json, the file has 50269 (50272 is this number rounded up "
+                "to a multiple of 8) (1 tensor)",
                 "hyperparameter", 0);
     model_close(&model);
 }
@@ -228,11 +228,12 @@ static void one_part_of_the_rows(void **state)
     model_resize(&model, "*", 32000, 4000);
     model_check(&model);
     assert_told(&model,
-                "differs: vocab_size is 32000 in config.json, the file has 4000 (1/8, as one of 8 ranks has that "
-                "divide it) (2 tensors)",
+                "differs: vocab_size is 32000 in config.json, the file has 4000 (1/8 of it, the part of one of 8 "
+                "ranks) (2 tensors)",
                 "hyperparameter", 0);
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
-                        "gather the 8 ranks into one file; if 4000 tokens are meant, the configuration must say so");
+                        "gather the 8 ranks into one file; if the model has 4000 tokens, write this number into the "
+                        "configuration");
     model_resize(&model, "*", 4000, 4001);
     model_check(&model);
     assert_told(&model, "differs: vocab_size is 32000 in config.json, the file has 4001 (2 tensors)", "hyperparameter",
@@ -279,7 +280,7 @@ static void eight_rows_for_images(void **state)
     model_resize(&model, "language_model.model.embed_tokens.weight", 128264, 128256);
     model_check(&model);
     assert_told(&model,
-                "differs: language_model.model.embed_tokens.weight (128256, 4096), expected (128264, 4096): "
+                "differs: language_model.model.embed_tokens.weight (128256, 4096), expected (128264, 4096), from "
                 "text_config.vocab_size + 8",
                 "", 1);
     model_close(&model);
@@ -316,11 +317,12 @@ static void a_narrow_embedding(void **state)
     BEGIN(tinyllama, 0);
     model_resize(&model, "model.embed_tokens.weight", 2048, 1024);
     model_check(&model);
-    assert_told(&model, "differs: model.embed_tokens.weight (32000, 1024), expected (32000, 2048): hidden_size", "", 1);
+    assert_told(&model, "differs: model.embed_tokens.weight (32000, 1024), expected (32000, 2048), from hidden_size",
+                "", 1);
     model_resize(&model, "model.embed_tokens.weight", 32000, 32008);
     model_check(&model);
     assert_told(&model,
-                "differs: model.embed_tokens.weight (32008, 1024), expected (32000, 2048): vocab_size, "
+                "differs: model.embed_tokens.weight (32008, 1024), expected (32000, 2048), from vocab_size, "
                 "hidden_size",
                 "", 1);
     model_close(&model);

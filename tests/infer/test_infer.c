@@ -721,7 +721,7 @@ static void letters_of_texts(void **state)
     FOUND("press");
     GUESSED("steps", "[\"dn\", \"\"]"); /* any other text without an "n" would do as well */
     GUESSED("rest", "\"d\"");
-    BECAUSE("rest", "last.weight is not there, which tells a part of it");
+    BECAUSE("rest", "last.weight is not there, which determines a part of it");
     END();
 }
 

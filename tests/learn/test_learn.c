@@ -320,7 +320,7 @@ static void the_search_has_a_limit(void **state)
     assert_non_null(learning);
     assert_false(shapeproof_learning_is_proved(learning));
     assert_string_equal(shapeproof_learning_rest(learning, 0),
-                        "the search reached its limit of 5 values: what follows may be more than it looked at");
+                        "the search reached its limit of 5 values: expressions for what follows may exist beyond it");
     shapeproof_learning_free(learning);
     lesson_close(&problem);
 }
@@ -390,7 +390,8 @@ static void one_wrong_tensor(void **state)
     lesson_add(&problem, "head.weight", SHAPE(1013, 8));
     lesson_learn(&problem);
     assert_false(shapeproof_learning_is_proved(problem.learning));
-    assert_string_equal(shapeproof_learning_rest(problem.learning, 0), "head.weight: no expression is its dimension 0");
+    assert_string_equal(shapeproof_learning_rest(problem.learning, 0), "head.weight: no expression gives its "
+                                                                       "dimension 0");
     lesson_close(&problem);
 }
 

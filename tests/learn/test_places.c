@@ -139,8 +139,9 @@ static void what_is_left_is_told_once(void **state)
     lesson_learn(&problem);
     assert_false(shapeproof_learning_is_proved(problem.learning));
     assert_int_equal(shapeproof_learning_rest_count(problem.learning), 1);
-    assert_string_equal(shapeproof_learning_rest(problem.learning, 0), "head.weight: no expression is its dimension 0");
-    assert_says(&problem, "# Not explained:\n#   head.weight: no expression is its dimension 0\n");
+    assert_string_equal(shapeproof_learning_rest(problem.learning, 0), "head.weight: no expression gives its "
+                                                                       "dimension 0");
+    assert_says(&problem, "# Not explained:\n#   head.weight: no expression gives its dimension 0\n");
     lesson_close(&problem);
 }
 

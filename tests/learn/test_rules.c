@@ -586,7 +586,8 @@ static void a_number_may_be_a_key(void **state)
         lesson_add(&problem, "up.weight", SHAPE(widths[e] / 4, widths[e]));
     }
     assert_learns(&problem);
-    assert_says(&problem, "the 4 of width // 4 or parts: equal in all examples that have it\n#     in up.weight\n");
+    assert_says(&problem, "the 4 of width // 4 or parts: equal in all examples that have these tensors:\n#     in "
+                          "up.weight\n");
     lesson_close(&problem);
 }
 

@@ -191,7 +191,9 @@ static void drops_what_has_no_place(void **state)
     begin(&asked, gpt2);
     model_add_shape(&asked.model, "value_head.weight", SHAPE(1, 4));
     ask(&asked, "transformers");
-    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART, "transformers 5 drops 1 tensor of the file, and nothing is new");
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
+                "transformers 5 drops 1 tensor of the file, and newly "
+                "initialises none");
     end(&asked);
 }
 
@@ -353,7 +355,7 @@ static void does_not_know_quantised_weights(void **state)
     model_set(&asked.model, "quantization_config={\"quant_method\": \"gptq\", \"bits\": 4}");
     ask(&asked, "transformers");
     assert_says(&asked, SHAPEPROOF_LOADING_UNKNOWN,
-                "whether transformers 5 loads it cannot be told: the weights are quantised");
+                "it is not known whether transformers 5 loads the file: the weights are quantised");
     end(&asked);
 }
 
@@ -370,8 +372,8 @@ static void unpacks_blocks_of_fp8(void **state)
     model_drop(&asked.model, "model.layers.1.mlp.*_scale_inv");
     ask(&asked, "transformers");
     assert_says(&asked, SHAPEPROOF_LOADING_WHOLE,
-                "transformers 5 loads it on a CPU, with 3 weights unscaled; on a GPU it initialises the missing scales "
-                "anew");
+                "transformers 5 loads it on a CPU, with 3 weights unscaled; on a GPU, it newly initialises the "
+                "missing scales");
     assert_int_equal(shapeproof_check_verdict(asked.model.check), SHAPEPROOF_VERDICT_DIFFERS);
     model_drop(&asked.model, "model.norm.weight");
     ask(&asked, "transformers");
@@ -402,7 +404,9 @@ static void has_no_quantiser_that_is_not_named(void **state)
         free(name);
     }
     ask(&asked, "transformers");
-    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART, "transformers 5 drops 14 tensors of the file, and nothing is new");
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
+                "transformers 5 drops 14 tensors of the file, and newly "
+                "initialises none");
     model_set(&asked.model, "quantization_config={\"quant_method\": \"bitsandbytes\", \"load_in_8bit\": true}");
     ask(&asked, "transformers");
     assert_int_equal(asked.loading->answer, SHAPEPROOF_LOADING_UNKNOWN);
@@ -635,7 +639,9 @@ static void diffusers_takes_its_own_files(void **state)
     assert_null(shapeproof_loading_failed(asked.loadings));
     model_add_shape(&asked.model, "loss.logvar", 0, NULL);
     ask_of_diffusers(&asked);
-    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART, "diffusers drops 1 tensor of the file, and nothing is new");
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
+                "diffusers drops 1 tensor of the file, and newly initialises "
+                "none");
     model_drop(&asked.model, "quant_conv.weight");
     ask_of_diffusers(&asked);
     assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
@@ -756,7 +762,7 @@ static void mlx_takes_all_files_of_a_beginning(void **state)
     write_index(&asked, shard);
     ask(&asked, "mlx");
     assert_says(&asked, SHAPEPROOF_LOADING_UNKNOWN,
-                "whether mlx-lm loads it cannot be told: it takes the file beside the shards as well");
+                "it is not known whether mlx-lm loads the file: it takes the file beside the shards as well");
     end(&asked);
 }
 

@@ -153,7 +153,9 @@ static void test_warnings(void **state)
          "120 bytes are missing at the end: 1 of 2 tensors lie beyond it, in whole or in part (truncated download?)"},
         {"gap.gguf", 2, "data bytes [16, 64) before tensor 'b' belong to no tensor"},
         {"more.gguf", 1, "84 bytes after the last tensor"},
-        {"unknown_type.gguf", 2, "tensor 'a' is of type 99 of ggml, which is not known here: its bytes are not told"},
+        {"unknown_type.gguf", 2,
+         "tensor 'a' is of type 99 of ggml, which this version does not know: its size in "
+         "bytes is unknown"},
         {"removed_type.gguf", 1, "tensor 'a' is of type Q4_0_4_4, which ggml has removed: quantise the model again"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -225,15 +227,16 @@ static const struct {
     const char *name, *message;
 } refused[] = {
     {"version4.gguf", "version 4 of GGUF, of which 1 to 3 are read here"},
-    {"magic_alone.gguf", "5 bytes of a GGUF file, fewer than its magic number and version have"},
+    {"magic_alone.gguf", "5 bytes, fewer than the magic number and version of a GGUF file"},
     {"no_tensor.gguf", "64 bytes after the header of a GGUF file that declares no tensor"},
     {"cut_header.gguf", "1 tensors are declared, and 0 bytes are left of the file (truncated download?)"},
     {"counts.gguf",
      "4611686018427387904 tensors are declared, and 72 bytes are left of the file (truncated download?)"},
     {"pairs.gguf", "4611686018427387904 metadata pairs are over the limit of 1000000"},
     {"long_string.gguf",
-     "ends inside the header: at byte 45 are 83 of 9223372036854775808 bytes (truncated download?)"},
-    {"long_list.gguf", "ends inside the header: at byte 49 are 79 of 18446744073709551615 bytes (truncated download?)"},
+     "ends inside the header: at byte 45, only 83 of 9223372036854775808 bytes are left (truncated download?)"},
+    {"long_list.gguf", "ends inside the header: at byte 49, only 79 of 18446744073709551615 bytes are left "
+                       "(truncated download?)"},
     {"long_key.gguf", "metadata at byte 24: a key of 70000 bytes"},
     {"kind.gguf", "metadata 'k': a value of type 13, which does not exist"},
     {"list_kind.gguf", "metadata 'k': a value of type 77, which does not exist"},

@@ -67,22 +67,18 @@ static const struct {
                      "plain/u4 U32 (2)\n"
                      "plain/u8 U64 (2)\n"
                      "! big-endian datasets: 2, the first 'plain/big_f4'\n"},
-    {"ok/links.h5", "keras-hdf5\n"
-                    "embedding/weight F32 (4,2)\n"
-                    "head/weight F32 (4,2) = embedding/weight\n"
-                    "! 'dangling' is a soft link to '/nowhere': not followed\n"
-                    "! 'soft' is a soft link to '/embedding/weight': not followed\n"
-                    "! 'outside' is an external link to /root in file '/etc/passwd': not followed\n"
-                    "! 'head_group' is a hard link to a group that is listed under another name\n"
-                    "! no attributes of Keras: called keras-hdf5 for its layout alone, floats in groups\n"},
+    {"ok/links.h5", "keras-hdf5\nembedding/weight F32 (4,2)\nhead/weight F32 (4,2) = embedding/weight\n! 'dangling' "
+                    "is a soft link to '/nowhere': not followed\n! 'soft' is a soft link to '/embedding/weight': "
+                    "not followed\n! 'outside' is an external link to /root in file '/etc/passwd': not followed\n! "
+                    "'head_group' is a hard link to a group that is listed under another name\n! no attributes of "
+                    "Keras: the format is called keras-hdf5 only because there are floats in groups\n"},
     {"ok/soft_loop.h5", "hdf5\n"
                         "! 'a' is a soft link to '/b': not followed\n"
                         "! 'b' is a soft link to '/a': not followed\n"},
-    {"ok/hard_cycle.h5", "keras-hdf5\n"
-                         "a/w F32 (3)\n"
-                         "! 'a/root' is a hard link to a group that is listed under another name\n"
-                         "! 'a/self' is a hard link to a group that is listed under another name\n"
-                         "! no attributes of Keras: called keras-hdf5 for its layout alone, floats in groups\n"},
+    {"ok/hard_cycle.h5", "keras-hdf5\na/w F32 (3)\n! 'a/root' is a hard link to a group that is listed under "
+                         "another name\n! 'a/self' is a hard link to a group that is listed under another name\n! "
+                         "no attributes of Keras: the format is called keras-hdf5 only because there are floats in "
+                         "groups\n"},
     {"ok/virtual.h5", "hdf5\n"
                       "real F32 (3)\n"
                       "virtual F32 null nodata\n"
@@ -91,11 +87,9 @@ static const struct {
                             "real F32 (3)\n"
                             "shadow U8 null nodata\n"
                             "! 'shadow' keeps its data in external files: they are not opened\n"},
-    {"ok/floats_in_groups.h5", "keras-hdf5\n"
-                               "CNN/W_0 F32 (2,2)\n"
-                               "RNN/Cell0/B F32 (4)\n"
-                               "embed F32 (3,2)\n"
-                               "! no attributes of Keras: called keras-hdf5 for its layout alone, floats in groups\n"},
+    {"ok/floats_in_groups.h5", "keras-hdf5\nCNN/W_0 F32 (2,2)\nRNN/Cell0/B F32 (4)\nembed F32 (3,2)\n! no "
+                               "attributes of Keras: the format is called keras-hdf5 only because there are floats "
+                               "in groups\n"},
     {"ok/latin1_name.h5", "hdf5\ncaf\\xe9 F32 (2) nodata\n"},
     {"ok/userblock.h5", "hdf5\nw F32 (2,2)\n! HDF5 begins at byte 1024: the user block before it is not read\n"},
     {"ok/polyglot.h5", "hdf5\nw F32 (2,2)\n! HDF5 begins at byte 1024: the user block before it is not read\n"},

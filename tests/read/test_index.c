@@ -139,10 +139,10 @@ static void test_differences(void **state)
                     "\",\"c\":\"" SHARD2 "\",\"gone\":\"" SHARD2 "\"}}");
     struct shapeproof_inventory *inventory = must_open(scratch_path(&scratch, INDEX));
     assert_int_equal(shapeproof_inventory_count(inventory), 7);
-    ASSERT_WARNINGS(inventory, "tensors that the index lists and their shard does not hold (1): 'gone'",
+    ASSERT_WARNINGS(inventory, "tensors that the index lists, but that their shard does not hold (1): 'gone'",
                     "tensors that are in another shard than the index says (1): 'b'",
                     "tensors that the index does not list (4): 'extra1', 'extra2', 'extra3' and 1 more",
-                    "the index says total_size 1e9, the tensors take 28 bytes");
+                    "the index says total_size 1e9, but the tensors take 28 bytes");
     shapeproof_inventory_close(inventory);
 }
 
@@ -315,8 +315,8 @@ static void test_ranks(void **state)
     put_shard("zero_pp_rank_0_mp_rank_00_optim_states.pt", "a", 1);
     put_shard("zero_pp_rank_1_mp_rank_00_optim_states.pt", "a", 1);
     assert_null(shapeproof_inventory_open(scratch.path, &error));
-    assert_string_equal(error.hint, "these are of ranks of DeepSpeed: run zero_to_fp32.py, which lies beside them or "
-                                    "above, and read what it writes");
+    assert_string_equal(error.hint, "these are files of DeepSpeed ranks: run zero_to_fp32.py, which is in this "
+                                    "folder or the one above, and read what it writes");
 }
 
 static void test_stray_file(void **state)

@@ -94,26 +94,20 @@ static const char *const good[][2] = {
      "model.language_model.encoder.layers.0.mlp.dense_4h_to_h.bias F32 (8)\n"
      "model.language_model.encoder.layers.1.input_layernorm.weight F32 (8)\n"
      LAYER_INSIDE("model.language_model.encoder.layers.1.", " F32 ", "\n")
-     "model.language_model.encoder.layers.1.mlp.dense_4h_to_h.bias (mp_rank_00/model_optim_rng.pt) F32 (8)\n"
-     "model.language_model.encoder.final_layernorm.weight F32 (8)\n"
-     "model.language_model.encoder.final_layernorm.bias F32 (8)\n"
-     "model.language_model.encoder.layers.0.mixer.A_log (mp_rank_00/model_optim_rng.pt) F32 (4)\n"
-     "model.language_model.encoder.layers.0.mixer.A_log (mp_rank_01/model_optim_rng.pt) F32 (4)\n"
-     "model.language_model.embedding.word_embeddings.weight F32 (32,8)\n"
-     "model.language_model.embedding.position_embeddings.weight F32 (16,8)\n"
-     "tensor_model_parallel_size = 2\n"
-     "pipeline_model_parallel_size = 1\n"
-     "! no rule says how the ranks have divided tensors, which are listed side by side (1): "
-     "'model.language_model.encoder.layers.0.mixer.A_log'\n"
-     "! pieces that do not fit together, listed side by side (2): "
-     "'model.language_model.encoder.layers.0.input_layernorm.weight', "
+     "model.language_model.encoder.layers.1.mlp.dense_4h_to_h.bias (mp_rank_00/model_optim_rng.pt) F32 "
+     "(8)\nmodel.language_model.encoder.final_layernorm.weight F32 "
+     "(8)\nmodel.language_model.encoder.final_layernorm.bias F32 "
+     "(8)\nmodel.language_model.encoder.layers.0.mixer.A_log (mp_rank_00/model_optim_rng.pt) F32 "
+     "(4)\nmodel.language_model.encoder.layers.0.mixer.A_log (mp_rank_01/model_optim_rng.pt) F32 "
+     "(4)\nmodel.language_model.embedding.word_embeddings.weight F32 "
+     "(32,8)\nmodel.language_model.embedding.position_embeddings.weight F32 (16,8)\ntensor_model_parallel_size = "
+     "2\npipeline_model_parallel_size = 1\n! tensors that the ranks divided by no known rule, and whose parts are "
+     "listed one after the other (1): 'model.language_model.encoder.layers.0.mixer.A_log'\n! pieces that do not fit "
+     "together, listed one after the other (2): 'model.language_model.encoder.layers.0.input_layernorm.weight', "
      "'model.language_model.encoder.layers.1.mlp.dense_4h_to_h.bias'\n"},
     {"ok/pieced.pt",
-     "torch-zip\n"
-     "module.a F32 (0)\n"
-     "module.mask F32 (2)\n"
-     "! empty tensors with a shape in 'param_shapes' (1), as stage 3 of ZeRO leaves them: nothing else "
-     "says that DeepSpeed wrote the file, and they are listed as they are\n"},
+     "torch-zip\nmodule.a F32 (0)\nmodule.mask F32 (2)\n! empty tensors with a shape in 'param_shapes' (1), as "
+     "stage 3 of ZeRO leaves them: nothing else shows that DeepSpeed wrote the file, so they are listed as empty\n"},
     {"ok/renamed.pt",
      "torch-zip\n"
      "module.a F32 (3,2) dataless\n"
@@ -145,13 +139,11 @@ static const char *const good[][2] = {
      "model0.language_model.embedding.word_embeddings.weight (pipeline rank 0) F32 (32,8)\n"
      "model0.language_model.embedding.position_embeddings.weight (pipeline rank 0) F32 (16,8)\n"
      LAYER("model0.language_model.encoder.layers.0.", " (pipeline rank 1) F32 ", "\n")
-     "model0.language_model.encoder.final_layernorm.weight (pipeline rank 1) F32 (8)\n"
-     "model0.language_model.encoder.final_layernorm.bias (pipeline rank 1) F32 (8)\n"
-     "model0.word_embeddings_for_head.weight (pipeline rank 1) F32 (32,8)\n"
-     "tensor_model_parallel_size = 1\n"
-     "pipeline_model_parallel_size = 2\n"
-     "! tensors of layers whose numbers in the whole cannot be told, listed for each rank (29): "
-     "'model0.language_model.encoder.layers.0.input_layernorm.weight', "
+     "model0.language_model.encoder.final_layernorm.weight (pipeline rank 1) F32 "
+     "(8)\nmodel0.language_model.encoder.final_layernorm.bias (pipeline rank 1) F32 "
+     "(8)\nmodel0.word_embeddings_for_head.weight (pipeline rank 1) F32 (32,8)\ntensor_model_parallel_size = "
+     "1\npipeline_model_parallel_size = 2\n! tensors of layers whose numbers in the whole model are not known, "
+     "listed for each rank (29): 'model0.language_model.encoder.layers.0.input_layernorm.weight', "
      "'model0.language_model.encoder.layers.0.input_layernorm.bias', "
      "'model0.language_model.encoder.layers.0.self_attention.query_key_value.weight' and 26 more\n"},
 };
@@ -159,12 +151,17 @@ static const char *const good[][2] = {
 
 static const char *const refused[][2] = {
     {"bad/no_deepspeed_rank",
-     "refused: tensor-parallel rank 1 of 2 is not there: the parts of the others are not the whole\n"},
-    {"bad/no_fsdp_rank", "refused: FSDP rank 0 of 2 is not there: the parts of the others are not the whole\n"},
+     "the file of refused: tensor-parallel rank 1 (of 2 ranks) is missing: without it, the checkpoint is "
+     "incomplete\n"},
+    {"bad/no_fsdp_rank", "the file of refused: FSDP rank 0 (of 2 ranks) is missing: without it, the checkpoint is "
+                         "incomplete\n"},
     {"bad/no_last_rank",
-     "refused: tensor-parallel rank 1 of 2 is not there: the parts of the others are not the whole\n"},
-    {"bad/no_rank", "refused: tensor-parallel rank 0 of 2 is not there: the parts of the others are not the whole\n"},
-    {"bad/no_stage", "refused: pipeline rank 1 of 2 is not there: the parts of the others are not the whole\n"},
+     "the file of refused: tensor-parallel rank 1 (of 2 ranks) is missing: without it, the checkpoint is "
+     "incomplete\n"},
+    {"bad/no_rank", "the file of refused: tensor-parallel rank 0 (of 2 ranks) is missing: without it, the "
+                    "checkpoint is incomplete\n"},
+    {"bad/no_stage", "the file of refused: pipeline rank 1 (of 2 ranks) is missing: without it, the checkpoint is "
+                     "incomplete\n"},
 };
 
 static void assert_same_tensors(const char *left, const char *right, size_t count)

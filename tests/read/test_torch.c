@@ -372,7 +372,7 @@ static const struct {
     {"storage_key_number.pt", 1, NULL},
     {"one_huge.pt", 2, NULL},
     {"laughs_barren.pt", 0, NULL},
-    {"laughs.pt", 64, "more than 64 ways lead to one container: not all of them are listed"},
+    {"laughs.pt", 64, "more than 64 paths lead to one container: not all of them are listed"},
 };
 
 static void test_suspicious(void **state)

@@ -145,7 +145,7 @@ static void no_values(void **state)
     expect_why("[embeding]", "the table has no group [embeding]; did you mean [embedding]?");
     expect_why("innner", "'innner' is neither defined nor a hyper-parameter of the table; did you mean 'inner'?");
     expect_why("1/(E-6)", "division by zero");
-    expect_why("stored(total)", "what is stored is told by a checkpoint: give one");
+    expect_why("stored(total)", "stored(...) needs a checkpoint: give one");
 }
 
 static void malformed(void **state)

@@ -210,9 +210,11 @@ static void whole_file(void **state)
     model_predict(&model, 0);
     model_check(&model);
     expect_claim(&model, "total = 12*N*E^2 + 13*N*E + V*E + P*E + 2*E",
-                 (struct answer){SHAPEPROOF_CLAIM_HOLDS, 122352, 122352, 122352, NULL}, "H = 4*E, tied, not cross");
+                 (struct answer){SHAPEPROOF_CLAIM_HOLDS, 122352, 122352, 122352, NULL},
+                 "H = 4*E, tie_word_embeddings = true, add_cross_attention = false");
     expect_claim(&model, "total = 12*L*d^2 + 13*L*d + V*d + P*d + 2*d",
-                 (struct answer){SHAPEPROOF_CLAIM_HOLDS, 122352, 122352, 122352, NULL}, "H = 4*E, tied, not cross");
+                 (struct answer){SHAPEPROOF_CLAIM_HOLDS, 122352, 122352, 122352, NULL},
+                 "H = 4*E, tie_word_embeddings = true, add_cross_attention = false");
     expect_claim(&model, "[embedding] = E*(V + P)", (struct answer){SHAPEPROOF_CLAIM_HOLDS, 37440, 37440, 37440, NULL},
                  "none"); /* it is proved as it is */
     /* wrong for the table too: the final norm is left out */
@@ -353,7 +355,7 @@ static void flags(void **state)
     expect_claim(&model, "[embedding] = V*E + P*E when defaults",
                  (struct answer){SHAPEPROOF_CLAIM_HOLDS, 37440, 37440, 37440, NULL}, NULL);
     expect_claim(&model, "[head] = V*E", (struct answer){SHAPEPROOF_CLAIM_HOLDS, 33600, 33600, 33600, NULL},
-                 "not tied");
+                 "tie_word_embeddings = false");
     model_close(&model);
 }
 

@@ -115,7 +115,7 @@ static void say_multiple(struct shapeproof_check *check, struct shapeproof_cause
     if (is && should && is_recurrent(first)) {
         kind = sp_arena_printf(&check->arena, "%s where the table has %s: ", is, should);
         cause->hint =
-            sp_arena_printf(&check->arena, "build the model with %s, which has other gates than %s", is, should);
+            sp_arena_printf(&check->arena, "build the model with %s: it does not have the gates of %s", is, should);
     }
     cause->message =
         sp_arena_printf(&check->arena, "%s%" PRIu64 "*%s in place of %" PRIu64 "*%s in %s, such as %s", kind,

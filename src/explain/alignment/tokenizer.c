@@ -45,10 +45,10 @@ void sp_explain_tokenizer(struct shapeproof_check *check)
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_TOKENIZER);
     cause->explains = 1;
     cause->message = sp_arena_printf(
-        &check->arena, "%s has tokens up to number %" PRIu64 ", the embedding has %" PRIu64 " rows: %s", tokenizer.file,
-        tokenizer.size - 1, rows,
+        &check->arena, "%s has tokens up to number %" PRIu64 ", but the embedding has %" PRIu64 " rows: %s",
+        tokenizer.file, tokenizer.size - 1, rows,
         without == 1
-            ? sp_arena_printf(&check->arena, "%s has none", last)
-            : sp_arena_printf(&check->arena, "%" PRIu64 " tokens, the last of them %s, have none", without, last));
+            ? sp_arena_printf(&check->arena, "%s has no row", last)
+            : sp_arena_printf(&check->arena, "%" PRIu64 " tokens have no row, the last of them %s", without, last));
     cause->hint = "take the tokenizer that the model was trained with, or add the rows";
 }

@@ -68,7 +68,7 @@ static bool declare_name(struct shapeproof_check *check, const char *name, size_
                        .where = where, .text = text, .value = sizes[best].parameters, .agrees = agrees});
     if (!agrees)
         sp_blame(check, SP_CAUSE_DECLARED)->message =
-            sp_arena_printf(&check->arena, "%s says %s, the file holds %s parameters", where, text,
+            sp_arena_printf(&check->arena, "%s says %s, but the file holds %s parameters", where, text,
                             grouped_number(check, check->counts.logical));
     return true;
 }
@@ -152,7 +152,7 @@ static void declare_total_parameters(struct shapeproof_check *check)
     declare(check, declared);
     if (!declared.agrees)
         sp_blame(check, SP_CAUSE_DECLARED)->message =
-            sp_arena_printf(&check->arena, "the index says total_parameters %s, the file holds %s parameters", text,
+            sp_arena_printf(&check->arena, "the index says total_parameters %s, but the file holds %s parameters", text,
                             grouped_number(check, counts->logical));
 }
 
@@ -201,7 +201,7 @@ static void declare_total_size(struct shapeproof_check *check)
     declare(check, declared);
     if (declared.agrees || lacks_tensors(check)) return;
     sp_blame(check, SP_CAUSE_DECLARED)->message =
-        sp_arena_printf(&check->arena, "the index says total_size %s%s%s, the tensors take %" PRIu64 " bytes", text,
+        sp_arena_printf(&check->arena, "the index says total_size %s%s%s, but the tensors take %" PRIu64 " bytes", text,
                         declared.note ? ": " : "", declared.note ? declared.note : "", bytes);
 }
 

@@ -313,11 +313,12 @@ static bool find_integers(struct shapeproof_check *check, const struct tally *wh
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         if (!is_of_integers(check, i)) continue;
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
-        add_finding(check, i, NULL,
-                    sp_arena_printf(&check->arena, "has dtype %s, and nothing scales it", tensor->dtype_name));
+        add_finding(
+            check, i, NULL,
+            sp_arena_printf(&check->arena, "has dtype %s, but the file has no scales for it", tensor->dtype_name));
         sp_attribute_finding(check, check->finding_count - 1, cause);
     }
-    sp_cause_set_message(check, cause, "matrices are stored as integers, without anything that scales them");
+    sp_cause_set_message(check, cause, "matrices are stored as integers, but the file has no scales for them");
     return true;
 }
 
@@ -337,7 +338,7 @@ static bool find_complex(struct shapeproof_check *check, const struct tally *who
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
         if (!is_complex(tensor->dtype) || !counts(check, i)) continue;
         add_finding(check, i, NULL,
-                    sp_arena_printf(&check->arena, "has dtype %s where weights are real", tensor->dtype_name));
+                    sp_arena_printf(&check->arena, "has dtype %s, but weights are real numbers", tensor->dtype_name));
     }
     return true;
 }
@@ -360,7 +361,7 @@ static void note_configured(struct shapeproof_check *check, const struct tally *
     const char *said = sp_value_member(hyper->root, key).string;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_DTYPE_CONFIGURED);
     cause->message =
-        sp_arena_printf(&check->arena, "the configuration says %s %s, %s tensors are %s", key, said, which, found);
+        sp_arena_printf(&check->arena, "the configuration says %s %s, but %s tensors are %s", key, said, which, found);
     cause->hyperparameter = key;
     cause->configured = sp_value_string(said);
     cause->found = sp_value_string(found);

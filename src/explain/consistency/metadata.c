@@ -14,5 +14,5 @@ void sp_explain_metadata(struct shapeproof_check *check)
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_METADATA);
     cause->message = sp_arena_printf(&check->arena, "the metadata of the file were not compared with %s",
                                      sp_config_hyper(check->given_config)->file);
-    cause->hint = "check the file without --config as well: then its metadata are the configuration";
+    cause->hint = "check the file again without --config: its metadata are then the configuration";
 }

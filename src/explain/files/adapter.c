@@ -208,14 +208,17 @@ static const char *loading_hint(const struct sp_judged *judged)
     struct sp_arena *arena = &judged->check->arena;
     const char *label = judged->adapter.pairs[0].label, *names = naming(judged);
     if (*label)
-        return sp_arena_printf(arena, "its names carry the adapter's own, %s, which PEFT leaves out when it saves",
+        return sp_arena_printf(arena,
+                               "the names contain the name of the adapter, %s, which PEFT removes when it "
+                               "saves an adapter",
                                sp_quote(label).text);
     if (strcmp(names, "ComfyUI's") == 0)
-        return "load it with ComfyUI: diffusers translates such names for some of its pipelines, and else ignores them";
+        return "load it with ComfyUI: diffusers translates such names only for some of its pipelines, and otherwise "
+               "ignores them";
     if (*names && judged->adapter.pairs[first_fitting(judged)].mid != SHAPEPROOF_NONE)
-        return "load it with ComfyUI, or the program that wrote it: diffusers takes pairs of two matrices alone";
+        return "load it with ComfyUI, or the program that wrote it: diffusers loads only pairs of two matrices";
     if (strcmp(names, "kohya's") == 0 && sp_has_magnitudes(judged->check->inventory))
-        return "load it with the program that wrote it: load_lora_weights of diffusers leaves the magnitudes out";
+        return "load it with the program that wrote it: load_lora_weights of diffusers ignores the magnitudes";
     return *names ? "load it into a pipeline of its base: pipeline.load_lora_weights(FILE)" : NULL;
 }
 
@@ -239,15 +242,17 @@ static void say_fitting(const struct sp_judged *judged, const char *names, size_
     const char *outer = outer_key(judged);
     if (*outer) what = sp_arena_printf(arena, "%s, under the outer key %s,", what, sp_quote(outer).text);
     if (judged->base.whole) {
-        cause->message = sp_arena_printf(arena, "%s lies beside the weights of the model, not merged into %s: %s", what,
-                                         matrices, names);
+        cause->message = sp_arena_printf(arena,
+                                         "%s is stored beside the weights of the model, not merged into %s: "
+                                         "%s",
+                                         what, matrices, names);
         cause->hint = sp_adapter_merge_hint;
         return;
     }
     cause->message = sp_arena_printf(arena, "%s that fits %s of the model: %s", what, matrices, names);
-    cause->hint = *outer
-                      ? "it is the checkpoint of a trainer: PEFT and diffusers load what is under that key, saved alone"
-                      : loading_hint(judged);
+    cause->hint = *outer ? "the file is the checkpoint of a trainer: for PEFT or diffusers, save what is under that "
+                           "key as a file of its own"
+                         : loading_hint(judged);
 }
 
 /* What two names begin with that end alike: "unet." and "base_model.model.unet." of names that are the same behind. */
@@ -285,9 +290,11 @@ static const char *excuse_elsewhere(const struct sp_judged *judged)
 {
     const struct shapeproof_value task = sp_value_member(judged->adapter.config, "task_type");
     if (is_composed(judged->check))
-        return "versions of transformers name these modules differently: load it with the one that it was made with";
+        return "versions of transformers name these modules differently: load the adapter with the version that it "
+               "was made with";
     if (task.type == SHAPEPROOF_VALUE_STRING && strcmp(task.string, "FEATURE_EXTRACTION") == 0)
-        return "it was made for the model without its head: load that (AutoModel) and put the adapter on it";
+        return "the adapter was made for the model without its head: load this model (AutoModel), and the adapter "
+               "onto it";
     return NULL;
 }
 
@@ -296,12 +303,13 @@ static const char *elsewhere_hint(const struct sp_judged *judged, struct fronts 
 {
     struct sp_arena *arena = &judged->check->arena;
     if (!judged->base.diffusers)
-        return "rename them: loaders look for no other names, and run the base alone without an error";
+        return "rename them: loaders look only for those of the model, and otherwise run the base alone, without an "
+               "error";
     const int length = (int)fronts.is_length;
     if (fronts.is_length > fronts.should_length && strncmp(fronts.is, fronts.should, fronts.should_length) == 0)
         return sp_arena_printf(arena, "strip '%.*s' behind '%.*s' from the names", length - (int)fronts.should_length,
                                fronts.is + fronts.should_length, (int)fronts.should_length, fronts.should);
-    return sp_arena_printf(arena, "let the names begin with '%.*s'%s: load_lora_weights takes no others",
+    return sp_arena_printf(arena, "let the names begin with '%.*s'%s: load_lora_weights loads no others",
                            (int)fronts.should_length, fronts.should,
                            length ? sp_arena_printf(arena, " in place of '%.*s'", length, fronts.is) : "");
 }
@@ -340,8 +348,8 @@ static void say_elsewhere(const struct sp_judged *judged, struct shapeproof_caus
     const char *count = sp_count_of(arena, judged->counts[SP_FIT_ELSEWHERE], "module");
     if (judged->bases[first].original) {
         cause->message = sp_arena_printf(arena,
-                                         "the adapter has the original names of modules behind '%.*s', where diffusers "
-                                         "looks for its own: it does not find %s",
+                                         "after '%.*s', the adapter has the original names of modules; diffusers "
+                                         "looks for its own names, and does not find %s",
                                          is_length, fronts.is, count);
         cause->hint = "let the names begin with 'diffusion_model.', as ComfyUI has them, and load it there";
         return;
@@ -350,10 +358,12 @@ static void say_elsewhere(const struct sp_judged *judged, struct shapeproof_caus
                              ? sp_arena_printf(arena, "the adapter's names begin with '%.*s'", is_length, fronts.is)
                              : "the adapter's names have no prefix";
     if (is_diffusers)
-        cause->message = sp_arena_printf(arena, "%s where diffusers looks for '%.*s': it does not find %s", begins,
+        cause->message = sp_arena_printf(arena, "%s, but diffusers looks for '%.*s' and does not find %s", begins,
                                          should_length, fronts.should, count);
     else
-        cause->message = sp_arena_printf(arena, "%s where those of the model begin with '%.*s': it %s no effect on %s",
+        cause->message = sp_arena_printf(arena,
+                                         "%s, but those of the model begin with '%.*s': the adapter %s no "
+                                         "effect on %s",
                                          begins, should_length, fronts.should, excuse ? "may have" : "has", count);
     if (excuse) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
     cause->hint = excuse ? excuse : elsewhere_hint(judged, fronts);
@@ -443,7 +453,7 @@ static const char *differing_measures(const struct sp_judged *judged)
     size_t said = 0;
     for (size_t i = 0; i < MEASURES && measures[i].words; i++) {
         if (!measures[i].twice && said < 2)
-            sp_text_printf(&text, "%s%s is %" PRIu64 " there and %" PRIu64 " here", said++ ? ", " : "",
+            sp_text_printf(&text, "%s%s is %" PRIu64 " in the adapter and %" PRIu64 " in the model", said++ ? ", " : "",
                            measures[i].words, measures[i].there, measures[i].here);
         free(measures[i].words);
     }
@@ -465,7 +475,7 @@ static void say_another(const struct sp_judged *judged, struct shapeproof_cause 
     size_t count;
     if (*measures) sp_text_printf(&text, "%s; ", measures);
     if (astray)
-        sp_text_printf(&text, "%s for modules that are not here%s",
+        sp_text_printf(&text, "%s for modules that the model does not have%s",
                        sp_arena_printf(arena, astray == 1 ? "%s is" : "%s are", sp_count_of(arena, astray, "pair")),
                        unfit ? ", " : "");
     if (unfit && astray) sp_text_printf(&text, "%zu %s another size", unfit, unfit == 1 ? "has" : "have");
@@ -514,20 +524,24 @@ static void describe_adapter(const struct sp_judged *judged, enum sp_fit fit, st
         break;
     case SP_FIT_NO_BASE:
         cause->message =
-            sp_arena_printf(arena, "the adapter is for what the model does not have: %s (%s)", names, pairs);
+            sp_arena_printf(arena, "the adapter is for modules that the model does not have: %s (%s)", names, pairs);
         break;
     case SP_FIT_UNTOLD:
         cause->message = sp_arena_printf(
-            arena, "%s of the adapter %s for several weights at once, whose shapes do not tell whether it fits: %s",
+            arena,
+            "%s of the adapter %s for several weights at once, and their shapes do not determine whether it "
+            "fits: %s",
             pairs, one ? "is" : "are", names);
         break;
     case SP_FIT_LONELY:
-        cause->message = sp_arena_printf(arena, "the adapter has one matrix of two for %s (%s)", names, pairs);
+        cause->message =
+            sp_arena_printf(arena, "the adapter has only one of the two matrices for %s (%s)", names, pairs);
         break;
     case SP_FIT_OTHER_RANK:
-        cause->message =
-            sp_arena_printf(arena, "adapter_config.json says r = %" PRIu64 ", %s of the adapter %s another rank: %s",
-                            first_promised(judged), pairs, one ? "has" : "have", names);
+        cause->message = sp_arena_printf(arena,
+                                         "adapter_config.json says r = %" PRIu64 ", but %s of the adapter %s another "
+                                         "rank: %s",
+                                         first_promised(judged), pairs, one ? "has" : "have", names);
         break;
     case SP_FIT_COUNT:
         break;

@@ -252,7 +252,8 @@ static void say_parts(const struct parts *parts, struct shapeproof_cause *cause)
         what = sp_arena_printf(arena, "%s for %s of the model: %s", what, sp_count_of(arena, count, "tensor"), names);
     cause->message = what;
     if (!parts->base.whole) return;
-    cause->message = sp_arena_printf(arena, "the weights of the model and, not merged into them, %s", what);
+    cause->message =
+        sp_arena_printf(arena, "the file has the weights of the model and, not merged into them, %s", what);
     cause->hint = count ? sp_adapter_merge_hint : "save the adapter by itself: a prompt cannot be merged";
 }
 
@@ -262,9 +263,8 @@ static const char *hint_of_names(const struct parts *parts)
     size_t i = 0;
     while (parts->items[i].fit != PART_FITS) i++;
     if (!*sp_adapter_front(parts->items[i].is.module)->names) return NULL;
-    return "load it with ComfyUI, or the program that wrote it: of such files diffusers reads pairs of LoRA, and LoKr "
-           "of "
-           "some models";
+    return "load it with ComfyUI, or the program that wrote it: from such files, diffusers reads only pairs of "
+           "LoRA, and LoKr for some models";
 }
 
 /* Makes notes of the fitting parts. In a file without pairs they are the adapter, and have a cause that says so; beside
@@ -359,9 +359,10 @@ static void blame_lacking(const struct parts *parts, const struct sp_part_kind *
     if (names.count) {
         struct shapeproof_cause *cause = sp_blame(parts->check, SP_CAUSE_ADAPTER_PART);
         cause->explains = names.count;
-        cause->message = sp_arena_printf(arena, "the adapter lacks %s of %s, and has it of others: %s", kind->component,
-                                         sp_count_of(arena, names.count, "module"), sp_names_text(&names));
-        cause->hint = "loaders fill it with what it was before training: the adapter is incomplete";
+        cause->message =
+            sp_arena_printf(arena, "the adapter lacks %s of %s, but has it for other modules: %s", kind->component,
+                            sp_count_of(arena, names.count, "module"), sp_names_text(&names));
+        cause->hint = "the adapter is incomplete: loaders use the values from before training instead";
     }
     sp_names_free(&names);
     sp_map_free(&asked);
@@ -406,8 +407,8 @@ static void blame_parts(struct parts *parts)
     explain_unfit_parts(parts, PART_UNFIT, SP_CAUSE_ADAPTER_SHAPE,
                         "tensors have another size than the model's weights");
     explain_unfit_parts(parts, PART_ASTRAY, SP_CAUSE_ADAPTER_MODULE,
-                        for_another_model ? "the adapter was made for another model: this one does not have"
-                                          : "the adapter is for what the model does not have");
+                        for_another_model ? "the adapter was made for another model: this model does not have"
+                                          : "the adapter is for modules that the model does not have");
     explain_foreign_parts(parts);
     explain_lacking_parts(parts);
 }

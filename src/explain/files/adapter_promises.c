@@ -260,8 +260,8 @@ static void explain_ties(const struct sp_judged *judged)
         finding->message = "is not stored: the base has it";
         cause->message = sp_arena_printf(&check->arena, "the base ties %s and %s, and the adapter has %s alone",
                                          finding->name, name, name);
-        cause->hint = "the two are no longer the same once the adapter is loaded: set tie_word_embeddings to false "
-                      "when it is merged and saved";
+        cause->hint = "once the adapter is loaded, the two differ: set tie_word_embeddings to false when you merge "
+                      "the adapter and save the model";
     }
 }
 
@@ -298,8 +298,8 @@ static void explain_head(const struct sp_judged *judged)
         cause->explains = names.count;
         cause->message =
             sp_arena_printf(&check->arena,
-                            "the base is %s, and the adapter has no tensor of its head%s: %s; newly initialised if "
-                            "the base does not have them",
+                            "the base is %s, and the adapter has no tensor of its head%s: %s; if the base lacks "
+                            "them too, they are newly initialised",
                             *class ? sp_quote(class).text : "a classifier",
                             task.type == SHAPEPROOF_VALUE_STRING
                                 ? sp_arena_printf(&check->arena, " (task_type is %s)", sp_quote(task.string).text)
@@ -322,8 +322,8 @@ static void explain_magnitudes(const struct sp_judged *judged)
         return;
     struct shapeproof_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_PART);
     cause->explains = 1;
-    cause->message = magnitudes ? "the adapter has magnitudes of DoRA, but adapter_config.json does not set use_dora: "
-                                  "loaders leave them out"
+    cause->message = magnitudes ? "the adapter has magnitudes of DoRA, but adapter_config.json does not set "
+                                  "use_dora: loaders ignore the magnitudes"
                                 : "adapter_config.json sets use_dora, but the adapter has no magnitudes "
                                   "(lora_magnitude_vector): loaders initialise their own";
 }

@@ -47,7 +47,7 @@ static const char *describe_counters(struct shapeproof_check *check, const struc
     for (size_t i = 0; i < counted->shift_count && i < SHOWN; i++)
         sp_text_printf(&text, "%s%s is %s", i ? ", " : "", counted->shifts[i].from, counted->shifts[i].to);
     if (counted->shift_count > SHOWN) sp_text_printf(&text, " and %zu more", counted->shift_count - SHOWN);
-    const char *message = sp_arena_printf(&check->arena, "the layers of the file are numbered otherwise: %s (%s)",
+    const char *message = sp_arena_printf(&check->arena, "the layers have other numbers in the file: %s (%s)",
                                           text.data, sp_count_of(&check->arena, counted->pair_count, "tensor"));
     sp_text_free(&text);
     return message;
@@ -69,7 +69,7 @@ static void explain_moved(struct shapeproof_check *check, const struct moved *mo
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_COUNTERS, is_moved, moved);
     if (!cause) return;
     cause->message = describe_counters(check, counted);
-    cause->hint = "load it by the order of its layers: by name some would be mistaken for others";
+    cause->hint = "load it by the order of its layers: by name, some layers would get the weights of others";
 }
 
 /* sp_count_layers pairs the variables of both sides by the order of the layers of each class, whatever their counters

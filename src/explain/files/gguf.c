@@ -67,8 +67,8 @@ static void explain_tokens(struct shapeproof_check *check)
                                      " rows: llama.cpp refuses the file",
                                      list.tokens, embedding, rows);
     cause->hint = rows < list.tokens
-                      ? "resize the embedding of the original to its tokens (resize_token_embeddings), or leave out "
-                        "added_tokens.json, and convert it again"
+                      ? "resize the embedding of the original to its number of tokens (resize_token_embeddings), or "
+                        "remove added_tokens.json; then convert it again"
                       : "convert the model again: its converter adds a token for each row that has none";
 }
 
@@ -106,9 +106,10 @@ static void explain_other_part(struct shapeproof_check *check)
     if (!cause) return;
     cause->message = sp_arena_printf(
         &check->arena,
-        "%s of %s are in the file of the language model: llama.cpp wants them in one of their own (mmproj)",
+        "%s of %s are in the file of the language model: llama.cpp expects them in a file of their own (mmproj)",
         sp_tensors_of(check, cause), parts_said(check, (size_t)(cause - check->causes)));
-    cause->hint = "convert the model to two files, the second with --mmproj; Ollama writes and reads the two in one";
+    cause->hint = "convert the model to two files, the second with --mmproj; Ollama writes and reads both in one "
+                  "file";
 }
 
 /* ---- layers with attention and without ---- */
@@ -183,8 +184,8 @@ static void explain_head_list(struct shapeproof_check *check)
         else
             cause->message = sp_arena_printf(&check->arena, "%s, the file has %sattention in layer %.60s", said,
                                              with.length ? "" : "no ", with.length ? with.data : without.data);
-        cause->hint = "convert the model again: each layer with attention needs its number of heads in that list, each "
-                      "other one a 0";
+        cause->hint = "convert the model again: in that list, each layer with attention needs its number of heads, "
+                      "and each other layer a 0";
         cause->hyperparameter = hyper.name;
         cause->configured = hyper.value;
     }

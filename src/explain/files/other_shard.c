@@ -55,7 +55,7 @@ static void explain_shapes(struct shapeproof_check *check)
         &check->arena,
         "%s is of another model than the other shards: all %zu tensors of a wrong shape are in it, such as %s",
         shapeproof_inventory_file(check->inventory, (uint32_t)file), count, sp_first_of(check, cause)->name);
-    cause->hint = "fetch that shard again, of the version that the others are of";
+    cause->hint = "fetch that shard again, in the version of the other shards";
 }
 
 /* Whether any tensor of the file is a predicted one. */
@@ -85,7 +85,7 @@ static void explain_names(struct shapeproof_check *check)
     cause->message = sp_arena_printf(
         &check->arena, "%s is of another model than the other shards: none of its %zu tensors is predicted, such as %s",
         shapeproof_inventory_file(check->inventory, (uint32_t)file), count, first);
-    cause->hint = "fetch that shard again, of the version that the others are of";
+    cause->hint = "fetch that shard again, in the version of the other shards";
 }
 
 void sp_explain_other_shard(struct shapeproof_check *check)

@@ -23,8 +23,8 @@
  * as it is in memory, a rank has of each parameter a flat piece, or nothing; or one flat tensor for a whole module; or,
  * in the state of the optimizer, the row itself. */
 
-static const char gather_hint[] = "gather the ranks before saving: FSDP's FULL_STATE_DICT, or 'accelerate "
-                                  "merge-weights' for what is saved already";
+static const char gather_hint[] = "gather the ranks before saving (FULL_STATE_DICT of FSDP), or run 'accelerate "
+                                  "merge-weights' on what is saved already";
 
 /* ---- a piece of each parameter ---- */
 
@@ -152,8 +152,11 @@ static void explain_flat_groups(struct shapeproof_check *check)
     const char *group = sp_check_matched(check) ? NULL : flat_group(check->inventory);
     struct shapeproof_cause *cause = group ? sp_gather(check, SP_CAUSE_FLAT_PIECES, sp_is_open_kind, &missing) : NULL;
     if (!cause) return;
-    cause->message = sp_arena_printf(
-        &check->arena, "this is what one rank of ZeRO has of the optimizer, with the parameters in a row: %s", group);
+    cause->message =
+        sp_arena_printf(&check->arena,
+                        "this is the part of the optimizer of one rank of ZeRO, with the parameters in one flat "
+                        "tensor: %s",
+                        group);
     cause->hint = "run zero_to_fp32.py, which lies beside the ranks' files, and check what it writes";
 }
 
@@ -371,12 +374,12 @@ static void explain_divided(struct shapeproof_check *check)
     const char *lack = inventory->broken_optimizer ? sp_arena_printf(&check->arena, ", of which %s cannot be read",
                                                                      sp_quote(inventory->broken_optimizer).text)
                        : inventory->gatherable     ? ""
-                                                   : ", which are not all here";
+                                                   : ", some of which are missing";
     if (!*lack) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
     cause->message =
         sp_arena_printf(&check->arena,
-                        "ZeRO stage 3 has divided %s among the ranks: the shapes are here, the data is in files of the "
-                        "optimizer%s",
+                        "ZeRO stage 3 has divided %s among the ranks: this file has the shapes, and files of the "
+                        "optimizer have the data%s",
                         sp_count_of(&check->arena, inventory->divided, "tensor"), lack);
     cause->hint = "gather the parameters before saving (stage3_gather_16bit_weights_on_model_save), or "
                   "convert the checkpoint with zero_to_fp32.py";

@@ -74,11 +74,11 @@ static void describe_promised(struct shapeproof_check *check, struct shapeproof_
     const char *count = sp_tensors_of(check, cause);
     const bool one = shards.count == 1;
     if (fault == UNREADABLE)
-        cause->message = sp_arena_printf(
-            &check->arena, "%s %s cannot be read: %s that the index has there %s missing: %s", one ? "shard" : "shards",
-            sp_names_text(&shards), count, cause->explains == 1 ? "is" : "are", names);
+        cause->message = sp_arena_printf(&check->arena, "%s %s cannot be read, so %s of the index %s missing: %s",
+                                         one ? "shard" : "shards", sp_names_text(&shards), count,
+                                         cause->explains == 1 ? "is" : "are", names);
     else
-        cause->message = sp_arena_printf(&check->arena, "%s %s what the index has there: %s (%s)",
+        cause->message = sp_arena_printf(&check->arena, "%s %s tensors that the index lists for it: %s (%s)",
                                          sp_names_text(&shards), one ? "lacks" : "lack", names, count);
     cause->hint = fault == UNREADABLE ? "fetch the shard again" : "the index and the shards are of different versions";
     sp_names_free(&shards);
@@ -119,7 +119,8 @@ static void explain_tied(struct shapeproof_check *check, size_t predicted)
     cause.severity = SHAPEPROOF_SEVERITY_WARNING;
     cause.explains = 1;
     cause.message = sp_arena_printf(&check->arena,
-                                    "the index lists %s, which no shard holds: tied to %s, or lost when it was saved%s",
+                                    "the index lists %s, which no shard holds: it is tied to %s, or was lost when "
+                                    "it was saved%s",
                                     shapeproof_prediction_tensor(check->prediction, predicted)->name,
                                     shapeproof_inventory_tensor(check->inventory, partner)->name,
                                     sp_tie_rule(check, sp_tie_condition_between(check, predicted), &cause));
@@ -143,13 +144,15 @@ static void explain_needless(struct promises *promises)
         struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_INDEX);
         cause->severity = SHAPEPROOF_SEVERITY_WARNING;
         for (size_t i = 0; i < count; i++) {
-            sp_check_add_lacking(check, names[i], SHAPEPROOF_NONE, cause->severity, "is in the index, and in no shard");
+            sp_check_add_lacking(check, names[i], SHAPEPROOF_NONE, cause->severity,
+                                 "is in the index, but in no "
+                                 "shard");
             sp_attribute_finding(check, check->finding_count - 1, cause);
         }
         cause->message =
             sp_arena_printf(&check->arena, "the index lists %s, which no shard holds and the model does not need",
                             sp_some_names(&check->arena, names, count));
-        cause->hint = "take them out of the index: loaders that go by it look for them";
+        cause->hint = "remove them from the index: loaders that use the index look for them";
     }
     free(names);
 }
@@ -161,8 +164,10 @@ static void explain_absent_shards(struct shapeproof_check *check, const char *sh
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_SHARD_MISSING, sp_is_open_kind, &kind);
     if (!cause) return;
     cause->hint = "fetch the shard again";
-    cause->message = sp_arena_printf(&check->arena, "%s: absent beside the other shards, and %s %s missing", shards,
-                                     sp_tensors_of(check, cause), cause->explains == 1 ? "is" : "are");
+    cause->message = sp_arena_printf(&check->arena,
+                                     "%s: absent, although the other shards are there, so %s %s "
+                                     "missing",
+                                     shards, sp_tensors_of(check, cause), cause->explains == 1 ? "is" : "are");
 }
 
 void sp_explain_shards(struct shapeproof_check *check)
@@ -186,8 +191,10 @@ void sp_explain_stray(struct shapeproof_check *check)
     if (!stray) return;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_STRAY_FILE);
     cause->explains = 1;
-    cause->message = sp_arena_printf(
-        &check->arena, "%s lies beside the shards of the index: some loaders take it instead of them, some take both",
-        sp_quote(stray).text);
-    cause->hint = "remove the one that you do not mean";
+    cause->message =
+        sp_arena_printf(&check->arena,
+                        "%s lies beside the shards of the index: some loaders read this file instead of the shards, "
+                        "some read both",
+                        sp_quote(stray).text);
+    cause->hint = "remove the file or the shards, whichever you do not need";
 }

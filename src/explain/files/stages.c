@@ -28,7 +28,7 @@ static bool explain_shard_alone(struct shapeproof_check *check)
     cause->message =
         sp_arena_printf(&check->arena, "%s is one shard of %" PRIu32 ": %s of the model must be in the others", name,
                         shard.of, sp_tensors_of(check, cause));
-    cause->hint = "name the directory of the shards, or their index, in place of the one file";
+    cause->hint = "give the directory of the shards, or their index, instead of this one file";
     return true;
 }
 
@@ -151,11 +151,10 @@ static void explain_stage(struct stage *stage)
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_PIPELINE, sp_is_open_kind, &missing);
     const bool before = stage->begin > 0, behind = stage->end < stage->layers;
     cause->message = sp_arena_printf(&check->arena,
-                                     "the file has layers %" PRIu64 " to %" PRIu64 " of %" PRIu64
-                                     " (%.*s), and nothing %s them, as one stage of a "
-                                     "pipeline: %s missing",
+                                     "the file has layers %" PRIu64 " to %" PRIu64 " of %" PRIu64 " (%.*s), and "
+                                     "nothing %s them, like one stage of a pipeline: %s missing",
                                      stage->begin, stage->end - 1, stage->layers, (int)stage->front - 1, stage->loop,
-                                     before && behind ? "before and behind"
+                                     before && behind ? "before and after"
                                      : before         ? "before"
                                                       : "behind",
                                      sp_tensors_of(check, cause));

@@ -9,9 +9,9 @@
 static void describe_unread(struct shapeproof_check *check, struct shapeproof_cause *cause)
 {
     const bool one = cause->explains == 1;
-    cause->message = sp_arena_printf(&check->arena, "%s %s in the file and cannot be read: %s (%s%s)",
+    cause->message = sp_arena_printf(&check->arena, "%s %s in the file, but cannot be read: %s (%s%s)",
                                      sp_tensors_of(check, cause), one ? "is" : "are", sp_names_of(check, cause),
-                                     one ? "" : "the first of them: ", check->inventory->first_unread.message);
+                                     one ? "" : "the reason for the first: ", check->inventory->first_unread.message);
     cause->hint = "the file is damaged there: fetch it again, or write it again";
 }
 

@@ -222,7 +222,7 @@ static const char *other_family_said(const struct sp_model *model, const struct 
     const size_t index = (size_t)(cause - check->causes);
     if (!sp_check_matched(check))
         return sp_arena_printf(&check->arena,
-                               "no tensor of the file is one that %s predicts: it is another model, %s, with %s",
+                               "no tensor of the file is predicted by the table %s: it is another model, %s, with %s",
                                configured, model->table, shapeproof_inventory_tensor(check->inventory, 0)->name);
     return sp_arena_printf(&check->arena, "the weights are of a %s model, not of %s: the file %s", model->table,
                            configured, sp_cause_file_summary(check, index));
@@ -312,7 +312,8 @@ static void explain_whole_kinds(struct shapeproof_check *check)
         strcmp(model.table, shapeproof_prediction_table(check->prediction)) == 0)
         return;
     const char *readings = sp_arena_printf(
-        &check->arena, "they were lost, or the weights are of a %s model: as that the file is whole", model.table);
+        &check->arena, "they were lost, or the weights are of a %s model: the file has all tensors of one",
+        model.table);
     *(cause ? &cause->hint : &check->open_hint) = readings;
 }
 
@@ -342,7 +343,7 @@ static void explain_layout(struct shapeproof_check *check)
     struct sp_model model;
     if (!cause || !sp_model_infer_as_named(&model, check)) return;
     if (strcmp(model.table, shapeproof_prediction_table(check->prediction)) == 0 || !model.plain) return;
-    cause->hint = sp_arena_printf(&check->arena, "as a %s model the file is whole%s%s", model.table,
+    cause->hint = sp_arena_printf(&check->arena, "the file has all tensors of a %s model%s%s", model.table,
                                   cause->hint ? "; otherwise, " : "", cause->hint ? cause->hint : "");
 }
 
@@ -357,7 +358,7 @@ void sp_explain_another(struct shapeproof_check *check)
     const bool own = sp_is_own_table(check->prediction);
     if (!own && !is_another_model(check, evidence)) return;
     if (shapeproof_inventory_count(check->inventory) > MAX_TENSORS) {
-        check->open_hint = "no fix is known: a file of more than 50,000 tensors is not asked what else it may be";
+        check->open_hint = "no fix is known: other models are not tried for a file of more than 50,000 tensors";
         return;
     }
     if (try_table(check, shapeproof_prediction_table(check->prediction))) return;

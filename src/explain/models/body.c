@@ -104,7 +104,7 @@ char *shapeproof_unknown_class_describe(const struct shapeproof_inventory *inven
         if (body.other_count)
             sp_text_printf(&text, ", and besides %s%s", sp_names_text(&body.others),
                            body.scores && body.has_row ? ", a head with one output as a reward model has" : "");
-        sp_text_printf(&text, "; --set 'architectures=[\"%s\"]' checks it as that", body.class);
+        sp_text_printf(&text, "; --set 'architectures=[\"%s\"]' checks it as this class", body.class);
     }
     sp_names_free(&body.others);
     sp_arena_free(&arena);

@@ -10,7 +10,7 @@
 /* So many tensors are predicted to find out which changes are needed. */
 enum { MAX_PREDICTED = 500000 };
 
-static const char not_to_the_end[] = "no fix is known: what else the file may be was not tried to the end";
+static const char not_to_the_end[] = "no fix is known: the search for another model ended early";
 
 /* ---- trials ---- */
 

@@ -17,5 +17,6 @@ void sp_explain_kernels(struct shapeproof_check *check)
     if (!cause) return;
     cause->message = sp_arena_printf(&check->arena, "kernels are transposed, as TensorFlow has them (%s)",
                                      sp_tensors_of(check, cause));
-    cause->hint = "square ones are transposed too, which no shape tells: convert all that is called kernel";
+    cause->hint = "square kernels are transposed too, although their shapes do not show it: convert every tensor "
+                  "that is called kernel";
 }

@@ -293,7 +293,7 @@ static bool find_mixed(struct shapeproof_check *check, struct mixed *mixed)
     return mixed->tensor != SHAPEPROOF_NONE;
 }
 
-/* "begins with 'module.'" or "leaves out 'model.'": how the name of mixed->tensor differs from its predicted one. */
+/* "begin with 'module.'" or "leave out 'model.'": how the name of mixed->tensor differs from its predicted one. */
 static const char *how_begins(struct shapeproof_check *check, const struct mixed *mixed)
 {
     const char *name = name_of_stored(check, mixed->tensor);
@@ -301,10 +301,10 @@ static const char *how_begins(struct shapeproof_check *check, const struct mixed
         shapeproof_prediction_tensor(check->prediction, check->match.predicted_of[mixed->tensor])->name;
     const size_t length = strlen(name), expected = strlen(predicted);
     if (sp_ends_with(name, predicted))
-        return sp_arena_printf(&check->arena, "begins with '%.*s'", (int)(length - expected), name);
+        return sp_arena_printf(&check->arena, "begin with '%.*s'", (int)(length - expected), name);
     if (sp_ends_with(predicted, name))
-        return sp_arena_printf(&check->arena, "leaves out '%.*s'", (int)(expected - length), predicted);
-    return sp_arena_printf(&check->arena, "begins as %s", name);
+        return sp_arena_printf(&check->arena, "leave out '%.*s'", (int)(expected - length), predicted);
+    return sp_arena_printf(&check->arena, "begin like %s", name);
 }
 
 /* An error: no program writes names that begin in two ways, and no loader takes them. Two files were put together. */
@@ -313,10 +313,10 @@ static void blame_mixed(struct shapeproof_check *check, const struct mixed *mixe
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PREFIX);
     cause->severity = SHAPEPROOF_SEVERITY_ERROR;
     cause->explains = mixed->count;
-    cause->message = sp_arena_printf(
-        &check->arena, "a part of the names (%zu of %zu) %s, the rest does not, such as %s", mixed->count,
-        shapeproof_inventory_count(check->inventory), how_begins(check, mixed), name_of_stored(check, mixed->other));
-    cause->hint = "give all names the same beginning: a loader looks past it in all of them, or in none";
+    cause->message = sp_arena_printf(&check->arena, "%zu of %zu names in the file %s, the others do not, such as %s",
+                                     mixed->count, shapeproof_inventory_count(check->inventory),
+                                     how_begins(check, mixed), name_of_stored(check, mixed->other));
+    cause->hint = "give all names the same prefix: a loader ignores a prefix in all names or in none";
 }
 
 void sp_explain_naming(struct shapeproof_check *check)

@@ -506,8 +506,8 @@ static void say_numbering(struct renumbered *renumbered)
                         numbers_said(check, &first->ours, false), elsewhere, table);
     if (has_other_count)
         cause->hint = sp_arena_printf(&check->arena,
-                                      "renumber them without gaps, and let the configuration say that there are %zu; "
-                                      "or take a file with all layers",
+                                      "renumber them without gaps, and change their number in the configuration to "
+                                      "%zu; or take a file with all layers",
                                       first->theirs.count);
 }
 

@@ -132,7 +132,7 @@ static bool is_beside_experts(struct shapeproof_check *check, const char *module
  * for one; in transformers 5 most are no Linear, which is what quantisers replace. */
 static void explain_routers(struct shapeproof_check *check, const struct sp_quantised *quantised)
 {
-    struct dispute dispute = {quantised, NULL, "is quantised, though loaders expect routers as they are",
+    struct dispute dispute = {quantised, NULL, "is quantised, but loaders expect unquantised routers",
                               SP_CAUSE_QUANTISED_ROUTER, NULL};
     const char *last = NULL;
     bool asked = false, experts = false; /* one answer for all */
@@ -152,7 +152,7 @@ static void explain_routers(struct shapeproof_check *check, const struct sp_quan
         &check->arena, "the routers of experts are quantised, and most loaders expect them unquantised: %s (%s)",
         sp_names_of(check, dispute.cause), sp_count_of(&check->arena, dispute.cause->explains, "weight"));
     dispute.cause->hint =
-        sp_arena_printf(&check->arena, "leave them out (%s) and quantise again",
+        sp_arena_printf(&check->arena, "exempt them (%s) and quantise again",
                         quantised->list_key                                    ? quantised->list_key
                         : strcmp(quantised->method, "compressed_tensors") == 0 ? "ignore"
                                                                                : "modules_to_not_convert");
@@ -286,13 +286,13 @@ static void explain_widths(struct shapeproof_check *check, const struct sp_quant
                 other.found == found)
                 sp_attribute_finding(check, k, cause);
         cause->message = sp_arena_printf(
-            &check->arena, "%s says %" PRId64 " bits of what the file has in %" PRId64 " bits: %s (%s)", where,
-            configured, found, sp_names_of(check, cause), sp_count_of(&check->arena, cause->explains, "weight"));
+            &check->arena, "%s says %" PRId64 " bits, but the file has %" PRId64 " bits in %s (%s)", where, configured,
+            found, sp_names_of(check, cause), sp_count_of(&check->arena, cause->explains, "weight"));
         cause->hint =
-            width.own ? sp_arena_printf(&check->arena, "let the bits of %s be %" PRId64 " there", width.module, found)
+            width.own ? sp_arena_printf(&check->arena, "set the bits of %s to %" PRId64 " there", width.module, found)
                       : sp_arena_printf(&check->arena,
-                                        "give each an entry of its own there, \"%s\": {\"group_size\": %s, \"bits\": "
-                                        "%" PRId64 "}",
+                                        "give each weight an entry of its own there, \"%s\": {\"group_size\": %s, "
+                                        "\"bits\": %" PRId64 "}",
                                         width.module, sp_value_words(&check->arena, group), found);
     }
 }
@@ -330,7 +330,9 @@ static void say_recognised(struct shapeproof_check *check)
               sp_arena_printf(&check->arena, "quantised: %s, although %s has no quantization_config: %s",
                               sp_quantisation_words(check), *config ? config : "the configuration",
                               how_many_modules(check)),
-              sp_arena_printf(&check->arena, "loaders need %s: without it they take codes for weights, or find none",
+              sp_arena_printf(&check->arena,
+                              "loaders need %s: without it they read codes as weights, or find no "
+                              "weights",
                               as_setting(check)));
 }
 
@@ -343,7 +345,8 @@ static void say_other(struct shapeproof_check *check, const struct sp_quantised 
     if (!quantised->part) {
         add_cause(check, SHAPEPROOF_SEVERITY_WARNING,
                   sp_arena_printf(&check->arena,
-                                  "%s says %s, which no part of a table describes; its tensors are those of %s: %s",
+                                  "%s says %s, which no part of a table describes; the tensors of the file are "
+                                  "those of %s: %s",
                                   where, quantised->method, sp_quantisation_words(check), how_many_modules(check)),
                   NULL);
         return;
@@ -351,7 +354,7 @@ static void say_other(struct shapeproof_check *check, const struct sp_quantised 
     add_cause(check, SHAPEPROOF_SEVERITY_ERROR,
               same ? sp_arena_printf(&check->arena, "%s does not say how the file is quantised: %s: %s", where,
                                      sp_quantisation_words(check), how_many_modules(check))
-                   : sp_arena_printf(&check->arena, "%s says %s, the file is quantised with %s: %s", where,
+                   : sp_arena_printf(&check->arena, "%s says %s, but the file is quantised with %s: %s", where,
                                      quantised->method, sp_quantisation_words(check), how_many_modules(check)),
               sp_arena_printf(&check->arena, "the file needs %s", as_setting(check)));
 }

@@ -28,5 +28,5 @@ void sp_explain_two_models(struct shapeproof_check *check)
     cause->message =
         sp_arena_printf(&check->arena, "%s has model_type %s and the class %s, which is a class of %s: the file %s",
                         file, found->two.model_type, found->two.class, found->two.class_type, fits);
-    cause->hint = "loaders go by one or the other: let both name the same model";
+    cause->hint = "some loaders use model_type, others the class: let both name the same model";
 }

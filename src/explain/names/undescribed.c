@@ -136,15 +136,15 @@ void sp_say_undescribed(struct shapeproof_check *check, const struct sp_quantise
     cause->severity = unknown ? SHAPEPROOF_SEVERITY_WARNING : SHAPEPROOF_SEVERITY_ERROR;
     cause->untold = unknown && *taken;
     if (failure)
-        cause->message = sp_arena_printf(&check->arena, "%s says %s, of which nothing can be predicted: %s%s", where,
+        cause->message = sp_arena_printf(&check->arena, "%s says %s, for which nothing can be predicted: %s%s", where,
                                          quantised->method, failure, taken);
     else if (*taken)
         cause->message = sp_arena_printf(&check->arena, "%s says %s, which no part of a table describes%s", where,
                                          quantised->method, taken);
     else
         cause->message = sp_arena_printf(&check->arena,
-                                         "%s says %s, which no part of a table describes: its weights are compared as "
-                                         "if they were not quantised",
+                                         "%s says %s, which no part of a table describes: the weights are compared "
+                                         "as if they were not quantised",
                                          where, quantised->method);
     if (!failure)
         cause->hint = sp_arena_printf(
@@ -246,7 +246,7 @@ static void take_own_storage(struct own_storage *own, struct sp_finder *finder, 
         if (strcmp(tail, own->tail) != 0 && sp_map_add(&tails, tail, i)) sp_names_add(&others, tail);
     }
     cause->message = sp_arena_printf(
-        &check->arena, "%s quantised in a way of their own: in their place stand '%s' (%s, %s)%s: %s",
+        &check->arena, "%s quantised in an unknown way: in their place, the file has '%s' (%s, %s)%s: %s",
         own->weights == 1 ? "1 weight is" : sp_arena_printf(&check->arena, "%zu weights are", own->weights), own->tail,
         own->first->dtype_name, share_of_elements(check, own->pack),
         others.count ? sp_arena_printf(&check->arena, " and %s", sp_names_text(&others)) : "",

@@ -16,7 +16,7 @@ void sp_explain_buffers(struct shapeproof_check *check)
         names[count++] = shapeproof_inventory_tensor(check->inventory, i)->name;
     }
     if (count)
-        sp_blame(check, SP_CAUSE_BUFFERS)->message =
-            sp_arena_printf(&check->arena, "stored, not trained: %s", sp_some_names(&check->arena, names, count));
+        sp_blame(check, SP_CAUSE_BUFFERS)->message = sp_arena_printf(
+            &check->arena, "buffers, which are stored but not trained: %s", sp_some_names(&check->arena, names, count));
     free(names);
 }

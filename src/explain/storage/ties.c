@@ -119,7 +119,7 @@ static const char *fate_apart(const struct shapeproof_check *check)
 {
     const bool transformers =
         sp_value_member(sp_config_hyper(check->config)->root, "model_type").type == SHAPEPROOF_VALUE_STRING;
-    return transformers ? "transformers 5 keeps both, 4 does not" : "a loader keeps one of them";
+    return transformers ? "transformers 5 keeps both, transformers 4 does not" : "a loader keeps one of them";
 }
 
 /* "lm_head.weight differs from wte.weight from element 5 on although tied to it (tie_word_embeddings is true by
@@ -131,7 +131,7 @@ static void describe_apart(struct shapeproof_check *check, const struct tie *tie
     const bool one = cause->explains == 1;
     const char *where =
         !one ? "" : sp_arena_printf(&check->arena, " from element %" PRIu64 " on", tie->likeness.element);
-    cause->message = sp_arena_printf(&check->arena, "%s %s from %s%s although tied to it%s: %s", names,
+    cause->message = sp_arena_printf(&check->arena, "%s %s from %s%s although the two are tied%s: %s", names,
                                      one ? "differs" : "differ", partner, where, rule, fate_apart(check));
     hint_apart(check, tie, cause);
 }
@@ -169,7 +169,7 @@ static void describe_ties(struct shapeproof_check *check, const struct tie *tie)
                                          one ? "it is" : "they are", partner, rule);
         cause->hint = tie->manner == COPY
                           ? "--data tells whether the two are equal"
-                          : sp_arena_printf(arena, "whether they are equal cannot be told: %s", tie->likeness.why);
+                          : sp_arena_printf(arena, "it is not known whether they are equal: %s", tie->likeness.why);
     }
 }
 

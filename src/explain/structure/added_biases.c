@@ -55,6 +55,6 @@ void sp_explain_added_biases(struct shapeproof_check *check)
     free(added);
     if (!cause) return;
     cause->severity = SHAPEPROOF_SEVERITY_WARNING;
-    sp_cause_set_message(check, cause, "the quantiser gave every weight a bias, which the model lacks");
-    cause->hint = "some loaders ignore them, others stop at them";
+    sp_cause_set_message(check, cause, "the quantiser gave every weight a bias that the model does not have");
+    cause->hint = "some loaders ignore these biases, others stop with an error";
 }

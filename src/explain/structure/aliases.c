@@ -58,8 +58,8 @@ static void explain_contradictions(struct shapeproof_check *check)
         if (kept == SHAPEPROOF_NONE) continue;
         struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_ALIAS);
         cause.message = sp_arena_printf(
-            &check->arena, "%s is %s by the file's metadata, and tied to %s%s", finding->name, kept_name(check, alias),
-            shapeproof_inventory_tensor(check->inventory, check->match.tensor_of[kept])->name,
+            &check->arena, "%s is %s according to the file's metadata, but tied to %s%s", finding->name,
+            kept_name(check, alias), shapeproof_inventory_tensor(check->inventory, check->match.tensor_of[kept])->name,
             sp_tie_rule(check, sp_tie_condition_between(check, finding->predicted), &cause));
         sp_attribute_finding(check, i, sp_check_add_cause(check, cause));
     }

@@ -119,7 +119,7 @@ void sp_explain_copies(struct shapeproof_check *check)
         cause->hint = strncmp(prefix, "current_model_state.", 20) == 0
                           ? "it is a checkpoint of WeightAveraging: state_dict has the averaged weights, "
                             "current_model_state those that are trained"
-                          : "loaders ignore one of the two: make sure that it is not the one you mean";
+                          : "loaders ignore one of the two copies: make sure that they load the one that you need";
     }
     sp_map_free(&originals.undotted);
     sp_arena_free(&originals.arena);

@@ -60,8 +60,8 @@ static const struct {
                  [FILE_HAS_WHOLES] = {SP_CAUSE_PACKED, "packed in the file"}},
 };
 
-static const char order_hint[] = "shapes tell neither the order of what is joined nor whether heads alternate in it: "
-                                 "convert it with the tools of the framework that wrote it";
+static const char order_hint[] = "shapes determine neither the order of the parts nor whether heads alternate in "
+                                 "the fused tensor: convert it with the tools of the framework that wrote it";
 
 /* "self_attn.qkv_proj = q_proj + k_proj + v_proj, mlp.gate_up_proj = gate_proj + up_proj". */
 static void put_joint_kinds(struct sp_text *text, const struct sp_joints *joints, enum joint_kind kind)
@@ -99,7 +99,7 @@ static void explain_joints(struct shapeproof_check *check, const struct sp_joint
     sp_text_printf(&text, "%s: ", words[kind][holder].says);
     put_joint_kinds(&text, joints, kind);
     const size_t predicted = holder == FILE_HAS_WHOLES ? parts : wholes, stored = parts + wholes - predicted;
-    sp_text_printf(&text, " (%zu tensors as %zu)", predicted, stored);
+    sp_text_printf(&text, " (%zu tensors stored as %zu)", predicted, stored);
     cause->message = sp_text_keep(&text, &check->arena);
 }
 
@@ -210,9 +210,9 @@ static void say_remains(struct remains *remains)
                                          sp_some_names(arena, remains->absent, remains->absent_count),
                                          remains->absent_count == 1 ? "a part" : "parts", wholes);
     else if (remains->whole_count == 1)
-        cause->message = sp_arena_printf(arena, "%s is %s, which is not what its parts make together", wholes,
+        cause->message = sp_arena_printf(arena, "%s is %s, but its parts do not add up to this shape", wholes,
                                          remains->first->found);
-    else cause->message = sp_arena_printf(arena, "%s are not what their parts make together", wholes);
+    else cause->message = sp_arena_printf(arena, "the parts of %s do not add up to the shapes of these", wholes);
 }
 
 /* One cause for the wholes that look like those of joints, and cannot be made of what is there. */

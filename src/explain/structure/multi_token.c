@@ -71,7 +71,8 @@ static void add_dropped(struct shapeproof_check *check, const char *name, const 
 static void add_dropped_tensors(struct shapeproof_check *check, const char *const *names, size_t count,
                                 const struct shapeproof_cause *cause)
 {
-    for (size_t i = 0; i < count; i++) add_dropped(check, names[i], "is promised, and not there", cause);
+    for (size_t i = 0; i < count; i++)
+        add_dropped(check, names[i], "is announced by the configuration, but missing", cause);
 }
 
 /* One finding for each layer that the tensors are in, and one for each tensor that is in no layer. Tensors of a layer
@@ -84,10 +85,10 @@ static void add_dropped_layers(struct shapeproof_check *check, const char *const
         const size_t length = sp_layer_end(names[i], SP_LAYERS);
         if (!length) {
             last = names[i];
-            add_dropped(check, last, "is promised, and not there", cause);
+            add_dropped(check, last, "is announced by the configuration, but missing", cause);
         } else if (strncmp(last, names[i], length) != 0 || last[length]) {
             last = sp_arena_copy(&check->arena, names[i], length);
-            add_dropped(check, last, "is promised, and no tensor of it is there", cause);
+            add_dropped(check, last, "is announced by the configuration, but all its tensors are missing", cause);
         }
     }
 }
@@ -109,9 +110,11 @@ static void explain_dropped_layers(struct shapeproof_check *check)
         struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_MULTI_TOKEN);
         const char *configured = how_many_configured(check, &cause);
         if (!present) cause.severity = SHAPEPROOF_SEVERITY_NOTE;
-        cause.message = present ? sp_arena_printf(&check->arena, "%s, the file has a part of these layers: it lacks %s",
+        cause.message = present ? sp_arena_printf(&check->arena,
+                                                  "%s, but the file has only a part of these layers: "
+                                                  "it lacks %s",
                                                   configured, sp_some_names(&check->arena, absent, count))
-                                : sp_arena_printf(&check->arena, "%s, the file has none of these layers (%s)",
+                                : sp_arena_printf(&check->arena, "%s, but the file has none of these layers (%s)",
                                                   configured, sp_count_of(&check->arena, count, "tensor"));
         struct shapeproof_cause *added = sp_check_add_cause(check, cause);
         if (present) add_dropped_tensors(check, absent, count, added);

@@ -43,7 +43,7 @@ static void explain_flag(struct shapeproof_check *check, const struct sp_tie_pai
     cause.message = sp_arena_printf(&check->arena, "%s, but %s is %s: a loader that reads the latter %s %s", rule,
                                     other, tied ? "false" : "true", tied ? "initialises" : "overwrites",
                                     shapeproof_prediction_tensor(check->prediction, tensor)->name);
-    cause.hint = "let the two say the same";
+    cause.hint = "set both to the same value";
     sp_check_add_cause(check, cause);
 }
 
@@ -178,10 +178,10 @@ static const char *evidence(struct shapeproof_check *check, const struct sp_tie_
     if (alias != SHAPEPROOF_NONE)
         return sp_arena_printf(&check->arena, ": the file's metadata says that it is %s",
                                shapeproof_inventory_tensor(check->inventory, alias)->name);
-    if (other) return sp_arena_printf(&check->arena, ": tied, as %s has it", other);
-    if (*check->naming.add) return ": tied, or the base model was saved without its head";
+    if (other) return sp_arena_printf(&check->arena, ": it is tied, as %s says", other);
+    if (*check->naming.add) return ": it is tied, or the base model was saved without its head";
     const size_t stored = absent == pair->target ? pair->member : kept != SHAPEPROOF_NONE ? kept : pair->target;
-    return sp_arena_printf(&check->arena, ": tied to %s, or lost", stored_name(check, stored));
+    return sp_arena_printf(&check->arena, ": it is tied to %s, or lost", stored_name(check, stored));
 }
 
 /* Blames the hyper-parameter that would tie the pair, if there are fewer errors once it is true, and the absent tensor
@@ -267,7 +267,7 @@ static void explain_stand_in(struct shapeproof_check *check, const struct sp_tie
     if (likeness(check, pair->member, kept).equality == SP_DATA_EQUAL) return;
     struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_TIED_STAND_IN);
     const char *name = shapeproof_prediction_tensor(check->prediction, pair->target)->name;
-    cause.message = sp_arena_printf(&check->arena, "%s is not stored: loaders may take %s or %s for it (%s)", name,
+    cause.message = sp_arena_printf(&check->arena, "%s is not stored: loaders may use %s or %s in its place (%s)", name,
                                     stored_name(check, kept), stored_name(check, pair->member),
                                     sp_tie_said(check, pair->condition, &cause));
     cause.hint = sp_arena_printf(&check->arena, "store %s as well", name);

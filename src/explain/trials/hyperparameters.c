@@ -158,8 +158,7 @@ static uint64_t ranks_of_vocabulary(struct shapeproof_check *check, const struct
 static const char *how_changed(struct shapeproof_check *check, const struct sp_hypothesis *trial, uint64_t ranks)
 {
     if (!ranks) return vocabulary_change(check, trial->change);
-    return sp_arena_printf(&check->arena, " (1/%" PRIu64 ", as one of %" PRIu64 " ranks has that divide it)", ranks,
-                           ranks);
+    return sp_arena_printf(&check->arena, " (1/%" PRIu64 " of it, the part of one of %" PRIu64 " ranks)", ranks, ranks);
 }
 
 /* "; yet it lacks a.bias": what is missing under the change and was not predicted before it; "" for nothing. */
@@ -174,21 +173,22 @@ static const char *side_effect(struct shapeproof_check *check, const struct sp_v
             shapeproof_prediction_find(check->prediction, name) == SHAPEPROOF_NONE)
             names[count++] = name;
     }
-    const char *effect =
-        !count ? "" : sp_arena_printf(&check->arena, "; yet it lacks %s", sp_some_names(&check->arena, names, count));
+    const char *effect = !count ? ""
+                                : sp_arena_printf(&check->arena, "; but with this value, it lacks %s",
+                                                  sp_some_names(&check->arena, names, count));
     free(names);
     return effect;
 }
 
-/* "; or num_attention_heads is not 32 but 16", for changes that explain the same. */
+/* "; or num_attention_heads should be 16 instead of 32", for changes that explain the same. */
 static const char *say_rivals(struct shapeproof_check *check, const struct sp_hypothesis *trial)
 {
     const char *says = "";
     for (size_t i = 0; i < trial->rival_count; i++) {
         const struct sp_change *change = trial->rivals[i];
-        says = sp_arena_printf(&check->arena, "%s; or %s is not %s but %s", says, sp_key_said(check, change->key),
-                               sp_value_words(&check->arena, change->configured),
-                               sp_value_words(&check->arena, change->value));
+        says = sp_arena_printf(&check->arena, "%s; or %s should be %s instead of %s", says,
+                               sp_key_said(check, change->key), sp_value_words(&check->arena, change->value),
+                               sp_value_words(&check->arena, change->configured));
     }
     return says;
 }
@@ -265,11 +265,13 @@ static const char *say_found(struct shapeproof_check *check, const struct sp_hyp
 {
     const struct shapeproof_value value = trial->change->value;
     const char *words = sp_value_words(&check->arena, value), *says = "has %s";
-    if (value.type == SHAPEPROOF_VALUE_STRING && strcmp(value.string, SP_OTHER_TEXT) == 0) return "agrees with others";
+    if (value.type == SHAPEPROOF_VALUE_STRING && strcmp(value.string, SP_OTHER_TEXT) == 0)
+        return "agrees with "
+               "other values";
     if (value.type == SHAPEPROOF_VALUE_STRING) {
-        if (agrees_with(check, trial, "another")) says = "agrees with %s and others";
+        if (agrees_with(check, trial, "another")) says = "agrees with %s and with other values";
         else if (agrees_with(check, trial, sp_arena_printf(&check->arena, "%s-another", value.string)))
-            says = "has one that begins with %s";
+            says = "has a value that begins with %s";
     }
     const char *place = strstr(says, "%s");
     return sp_arena_printf(&check->arena, "%.*s%s%s", (int)(place - says), says, words, place + 2);
@@ -329,8 +331,8 @@ static void trial_say(struct shapeproof_check *check, struct shapeproof_cause *c
         cause->hint = sp_arena_printf(&check->arena, "give %s another value that the model knows", change->key);
     if (ranks && !change->also)
         cause->hint = sp_arena_printf(&check->arena,
-                                      "gather the %" PRIu64 " ranks into one file; if %" PRId64
-                                      " tokens are meant, the configuration must say so",
+                                      "gather the %" PRIu64 " ranks into one file; if the model has %" PRId64 " "
+                                      "tokens, write this number into the configuration",
                                       ranks, change->value.integer);
     if (!cause->hint) cause->patch = patch_of_change(&check->arena, change);
 }

@@ -173,13 +173,13 @@ static const char *why_not(struct sp_hypothesis *trial, const struct sp_bundles 
     const struct sp_match *after = &trial->variant.match;
     const size_t lacking = trial->variant.errors < errors ? count_lacking(before, after) : 0;
     trial->errors = trial->variant.errors + lacking;
-    if (trial->errors >= errors) return "as many tensors are wrong with it";
-    if (contradicts(before, after)) return "tensors that were right are wrong with it";
+    if (trial->errors >= errors) return "it leaves as many tensors wrong";
+    if (contradicts(before, after)) return "it makes tensors wrong that were right";
     find_vanishing(bundles, trial);
     trial->brought = count_brought(before, after) + lacking;
     trial->reshapes = are_all_reshaped(trial, before);
-    if (!is_worth_it(trial)) return "it takes away little, or brings other missing tensors";
-    return sp_trial_agrees(trial) ? NULL : "its loops are not as long as those of the file";
+    if (!is_worth_it(trial)) return "it removes too few findings, or predicts new tensors that are missing";
+    return sp_trial_agrees(trial) ? NULL : "its loops do not have as many iterations as the file has layers";
 }
 
 static void trace_trial(const struct sp_hypothesis *trial, const char *why)

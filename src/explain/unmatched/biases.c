@@ -119,8 +119,8 @@ static void say_broken(struct shapeproof_check *check, const struct biases *bias
         *shapeproof_prediction_hyperparameter(check->prediction, broken->key);
     cause->hyperparameter = hyper.name;
     cause->configured = hyper.value;
-    cause->message = sp_arena_printf(&check->arena, "%s, yet the file %s biases of these: %s (%s)",
-                                     sp_said(check, hyper), does, names, count);
+    cause->message = sp_arena_printf(&check->arena, "%s, but the file %s biases: %s (%s)", sp_said(check, hyper), does,
+                                     names, count);
 }
 
 struct ruled {

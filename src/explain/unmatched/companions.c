@@ -93,11 +93,12 @@ void sp_explain_companions(struct shapeproof_check *check)
         for (size_t i = 0; i < count; i++) {
             const char *name = siblings.items[i].name;
             sp_check_add_lacking(check, name, shapeproof_prediction_find(check->prediction, name),
-                                 SHAPEPROOF_SEVERITY_ERROR, "is missing, and siblings have it");
+                                 SHAPEPROOF_SEVERITY_ERROR, "is missing, but sibling modules have it");
             sp_attribute_finding(check, check->finding_count - 1, cause);
         }
-        sp_cause_set_message(check, cause, "missing, although siblings have it");
-        cause->hint = "loaders read what is in memory for them: convert the model anew, so that all have it or none";
+        sp_cause_set_message(check, cause, "missing, although sibling modules have it");
+        cause->hint = "loaders leave these tensors uninitialised: convert the model again, so that all modules have "
+                      "them or none";
     }
     sp_siblings_free(&siblings);
 }

@@ -45,7 +45,7 @@ void sp_explain_unrelated(struct shapeproof_check *check)
         is_unrelated(check) ? sp_gather(check, SP_CAUSE_UNRELATED, is_any_open, NULL) : NULL;
     if (!cause) return;
     cause->message = shapeproof_inventory_count(check->inventory)
-                         ? sp_arena_printf(&check->arena, "no tensor of the file is one that the table %s predicts",
+                         ? sp_arena_printf(&check->arena, "no tensor of the file is predicted by the table %s",
                                            shapeproof_prediction_table(check->prediction))
                          : "the file holds no tensors";
 }
@@ -125,7 +125,7 @@ static void explain_level(struct shapeproof_check *check, int level)
     const uint64_t ranks = cause && experts ? expert_ranks(&gone) : 0;
     if (ranks)
         cause->hint = sp_arena_printf(&check->arena,
-                                      "the others are what one of %" PRIu64 " ranks of expert parallelism has: gather "
+                                      "the file has the experts of one of %" PRIu64 " expert-parallel ranks: gather "
                                       "the ranks into one checkpoint",
                                       ranks);
     sp_missing_layers_free(&gone);
@@ -253,7 +253,8 @@ static void explain_modules(struct shapeproof_check *check)
         cause->message = sp_arena_printf(&check->arena, "%s %s missing altogether (%s)",
                                          sp_some_names(&check->arena, gone.names, gone.count),
                                          gone.count > 1 ? "are" : "is", sp_tensors_of(check, cause));
-        cause->hint = "take a file that has all of it, or fill it from its own file: else it is newly initialised";
+        cause->hint = "take a file that has all of it, or load it from a file of its own; otherwise it is newly "
+                      "initialised";
     }
     free(gone.names);
     sp_map_free(&modules.map);

@@ -48,7 +48,7 @@ static bool parse_template(struct sp_parser *parser, size_t offset, struct sp_te
     while (!ends_name(*sp_parse_text(parser, offset), quoted)) {
         if (*sp_parse_text(parser, offset) == '}')
             return sp_parse_fail(parser, (struct sp_span){parser->lexer.source, (uint32_t)offset, 1},
-                                 "no '{' opens a hole before this");
+                                 "there is no '{' before this '}'");
         if (*sp_parse_text(parser, offset) != '{') {
             offset++;
             continue;

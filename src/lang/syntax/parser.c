@@ -336,9 +336,11 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
     if (kind == SP_LINE_UNIT) start_unit(parser, out, offset);
     else if (!unit) sp_parse_fail(parser, line, "expected 'table NAME' or 'part NAME(...)' first");
     else if (unit->about && (kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES || kind == SP_LINE_REQUIRE))
-        sp_parse_fail(parser, parser->lexer.token.span, "among claims nothing can be said of the table itself");
+        sp_parse_fail(parser, parser->lexer.token.span, "a file of claims cannot say this about the table");
     else if ((kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES) && !unit->is_table)
-        sp_parse_fail(parser, parser->lexer.token.span, "a part serves no configuration: only a table can say this");
+        sp_parse_fail(parser, parser->lexer.token.span,
+                      "only a table can say this, since no configuration selects "
+                      "a part");
     else if (kind == SP_LINE_MODEL_TYPE) parse_texts(parser, &unit->model_types, &unit->model_type_count);
     else if (kind == SP_LINE_ARCHITECTURES) parse_texts(parser, &unit->architectures, &unit->architecture_count);
     else if (kind == SP_LINE_REQUIRE) parse_requirement(parser, unit);
@@ -347,7 +349,7 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
     else if (kind == SP_LINE_CLAIM) sp_parse_claim(parser, unit);
     else if (unit->about && kind != SP_LINE_DEFINITION)
         sp_parse_fail(parser, line,
-                      "among claims only 'claim', 'erratum', 'approx', 'example' and NAME = value can stand");
+                      "a file of claims has only 'claim', 'erratum', 'approx', 'example' and NAME = value");
     else if (kind == SP_LINE_HEADING) parse_heading(parser, unit, offset);
     else if (kind == SP_LINE_DEFINITION) parse_definition(parser, unit, offset);
     else parse_row(parser, unit, offset);

@@ -514,7 +514,7 @@ static bool symbolic_sum(struct sp_symbolic *symbolic, const struct sp_sym_env *
 static bool symbolic_stored(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                             struct sp_sym *out)
 {
-    if (!env->stored) return sp_sym_fail(symbolic, expr->span, "what is stored is told by a checkpoint: give one");
+    if (!env->stored) return sp_sym_fail(symbolic, expr->span, "stored(...) needs a checkpoint: give one");
     const struct sp_poly *poly = env->stored(env->context, expr->name);
     if (!poly) return no_such_group(symbolic, expr);
     *out = sp_sym_of_poly(poly);

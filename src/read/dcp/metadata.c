@@ -357,7 +357,7 @@ static void note_shape(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, const s
         return;
     }
     sp_error_reset(dcp->error);
-    sp_inventory_warn(dcp->inventory, "tensor %s: its shape is told in two ways that do not agree",
+    sp_inventory_warn(dcp->inventory, "tensor %s: its shape is given twice, and the two do not agree",
                       sp_quote(tensor->name).text);
 }
 

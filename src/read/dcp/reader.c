@@ -209,7 +209,7 @@ static void warn_absent_ranks(struct sp_dcp *dcp, const char *const *names, size
         if (rank > highest) highest = rank;
     }
     if (ranks < highest)
-        sp_inventory_warn(dcp->inventory, "shards of %" PRIu32 " of the ranks 1 to %" PRIu32 " are not there",
+        sp_inventory_warn(dcp->inventory, "shards of %" PRIu32 " of the ranks 1 to %" PRIu32 " are missing",
                           highest - ranks, highest);
 }
 

@@ -226,6 +226,6 @@ void sp_dcp_check_files(struct sp_dcp *dcp)
     note_lack(dcp, lacking, &absent, &cut, unplaced.count || cramped.count);
     warn_of_files(dcp->inventory, "files of its data are not there", &absent);
     warn_of_files(dcp->inventory, "files of its data are shorter than it says", &cut);
-    warn_of_files(dcp->inventory, "tensors with a chunk that no file is named for", &unplaced);
+    warn_of_files(dcp->inventory, "tensors with a chunk for which the metadata name no file", &unplaced);
     warn_of_files(dcp->inventory, "tensors with a chunk in fewer bytes than it needs", &cramped);
 }

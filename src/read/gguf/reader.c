@@ -434,7 +434,9 @@ static bool set_type(struct shapeproof_tensor *tensor, uint32_t number, struct s
         return sp_malformed(error, "tensor %s: the shape overflows 64 bits", sp_quote(tensor->name).text);
     if (!type) {
         tensor->dtype_name = sp_arena_printf(&inventory->arena, "type %u", (unsigned)number);
-        sp_inventory_warn(inventory, "tensor %s is of type %u of ggml, which is not known here: its bytes are not told",
+        sp_inventory_warn(inventory,
+                          "tensor %s is of type %u of ggml, which this version does not know: its size "
+                          "in bytes is unknown",
                           sp_quote(tensor->name).text, (unsigned)number);
         return true;
     }
@@ -625,12 +627,12 @@ static bool open_stream(struct sp_gguf_stream *stream, struct shapeproof_error *
 {
     unsigned char head[MAGIC_BYTES + VERSION_BYTES];
     if (stream->file->size < sizeof head)
-        return sp_malformed(error, "%" PRIu64 " bytes of a GGUF file, fewer than its magic number and version have",
+        return sp_malformed(error, "%" PRIu64 " bytes, fewer than the magic number and version of a GGUF file",
                             stream->file->size);
     if (!sp_file_read(stream->file, 0, head, sizeof head, error)) return false;
     if (memcmp(head, "GGUF", MAGIC_BYTES) != 0)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_UNRECOGNISED,
-                       "does not begin with 'GGUF', as its name has it");
+                       "does not begin with 'GGUF', although its name says that it is a GGUF file");
     const unsigned version = version_of(head, &stream->big_endian);
     if (!version) return refuse_version(head, error);
     stream->word = version == 1 ? 4 : 8;
@@ -654,7 +656,9 @@ static void compare_gguf_pieces(const struct sp_file *file, const struct sp_gguf
         sp_inventory_warn(inventory, "this is piece %" PRIu64 " of %" PRIu64 " of a split model", facts->piece + 1,
                           facts->pieces);
     else if (facts->tensors && inventory->file_count == facts->pieces && inventory->count != facts->tensors)
-        sp_inventory_warn(inventory, "split.tensors.count is %" PRIu64 ", the %" PRIu64 " pieces have %zu tensors",
+        sp_inventory_warn(inventory,
+                          "split.tensors.count is %" PRIu64 ", but the %" PRIu64 " pieces have %zu "
+                          "tensors",
                           facts->tensors, facts->pieces, inventory->count);
 }
 

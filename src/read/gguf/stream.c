@@ -8,8 +8,8 @@ static bool end_stream(struct sp_gguf_stream *stream, uint64_t bytes)
 {
     if (bytes > sp_gguf_left(stream))
         sp_malformed(stream->error,
-                     "ends inside the header: at byte %" PRIu64 " are %" PRIu64 " of %" PRIu64
-                     " bytes (truncated download?)",
+                     "ends inside the header: at byte %" PRIu64 ", only %" PRIu64 " of %" PRIu64 " bytes are left "
+                     "(truncated download?)",
                      stream->offset, sp_gguf_left(stream), bytes);
     else
         sp_fail(stream->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "the header is over the limit of %d bytes",

@@ -268,7 +268,7 @@ static bool decode_wire(struct decoder *d)
     while (!d->complete && sp_cursor_left(&d->in))
         if (!take_record(d))
             return sp_fail(d->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
-                           "the HDF5 library went astray on this file: corrupt or malicious");
+                           "the HDF5 library failed on this file: it is corrupt or malicious");
     if (!d->complete)
         return sp_fail(d->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
                        "the HDF5 library ended early on this file");

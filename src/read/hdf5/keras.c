@@ -69,7 +69,8 @@ static const struct sp_format *format_of(const struct sp_h5_contents *contents)
     if (any_tensor(contents, is_variable) || contents->variables) return &keras_weights_format;
     if (!any_tensor(contents, is_in_group) || any_tensor(contents, is_no_weight)) return &hdf5_format;
     sp_inventory_warn(contents->inventory,
-                      "no attributes of Keras: called keras-hdf5 for its layout alone, floats in groups");
+                      "no attributes of Keras: the format is called keras-hdf5 only because there are floats in "
+                      "groups");
     return &keras_hdf5_format;
 }
 

@@ -91,7 +91,7 @@ static bool find_reason(struct walk *walk, const char *path, struct reason *reas
     if (!reason->text[0]) snprintf(reason->text, sizeof reason->text, "no reason given");
     if (walk->source->exhausted)
         return fail_walk(walk, SHAPEPROOF_KIND_LIMIT,
-                         "HDF5 read more than 8 times the file: its structures run in circles");
+                         "HDF5 read more than 8 times the size of the file: its structures contain cycles");
     if (!reason->no_memory) return true;
     return path ? fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "'/%.200s': HDF5: %s", path, reason->text)
                 : fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "HDF5: %s", reason->text);

@@ -290,10 +290,14 @@ static void note_state(struct join *join)
 
 static void warn_of_pieces(struct join *join)
 {
-    warn_of_listed(join->inventory, "no rule says how the ranks have divided tensors, which are listed side by side",
+    warn_of_listed(join->inventory,
+                   "tensors that the ranks divided by no known rule, and whose parts are listed "
+                   "one after the other",
                    &join->unknown);
-    warn_of_listed(join->inventory, "pieces that do not fit together, listed side by side", &join->uneven);
-    warn_of_listed(join->inventory, "tensors of layers whose numbers in the whole cannot be told, listed for each rank",
+    warn_of_listed(join->inventory, "pieces that do not fit together, listed one after the other", &join->uneven);
+    warn_of_listed(join->inventory,
+                   "tensors of layers whose numbers in the whole model are not known, listed for "
+                   "each rank",
                    &join->odd);
     note_state(join);
 }

@@ -35,10 +35,10 @@ static void tell_experts(struct sp_ranks *ranks)
 static bool refuse_absent(const char *what, uint32_t rank, uint64_t of, struct shapeproof_error *error)
 {
     sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
-            "%s rank %" PRIu32 " of %" PRIu64 " is not there: the parts of the others "
-            "are not the whole",
+            "the file of %s rank %" PRIu32 " (of %" PRIu64 " ranks) is missing: without it, the checkpoint is "
+            "incomplete",
             what, rank, of);
-    sp_hint(error, "fetch its file, or name the file of one rank to read that alone");
+    sp_hint(error, "fetch it, or name the file of one rank to read that file alone");
     return false;
 }
 

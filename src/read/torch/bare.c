@@ -51,7 +51,9 @@ static bool note_absent_storage(struct sp_torch *torch, struct sp_torch_storage 
 {
     (void)error;
     if (!torch->absent++)
-        sp_inventory_warn(torch->inventory, "the pickle alone: it names storages, such as '%s', that lie elsewhere",
+        sp_inventory_warn(torch->inventory,
+                          "only the pickle of a checkpoint: the storages that it names, such as "
+                          "'%s', are in other files",
                           storage->key);
     storage->meta = true;
     return true;

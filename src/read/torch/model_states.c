@@ -184,8 +184,8 @@ static bool restore_shapes(struct sp_torch *torch, const struct sp_pickle_value 
     if (restore) inventory->divided += empty;
     else if (empty)
         sp_inventory_warn(inventory,
-                          "empty tensors with a shape in 'param_shapes' (%zu), as stage 3 of ZeRO leaves them: nothing "
-                          "else says that DeepSpeed wrote the file, and they are listed as they are",
+                          "empty tensors with a shape in 'param_shapes' (%zu), as stage 3 of ZeRO leaves them: "
+                          "nothing else shows that DeepSpeed wrote the file, so they are listed as empty",
                           empty);
     return true;
 }

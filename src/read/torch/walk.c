@@ -335,7 +335,7 @@ static const char *unique_name(struct walk *w)
     const char *name = sp_arena_copy(arena, w->name.data, w->name.length);
     if (sp_map_get(&w->names, name) == SIZE_MAX) return name;
     if (!w->renamed++)
-        sp_inventory_warn(w->torch->inventory, "two ways lead to the name '%s': the later ones got a number", name);
+        sp_inventory_warn(w->torch->inventory, "several tensors have the name '%s': the later ones got a number", name);
     for (size_t number = w->renamed + 1;; number++) {
         const char *numbered = sp_arena_printf(arena, "%s (%zu)", name, number);
         if (sp_map_get(&w->names, numbered) == SIZE_MAX) return numbered;
@@ -657,7 +657,7 @@ static bool step_into(struct walk *w, struct sp_pickle_value *child)
     const struct sp_pickle_value *skip = frame->parts[frame->part].skip;
     w->steps += 1 + (skip ? skip->length : 0);
     if (w->steps > MAX_STEPS)
-        return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d ways through the objects",
+        return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d paths through the objects",
                        MAX_STEPS);
     if (!child || !is_container(child)) return true;
     if (frame->key && is_skipped(skip, frame->key)) {
@@ -700,7 +700,8 @@ static void warn_of_the_rest(struct walk *w)
 {
     struct shapeproof_inventory *inventory = w->torch->inventory;
     if (w->pruned)
-        sp_inventory_warn(inventory, "more than %d ways lead to one container: not all of them are listed", MAX_VISITS);
+        sp_inventory_warn(inventory, "more than %d paths lead to one container: not all of them are listed",
+                          MAX_VISITS);
     if (w->too_deep) sp_inventory_warn(inventory, "attributes nested deeper than %d are not looked at", MAX_DEPTH);
     if (w->transient.count)
         sp_inventory_warn(inventory, "buffers that are not persistent are in no state dict, and not listed: %s",
