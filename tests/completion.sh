@@ -58,6 +58,11 @@ for shell in bash zsh fish; do
     expect $shell 'shapeproof inspect --sort=' file name size
     expect $shell 'shapeproof inspect -s ' file name size
     refuse $shell 'shapeproof inspect -s ' README.md
+    expect $shell 'shapeproof inspect --format ht' html
+    refuse $shell 'shapeproof inspect --format R' README.md
+    case $shell in fish) whole=--format=html=README.md ;; *) whole=README.md ;; esac
+    expect $shell 'shapeproof inspect --format html=READ' "${whole#--format=}"
+    expect $shell 'shapeproof inspect --format=html=READ' $whole
     expect $shell 'shapeproof README.md --tot' --totals
     expect $shell 'shapeproof inspect READ' README.md
     expect $shell 'shapeproof predict gpt2-' gpt2-xl

@@ -36,6 +36,15 @@ _shapeproof_names() {
     done
 }
 
+# The formats that are given, or the FILE behind html=.
+_shapeproof_formats() {
+    if compset -P '*='; then
+        _files
+    else
+        _wanted formats expl format compadd -- "$@"
+    fi
+}
+
 _shapeproof() {
     local expl
     if (( CURRENT == 2 )); then
@@ -83,9 +92,10 @@ _shapeproof() {
             '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
-            '*--format=[the format of the output]:format:(text json jsonl markdown csv html sarif junit)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl markdown csv html sarif junit' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -102,9 +112,10 @@ _shapeproof() {
             '--python[write the formulas for all values of the flags as a Python function with a self-test]' \
             '--markdown[the same as --format markdown]' \
             '--expanded[expand the formulas instead of collecting and factoring their terms]' \
-            '*--format=[the format of the output]:format:(text json markdown)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json markdown' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -120,9 +131,10 @@ _shapeproof() {
             '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \
             '--exact[with --by, print all digits of each number]' \
             '--offline[do not use the network]' \
-            '*--format=[the format of the output]:format:(text json jsonl csv markdown html)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl csv markdown html' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -140,9 +152,10 @@ _shapeproof() {
             '--csv[the same as --format csv]' \
             '*--plot=[with --for\: draw the values as curves]:FILE.svg:_files' \
             '--offline[do not use the network]' \
-            '*--format=[the format of the output]:format:(text json csv)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json csv' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -158,13 +171,14 @@ _shapeproof() {
     infer)
         _arguments -s -S \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '(-E --emit-config)'{-E,--emit-config}'[instead of the report, write a config.json that check can use]' \
+            '(-E --emit-config)'{-E,--emit-config}'[write a config.json that check can use to stdout, instead of the report]' \
             '(-a --all)'{-a,--all}'[write one line for each tensor that is not explained]' \
             '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
-            '*--format=[the format of the output]:format:(text json)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -189,9 +203,10 @@ _shapeproof() {
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--strict[exit with 1 if there is a warning about a FILE, for example that unpickling it would call a function]' \
             '--offline[do not use the network]' \
-            '*--format=[the format of the output]:format:(text json jsonl csv markdown html)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl csv markdown html' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -207,7 +222,7 @@ _shapeproof() {
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
-            '*--format=[the format of the output]:format:(text json)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -217,9 +232,10 @@ _shapeproof() {
         _arguments -s -S \
             '(-c --config)'{-c,--config}'[write the hyper-parameters of MODEL as a config.json]' \
             '--names[print the names alone, one a line]' \
-            '*--format=[the format of the output]:format:(text json csv)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json csv' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -236,9 +252,10 @@ _shapeproof() {
             '(-f --formulas)'{-f,--formulas}'[print the formula of each sub-total beside it]' \
             '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
             '*--dtype=[the dtype of the tensors for which the table gives none]:dtype:(f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8)' \
-            '*--format=[the format of the output]:format:(text json)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -265,9 +282,10 @@ _shapeproof() {
             '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
-            '*--format=[the format of the output]:format:(text json jsonl html)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl html' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -286,9 +304,10 @@ _shapeproof() {
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--format=[the format of the output]:format:(text json)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
@@ -300,9 +319,10 @@ _shapeproof() {
             '--parts[list the parts that a table of your own can use]' \
             '--names[print the names alone, one a line]' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--format=[the format of the output]:format:(text json csv)' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json csv' \
             '--json[the same as --format json]' \
-            '*'{-o+,--output=}'[write the output to FILE]:FILE:_files' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
             '(-h --help)'{-h,--help}'[explain the command]' \

@@ -132,7 +132,7 @@ struct shapeproof_checked {
     const struct shapeproof_error *error;         /* NULL when there is a check */
 };
 
-/* Documents about one checkpoint or many. `options->format` is one of three:
+/* Documents about one checkpoint or many. `options->format` is one of four:
  *
  * SARIF 2.1.0 (OASIS). A result is a finding; a cause; a loader that does not load the checkpoint whole; a claim that
  * does not hold; a warning; or the reason for which a checkpoint could not be checked. The level is the severity, but
@@ -143,6 +143,9 @@ struct shapeproof_checked {
  *
  * HTML. A page with a table of all checkpoints, and the report of each. Parts about checkpoints that were not checked
  * are those of SHAPEPROOF_REPORT_HTML_PART. The page has less than 2 MB: it says what it leaves out.
+ *
+ * Markdown. The reports of the checks, or the reason for which a checkpoint could not be checked, with an empty line
+ * between two.
  *
  * shapeproof_report_checked makes the part of one checkpoint, which may be "". Parts can be made by different
  * processes. shapeproof_report_document makes the document of the parts, in their order. */

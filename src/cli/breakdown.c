@@ -64,9 +64,10 @@ static enum shapeproof_breakdown_order order_of(const char *sort)
     return strcmp(sort, "file") == 0 ? SHAPEPROOF_BREAKDOWN_AS_FILE : SHAPEPROOF_BREAKDOWN_BY_SIZE;
 }
 
-struct shapeproof_breakdown_options cli_breakdown_options(const struct cli_args *args, const enum shapeproof_by keys[2])
+struct shapeproof_breakdown_options cli_breakdown_options(const struct cli_args *args, const struct cli_output *to,
+                                                          const enum shapeproof_by keys[2])
 {
-    const uint64_t rows = cli_number(args, "rows", cli_format(args) == SHAPEPROOF_REPORT_TEXT ? ROWS_ON_TERMINAL : 0);
+    const uint64_t rows = cli_number(args, "rows", to->format == SHAPEPROOF_REPORT_TEXT ? ROWS_ON_TERMINAL : 0);
     const uint64_t depth = cli_has_option(args, "depth") ? cli_number(args, "depth", 0) : 0;
     return (struct shapeproof_breakdown_options){
         .by = {keys[0], keys[1]},
@@ -93,17 +94,17 @@ static bool is_utf8(void)
     return false;
 }
 
-int cli_put_breakdown(const struct cli_args *args, struct shapeproof_breakdown *breakdown, bool no_heading,
-                      const struct shapeproof_error *error)
+int cli_put_breakdown(const struct cli_args *args, struct cli_output *to, struct shapeproof_breakdown *breakdown,
+                      bool no_heading, const struct shapeproof_error *error)
 {
     const struct shapeproof_report_breakdown_options how = {
-        .report = cli_report_options(args),
+        .report = cli_report_options(args, to),
         .exact = cli_flag(args, "exact"),
         .unicode = is_utf8(),
         .no_heading = no_heading,
     };
     if (!breakdown) return cli_error(error);
-    cli_put_report(shapeproof_report_breakdown(breakdown, &how, NULL));
+    cli_put_report(to, shapeproof_report_breakdown(breakdown, &how, NULL));
     shapeproof_breakdown_free(breakdown);
     return CLI_OK;
 }

@@ -17,10 +17,10 @@
  * and it succeeds. */
 bool cli_keys(const struct cli_args *args, enum shapeproof_by keys[2]);
 /* --by, --rows, --depth and --sort, as far as the command has them. */
-struct shapeproof_breakdown_options cli_breakdown_options(const struct cli_args *args,
+struct shapeproof_breakdown_options cli_breakdown_options(const struct cli_args *args, const struct cli_output *to,
                                                           const enum shapeproof_by keys[2]);
 /* Writes the report and frees the breakdown; exit status. NULL: prints the error. `no_heading`: CSV without titles. */
-int cli_put_breakdown(const struct cli_args *args, struct shapeproof_breakdown *breakdown, bool no_heading,
-                      const struct shapeproof_error *error);
+int cli_put_breakdown(const struct cli_args *args, struct cli_output *to, struct shapeproof_breakdown *breakdown,
+                      bool no_heading, const struct shapeproof_error *error);
 
 #endif

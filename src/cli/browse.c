@@ -58,21 +58,19 @@ static const char *reason_of(const char *message, const char *path)
 static int browse_inventory(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
     struct cli_subject subject = {.tables = NULL};
-    struct cli_capture capture = {.report = NULL};
     struct sp_browser browser;
     const bool is_asked = is_check_asked(args);
     int status = CLI_OK;
-    if (!is_asked) cli_capture_into(&capture);
+    cli_capture(!is_asked);
     struct shapeproof_check *check = make_check(args, &subject, path, inventory, &status);
-    cli_capture_into(NULL);
+    cli_capture(false);
     if (check || !is_asked) {
-        sp_browser_open(&browser, inventory, check, check ? NULL : reason_of(capture.error.message, path));
+        sp_browser_open(&browser, inventory, check, check ? NULL : reason_of(cli_first_error()->message, path));
         status = cli_run_browser(&browser, cli_wants_color(STDOUT_FILENO, cli_value(args, "color", "auto")));
         sp_browser_close(&browser);
     }
     shapeproof_check_free(check);
     cli_subject_close(&subject);
-    shapeproof_free(capture.report);
     return status;
 }
 

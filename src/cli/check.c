@@ -40,6 +40,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json|jsonl|markdown|csv|html|sarif|junit")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_TODAY},
@@ -55,6 +56,8 @@ static const struct cli_example examples[] = {
     {"shapeproof check --list paths.txt --format junit -o results.xml", "the same as a test report for a CI system"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {"shapeproof check checkpoint/ --format html -o report.html", "a page to look at or to send"},
+    {"shapeproof check checkpoint/ --format sarif=out.sarif --format html=report.html",
+     "text on stdout, and two files from the same run"},
     {NULL, NULL},
 };
 
@@ -138,10 +141,10 @@ static struct shapeproof_verification *hold_claims(const struct cli_args *args, 
     for (size_t position = 0; (files[what.file_count] = cli_next_value(args, "claims", &position)) != NULL;)
         what.file_count++;
     what.files = files;
-    struct shapeproof_verification *verification = what.file_count
-                                                       ? shapeproof_verify(check, subject->tables, &what, &error)
-                                                   : cli_makes_page(args) ? cli_count_groups(subject->tables, check)
-                                                                          : NULL;
+    struct shapeproof_verification *verification =
+        what.file_count                            ? shapeproof_verify(check, subject->tables, &what, &error)
+        : cli_writes(args, SHAPEPROOF_REPORT_HTML) ? cli_count_groups(subject->tables, check)
+                                                   : NULL;
     if (what.file_count && !verification) *status = cli_error(&error);
     free(files);
     return verification;
@@ -171,11 +174,12 @@ static int report_check(const struct cli_args *args, const struct cli_subject *s
     struct shapeproof_loadings *loadings = shapeproof_loadings_new(check, cli_value(args, "for", NULL), &error);
     if (loadings) {
         status = status_with_claims(cli_judge_check(args, check, loadings), verification);
-        cli_put_checked(args, &(struct shapeproof_checked){.path = args->operands[0],
-                                                           .status = status,
-                                                           .check = check,
-                                                           .loadings = loadings,
-                                                           .claims = verification});
+        const struct shapeproof_checked checked = {.path = args->operands[0],
+                                                   .status = status,
+                                                   .check = check,
+                                                   .loadings = loadings,
+                                                   .claims = cli_value(args, "claims", NULL) ? verification : NULL};
+        cli_put_checked(args, &checked, verification);
     } else status = cli_error(&error);
     shapeproof_loadings_free(loadings);
     shapeproof_verification_free(verification);
@@ -362,7 +366,8 @@ const struct cli_command cli_check = {
         "\n"
         "--format sarif and --format junit write a document for CI systems. SARIF 2.1.0 has a result for each cause "
         "and finding; JUnit XML has a test case for each checkpoint. The document also has the checkpoints that "
-        "cannot be checked. With --list, one document about all checkpoints is written at the end.",
+        "cannot be checked. With --list, one document about all checkpoints is written at the end; with --format "
+        "markdown, it consists of the reports of all checkpoints.",
     .least = 0,
     .most = 1,
     .checkpoints = true,

@@ -109,7 +109,7 @@ int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *))
     status = run(args);
     for (size_t i = 0; i < args->remote_count; i++)
         if (!shapeproof_remote_confirm(args->remotes[i], &error)) {
-            cli_discard_output();
+            cli_discard_outputs();
             return cli_error(&error);
         }
     return status;

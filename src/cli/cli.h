@@ -29,18 +29,25 @@ struct cli_option {
      * case) is one of these words, anything else is any text. NULL for an option without a value. Shells complete
      * "FILE" and "PATH" as paths, "TABLE" and "MODEL" as their names, also in "TABLE|FILE". */
     const char *argument;
-    bool hidden; /* for the build, not for people: in no help */
+    bool takes_file; /* "=FILE" may follow the word, as in --format html=report.html */
+    bool hidden;     /* for the build, not for people: in no help */
     const char *help;
 };
 
 /* Rows that several commands have. */
 #define CLI_OPTION_FORMAT(words)                                                                                       \
-    .name = "format", .argument = words, .help = "the format of the output; text is the default"
+    .name = "format", .argument = words, .takes_file = true,                                                           \
+    .help =                                                                                                            \
+        "the format of the output; text is the default. With =FILE, write the report also to FILE in this format, "    \
+        "in the same run; may be repeated"
+#define CLI_OPTION_QUIET                                                                                               \
+    .name = "quiet", .letter = 'q',                                                                                    \
+    .help = "write nothing to stdout: the exit status has the answer, and each FILE of --format its report"
 #define CLI_OPTION_OUTPUT                                                                                              \
     .name = "output", .letter = 'o', .argument = "FILE",                                                               \
     .help =                                                                                                            \
-        "write the output to FILE; an existing FILE is replaced only when the output is complete, and stays as it "    \
-        "was if there is no output"
+        "write the output to FILE instead of stdout; an existing FILE is replaced only when the output is complete, "  \
+        "and stays as it was if the command fails without a report"
 #define CLI_OPTION_JSON .name = "json", .help = "the same as --format json"
 #define CLI_OPTION_COLOR                                                                                               \
     .name = "color", .argument = "auto|always|never",                                                                  \
@@ -59,7 +66,7 @@ struct cli_example {
 enum { CLI_MANY = 1 << 30 };
 
 struct cli_args;
-struct cli_capture;
+struct cli_output;
 
 struct cli_command {
     const char *name;
@@ -126,9 +133,11 @@ const char *cli_value(const struct cli_args *args, const char *name, const char 
 /* The first operand, or NULL. */
 const char *cli_operand(const struct cli_args *args);
 uint64_t cli_number(const struct cli_args *args, const char *name, uint64_t fallback);
-/* The name of the format that --format or one of its aliases (--json, --csv, --markdown) asks for; "text" is the
- * default. */
+/* The name of the format of stdout, which --format or one of its aliases (--json, --csv, --markdown) asks for; "text"
+ * is the default. */
 const char *cli_format_name(const struct cli_args *args);
+/* Each "html=report.html" of --format: start with *position = 0, NULL after the last. The FILE is behind the "=". */
+const char *cli_next_format_file(const struct cli_args *args, size_t *position);
 /* Every value of an option that may be repeated: start with *position = 0, NULL after the last. */
 const char *cli_next_value(const struct cli_args *args, const char *name, size_t *position);
 
@@ -156,23 +165,19 @@ void cli_free_remotes(struct cli_args *args);
 /* ---- document.c: SARIF, JUnit, and HTML of several checkpoints, which say also of one that it could not be checked
  * ---- */
 
-/* Whether the output is such a document. */
-bool cli_writes_document(const struct cli_args *args);
-/* Runs the command for its one operand, and writes the document; exit status. With a wrong command line there is none.
- * An error is printed as well. */
-int cli_run_document(struct cli_args *args, int (*run)(const struct cli_args *));
-/* Writes what came of a checkpoint: the report of its check, if there is one, and the part of the document. */
-void cli_put_checked(const struct cli_args *args, const struct shapeproof_checked *checked);
-/* Keeps the part of the document for a checkpoint. */
-void cli_keep_part(struct cli_capture *capture, const struct shapeproof_checked *checked);
-/* Whether a page is to be written of the checkpoint: alone, or as the part of one. */
-bool cli_makes_page(const struct cli_args *args);
-/* Keeps a part that was made before, and frees it. */
-void cli_keep_made_part(struct cli_capture *capture, char *part);
-/* Writes the document of the parts that are kept. */
-void cli_put_document(const struct cli_capture *capture);
-/* Keeps the part that says why there is no check, if there is no part yet. */
-void cli_keep_error_part(struct cli_capture *capture, const char *path, int status);
+/* Writes what came of a checkpoint: the report of its check, and its part of each document. A page has the groups of
+ * the table, with the claims if there are any. */
+void cli_put_checked(const struct cli_args *args, const struct shapeproof_checked *checked,
+                     const struct shapeproof_verification *groups);
+/* Keeps a part of a document, and frees it. */
+void cli_keep_part(struct cli_output *document, char *part);
+/* Keeps the part for a checkpoint in each document but Markdown; `groups` is as cli_put_checked has it, or NULL. */
+void cli_keep_parts(const struct shapeproof_checked *checked, const struct shapeproof_verification *groups);
+/* Keeps the part that says why there is no check, in each document that has no part yet. */
+void cli_keep_error_parts(const struct shapeproof_error *error, const char *path, int status);
+/* Writes each document about the one checkpoint of a command that ended with that exit status. With a wrong command
+ * line there is none. */
+void cli_put_documents(const char *path, int status);
 
 /* ---- trace.c ---- */
 
@@ -193,8 +198,6 @@ int cli_error_about(const char *path, const struct shapeproof_error *error);
 void cli_redact_messages(struct shapeproof_redaction *redaction);
 /* What they are redacted with; NULL if they are not. */
 struct shapeproof_redaction *cli_redaction(void);
-/* Whether an error is written to stdout as well, as a document of JSON. */
-void cli_errors_as_json(bool on);
 /* Prints an error, and a hint below it unless that is NULL or "". What is not printable in the words of the user is
  * escaped. Of a checkpoint of a list the error is kept for its line of the results. Returns the status. */
 int cli_complain(enum cli_exit status, const char *hint, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -214,34 +217,14 @@ void cli_warn_of_file(const char *path, const struct shapeproof_inventory *inven
 bool cli_wants_color(int stream, const char *when);
 /* What --color says counts for messages from here on; before, "auto". */
 void cli_color_messages(const char *when);
+/* The first error since the beginning, or since it was forgotten; its status is 0 if there was none. */
+const struct shapeproof_error *cli_first_error(void);
+void cli_forget_error(void);
 
-/* What a command has to say when it is run for one of a list. */
-struct cli_capture {
-    struct shapeproof_error error; /* the first one */
-    char *report;                  /* free it with shapeproof_free; NULL when none was written */
-    /* SARIF, JUnit or HTML: the parts of the document about what was checked are kept, too. */
-    enum shapeproof_report_format document;
-    char *parts; /* one behind the other; free it with free(); NULL when there is none */
-};
-
-/* From here on errors and reports go into `into`, and warnings are dropped; NULL ends that. */
-void cli_capture_into(struct cli_capture *into);
-struct cli_capture *cli_captured(void);
-
-/* ---- output.c ---- */
-
-/* The format of the output. */
-enum shapeproof_report_format cli_format(const struct cli_args *args);
-/* Format, colour and width, as options and terminal say. */
-struct shapeproof_report_options cli_report_options(const struct cli_args *args);
-/* Whether documents of JSON on stdout have one line each: --format jsonl. */
-void cli_fold_documents(bool on);
-/* Writes whole lines of a report to a FILE; a sink of shapeproof_report_inspect. */
-void cli_put_part(void *stream, const char *bytes, size_t length);
-/* Writes a report to stdout and frees it. */
-void cli_put_report(char *report);
-/* Closes stdout, or what stands in for it; false after an error was printed, when not all could be written. */
-bool cli_close_output(void);
+/* Whether, in a process that checks one of a list, messages are not printed from here on, and the report is kept, as
+ * JSON and, if they are asked for, as Markdown and as HTML. */
+void cli_capture(bool on);
+bool cli_captures(void);
 
 /* ---- pager.c ---- */
 
@@ -254,19 +237,86 @@ int cli_stdout(void);
 /* Where messages go: to stderr, behind what was written to stdout before; while the text waits, they wait, too. */
 FILE *cli_messages(void);
 
-/* ---- output_file.c: --output FILE. What is written to stdout goes into a temporary file beside FILE, which takes its
- * place at the end; FILE is never half written. A FILE that is no regular file, such as /dev/null, is written directly.
- */
+/* ---- output_file.c: the FILE of --output, or one of --format. The report goes into a temporary file beside FILE,
+ * which takes its place at the end: FILE is never half written. A FILE that is no regular file, such as /dev/null, is
+ * written directly. */
 
-/* False after an error was printed. */
-bool cli_redirect_output(const char *path);
-/* Drops what was written: FILE stays as it is. */
-void cli_discard_output(void);
-/* The FILE, or NULL if stdout was not redirected. */
-const char *cli_output_path(void);
-/* After stdout was closed, with success or not: puts the temporary file in the place of FILE if anything was written to
- * it, otherwise removes it. False with errno set when that fails. */
-bool cli_finish_output(bool is_written);
+struct cli_file {
+    const char *name;      /* FILE as the user has it, borrowed; NULL: there is none */
+    char *path;            /* the same with symbolic links resolved */
+    char *temporary;       /* NULL if FILE is written directly, or stays as it is */
+    struct cli_file *next; /* of all those that are open */
+};
+
+/* Returns a descriptor to write to, or -1 with the exit status in *status after an error was printed: the file cannot
+ * be written (4), or another report of this run goes to it (2). */
+int cli_open_file(struct cli_file *file, const char *path, int *status);
+/* After the descriptor was closed: puts the temporary file in the place of FILE, or, with `keep_old`, removes it. False
+ * with errno set when that fails. */
+bool cli_finish_file(struct cli_file *file, bool keep_old);
+
+/* ---- output.c: the reports of a run: one on stdout, and one in each FILE of --format ---- */
+
+struct cli_output {
+    FILE *stream;
+    struct cli_file file; /* its name is NULL for stdout without --output */
+    enum shapeproof_report_format format;
+    bool is_stdout;    /* or the FILE of --output, which takes its place */
+    bool is_folded;    /* a document of JSON is one line: jsonl */
+    struct {           /* how far a document is folded */
+        bool is_text;  /* the line has more than indentation by now */
+        bool is_last;  /* the line began with the brace that ends the document */
+        size_t column; /* of the next byte in its line */
+        char before;   /* the last byte that was written */
+    } fold;
+    char *parts;       /* of a document: one behind the other; NULL when there is none */
+    size_t error_size; /* how many of the bytes in the FILE are documents about errors */
+};
+
+/* The format of stdout. */
+enum shapeproof_report_format cli_format(const struct cli_args *args);
+/* Whether a report of that format is asked for, on stdout or in a FILE. */
+bool cli_writes(const struct cli_args *args, enum shapeproof_report_format format);
+/* What --format asks for beside text on stdout, "json" or "html=report.html"; NULL: nothing. */
+const char *cli_format_beside_text(const struct cli_args *args);
+/* SARIF and JUnit. */
+bool cli_is_document(enum shapeproof_report_format format);
+
+/* Until the command line is parsed: whether an error is written to stdout as a document of JSON, in one line or not. */
+void cli_expect_json(bool on, bool is_folded);
+/* Opens the FILEs. Returns CLI_OK, or complains and returns the exit status. */
+int cli_open_outputs(const struct cli_args *args);
+/* The output behind that one, the first for NULL; NULL after the last. */
+struct cli_output *cli_next_output(const struct cli_output *output);
+/* Whether a document goes to stdout. */
+bool cli_stdout_is_document(void);
+/* The same of those that are documents: SARIF, JUnit, HTML about several checkpoints, and Markdown about a list. */
+struct cli_output *cli_next_document(const struct cli_output *output);
+/* The command is about several checkpoints, and a page is written at the end, as SARIF is. */
+void cli_begin_several(void);
+/* The command is about a list: JSON has a line for each checkpoint, and HTML and Markdown are written at the end. */
+void cli_begin_list(void);
+/* Format, colour and width, as options and terminal say. */
+struct shapeproof_report_options cli_report_options(const struct cli_args *args, const struct cli_output *output);
+/* Writes whole lines of a report to an output; a sink of shapeproof_report_inspect. */
+void cli_put_part(void *output, const char *bytes, size_t length);
+/* Writes a text to stdout or stderr, with the URL in place of each path of a sparse cache. */
+void cli_put_text(FILE *stream, const char *text);
+/* Ends a line, an empty one between two reports, in each output of that format. */
+void cli_put_blank_line(enum shapeproof_report_format format);
+/* Writes a document to an output and frees it. */
+void cli_put_document(struct cli_output *output, char *document);
+/* Writes the report of a checkpoint to an output, or keeps it as a part of the document there, and frees it. */
+void cli_put_report(struct cli_output *output, char *report);
+/* Writes the document about an error, which stands in for a report, where JSON goes. */
+void cli_put_error(const struct shapeproof_checked *failed);
+/* The report that was kept in a process of a list; NULL when there is none. */
+const char *cli_captured_report(void);
+/* Drops what was written: each FILE stays as it is. */
+void cli_discard_outputs(void);
+/* Closes stdout and all FILEs. A FILE is replaced if it has a report. False after an error was printed: one could not
+ * be written. */
+bool cli_close_outputs(void);
 
 /* ---- help.c, manual.c, completion.c: from the tables ---- */
 

@@ -83,6 +83,20 @@ static void bash_put_places(FILE *stream, unsigned places)
     fputs("))", stream);
 }
 
+/* inspect:text=|inspect:html=) files ;; */
+static void bash_put_file(FILE *stream, const struct cli_command *command, const char *choices)
+{
+    fputs("    ", stream);
+    for (const char *choice = choices; *choice;) {
+        const size_t length = strcspn(choice, "|");
+        fprintf(stream, "%s%s:%.*s=", choice == choices ? "" : "|", command->name, (int)length, choice);
+        choice += length + (choice[length] == '|');
+    }
+    fputs(") ", stream);
+    bash_put_places(stream, PATHS);
+    fputs(" ;;\n", stream);
+}
+
 /* inspect:--sort|inspect:-s) words of the value ;; */
 static void bash_put_values(FILE *stream, const struct cli_command *command)
 {
@@ -97,6 +111,7 @@ static void bash_put_values(FILE *stream, const struct cli_command *command)
             fputs("' -- \"$word\"))", stream);
         } else bash_put_places(stream, places_of(option->argument));
         fputs(" ;;\n", stream);
+        if (option->takes_file) bash_put_file(stream, command, option->argument);
     }
 }
 
@@ -125,8 +140,11 @@ static void print_bash(FILE *stream)
           "        return\n"
           "    fi\n"
           "    [[ \" $commands \" == *\" $command \"* ]] || command=inspect # shapeproof PATH\n"
-          "    # bash splits --sort=name into three words\n"
-          "    [[ $word == = ]] && word= || { [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]}; }\n"
+          "    # bash splits --sort=name into three words, and html=report.html too\n"
+          "    local split=\n"
+          "    [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]} split=yes\n"
+          "    [[ $word == = ]] && word= split=yes\n"
+          "    [[ $split && $before != -* ]] && before+==\n"
           "    case $command:$before in\n",
           stream);
     for (size_t i = 0; cli_commands[i]; i++) bash_put_values(stream, cli_commands[i]);
@@ -171,6 +189,16 @@ static void zsh_put_places(FILE *stream, unsigned places)
                 places & PATHS ? " files" : "");
 }
 
+/* What _arguments calls for the value of --format. */
+static const char zsh_formats[] = "# The formats that are given, or the FILE behind html=.\n"
+                                  "_shapeproof_formats() {\n"
+                                  "    if compset -P '*='; then\n"
+                                  "        _files\n"
+                                  "    else\n"
+                                  "        _wanted formats expl format compadd -- \"$@\"\n"
+                                  "    fi\n"
+                                  "}\n\n";
+
 /* A specification of _arguments: '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files'. An option with a value may be
  * given again. */
 static void zsh_put_option(FILE *stream, const struct cli_option *option)
@@ -185,7 +213,10 @@ static void zsh_put_option(FILE *stream, const struct cli_option *option)
     putc(']', stream);
     if (value) {
         fprintf(stream, ":%s:", cli_is_choice(option) ? option->name : value);
-        if (cli_is_choice(option)) {
+        if (option->takes_file) {
+            fputs(" _shapeproof_formats ", stream);
+            put_words(stream, value);
+        } else if (cli_is_choice(option)) {
             putc('(', stream);
             put_words(stream, value);
             putc(')', stream);
@@ -232,8 +263,10 @@ static void print_zsh(FILE *stream)
           "            _wanted $what expl $what compadd -a names\n"
           "        fi\n"
           "    done\n"
-          "}\n\n"
-          "_shapeproof() {\n"
+          "}\n\n",
+          stream);
+    fputs(zsh_formats, stream);
+    fputs("_shapeproof() {\n"
           "    local expl\n"
           "    if (( CURRENT == 2 )); then\n"
           "        if [[ $words[2] == -* ]]; then\n"
@@ -282,9 +315,9 @@ static void fish_put_option(FILE *stream, const struct cli_command *command, con
     if (option->letter) fprintf(stream, " -s %c", option->letter);
     if (option->argument) fputs(" -r", stream);
     if (option->argument && cli_is_choice(option)) {
-        fputs(" -f -a '", stream);
+        fprintf(stream, " -f -a '%s", option->takes_file ? "(__shapeproof_formats " : "");
         put_words(stream, option->argument);
-        putc('\'', stream);
+        fputs(option->takes_file ? ")'" : "'", stream);
     } else if (option->argument) fish_put_places(stream, places_of(option->argument));
     fputs(" -d '", stream);
     put_clause(stream, option->help, "\\", "\\'");
@@ -303,6 +336,18 @@ static void print_fish(FILE *stream)
     put_commands(stream);
     fputs("\n    or set words[2] inspect\n"
           "    test $words[2] = $argv[1]\n"
+          "end\n\n"
+          "# The formats that are given, or the FILE behind html=.\n"
+          "function __shapeproof_formats\n"
+          "    set -l word (string replace -r '^--format=' '' -- (commandline -ct))\n"
+          "    set -l format (string match -r '^[a-z]+=' -- $word)\n"
+          "    or begin\n"
+          "        printf '%s\\n' $argv\n"
+          "        return\n"
+          "    end\n"
+          "    for path in (__fish_complete_path (string replace -- $format '' $word))\n"
+          "        echo $format$path\n"
+          "    end\n"
           "end\n\n"
           "function __shapeproof_is_first\n"
           "    test (count (commandline -opc)) -eq 1\n"

@@ -84,7 +84,7 @@ static bool check_component(struct component_run *run, const struct cli_args *ar
     if (!run->inventory || !load_config(run, component)) return false;
     run->check = shapeproof_check_new(run->inventory, tables, run->config, &what, &run->error);
     if (!run->check) return false;
-    if (cli_makes_page(args)) run->groups = cli_count_groups(tables, run->check);
+    if (cli_writes(args, SHAPEPROOF_REPORT_HTML)) run->groups = cli_count_groups(tables, run->check);
     run->loadings = shapeproof_loadings_new(run->check, loaders, &run->error);
     return run->loadings != NULL;
 }
@@ -108,10 +108,10 @@ static int judge_run(const struct cli_args *args, const struct shapeproof_compon
     return run->error.status ? cli_exit_of(run->error.status) : cli_judge_check(args, run->check, run->loadings);
 }
 
-/* Keeps, for a document, the part of each component that has weights or should have: none for a missing one that an
+/* Keeps, for documents, the part of each component that has weights or should have: none for a missing one that an
  * adapter is checked without. */
 static void keep_parts(const struct cli_args *args, const struct shapeproof_components *components,
-                       const struct component_run *runs, struct cli_capture *capture)
+                       const struct component_run *runs)
 {
     for (size_t i = 0; i < shapeproof_component_count(components); i++) {
         const struct shapeproof_component *component = shapeproof_component(components, i);
@@ -119,25 +119,15 @@ static void keep_parts(const struct cli_args *args, const struct shapeproof_comp
         const bool is_missing = component->state == SHAPEPROOF_COMPONENT_MISSING && !runs[i].check;
         if (!runs[i].check && !runs[i].error.status && !is_missing) continue;
         if (is_missing) cli_fail(&missing, CLI_FILE, "%s: %s", component->class_name, component->note);
-        cli_keep_part(capture, &(struct shapeproof_checked){.path = component->path,
-                                                            .status = judge_run(args, component, &runs[i]),
-                                                            .check = runs[i].check,
-                                                            .loadings = runs[i].loadings,
-                                                            .claims = runs[i].groups,
-                                                            .error = is_missing             ? &missing
-                                                                     : runs[i].error.status ? &runs[i].error
-                                                                                            : NULL});
+        const struct shapeproof_checked checked = {.path = component->path,
+                                                   .status = judge_run(args, component, &runs[i]),
+                                                   .check = runs[i].check,
+                                                   .loadings = runs[i].loadings,
+                                                   .error = is_missing             ? &missing
+                                                            : runs[i].error.status ? &runs[i].error
+                                                                                   : NULL};
+        cli_keep_parts(&checked, runs[i].groups);
     }
-}
-
-/* A page of all components. */
-static void put_page(const struct cli_args *args, const struct shapeproof_components *components,
-                     const struct component_run *runs)
-{
-    struct cli_capture capture = {.document = SHAPEPROOF_REPORT_HTML};
-    keep_parts(args, components, runs, &capture);
-    cli_put_document(&capture);
-    free(capture.parts);
 }
 
 /* Writes the report of all components. */
@@ -145,14 +135,17 @@ static void put_report(const struct cli_args *args, const struct shapeproof_comp
                        const struct component_run *runs)
 {
     const size_t count = shapeproof_component_count(components);
-    const struct shapeproof_report_options how = cli_report_options(args);
     struct shapeproof_component_result *results = allocate_zeroed(count, sizeof *results);
-    if (cli_captured() && cli_captured()->document) keep_parts(args, components, runs, cli_captured());
+    cli_begin_several();
+    keep_parts(args, components, runs);
     for (size_t i = 0; i < count; i++)
         results[i] = (struct shapeproof_component_result){runs[i].check, runs[i].loadings,
                                                           runs[i].error.status ? &runs[i].error : NULL};
-    if (how.format == SHAPEPROOF_REPORT_HTML) put_page(args, components, runs);
-    else if (!cli_writes_document(args)) cli_put_report(shapeproof_report_components(components, results, &how, NULL));
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        const struct shapeproof_report_options how = cli_report_options(args, to);
+        if (!cli_is_document(how.format) && how.format != SHAPEPROOF_REPORT_HTML_PART)
+            cli_put_report(to, shapeproof_report_components(components, results, &how, NULL));
+    }
     free(results);
 }
 
@@ -236,9 +229,7 @@ int cli_check_adapter(const struct cli_args *args, const struct shapeproof_inven
 
 int cli_inspect_components(const struct shapeproof_components *components, const struct cli_inspection *inspection)
 {
-    const struct shapeproof_report_options *how = &inspection->list.report;
     const size_t count = shapeproof_component_count(components);
-    const bool text = how->format == SHAPEPROOF_REPORT_TEXT;
     struct shapeproof_totals *totals = allocate_zeroed(count, sizeof *totals);
     int status = CLI_OK;
     bool shown = false;
@@ -246,15 +237,18 @@ int cli_inspect_components(const struct shapeproof_components *components, const
         const struct shapeproof_component *component = shapeproof_component(components, i);
         if (component->state == SHAPEPROOF_COMPONENT_MISSING) cli_warning(component->path, component->note);
         if (component->state != SHAPEPROOF_COMPONENT_MODEL) continue;
-        if (shown && text && !inspection->query) putchar('\n');
+        if (shown && !inspection->query) cli_put_blank_line(SHAPEPROOF_REPORT_TEXT);
         const int now = cli_inspect_one(component->path, inspection, &totals[i]);
         shown = now == CLI_OK || now == CLI_DIFFERS;
         /* an error wins over CLI_DIFFERS, of --strict, and the last error over those before */
         if (now != CLI_OK && (status == CLI_OK || !shown)) status = now;
     }
-    if (text && !inspection->list.filter && !inspection->query && !cli_redaction()) {
-        if (shown) putchar('\n');
-        cli_put_report(shapeproof_report_component_totals(components, totals, how, NULL));
+    const bool has_totals = !inspection->list.filter && !inspection->query && !cli_redaction();
+    if (shown && has_totals) cli_put_blank_line(SHAPEPROOF_REPORT_TEXT);
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        const struct shapeproof_report_options how = cli_report_options(inspection->args, to);
+        if (how.format == SHAPEPROOF_REPORT_TEXT && has_totals)
+            cli_put_report(to, shapeproof_report_component_totals(components, totals, &how, NULL));
     }
     free(totals);
     return status;

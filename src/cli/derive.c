@@ -18,6 +18,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json|markdown")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
@@ -38,12 +39,15 @@ static int report_derivation(const struct cli_args *args, const struct cli_subje
         .table = subject->table_name,
         .notation = cli_flag(args, "latex") ? SHAPEPROOF_FORMULA_LATEX : SHAPEPROOF_FORMULA_TEXT,
     };
-    const struct shapeproof_report_derive_options how = {
-        .report = cli_report_options(args), .expanded = cli_flag(args, "expanded"), .latex = cli_flag(args, "latex")};
+    struct shapeproof_report_derive_options how = {.expanded = cli_flag(args, "expanded"),
+                                                   .latex = cli_flag(args, "latex")};
     struct shapeproof_error error = {0};
     struct shapeproof_derivation *derivation = shapeproof_derive(subject->tables, subject->config, &what, &error);
     if (!derivation) return cli_error(&error);
-    cli_put_report(shapeproof_report_derive(derivation, &how, NULL));
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        how.report = cli_report_options(args, to);
+        cli_put_report(to, shapeproof_report_derive(derivation, &how, NULL));
+    }
     shapeproof_derivation_free(derivation);
     return CLI_OK;
 }
@@ -57,7 +61,7 @@ static int derive_general(const struct cli_args *args)
     struct shapeproof_error error = {0};
     char *text = NULL;
     if (cli_value(args, "config", NULL) || cli_value(args, "model", NULL) || cli_value(args, "set", NULL) ||
-        cli_format(args) != SHAPEPROOF_REPORT_TEXT)
+        cli_format_beside_text(args))
         return cli_usage_error(NULL,
                                "%s is for all hyper-parameters, and writes text: it takes no --config, --model, --set "
                                "or --format",
@@ -70,8 +74,9 @@ static int derive_general(const struct cli_args *args)
         status = cli_usage_error("shapeproof derive gpt2 --claims", "%s needs the name of a table", option);
     if (status == CLI_OK)
         text = (python ? shapeproof_derive_python : shapeproof_derive_claims)(subject.tables, table, NULL, &error);
-    if (text) cli_put_report(text);
+    if (text) cli_put_text(stdout, text);
     else if (status == CLI_OK) status = cli_error(&error);
+    shapeproof_free(text);
     cli_subject_close(&subject);
     return status;
 }

@@ -22,6 +22,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json|jsonl|csv|markdown|html")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_TODAY},
@@ -43,13 +44,14 @@ static int put_diff(const struct cli_args *args, const struct shapeproof_diff *d
     enum shapeproof_by keys[2];
     struct shapeproof_error error = {0};
     if (!cli_keys(args, keys)) return CLI_USAGE;
-    if (keys[0] == SHAPEPROOF_BY_NONE) {
-        const struct shapeproof_report_options how = cli_report_options(args);
-        cli_put_report(shapeproof_report_diff(diff, &how, NULL));
-        return CLI_OK;
+    int status = CLI_OK;
+    for (struct cli_output *to = NULL; status == CLI_OK && (to = cli_next_output(to));) {
+        const struct shapeproof_report_options how = cli_report_options(args, to);
+        const struct shapeproof_breakdown_options what = cli_breakdown_options(args, to, keys);
+        if (keys[0] == SHAPEPROOF_BY_NONE) cli_put_report(to, shapeproof_report_diff(diff, &how, NULL));
+        else status = cli_put_breakdown(args, to, shapeproof_breakdown_of_diff(diff, &what, &error), false, &error);
     }
-    const struct shapeproof_breakdown_options what = cli_breakdown_options(args, keys);
-    return cli_put_breakdown(args, shapeproof_breakdown_of_diff(diff, &what, &error), false, &error);
+    return status;
 }
 
 /* Compares, and writes the report; exit status. */
@@ -104,8 +106,9 @@ static int diff_files(const struct cli_args *args, const struct shapeproof_expec
 /* What would be ignored without a word is refused. */
 static bool options_agree(const struct cli_args *args)
 {
-    const enum shapeproof_report_format format = cli_format(args);
-    const bool of_sums = format == SHAPEPROOF_REPORT_CSV || format == SHAPEPROOF_REPORT_MARKDOWN;
+    const char *of_sums = cli_writes(args, SHAPEPROOF_REPORT_CSV)        ? "csv"
+                          : cli_writes(args, SHAPEPROOF_REPORT_MARKDOWN) ? "markdown"
+                                                                         : NULL;
     enum shapeproof_by keys[2];
     if (!cli_keys(args, keys)) return false;
     const bool by = keys[0] != SHAPEPROOF_BY_NONE;
@@ -113,9 +116,9 @@ static bool options_agree(const struct cli_args *args)
         cli_usage_error("inspect --by group,dtype has the groups of one checkpoint",
                         "diff: --by does not take 'group'");
     else if (by && cli_flag(args, "all")) cli_usage_error(NULL, "diff: --all does not go with --by");
-    else if (by && format == SHAPEPROOF_REPORT_HTML)
+    else if (by && cli_writes(args, SHAPEPROOF_REPORT_HTML))
         cli_usage_error("a page always has what grew and shrank", "diff: --format html does not go with --by");
-    else if (!by && of_sums) cli_usage_error(NULL, "diff: --format %s goes with --by", cli_format_name(args));
+    else if (!by && of_sums) cli_usage_error(NULL, "diff: --format %s goes with --by", of_sums);
     else if (!by && (cli_value(args, "rows", NULL) || cli_flag(args, "exact")))
         cli_usage_error(NULL, "diff: --%s goes with --by", cli_flag(args, "exact") ? "exact" : "rows");
     else return true;

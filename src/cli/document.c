@@ -4,79 +4,63 @@
 
 #include "cli/cli.h"
 
-bool cli_writes_document(const struct cli_args *args)
-{
-    const enum shapeproof_report_format format = cli_format(args);
-    return format == SHAPEPROOF_REPORT_SARIF || format == SHAPEPROOF_REPORT_JUNIT;
-}
-
-/* Appends, with the URL in place of each path of a sparse cache. */
-static void append_part(struct cli_capture *capture, const char *part)
+void cli_keep_part(struct cli_output *document, char *part)
 {
     size_t length = strlen(part);
-    char *said = cli_restore_urls(part, &length);
-    const size_t before = capture->parts ? strlen(capture->parts) : 0;
-    capture->parts = realloc(capture->parts, before + length + 1);
-    if (!capture->parts) abort();
-    memcpy(capture->parts + before, said ? said : part, length);
-    capture->parts[before + length] = '\0';
+    char *said = cli_restore_urls(part, &length); /* has the URL in place of each path of a sparse cache */
+    const size_t before = document->parts ? strlen(document->parts) : 0;
+    document->parts = realloc(document->parts, before + length + 1);
+    if (!document->parts) abort();
+    memcpy(document->parts + before, said ? said : part, length);
+    document->parts[before + length] = '\0';
     free(said);
-}
-
-void cli_keep_part(struct cli_capture *capture, const struct shapeproof_checked *checked)
-{
-    const struct shapeproof_report_options how = {.format = capture->document};
-    cli_keep_made_part(capture, shapeproof_report_checked(checked, &how, NULL));
-}
-
-void cli_keep_made_part(struct cli_capture *capture, char *part)
-{
-    append_part(capture, part);
     shapeproof_free(part);
 }
 
-bool cli_makes_page(const struct cli_args *args)
+static void keep_checked(struct cli_output *document, const struct shapeproof_checked *checked)
 {
-    return cli_format(args) == SHAPEPROOF_REPORT_HTML ||
-           (cli_captured() && cli_captured()->document == SHAPEPROOF_REPORT_HTML);
+    const struct shapeproof_report_options how = {.format = document->format};
+    cli_keep_part(document, shapeproof_report_checked(checked, &how, NULL));
 }
 
-void cli_keep_error_part(struct cli_capture *capture, const char *path, int status)
+void cli_keep_parts(const struct shapeproof_checked *checked, const struct shapeproof_verification *groups)
 {
-    const struct shapeproof_checked checked = {.path = path, .status = status, .error = &capture->error};
-    if (!capture->parts) cli_keep_part(capture, &checked);
+    struct shapeproof_checked with_groups = *checked;
+    with_groups.claims = groups;
+    for (struct cli_output *to = NULL; (to = cli_next_document(to));)
+        if (to->format != SHAPEPROOF_REPORT_MARKDOWN)
+            keep_checked(to, to->format == SHAPEPROOF_REPORT_HTML ? &with_groups : checked);
 }
 
-void cli_put_document(const struct cli_capture *capture)
+void cli_keep_error_parts(const struct shapeproof_error *error, const char *path, int status)
 {
-    const struct shapeproof_report_options how = {.format = capture->document};
-    const char *const parts[] = {capture->parts ? capture->parts : ""};
-    cli_put_report(shapeproof_report_document(parts, 1, &how, NULL));
+    const struct shapeproof_checked checked = {.path = path, .status = status, .error = error};
+    for (struct cli_output *to = NULL; (to = cli_next_document(to));)
+        if (!to->parts) keep_checked(to, &checked);
 }
 
-void cli_put_checked(const struct cli_args *args, const struct shapeproof_checked *checked)
+void cli_put_checked(const struct cli_args *args, const struct shapeproof_checked *checked,
+                     const struct shapeproof_verification *groups)
 {
-    struct shapeproof_report_options how = cli_report_options(args);
-    struct cli_capture *capture = cli_captured();
-    how.loadings = checked->loadings;
-    how.claims = checked->claims;
-    if (capture && capture->document) cli_keep_part(capture, checked);
-    if (checked->check && !cli_writes_document(args))
-        cli_put_report(shapeproof_report_check(checked->check, &how, NULL));
-}
-
-int cli_run_document(struct cli_args *args, int (*run)(const struct cli_args *))
-{
-    struct cli_capture capture = {.document = cli_format(args)};
-    const char *path = cli_operand(args); /* as the user has it: it becomes that of a cache */
-    cli_capture_into(&capture);
-    const int status = cli_run_found(args, run);
-    cli_capture_into(NULL);
-    if (capture.error.status) cli_error(&capture.error);
-    if (status != CLI_USAGE) {
-        if (status != CLI_OK) cli_keep_error_part(&capture, path, status);
-        cli_put_document(&capture);
+    cli_keep_parts(checked, groups);
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        struct shapeproof_report_options how = cli_report_options(args, to);
+        how.loadings = checked->loadings;
+        how.claims = how.format == SHAPEPROOF_REPORT_HTML ? groups : checked->claims;
+        if (checked->check && !cli_is_document(how.format) && how.format != SHAPEPROOF_REPORT_HTML_PART)
+            cli_put_report(to, shapeproof_report_check(checked->check, &how, NULL));
     }
-    free(capture.parts);
-    return status;
+}
+
+void cli_put_documents(const char *path, int status)
+{
+    if (status == CLI_USAGE) return;
+    if (status != CLI_OK) cli_keep_error_parts(cli_first_error(), path, status);
+    for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
+        const struct shapeproof_report_options how = {.format = to->format};
+        const char *const parts[] = {to->parts ? to->parts : ""};
+        cli_put_document(to, shapeproof_report_document(parts, 1, &how, NULL));
+        free(to->parts);
+        to->parts = NULL;
+    }
 }

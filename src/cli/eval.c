@@ -32,6 +32,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json|csv")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
@@ -274,12 +275,15 @@ static int status_of_points(const struct shapeproof_evaluated_point *points, siz
 static int report_points(const struct asked *asked, const struct shapeproof_evaluated_point *points, size_t count,
                          const char *varied)
 {
-    const struct shapeproof_report_evaluate_options how = {
-        .report = cli_report_options(asked->args), .table = asked->table, .letters = asked->letters, .varied = varied};
+    struct shapeproof_report_evaluate_options how = {
+        .table = asked->table, .letters = asked->letters, .varied = varied};
     const char *plot = cli_value(asked->args, "plot", NULL);
     int status = plot ? draw_plot(plot, varied, points, count) : CLI_OK;
     if (status == CLI_OK) {
-        cli_put_report(shapeproof_report_evaluate(points, count, &how, NULL));
+        for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+            how.report = cli_report_options(asked->args, to);
+            cli_put_report(to, shapeproof_report_evaluate(points, count, &how, NULL));
+        }
         status = status_of_points(points, count);
     }
     return status;

@@ -6,7 +6,9 @@
 
 static const struct cli_option options[] = {
     {CLI_OPTION_TABLE},
-    {.name = "emit-config", .letter = 'E', .help = "instead of the report, write a config.json that check can use"},
+    {.name = "emit-config",
+     .letter = 'E',
+     .help = "write a config.json that check can use to stdout, instead of the report"},
     {.name = "all",
      .letter = 'a',
      .help = "write one line for each tensor that is not explained; do not collapse "
@@ -16,6 +18,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
@@ -56,9 +59,11 @@ static void emit_config(const char *path, const struct shapeproof_inference *inf
 /* Writes the report, or the configuration; exit status. */
 static int report_inference(const struct cli_args *args, const char *path, const struct shapeproof_inference *inference)
 {
-    const struct shapeproof_report_options how = cli_report_options(args);
-    if (cli_flag(args, "emit-config")) emit_config(path, inference);
-    else cli_put_report(shapeproof_report_infer(inference, &how, NULL));
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        const struct shapeproof_report_options how = cli_report_options(args, to);
+        if (to->is_stdout && cli_flag(args, "emit-config")) emit_config(path, inference);
+        else cli_put_report(to, shapeproof_report_infer(inference, &how, NULL));
+    }
     return shapeproof_inference_explains_all(inference) ? CLI_OK : CLI_DIFFERS;
 }
 

@@ -59,6 +59,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json|jsonl|csv|markdown|html")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
@@ -120,7 +121,6 @@ static bool keys_agree(const struct cli_args *args, const enum shapeproof_by key
                              *const of_groups[] = {"config", "set", "table", "vocabulary", NULL},
                              *const of_sums[] = {"rows", "exact", NULL}, *const of_tables[] = {"sort", NULL};
     const bool by = keys[0] != SHAPEPROOF_BY_NONE, groups = is_by(keys, SHAPEPROOF_BY_GROUP);
-    const enum shapeproof_report_format format = cli_format(args);
     const char *name;
     if (!groups && (name = first_given(args, of_groups)))
         cli_usage_error(NULL, "inspect: --%s goes with --by group", name);
@@ -133,10 +133,10 @@ static bool keys_agree(const struct cli_args *args, const enum shapeproof_by key
         cli_usage_error(NULL, "inspect: --%s goes with --by module", name);
     else if (is_by_group_alone(keys) && ((name = first_given(args, of_sums)) || (name = first_given(args, of_tables))))
         cli_usage_error("add a second key, as in --by group,dtype", "inspect: --by group does not go with --%s", name);
-    else if (is_by_group_alone(keys) && format != SHAPEPROOF_REPORT_TEXT && format != SHAPEPROOF_REPORT_JSON &&
-             format != SHAPEPROOF_REPORT_HTML)
+    else if (is_by_group_alone(keys) &&
+             (cli_writes(args, SHAPEPROOF_REPORT_CSV) || cli_writes(args, SHAPEPROOF_REPORT_MARKDOWN)))
         cli_usage_error("add a second key, as in --by group,dtype", "inspect: --by group does not go with --format %s",
-                        cli_format_name(args));
+                        cli_writes(args, SHAPEPROOF_REPORT_CSV) ? "csv" : "markdown");
     else return true;
     return false;
 }
@@ -147,30 +147,30 @@ static bool options_agree(const struct cli_args *args, const enum shapeproof_by 
     const bool by = keys[0] != SHAPEPROOF_BY_NONE;
     const bool unfolds = cli_flag(args, "tree") || (cli_value(args, "depth", NULL) && !by);
     const bool shaped = unfolds || cli_flag(args, "totals");
-    const enum shapeproof_report_format format = cli_format(args);
+    const char *beside_text = cli_format_beside_text(args);
     static const char *const not_of_queries[] = {"tree",   "depth", "totals", "offsets", "sort",
                                                  "filter", "by",    "strict", "redact",  NULL};
     const char *ignored = cli_value(args, "query", NULL) ? first_given(args, not_of_queries) : NULL;
     if (ignored) cli_usage_error(NULL, "inspect: --query does not go with --%s", ignored);
-    else if (cli_value(args, "query", NULL) && format != SHAPEPROOF_REPORT_TEXT)
+    else if (cli_value(args, "query", NULL) && beside_text)
         cli_usage_error("the value is printed as it is in the file", "inspect: --query does not go with --format %s",
-                        cli_format_name(args));
-    else if (cli_flag(args, "offsets") && (shaped || format != SHAPEPROOF_REPORT_TEXT))
+                        beside_text);
+    else if (cli_flag(args, "offsets") && (shaped || beside_text))
         cli_usage_error(shaped ? NULL : "JSON and CSV always have them",
                         "inspect: --offsets goes with the list of tensors in text");
-    else if (format == SHAPEPROOF_REPORT_JSON && shaped)
+    else if (cli_writes(args, SHAPEPROOF_REPORT_JSON) && shaped)
         cli_usage_error("JSON always has every tensor and the totals",
-                        "inspect: --json does not go with --tree, --depth or --totals");
-    else if (format == SHAPEPROOF_REPORT_CSV && shaped)
+                        "inspect: --format json does not go with --tree, --depth or --totals");
+    else if (cli_writes(args, SHAPEPROOF_REPORT_CSV) && shaped)
         cli_usage_error("CSV always has a row for each tensor",
                         "inspect: --format csv does not go with --tree, --depth or --totals");
-    else if (format == SHAPEPROOF_REPORT_HTML && shaped)
+    else if (cli_writes(args, SHAPEPROOF_REPORT_HTML) && shaped)
         cli_usage_error("a page always has the totals, the modules and every tensor",
                         "inspect: --format html does not go with --tree, --depth or --totals");
-    else if (format == SHAPEPROOF_REPORT_HTML && by && !is_by_group_alone(keys))
+    else if (cli_writes(args, SHAPEPROOF_REPORT_HTML) && by && !is_by_group_alone(keys))
         cli_usage_error("a page has a map of the tensors by module, layer, group, dtype or shard",
                         "inspect: --format html goes with --by group alone");
-    else if (format == SHAPEPROOF_REPORT_MARKDOWN && !by)
+    else if (cli_writes(args, SHAPEPROOF_REPORT_MARKDOWN) && !by)
         cli_usage_error(NULL, "inspect: --format markdown goes with --by");
     else if (cli_flag(args, "totals") && unfolds)
         cli_usage_error(NULL, "inspect: --totals does not go with --tree or --depth");
@@ -220,7 +220,12 @@ static int put_list(const struct cli_inspection *inspection, const struct shapep
     struct shapeproof_report_inspect_options shown = inspection->list;
     shown.quantised = quantised;
     shown.no_heading = has_heading;
-    cli_put_report(shapeproof_report_inspect(inventory, &shown, NULL));
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        shown.report = cli_report_options(inspection->args, to);
+        shown.to = to;
+        shown.sink = shown.report.format == SHAPEPROOF_REPORT_HTML_PART ? NULL : cli_put_part; /* a part is kept */
+        cli_put_report(to, shapeproof_report_inspect(inventory, &shown, NULL));
+    }
     return CLI_OK;
 }
 
@@ -229,15 +234,16 @@ static int put_groups(const struct cli_inspection *inspection, const struct cli_
                       const struct shapeproof_check *check)
 {
     static const char *const no_files[] = {""}; /* no claim stands there */
-    const struct shapeproof_report_verify_options how = {
-        .report = inspection->list.report,
-        .path = shapeproof_inventory_path(shapeproof_check_inventory(check)),
-        .groups = true};
+    struct shapeproof_report_verify_options how = {.path = shapeproof_inventory_path(shapeproof_check_inventory(check)),
+                                                   .groups = true};
     struct shapeproof_error error = {0};
     struct shapeproof_verification *verification = shapeproof_verify(
         check, subject->tables, &(struct shapeproof_verify_options){.files = no_files, .file_count = 1}, &error);
     if (!verification) return cli_error(&error);
-    cli_put_report(shapeproof_report_verify(verification, &how, NULL));
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        how.report = cli_report_options(inspection->args, to);
+        cli_put_report(to, shapeproof_report_verify(verification, &how, NULL));
+    }
     shapeproof_verification_free(verification);
     return CLI_OK;
 }
@@ -247,9 +253,14 @@ static int put_sums(const struct cli_inspection *inspection, const struct shapep
                     const struct shapeproof_check *check)
 {
     struct shapeproof_error error = {0};
-    struct shapeproof_breakdown_options what = cli_breakdown_options(inspection->args, inspection->keys);
-    what.check = check;
-    return cli_put_breakdown(inspection->args, shapeproof_breakdown_new(inventory, &what, &error), has_heading, &error);
+    int status = CLI_OK;
+    for (struct cli_output *to = NULL; status == CLI_OK && (to = cli_next_output(to));) {
+        struct shapeproof_breakdown_options what = cli_breakdown_options(inspection->args, to, inspection->keys);
+        what.check = check;
+        status = cli_put_breakdown(inspection->args, to, shapeproof_breakdown_new(inventory, &what, &error),
+                                   has_heading, &error);
+    }
+    return status;
 }
 
 /* Makes the check that tells the group of each tensor. */
@@ -284,9 +295,9 @@ static void redact_checkpoint(struct shapeproof_redaction *redaction, struct sha
 }
 
 /* A file that cannot be read does not keep the others from being shown. */
-int cli_inspect_one(const char *path, const struct cli_inspection *inspection, struct shapeproof_totals *totals)
+static int inspect_checkpoint(const char *path, const struct cli_inspection *inspection,
+                              struct shapeproof_totals *totals)
 {
-    const enum shapeproof_report_format format = inspection->list.report.format;
     struct shapeproof_error error = {0};
     /* a component of a pipeline is not among the words of the command line */
     if (cli_redaction()) shapeproof_free(shapeproof_redact_path(cli_redaction(), path));
@@ -301,8 +312,8 @@ int cli_inspect_one(const char *path, const struct cli_inspection *inspection, s
     else if (is_list) status = put_list(inspection, inventory, quantised);
     else if (is_by(inspection->keys, SHAPEPROOF_BY_GROUP)) status = put_by_group(inspection, path, inventory);
     else status = put_sums(inspection, inventory, NULL);
-    has_heading = has_heading || (status == CLI_OK && format == SHAPEPROOF_REPORT_CSV);
-    if (format != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(path, inventory);
+    has_heading = has_heading || status == CLI_OK;
+    if (cli_format(inspection->args) != SHAPEPROOF_REPORT_JSON) cli_warn_of_file(path, inventory);
     if (totals) *totals = *shapeproof_inventory_totals(inventory);
     if (status == CLI_OK && cli_flag(inspection->args, "strict") && shapeproof_inventory_warning_count(inventory))
         status = CLI_DIFFERS;
@@ -311,64 +322,33 @@ int cli_inspect_one(const char *path, const struct cli_inspection *inspection, s
     return status;
 }
 
-/* ---- a page ---- */
-
-/* Inspects a checkpoint for the page of several: its errors are printed, and are on the page, too. */
-static int keep_inspected(const char *path, const struct cli_inspection *inspection, struct cli_capture *page)
+/* Keeps, for a page of several, that a checkpoint could not be inspected, if there was an error since it was begun. */
+static int keep_error(const char *path, int status)
 {
-    struct cli_capture one = {.document = page->document};
-    cli_capture_into(&one);
-    const int status = cli_inspect_one(path, inspection, NULL);
-    cli_capture_into(NULL);
-    if (one.error.status) cli_error_about(path, &one.error);
-    char *redacted = cli_redaction() ? shapeproof_redact_path(cli_redaction(), path) : NULL;
-    if (one.report) cli_keep_made_part(page, one.report);
-    else
-        cli_keep_part(page, &(struct shapeproof_checked){
-                                .path = redacted ? redacted : path, .status = status, .error = &one.error});
-    shapeproof_free(redacted);
+    const struct shapeproof_error *error = cli_first_error();
+    char *name = cli_redaction() ? shapeproof_redact_path(cli_redaction(), path) : NULL;
+    if (error->status)
+        cli_keep_parts(&(struct shapeproof_checked){.path = name ? name : path, .status = status, .error = error},
+                       NULL);
+    shapeproof_free(name);
     return status;
 }
 
-/* Inspects what the path names for the page of several: a checkpoint, or each of the models in a directory. */
-static int keep_inspected_path(const char *path, const struct cli_inspection *inspection, struct cli_capture *page)
+int cli_inspect_one(const char *path, const struct cli_inspection *inspection, struct shapeproof_totals *totals)
 {
-    struct shapeproof_error ignored = {0}; /* it occurs again */
-    struct shapeproof_components *components = shapeproof_components_open(path, &ignored);
-    const size_t count = components ? shapeproof_component_count(components) : 0;
-    int status = count ? CLI_OK : keep_inspected(path, inspection, page);
-    for (size_t i = 0; i < count; i++) {
-        const struct shapeproof_component *component = shapeproof_component(components, i);
-        if (component->state == SHAPEPROOF_COMPONENT_MISSING) cli_warning(component->path, component->note);
-        if (component->state != SHAPEPROOF_COMPONENT_MODEL) continue;
-        status = sp_worse_status(status, keep_inspected(component->path, inspection, page));
-    }
-    shapeproof_components_free(components);
-    return status;
+    cli_forget_error();
+    return keep_error(path, inspect_checkpoint(path, inspection, totals));
 }
 
-/* Whether a page is about one checkpoint. */
+/* Whether the command is about one checkpoint. */
 static bool is_about_one_model(const struct cli_args *args)
 {
-    struct shapeproof_error ignored = {0};
+    struct shapeproof_error ignored = {0}; /* it occurs again */
     if (args->operand_count != 1) return false;
     struct shapeproof_components *components = shapeproof_components_open(args->operands[0], &ignored);
     const bool several = components && shapeproof_component_count(components);
     shapeproof_components_free(components);
     return !several;
-}
-
-/* The page of several models. */
-static int put_page(const struct cli_args *args, struct cli_inspection *inspection)
-{
-    struct cli_capture page = {.document = SHAPEPROOF_REPORT_HTML};
-    int status = CLI_OK;
-    inspection->list.report.format = SHAPEPROOF_REPORT_HTML_PART;
-    for (size_t i = 0; i < args->operand_count; i++)
-        status = sp_worse_status(status, keep_inspected_path(args->operands[i], inspection, &page));
-    if (page.parts && status != CLI_USAGE) cli_put_document(&page);
-    free(page.parts);
-    return status;
 }
 
 /* ---- all operands ---- */
@@ -378,7 +358,8 @@ static int inspect_path(const char *path, const struct cli_inspection *inspectio
 {
     struct shapeproof_error error = {0};
     struct shapeproof_components *components = shapeproof_components_open(path, &error);
-    if (!components) return cli_path_error(path, &error);
+    cli_forget_error();
+    if (!components) return keep_error(path, cli_path_error(path, &error));
     const int status = shapeproof_component_count(components) ? cli_inspect_components(components, inspection)
                                                               : cli_inspect_one(path, inspection, NULL);
     shapeproof_components_free(components);
@@ -395,24 +376,21 @@ static int run_inspect(const struct cli_args *args)
         .query = cli_value(args, "query", NULL),
         .list =
             {
-                .report = cli_report_options(args),
                 .view = view_asked(args),
                 .sort = sort_named(cli_value(args, "sort", "file")),
                 .depth = depth < UINT_MAX ? (unsigned)depth : UINT_MAX,
                 .filter = cli_value(args, "filter", NULL),
-                .sink = cli_put_part,
-                .to = stdout,
             },
     };
-    const enum shapeproof_report_format format = inspection.list.report.format;
     int status = CLI_OK;
     bool was_shown = false;
     if (!cli_keys(args, inspection.keys) || !options_agree(args, inspection.keys)) return CLI_USAGE;
-    if (format == SHAPEPROOF_REPORT_HTML && !is_about_one_model(args)) return put_page(args, &inspection);
+    if (cli_writes(args, SHAPEPROOF_REPORT_HTML) && !is_about_one_model(args)) cli_begin_several();
     for (size_t i = 0; i < args->operand_count; i++) {
-        if (was_shown && !inspection.query &&
-            (format == SHAPEPROOF_REPORT_TEXT || format == SHAPEPROOF_REPORT_MARKDOWN))
-            putchar('\n');
+        if (was_shown && !inspection.query) {
+            cli_put_blank_line(SHAPEPROOF_REPORT_TEXT);
+            cli_put_blank_line(SHAPEPROOF_REPORT_MARKDOWN);
+        }
         const int now = inspect_path(args->operands[i], &inspection);
         was_shown = now == CLI_OK || now == CLI_DIFFERS;
         status = sp_worse_status(status, now);

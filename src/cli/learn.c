@@ -82,19 +82,26 @@ static int open_examples(struct examples *examples, const struct cli_args *args)
 static int write_table(const char *path, const char *text)
 {
     FILE *file = path ? fopen(path, "w") : stdout;
-    if (file) cli_put_part(file, text, strlen(text));
+    if (file) cli_put_text(file, text);
     bool written = file && !ferror(file);
     if (path && file) written = fclose(file) == 0 && written;
     return written ? CLI_OK : cli_complain(CLI_FILE, NULL, "%s: cannot be written", path ? path : "standard output");
 }
 
-/* The table has stdout for itself; what is said of it goes there as JSON alone, which holds the table as well. */
+/* Writes what is said of the table. As text it goes to stderr, because the table itself has stdout; as JSON it goes to
+ * stdout, and holds the table as well. */
 static void say_learning(const struct cli_args *args, const struct shapeproof_learning *learning)
 {
-    const struct shapeproof_report_options how = cli_report_options(args);
-    char *report = shapeproof_report_learn(learning, &how, NULL);
-    cli_put_part(how.format == SHAPEPROOF_REPORT_JSON ? stdout : cli_messages(), report, strlen(report));
-    shapeproof_free(report);
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        const struct shapeproof_report_options how = cli_report_options(args, to);
+        char *report = shapeproof_report_learn(learning, &how, NULL);
+        if (!to->is_stdout || how.format == SHAPEPROOF_REPORT_JSON) {
+            cli_put_report(to, report);
+            continue;
+        }
+        cli_put_text(cli_messages(), report);
+        shapeproof_free(report);
+    }
 }
 
 static int report_learning(const struct cli_args *args, const struct shapeproof_learning *learning)
@@ -125,9 +132,23 @@ static int learn_examples(const struct cli_args *args, const struct examples *ex
     return status;
 }
 
+/* False after an error was printed: the table and a report are to go to one FILE. */
+static bool files_differ(const struct cli_args *args)
+{
+    const char *path = cli_value(args, "output", NULL);
+    size_t position = 0;
+    for (const char *word; path && (word = cli_next_format_file(args, &position));)
+        if (strcmp(strchr(word, '=') + 1, path) == 0) {
+            cli_usage_error(NULL, "the table and a report cannot go to one file: %s", path);
+            return false;
+        }
+    return true;
+}
+
 static int run_learn(const struct cli_args *args)
 {
     struct examples examples = {0};
+    if (!files_differ(args)) return CLI_USAGE;
     int status = open_examples(&examples, args);
     if (status == CLI_OK) status = learn_examples(args, &examples);
     close_examples(&examples);

@@ -24,10 +24,11 @@ struct list_run {
     struct sp_list list;
     const char **paths; /* of the list, those that are to be checked */
     size_t path_count;
-    size_t ended;                           /* of these, checked by now */
-    size_t before;                          /* of the list, checked by an earlier run (--resume) */
-    enum shapeproof_report_format document; /* SARIF, JUnit or HTML; TEXT: lines of JSON are written */
-    char **parts; /* of the document, for each of `paths`; NULL for one that is not checked yet */
+    size_t ended;         /* of these, checked by now */
+    size_t before;        /* of the list, checked by an earlier run (--resume) */
+    char ***parts;        /* of each document, for each of `paths`; NULL for one that is not checked yet */
+    size_t documents;     /* how many: SARIF, JUnit, Markdown, HTML */
+    bool stdout_document; /* stdout has one of them, and no lines of JSON */
     struct sp_results results;
     struct shapeproof_error error;
     bool shows_progress;
@@ -40,28 +41,24 @@ bool cli_asks_for_list(const struct cli_args *args)
            cli_value(args, "timeout", NULL);
 }
 
-/* Whether one document about all of them is written at the end, in place of lines of JSON. */
-static bool writes_list_document(const struct cli_args *args)
-{
-    return cli_writes_document(args) || cli_format(args) == SHAPEPROOF_REPORT_HTML;
-}
-
 /* ---- one of the list, in its process ---- */
 
-/* Checks one checkpoint, and writes its line of the results to stdout, which the pool collects; behind it, for SARIF or
- * JUnit, its part of the document. Returns the exit status. */
+/* Checks one checkpoint, and writes its line of the results to stdout, which the pool collects; behind it its part of
+ * each document, with a NUL at the end. Returns the exit status. */
 static int check_listed(void *host, size_t task)
 {
     const struct list_run *run = host;
-    struct cli_capture capture = {.document = run->document};
     struct sp_text line = {0};
     struct cli_args one = cli_args_for(run->args, run->paths[task], "json");
-    cli_capture_into(&capture);
+    cli_capture(true);
     const int status = cli_run_found(&one, run->run);
-    sp_line_write(&line, run->paths[task], status, capture.report, &capture.error);
+    sp_line_write(&line, run->paths[task], status, cli_captured_report(), cli_first_error());
     fwrite(line.data, 1, line.length, stdout);
-    if (run->document && status != CLI_OK) cli_keep_error_part(&capture, run->paths[task], status);
-    if (capture.parts) fputs(capture.parts, stdout);
+    if (status != CLI_OK) cli_keep_error_parts(cli_first_error(), run->paths[task], status);
+    for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
+        fputs(to->parts ? to->parts : "", stdout);
+        putchar('\0');
+    }
     return fflush(stdout) == 0 ? status : CLI_FILE;
 }
 
@@ -97,19 +94,27 @@ static void show_progress(struct list_run *run)
 
 /* ---- the run ---- */
 
-/* Keeps the part of the document that stands behind the line of the results, which ends at `line_end`; or, if the
- * process ended without a line, a part that says so. */
-static void keep_listed_part(struct list_run *run, const struct sp_pool_end *end, const char *line_end)
+/* Keeps the parts of the documents that stand behind the line of the results, which ends at `line_end`; or, if the
+ * process ended without a line, parts that say so. */
+static void keep_listed_parts(struct list_run *run, const struct sp_pool_end *end, const char *line_end)
 {
-    struct cli_capture capture = {.document = run->document};
+    struct shapeproof_error error;
     if (line_end && !end->signal && !end->late && !end->too_long) {
-        run->parts[end->task] = strndup(line_end, (size_t)(end->output + end->length - line_end));
-        if (!run->parts[end->task]) abort();
+        const char *rest = line_end, *stop = end->output + end->length;
+        for (size_t i = 0; i < run->documents; i++) {
+            const size_t length = strnlen(rest, (size_t)(stop - rest));
+            if (!(run->parts[i][end->task] = strndup(rest, length))) abort();
+            rest += rest + length < stop ? length + 1 : length;
+        }
         return;
     }
-    sp_results_explain(end, &capture.error);
-    cli_keep_error_part(&capture, run->paths[end->task], CLI_FILE);
-    run->parts[end->task] = capture.parts;
+    sp_results_explain(end, &error);
+    cli_keep_error_parts(&error, run->paths[end->task], CLI_FILE);
+    size_t i = 0;
+    for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
+        run->parts[i++][end->task] = to->parts;
+        to->parts = NULL;
+    }
 }
 
 /* Writes the line of a checkpoint that is done into the results; false with the error ends the run. */
@@ -117,16 +122,25 @@ static bool note_listed(void *host, const struct sp_pool_end *end)
 {
     struct list_run *run = host;
     struct sp_pool_end line = *end;
-    if (run->document) {
+    if (run->documents) {
         const char *stop = end->length ? memchr(end->output, '\n', end->length) : NULL;
         if (stop) line.length = (size_t)(++stop - end->output);
-        keep_listed_part(run, end, stop);
+        keep_listed_parts(run, end, stop);
     }
     if (isatty(run->results.to)) clear_progress(run);
     run->ended++;
     if (!sp_results_add(&run->results, run->paths[end->task], &line, &run->error)) return false;
     show_progress(run);
     return true;
+}
+
+/* Whether it is the FILE of a document, "junit=results.xml". */
+static bool is_document_file(const char *word)
+{
+    static const char *const formats[] = {"sarif=", "junit=", "markdown=", "html="};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strncmp(word, formats[i], strlen(formats[i])) == 0) return true;
+    return false;
 }
 
 /* Whether the command line can be run with a list: what is wrong in it is found before the list is read, and not once
@@ -137,18 +151,30 @@ static int check_options(const struct cli_args *args)
     struct cli_subject subject;
     struct shapeproof_expectations *expectations = NULL;
     char hint[128];
+    size_t position = 0;
     snprintf(hint, sizeof hint, "shapeproof %s --help lists the options", args->command->name);
     if (!cli_value(args, "list", NULL))
         return cli_usage_error(hint, "%s: --resume, --jobs and --timeout go with --list", args->command->name);
     if (args->operand_count)
         return cli_usage_error(hint, "%s: '%s' is one argument too many beside --list", args->command->name,
                                args->operands[0]);
-    if (writes_list_document(args) && cli_value(args, "resume", NULL))
+    const struct cli_output *document = cli_next_document(NULL);
+    if (document && cli_value(args, "resume", NULL))
         return cli_usage_error(hint, "%s: --resume does not go with --format %s", args->command->name,
-                               cli_format_name(args));
-    if (cli_format(args) == SHAPEPROOF_REPORT_CSV || cli_format(args) == SHAPEPROOF_REPORT_MARKDOWN)
+                               document->format == SHAPEPROOF_REPORT_SARIF   ? "sarif"
+                               : document->format == SHAPEPROOF_REPORT_JUNIT ? "junit"
+                               : document->format == SHAPEPROOF_REPORT_HTML  ? "html"
+                                                                             : "markdown");
+    if (cli_format(args) == SHAPEPROOF_REPORT_CSV)
         return cli_usage_error(hint, "%s: --list does not go with --format %s", args->command->name,
                                cli_format_name(args));
+    for (const char *word; (word = cli_next_format_file(args, &position));) {
+        if (strncmp(word, "json", strlen("json")) == 0)
+            return cli_usage_error("--output FILE writes the lines of JSON to FILE",
+                                   "%s: --list does not go with --format %s", args->command->name, word);
+        if (!is_document_file(word))
+            return cli_usage_error(hint, "%s: --list does not go with --format %s", args->command->name, word);
+    }
     if (cli_value(args, "output", NULL) && cli_value(args, "resume", NULL))
         return cli_usage_error(hint, "%s: --resume does not go with --output", args->command->name);
     const uint64_t jobs = cli_number(args, "jobs", 1);
@@ -185,7 +211,7 @@ static bool open_output(struct list_run *run)
 {
     const char *path = cli_value(run->args, "resume", NULL);
     if (path) return sp_results_open(&run->results, path, &run->error);
-    sp_results_use(&run->results, run->document ? -1 : STDOUT_FILENO, "standard output");
+    sp_results_use(&run->results, run->stdout_document ? -1 : STDOUT_FILENO, "standard output");
     return true;
 }
 
@@ -245,35 +271,54 @@ static int run_paths(struct list_run *run, int *interrupted)
     return run->error.status ? cli_error(&run->error) : run->results.status;
 }
 
-/* Writes the document of all parts, in the order of the list. A part is missing
- * if the run ended before its time. */
-static void put_list_document(const struct list_run *run)
+/* Makes room for the parts of each document. */
+static void open_parts(struct list_run *run)
 {
-    const struct shapeproof_report_options how = {.format = run->document};
+    for (const struct cli_output *to = NULL; (to = cli_next_document(to));) run->documents++;
+    run->parts = calloc(run->documents + 1, sizeof *run->parts);
+    if (!run->parts) abort();
+    for (size_t i = 0; i < run->documents; i++)
+        if (!(run->parts[i] = calloc(run->path_count + 1, sizeof *run->parts[i]))) abort();
+}
+
+/* Writes each document of all parts, in the order of the list. A part is missing if the run ended before its time. */
+static void put_list_documents(const struct list_run *run)
+{
     const char **parts = calloc(run->path_count + 1, sizeof *parts);
+    size_t document = 0;
     if (!parts) abort();
-    for (size_t i = 0; i < run->path_count; i++) parts[i] = run->parts[i] ? run->parts[i] : "";
-    cli_put_report(shapeproof_report_document(parts, run->path_count, &how, NULL));
+    for (struct cli_output *to = NULL; (to = cli_next_document(to)); document++) {
+        const struct shapeproof_report_options how = {.format = to->format};
+        for (size_t i = 0; i < run->path_count; i++) parts[i] = run->parts[document][i] ? run->parts[document][i] : "";
+        cli_put_document(to, shapeproof_report_document(parts, run->path_count, &how, NULL));
+    }
     free(parts);
+}
+
+static void close_parts(struct list_run *run)
+{
+    for (size_t i = 0; run->parts && i < run->documents; i++) {
+        for (size_t k = 0; k < run->path_count; k++) free(run->parts[i][k]);
+        free(run->parts[i]);
+    }
+    free(run->parts);
 }
 
 int cli_run_list(const struct cli_args *args, int (*check)(const struct cli_args *))
 {
-    struct list_run run = {
-        .args = args, .run = check, .document = writes_list_document(args) ? cli_format(args) : SHAPEPROOF_REPORT_TEXT};
+    struct list_run run = {.args = args, .run = check};
     int interrupted = 0, status;
-    if (!run.document) cli_fold_documents(true); /* an error is a line of JSON, too, if it is JSON */
+    cli_begin_list(); /* an error is a line of JSON, too, if it is JSON */
+    run.stdout_document = cli_stdout_is_document();
     status = check_options(args);
     if (status != CLI_OK) return status;
     if (read_list_option(&run) && open_output(&run)) {
         leave_out_done(&run);
-        run.parts = calloc(run.path_count + 1, sizeof *run.parts);
-        if (!run.parts) abort();
+        open_parts(&run);
         status = run_paths(&run, &interrupted);
-        if (run.document && !interrupted) put_list_document(&run);
+        if (!interrupted) put_list_documents(&run);
     } else status = cli_error(&run.error);
-    for (size_t i = 0; run.parts && i < run.path_count; i++) free(run.parts[i]);
-    free(run.parts);
+    close_parts(&run);
     free(run.paths);
     sp_results_close(&run.results);
     sp_list_free(&run.list);

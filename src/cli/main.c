@@ -24,12 +24,16 @@ static int complain_of_word(const char *name, const char *wanted)
 
 int cli_unknown_command(const char *name) { return complain_of_word(name, "not a command"); }
 
-/* Redirects stdout if --output says so; "-" is stdout. False after an error was printed. */
-static bool open_output(const struct cli_args *args)
+/* Opens the outputs, and runs the command; exit status. */
+static int run_parsed(struct cli_args *args)
 {
-    if (args->command->opens_output || !cli_has_option(args, "output")) return true;
-    const char *path = cli_value(args, "output", "-");
-    return strcmp(path, "-") == 0 || cli_redirect_output(path);
+    const char *path = cli_operand(args); /* as the user has it: it becomes that of a cache */
+    int status = cli_open_outputs(args);
+    if (status != CLI_OK) return status;
+    cli_hold_output(args);
+    status = cli_run_found(args, args->command->run);
+    if (path) cli_put_documents(path, status); /* of a list, they are written */
+    return status;
 }
 
 /* With the words behind the name of the command. */
@@ -38,17 +42,11 @@ static int run_command(const struct cli_command *command, int count, char **word
     struct cli_args args;
     int status = CLI_USAGE;
     if (cli_parse(&args, command, count, words)) {
-        cli_fold_documents(strcmp(cli_format_name(&args), "jsonl") == 0);
         if (cli_has_option(&args, "color")) cli_color_messages(cli_value(&args, "color", "auto"));
         if (cli_flag(&args, "help")) {
             cli_print_command_help(stdout, command);
             status = CLI_OK;
-        } else if (!open_output(&args)) status = CLI_FILE;
-        else if (cli_writes_document(&args) && args.operand_count) status = cli_run_document(&args, command->run);
-        else {
-            cli_hold_output(&args);
-            status = cli_run_found(&args, command->run);
-        }
+        } else status = run_parsed(&args);
     }
     cli_args_free(&args);
     return status;
@@ -133,10 +131,9 @@ int main(int argc, char **argv)
     struct shapeproof_redaction *redaction = redaction_asked(argc - 1, argv + 1);
     cli_redact_messages(redaction);
     const char *json = json_asked(argc - 1, argv + 1);
-    cli_errors_as_json(json != NULL);
-    cli_fold_documents(json && strcmp(json, "jsonl") == 0);
+    cli_expect_json(json != NULL, json && strcmp(json, "jsonl") == 0);
     int status = dispatch_command(argc, argv);
-    if (!cli_close_output()) status = CLI_FILE;
+    if (!cli_close_outputs()) status = CLI_FILE;
     shapeproof_redaction_free(redaction);
     return status;
 }

@@ -60,7 +60,7 @@ static void manual_option(FILE *stream, const struct cli_option *option)
     if (option->argument) {
         fputs("=\\fI", stream);
         manual_text(stream, option->argument);
-        fputs("\\fR", stream);
+        fputs(option->takes_file ? "\\fR[=\\fIFILE\\fR]" : "\\fR", stream);
     }
     putc('\n', stream);
     manual_line(stream, option->help);

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Written only in a process that checks one of a list. */
-static struct cli_capture *capture;
+/* Written in a process that checks one of a list, and around what may fail without a message. */
+static bool captures;
 
-void cli_capture_into(struct cli_capture *into) { capture = into; }
-struct cli_capture *cli_captured(void) { return capture; }
+void cli_capture(bool on) { captures = on; }
+bool cli_captures(void) { return captures; }
 
 /* ---- colours ---- */
 
@@ -65,13 +65,18 @@ static struct shapeproof_error error_to_show(const struct shapeproof_error *erro
     return shown;
 }
 
-/* The first error is the one that counts. */
-static void capture_error(const struct shapeproof_error *error)
+/* The first error since the beginning, or since it was last forgotten. */
+static struct shapeproof_error first_error;
+
+const struct shapeproof_error *cli_first_error(void) { return &first_error; }
+void cli_forget_error(void) { first_error.status = SHAPEPROOF_OK; }
+
+static void keep_first_error(const struct shapeproof_error *error)
 {
-    if (capture->error.status) return;
+    if (first_error.status) return;
     char *said = text_to_show(error->message);
-    capture->error = *error;
-    snprintf(capture->error.message, sizeof capture->error.message, "%s", said);
+    first_error = *error;
+    snprintf(first_error.message, sizeof first_error.message, "%s", said);
     free(said);
 }
 
@@ -138,19 +143,12 @@ static void put_message(const char *text, const char *behind)
 
 /* ---- errors as JSON ---- */
 
-/* Written once, from the words of the command line. */
-static bool writes_json_errors;
-
-void cli_errors_as_json(bool on) { writes_json_errors = on; }
-
-/* Writes the document that stands in for the report. With --output a wrong command line leaves FILE as it was. */
+/* Writes the document that stands in for the report, where JSON goes. */
 static void put_error_document(const char *path, const struct shapeproof_error *error, int status)
 {
-    if (!writes_json_errors || (cli_output_path() && status == CLI_USAGE)) return;
     const struct shapeproof_error shown = error_to_show(error);
     char *name = path && messages_redaction ? shapeproof_redact_path(messages_redaction, path) : NULL;
-    cli_put_report(shapeproof_report_error(
-        &(struct shapeproof_checked){.path = name ? name : path, .status = status, .error = &shown}, NULL));
+    cli_put_error(&(struct shapeproof_checked){.path = name ? name : path, .status = status, .error = &shown});
     shapeproof_free(name);
 }
 
@@ -161,10 +159,8 @@ int cli_error(const struct shapeproof_error *error) { return cli_error_about(NUL
 int cli_error_about(const char *path, const struct shapeproof_error *error)
 {
     const int status = cli_exit_of(error->status);
-    if (capture) {
-        capture_error(error);
-        return status;
-    }
+    keep_first_error(error);
+    if (captures) return status;
     char *said = text_to_show(error->message);
     put_error_label();
     fprintf(cli_messages(), "%s\n", said); /* printable; only what sp_diagnose says has several lines */
@@ -188,10 +184,8 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
     struct shapeproof_error error = {0};
     cli_fail(&error, status, "%s", message);
     cli_hint(&error, "%s", hint ? hint : "");
-    if (capture) {
-        capture_error(&error);
-        return (int)status;
-    }
+    keep_first_error(&error);
+    if (captures) return (int)status;
     put_error_label();
     put_message(message, "\n");
     if (hint && hint[0]) {
@@ -204,7 +198,7 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
 
 void cli_warning(const char *path, const char *message)
 {
-    if (capture) return; /* what is about the file is in the report */
+    if (captures || cli_stdout_is_document()) return; /* what is about the file is in the report */
     put_warning_label();
     if (path) put_message(path, ": ");
     put_message(message, "\n");

@@ -8,6 +8,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json|csv")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
@@ -36,8 +37,9 @@ static int write_config(const struct shapeproof_models *models, const char *name
     const struct shapeproof_model *model = name ? shapeproof_models_find(models, name) : NULL;
     if (!name) return cli_usage_error("shapeproof models gpt2-xl --config", "--config needs the name of a model");
     if (!model) return cli_complain_of_model(models, name);
-    cli_put_report(shapeproof_value_text(model->config));
-    putchar('\n');
+    char *text = shapeproof_value_text(model->config);
+    puts(text);
+    shapeproof_free(text);
     return CLI_OK;
 }
 
@@ -57,18 +59,25 @@ static void print_names(const struct shapeproof_models *models, const char *filt
 static int run_models(const struct cli_args *args)
 {
     const char *name = cli_operand(args);
-    const struct shapeproof_report_options how = cli_report_options(args);
+    size_t position = 0;
+    const char *file = cli_next_format_file(args, &position);
     struct shapeproof_error error = {0};
     struct shapeproof_models *models = shapeproof_models_new(&error);
     int status = CLI_OK;
     if (!models) return cli_error(&error);
     const struct shapeproof_model *one = name ? shapeproof_models_find(models, name) : NULL;
-    if (cli_flag(args, "names") && (cli_format(args) != SHAPEPROOF_REPORT_TEXT || cli_flag(args, "config")))
+    if (cli_flag(args, "names") && (cli_format_beside_text(args) || cli_flag(args, "config")))
         status = cli_usage_error(NULL, "models: --names does not go with --format or --config");
+    else if (cli_flag(args, "config") && file)
+        status = cli_usage_error(NULL, "models: --config does not go with --format %s", file);
     else if (cli_flag(args, "config")) status = write_config(models, name);
     else if (!one && !any_fits(models, name)) status = cli_complain_of_model(models, name);
     else if (cli_flag(args, "names")) print_names(models, name);
-    else cli_put_report(shapeproof_report_models(models, name, one, &how, NULL));
+    else
+        for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+            const struct shapeproof_report_options how = cli_report_options(args, to);
+            cli_put_report(to, shapeproof_report_models(models, name, one, &how, NULL));
+        }
     shapeproof_models_free(models);
     return status;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * stdout: what it is connected to, and whether everything arrived there. */
-#define _GNU_SOURCE /* TIOCGWINSZ, strdup */
+ * Where reports go: stdout, what it is connected to, the FILEs of --format, and whether everything arrived there. */
+#define _GNU_SOURCE /* TIOCGWINSZ */
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool cli_wants_color(int stream, const char *when)
@@ -17,110 +19,316 @@ bool cli_wants_color(int stream, const char *when)
            !(term && strcmp(term, "dumb") == 0);
 }
 
-/* 0, no limit, unless a person looks at it: a pipe gets the same bytes on every machine. */
-static unsigned terminal_width(void)
+/* 0, no limit, unless a person looks at it: a pipe or a file gets the same bytes on every machine. */
+static unsigned terminal_width(int stream)
 {
     struct winsize size = {0};
     const char *columns = getenv("COLUMNS");
-    if (!isatty(cli_stdout())) return 0;
+    if (!isatty(stream)) return 0;
     const unsigned long wanted = columns ? strtoul(columns, NULL, 10) : 0;
     if (wanted && wanted < 10000) return (unsigned)wanted;
-    return ioctl(cli_stdout(), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-enum shapeproof_report_format cli_format(const struct cli_args *args)
+/* ---- formats ---- */
+
+/* The format of a word such as "html" or "html=report.html". */
+static enum shapeproof_report_format format_named(const char *word)
 {
     static const char *const names[] = {[SHAPEPROOF_REPORT_TEXT] = "text",         [SHAPEPROOF_REPORT_JSON] = "json",
                                         [SHAPEPROOF_REPORT_MARKDOWN] = "markdown", [SHAPEPROOF_REPORT_CSV] = "csv",
                                         [SHAPEPROOF_REPORT_SARIF] = "sarif",       [SHAPEPROOF_REPORT_JUNIT] = "junit",
                                         [SHAPEPROOF_REPORT_HTML] = "html"};
-    const char *name = cli_format_name(args);
-    if (strcmp(name, "jsonl") == 0) return SHAPEPROOF_REPORT_JSON; /* and cli_fold_documents */
+    const size_t length = strcspn(word, "=");
+    if (length == strlen("jsonl") && memcmp(word, "jsonl", length) == 0) return SHAPEPROOF_REPORT_JSON;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0) return (enum shapeproof_report_format)i;
+        if (strlen(names[i]) == length && memcmp(names[i], word, length) == 0) return (enum shapeproof_report_format)i;
     return SHAPEPROOF_REPORT_TEXT; /* of a command without --format */
 }
 
-struct shapeproof_report_options cli_report_options(const struct cli_args *args)
+/* Whether the word is "jsonl" or "jsonl=FILE". */
+static bool is_jsonl(const char *word) { return strncmp(word, "jsonl", strlen("jsonl")) == 0; }
+
+enum shapeproof_report_format cli_format(const struct cli_args *args) { return format_named(cli_format_name(args)); }
+
+static bool documents_have(enum shapeproof_report_format format)
 {
+    for (const struct cli_output *to = NULL; (to = cli_next_document(to));)
+        if (to->format == format) return true;
+    return false;
+}
+
+bool cli_writes(const struct cli_args *args, enum shapeproof_report_format format)
+{
+    if (cli_format(args) == format || (cli_captures() && documents_have(format))) return true;
+    size_t position = 0;
+    for (const char *word; (word = cli_next_format_file(args, &position));)
+        if (format_named(word) == format) return true;
+    return false;
+}
+
+const char *cli_format_beside_text(const struct cli_args *args)
+{
+    size_t position = 0;
+    return cli_format(args) != SHAPEPROOF_REPORT_TEXT ? cli_format_name(args) : cli_next_format_file(args, &position);
+}
+
+bool cli_is_document(enum shapeproof_report_format format)
+{
+    return format == SHAPEPROOF_REPORT_SARIF || format == SHAPEPROOF_REPORT_JUNIT;
+}
+
+/* ---- the outputs ---- */
+
+/* Filled when the command line is parsed. */
+static struct {
+    struct cli_output standard; /* stdout */
+    struct cli_output *files;   /* one for each FILE of --format */
+    size_t file_count;
+    bool is_quiet;          /* no report goes to stdout */
+    bool is_several;        /* the command is about several checkpoints */
+    bool is_list;           /* and these are a list */
+    struct cli_output kept; /* takes the place of all in a process of a list */
+    char *report;           /* what was written to `kept` */
+} outputs = {.standard = {.is_stdout = true}, .kept = {.format = SHAPEPROOF_REPORT_JSON}};
+
+void cli_expect_json(bool on, bool is_folded)
+{
+    outputs.standard.stream = stdout;
+    outputs.standard.format = on ? SHAPEPROOF_REPORT_JSON : SHAPEPROOF_REPORT_TEXT;
+    outputs.standard.is_folded = is_folded;
+}
+
+/* Connects stdout to the FILE of --output, or to nothing. */
+static int redirect_stdout(const char *path)
+{
+    int status = CLI_OK;
+    const int fd =
+        path ? cli_open_file(&outputs.standard.file, path, &status) : open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (fd < 0 && path) return status;
+    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
+        return cli_complain(CLI_FILE, NULL, "%s: cannot write: %s", path ? path : "/dev/null", strerror(errno));
+    close(fd);
+    return CLI_OK;
+}
+
+/* Opens the FILE of "html=report.html". */
+static int open_format_file(const char *word)
+{
+    int status = CLI_OK;
+    struct cli_output *output = &outputs.files[outputs.file_count];
+    *output = (struct cli_output){.format = format_named(word), .is_folded = is_jsonl(word)};
+    const int fd = cli_open_file(&output->file, strchr(word, '=') + 1, &status);
+    if (fd < 0) return status;
+    if (!(output->stream = fdopen(fd, "w"))) abort();
+    outputs.file_count++;
+    return CLI_OK;
+}
+
+int cli_open_outputs(const struct cli_args *args)
+{
+    const bool has_output = !args->command->opens_output && cli_has_option(args, "output");
+    const char *path = has_output ? cli_value(args, "output", "-") : "-";
+    size_t count = 0, position = 0;
+    int status = CLI_OK;
+    outputs.standard.format = cli_format(args);
+    outputs.standard.is_folded = is_jsonl(cli_format_name(args));
+    outputs.is_quiet = cli_has_option(args, "quiet") && cli_flag(args, "quiet");
+    while (cli_next_format_file(args, &position)) count++;
+    outputs.files = calloc(count + 1, sizeof *outputs.files);
+    if (!outputs.files) abort();
+    if (strcmp(path, "-") != 0) status = redirect_stdout(path);
+    else if (outputs.is_quiet) status = redirect_stdout(NULL);
+    position = 0;
+    for (const char *word; status == CLI_OK && (word = cli_next_format_file(args, &position));)
+        status = open_format_file(word);
+    return status;
+}
+
+/* The output behind that one, the first for NULL; NULL after the last. */
+static struct cli_output *next_opened(const struct cli_output *output)
+{
+    if (!output && !outputs.is_quiet) return &outputs.standard;
+    const size_t next = output && output != &outputs.standard ? (size_t)(output - outputs.files) + 1 : 0;
+    return next < outputs.file_count ? &outputs.files[next] : NULL;
+}
+
+/* Whether the reports of single checkpoints are parts of a document: of a page, or of Markdown about a list. */
+static bool keeps_reports(const struct cli_output *output)
+{
+    return (outputs.is_several && output->format == SHAPEPROOF_REPORT_HTML) ||
+           (outputs.is_list && output->format == SHAPEPROOF_REPORT_MARKDOWN);
+}
+
+struct cli_output *cli_next_output(const struct cli_output *output)
+{
+    if (cli_captures() && !output) return &outputs.kept;
+    struct cli_output *next = next_opened(output == &outputs.kept ? NULL : output);
+    while (cli_captures() && next && !keeps_reports(next)) next = next_opened(next);
+    return next;
+}
+
+static bool is_document(const struct cli_output *output)
+{
+    return cli_is_document(output->format) || keeps_reports(output);
+}
+
+bool cli_stdout_is_document(void) { return !outputs.is_quiet && is_document(&outputs.standard); }
+
+struct cli_output *cli_next_document(const struct cli_output *output)
+{
+    struct cli_output *next = next_opened(output);
+    while (next && !is_document(next)) next = next_opened(next);
+    return next;
+}
+
+void cli_begin_several(void) { outputs.is_several = true; }
+
+void cli_begin_list(void)
+{
+    outputs.is_several = outputs.is_list = true;
+    for (struct cli_output *to = NULL; (to = next_opened(to));) to->is_folded = to->format == SHAPEPROOF_REPORT_JSON;
+}
+
+struct shapeproof_report_options cli_report_options(const struct cli_args *args, const struct cli_output *output)
+{
+    const int stream = output->is_stdout ? cli_stdout() : output->stream ? fileno(output->stream) : -1;
+    const bool is_part = keeps_reports(output) && output->format == SHAPEPROOF_REPORT_HTML;
     return (struct shapeproof_report_options){
-        .format = cli_format(args),
-        .color = cli_has_option(args, "color") && cli_wants_color(STDOUT_FILENO, cli_value(args, "color", "auto")),
+        .format = is_part ? SHAPEPROOF_REPORT_HTML_PART : output->format,
+        .color = cli_has_option(args, "color") && cli_wants_color(stream, cli_value(args, "color", "auto")),
         .all = cli_has_option(args, "all") && cli_flag(args, "all"),
-        .width = terminal_width(),
+        .width = terminal_width(stream),
     };
 }
 
-/* ---- JSON lines ---- */
-
-/* How far the documents on stdout are written. */
-static struct {
-    bool on;
-    bool is_text;  /* the line has more than indentation by now */
-    bool is_last;  /* the line began with the brace that ends the document */
-    size_t column; /* of the next byte in its line */
-    char before;   /* the last byte that was written */
-} fold;
-
-void cli_fold_documents(bool on) { fold.on = on; }
+/* ---- writing ---- */
 
 /* Puts each document on one line. A string has no raw line break in it, so each stands between two elements; and only
  * the last line of a document begins with "}". */
-static void put_folded(FILE *stream, const char *bytes, size_t length)
+static void put_folded(struct cli_output *to, const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         const char c = bytes[i];
         if (c == '\n') {
-            if (fold.is_last) putc('\n', stream);
-            else if (fold.before == ',') putc(' ', stream);
-            fold.is_text = fold.is_last = false;
-            fold.column = 0;
+            if (to->fold.is_last) putc('\n', to->stream);
+            else if (to->fold.before == ',') putc(' ', to->stream);
+            to->fold.is_text = to->fold.is_last = false;
+            to->fold.column = 0;
             continue;
         }
-        fold.is_last = fold.is_last || (c == '}' && fold.column == 0);
-        fold.is_text = fold.is_text || c != ' ';
-        fold.column++;
-        if (!fold.is_text) continue;
-        putc(c, stream);
-        fold.before = c;
+        to->fold.is_last = to->fold.is_last || (c == '}' && to->fold.column == 0);
+        to->fold.is_text = to->fold.is_text || c != ' ';
+        to->fold.column++;
+        if (!to->fold.is_text) continue;
+        putc(c, to->stream);
+        to->fold.before = c;
     }
 }
 
-void cli_put_part(void *stream, const char *bytes, size_t length)
+void cli_put_part(void *output, const char *bytes, size_t length)
 {
+    struct cli_output *to = output;
     char *said = cli_restore_urls(bytes, &length);
     /* who closes it asks whether it worked */
-    if (fold.on && stream == stdout) put_folded(stream, said ? said : bytes, length);
-    else fwrite(said ? said : bytes, 1, length, stream);
+    if (to->is_folded) put_folded(to, said ? said : bytes, length);
+    else fwrite(said ? said : bytes, 1, length, to->stream);
     free(said);
 }
 
-void cli_put_report(char *report)
+void cli_put_text(FILE *stream, const char *text)
 {
-    struct cli_capture *capture = cli_captured();
-    size_t length = strlen(report);
-    if (capture) {
-        char *said = cli_restore_urls(report, &length);
-        shapeproof_free(capture->report);
-        capture->report = said ? said : report;
-        if (said) shapeproof_free(report);
+    size_t length = strlen(text);
+    char *said = cli_restore_urls(text, &length);
+    fputs(said ? said : text, stream);
+    free(said);
+}
+
+void cli_put_blank_line(enum shapeproof_report_format format)
+{
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));)
+        if (to->format == format) cli_put_part(to, "\n", 1);
+}
+
+void cli_put_report(struct cli_output *output, char *report)
+{
+    if (keeps_reports(output)) {
+        cli_keep_part(output, report);
         return;
     }
-    cli_put_part(stdout, report, length);
+    if (output == &outputs.kept) {
+        size_t length = strlen(report);
+        char *said = cli_restore_urls(report, &length);
+        free(outputs.report);
+        if (!(outputs.report = said ? said : strdup(report))) abort();
+    } else cli_put_part(output, report, strlen(report));
     shapeproof_free(report);
 }
 
-bool cli_close_output(void)
+void cli_put_document(struct cli_output *output, char *document)
 {
-    cli_show_output();
-    const bool failed_before = ferror(stdout) != 0;
-    const char *path = cli_output_path();
-    char *name = path && cli_redaction() ? shapeproof_redact_path(cli_redaction(), path)
-                                         : strdup(path ? path : "standard output");
+    cli_put_part(output, document, strlen(document));
+    shapeproof_free(document);
+}
+
+const char *cli_captured_report(void) { return outputs.report; }
+
+/* How many bytes the FILE has by now; 0 of anything that has no size. */
+static size_t size_written(const struct cli_output *output)
+{
+    struct stat file;
+    fflush(output->stream);
+    return fstat(fileno(output->stream), &file) == 0 && S_ISREG(file.st_mode) ? (size_t)file.st_size : 0;
+}
+
+void cli_put_error(const struct shapeproof_checked *failed)
+{
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        if (to->format != SHAPEPROOF_REPORT_JSON) continue;
+        const size_t before = size_written(to);
+        cli_put_report(to, shapeproof_report_error(failed, NULL));
+        to->error_size += size_written(to) - before;
+    }
+}
+
+/* ---- the end ---- */
+
+void cli_discard_outputs(void)
+{
+    cli_finish_file(&outputs.standard.file, true);
+    for (size_t i = 0; i < outputs.file_count; i++) cli_finish_file(&outputs.files[i].file, true);
+}
+
+/* Whether the temporary file has more than documents about errors. */
+static bool has_report(const struct cli_output *output)
+{
+    struct stat file;
+    return output->file.temporary && stat(output->file.temporary, &file) == 0 &&
+           (size_t)file.st_size > output->error_size;
+}
+
+static bool close_output(struct cli_output *output)
+{
+    char *redacted =
+        output->file.name && cli_redaction() ? shapeproof_redact_path(cli_redaction(), output->file.name) : NULL;
+    const char *name = redacted ? redacted : output->file.name ? output->file.name : "standard output";
+    const bool failed_before = ferror(output->stream) != 0;
     errno = 0;
-    const bool is_written = fclose(stdout) == 0 && !failed_before, is_done = cli_finish_output(is_written);
+    const bool is_written = fclose(output->stream) == 0 && !failed_before;
+    const int why = errno;
+    const bool is_kept = !is_written || !has_report(output);
+    errno = why;
+    const bool is_done = cli_finish_file(&output->file, is_kept) && is_written;
     if (!is_done && errno) fprintf(stderr, "shapeproof: cannot write to %s: %s\n", name, strerror(errno));
     else if (!is_done) fprintf(stderr, "shapeproof: cannot write to %s\n", name);
-    free(name);
+    shapeproof_free(redacted);
+    return is_done;
+}
+
+bool cli_close_outputs(void)
+{
+    cli_show_output();
+    bool is_done = close_output(&outputs.standard);
+    for (size_t i = 0; i < outputs.file_count; i++) is_done = close_output(&outputs.files[i]) && is_done;
     return is_done;
 }

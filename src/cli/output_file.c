@@ -10,16 +10,16 @@
 
 #include "cli/cli.h"
 
-static struct {
-    char *path;      /* FILE, with symbolic links resolved; NULL without --output */
-    char *temporary; /* NULL where FILE is written directly, or the output was discarded */
-    pid_t owner;     /* the process that made it: the processes of --list leave it alone */
-} output;
+/* All that are open, for the handler of signals. */
+static struct cli_file *open_files;
+/* The process that made them: the processes of --list leave them alone. */
+static pid_t owner;
 
-/* Removes the temporary file, and ends by the signal as without this handler. */
+/* Removes the temporary files, and ends by the signal as without this handler. */
 static void end_by_signal(int number)
 {
-    if (output.temporary && getpid() == output.owner) unlink(output.temporary);
+    for (const struct cli_file *file = open_files; file && getpid() == owner; file = file->next)
+        if (file->temporary) unlink(file->temporary);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -34,16 +34,33 @@ static void handle_signals(void)
             sigaction(signals[i], &action, NULL);
 }
 
-/* Makes "DIR/.NAME.XXXXXX" with the permissions that FILE has, or that a new file gets. -1 with errno set. */
-static int open_temporary(const struct stat *existing)
+/* The path with symbolic links resolved; of a file that does not exist yet, those of its folder. As it is when the
+ * folder does not exist either. */
+static char *resolve(const char *path)
 {
-    const char *slash = strrchr(output.path, '/');
-    const int folder = slash ? (int)(slash + 1 - output.path) : 0;
-    if (asprintf(&output.temporary, "%.*s.%s.XXXXXX", folder, output.path, output.path + folder) < 0) abort();
-    const int fd = mkostemp(output.temporary, O_CLOEXEC);
+    char *resolved = realpath(path, NULL);
+    if (resolved) return resolved;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = strndup(slash ? path : ".", slash ? (size_t)(name - path) : 1);
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    if ((real ? asprintf(&resolved, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name)
+              : asprintf(&resolved, "%s", path)) < 0)
+        abort();
+    free(folder);
+    free(real);
+    return resolved;
+}
+
+/* Makes "DIR/.NAME.XXXXXX" with the permissions that FILE has, or that a new file gets. -1 with errno set. */
+static int open_temporary(struct cli_file *file, const struct stat *existing)
+{
+    const char *slash = strrchr(file->path, '/');
+    const int folder = slash ? (int)(slash + 1 - file->path) : 0;
+    if (asprintf(&file->temporary, "%.*s.%s.XXXXXX", folder, file->path, file->path + folder) < 0) abort();
+    const int fd = mkostemp(file->temporary, O_CLOEXEC);
     if (fd < 0) {
-        free(output.temporary);
-        output.temporary = NULL;
+        free(file->temporary);
+        file->temporary = NULL;
         return -1;
     }
     const mode_t mask = umask(0);
@@ -52,46 +69,38 @@ static int open_temporary(const struct stat *existing)
     return fd;
 }
 
-bool cli_redirect_output(const char *path)
+int cli_open_file(struct cli_file *file, const char *path, int *status)
 {
-    struct stat file;
-    const bool exists = stat(path, &file) == 0;
-    output.path = realpath(path, NULL);
-    if (!output.path && !(output.path = strdup(path))) abort();
-    output.owner = getpid();
-    const bool is_direct = exists && !S_ISREG(file.st_mode);
-    const int fd = is_direct ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temporary(exists ? &file : NULL);
-    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
-        cli_complain(CLI_FILE, NULL, "%s: cannot write: %s", path, strerror(errno));
-        cli_discard_output();
-        return false;
+    struct stat existing;
+    const bool exists = stat(path, &existing) == 0, is_direct = exists && !S_ISREG(existing.st_mode);
+    file->name = path;
+    file->path = resolve(path);
+    for (const struct cli_file *other = open_files; other && !is_direct; other = other->next)
+        if (strcmp(other->path, file->path) == 0) {
+            *status = cli_usage_error(NULL, "two reports cannot go to one file: %s", path);
+            return -1;
+        }
+    const int fd =
+        is_direct ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temporary(file, exists ? &existing : NULL);
+    if (fd < 0) {
+        *status = cli_complain(CLI_FILE, NULL, "%s: cannot write: %s", path, strerror(errno));
+        return -1;
     }
-    close(fd);
-    handle_signals();
-    return true;
+    if (!open_files) handle_signals();
+    owner = getpid();
+    file->next = open_files;
+    open_files = file;
+    return fd;
 }
 
-void cli_discard_output(void)
+bool cli_finish_file(struct cli_file *file, bool keep_old)
 {
-    if (output.temporary) unlink(output.temporary);
-    free(output.temporary);
-    output.temporary = NULL;
-}
-
-const char *cli_output_path(void) { return output.path; }
-
-bool cli_finish_output(bool is_written)
-{
-    struct stat file;
-    bool done = is_written;
-    if (output.temporary && is_written && stat(output.temporary, &file) == 0 && file.st_size > 0)
-        done = rename(output.temporary, output.path) == 0;
-    else if (output.temporary) unlink(output.temporary);
+    bool done = true;
+    if (file->temporary && !keep_old) done = rename(file->temporary, file->path) == 0;
     const int why = errno;
-    if (output.temporary && !done) unlink(output.temporary);
-    free(output.temporary);
-    free(output.path);
-    output.temporary = output.path = NULL;
+    if (file->temporary && (keep_old || !done)) unlink(file->temporary);
+    free(file->temporary);
+    file->temporary = NULL;
     errno = why;
     return done;
 }

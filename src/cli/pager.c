@@ -194,8 +194,8 @@ static void print_report(void)
 void cli_hold_output(const struct cli_args *args)
 {
     const bool is_report = cli_has_option(args, "no-pager") && !cli_flag(args, "no-pager") &&
-                           cli_format(args) == SHAPEPROOF_REPORT_TEXT && !cli_output_path() &&
-                           !(args->command->opens_output && cli_value(args, "output", NULL)) &&
+                           cli_format(args) == SHAPEPROOF_REPORT_TEXT &&
+                           !(cli_has_option(args, "output") && cli_value(args, "output", NULL)) &&
                            !(cli_has_option(args, "list") && cli_value(args, "list", NULL));
     if (!is_report || !isatty(STDOUT_FILENO) || !pager_command()) return;
     held.report = sp_system_unnamed_file("report");

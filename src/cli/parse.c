@@ -89,8 +89,9 @@ static bool complain_value(const struct cli_command *command, const struct cli_o
     if (number && cli_is_figure(value) && find_long(command, "rounds-to", strlen("rounds-to")))
         snprintf(hint, sizeof hint, "a rounded number of parameters is given with --rounds-to: --rounds-to %s", value);
     else help_hint(command, hint, sizeof hint);
-    cli_usage_error(hint, "%s: '%s' is no value for --%s: expected %s%s", command->name, value, option->name,
-                    number ? "a number" : "one of ", number ? "" : option->argument);
+    cli_usage_error(hint, "%s: '%s' is no value for --%s: expected %s%s%s", command->name, value, option->name,
+                    number ? "a number" : "one of ", number ? "" : option->argument,
+                    option->takes_file ? "[=FILE]" : "");
     return false;
 }
 
@@ -101,10 +102,9 @@ bool cli_is_choice(const struct cli_option *option)
     return option->argument && islower((unsigned char)option->argument[0]);
 }
 
-/* Whether it is one of the words in "a|b|c". */
-static bool is_choice(const char *choices, const char *value)
+/* Whether it is, in that length, one of the words in "a|b|c". */
+static bool is_choice(const char *choices, const char *value, size_t length)
 {
-    const size_t length = strlen(value);
     for (const char *choice = choices;; choice += strcspn(choice, "|") + 1) {
         const size_t size = strcspn(choice, "|");
         if (size == length && memcmp(choice, value, size) == 0) return true;
@@ -128,11 +128,14 @@ static bool is_decimal_number(const char *value)
     return digits && digits <= 18 && (!grouped || group == 3);
 }
 
-/* What any text may be is valid. */
+/* What any text may be is valid. A FILE may follow a choice, "html=report.html". */
 static bool is_valid(const struct cli_option *option, const char *value)
 {
     if (strcmp(option->argument, "N") == 0) return is_decimal_number(value);
-    return !cli_is_choice(option) || is_choice(option->argument, value);
+    if (!cli_is_choice(option)) return true;
+    const size_t length = option->takes_file ? strcspn(value, "=") : strlen(value);
+    return is_choice(option->argument, value, length) && strcmp(value + length, "=") != 0 &&
+           strcmp(value + length, "=-") != 0; /* stdout is meant without it */
 }
 
 /* Notes an option; a later one of the same name does not replace it. */
@@ -159,11 +162,12 @@ static bool give_next(struct cli_args *args, const struct cli_option *option, co
 
 /* ---- formats ---- */
 
-/* The format that an option asks for: "json" of --json and of --format=json; NULL of an option about anything else. */
+/* The format of stdout that an option asks for: "json" of --json and of --format=json; NULL of an option about anything
+ * else, such as a FILE. */
 static const char *format_asked(const struct cli_given *given)
 {
     static const char *const aliases[] = {"json", "csv", "markdown"};
-    if (strcmp(given->option->name, "format") == 0) return given->value;
+    if (strcmp(given->option->name, "format") == 0) return strchr(given->value, '=') ? NULL : given->value;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (!given->option->argument && strcmp(given->option->name, aliases[i]) == 0) return aliases[i];
     return NULL;
@@ -177,13 +181,37 @@ const char *cli_format_name(const struct cli_args *args)
     return name;
 }
 
+const char *cli_next_format_file(const struct cli_args *args, size_t *position)
+{
+    if (!cli_has_option(args, "format")) return NULL;
+    const char *word = NULL;
+    while ((word = cli_next_value(args, "format", position)) && !strchr(word, '=')) continue;
+    return word;
+}
+
 /* Puts the option as a user writes it: "--json", "--format csv". */
 static void name_given(char *buffer, size_t size, const struct cli_given *given)
 {
     snprintf(buffer, size, "--%s%s%s", given->option->name, given->value ? " " : "", given->value ? given->value : "");
 }
 
-/* False after an error was printed: two options ask for different formats. */
+/* False after an error was printed: nothing is to go to stdout, and something is asked for there. */
+static bool quiet_agrees(const struct cli_args *args)
+{
+    if (!cli_has_option(args, "quiet") || !cli_flag(args, "quiet")) return true;
+    const char *asked = NULL;
+    char option[64];
+    for (size_t i = 0; i < args->given_count && !asked; i++)
+        if (format_asked(&args->given[i])) {
+            name_given(option, sizeof option, &args->given[i]);
+            asked = option;
+        }
+    if (!asked && cli_value(args, "output", NULL)) asked = "--output";
+    if (asked) cli_usage_error(NULL, "%s: --quiet does not go with %s", args->command->name, asked);
+    return !asked;
+}
+
+/* False after an error was printed: two options ask for different formats of stdout. */
 static bool formats_agree(const struct cli_args *args)
 {
     const struct cli_given *first = NULL;
@@ -194,7 +222,8 @@ static bool formats_agree(const struct cli_args *args)
             char one[64], other[64];
             name_given(one, sizeof one, first);
             name_given(other, sizeof other, given);
-            cli_usage_error(NULL, "%s: %s does not go with %s", args->command->name, one, other);
+            cli_usage_error("only one report can go to stdout: --format FORMAT=FILE writes another one to a file",
+                            "%s: %s does not go with %s", args->command->name, one, other);
             return false;
         }
         first = given;
@@ -286,7 +315,7 @@ bool cli_parse(struct cli_args *args, const struct cli_command *command, int cou
     args->given = calloc(most, sizeof *args->given);
     if (!args->operands || !args->given) abort();
     return read_words(args, (struct words){words, count}) &&
-           (cli_flag(args, "help") || (formats_agree(args) && check_operands(args)));
+           (cli_flag(args, "help") || (formats_agree(args) && quiet_agrees(args) && check_operands(args)));
 }
 
 void cli_args_free(struct cli_args *args)

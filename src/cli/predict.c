@@ -24,6 +24,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
@@ -88,7 +89,6 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
         .table = subject->table_name,
         .stored = cli_flag(args, "stored"),
     };
-    struct shapeproof_report_predict_options how = {.report = cli_report_options(args)};
     struct shapeproof_error error = {0};
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
     if (!prediction) return cli_no_prediction(subject, &what, &error);
@@ -99,9 +99,11 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
     struct shapeproof_derivation *forms = find_formulas(args, subject, prediction);
     const struct shapeproof_predicted_size size =
         shapeproof_prediction_size(prediction, subject->config, dtype_asked(args));
-    how.forms = forms;
-    how.size = &size;
-    cli_put_report(shapeproof_report_predict(prediction, &how, NULL));
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        const struct shapeproof_report_predict_options how = {
+            .report = cli_report_options(args, to), .forms = forms, .size = &size};
+        cli_put_report(to, shapeproof_report_predict(prediction, &how, NULL));
+    }
     warn_of_misspelt(prediction, subject->config);
     warn_of_method(subject);
     shapeproof_derivation_free(forms);

@@ -46,6 +46,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json|jsonl|html")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
@@ -125,12 +126,26 @@ static int status_of(const struct shapeproof_proofs *proofs)
     return status;
 }
 
-/* Judges, and writes the report; exit status. */
-static int report_proofs(const struct cli_args *args, const struct cli_subject *subject)
+static const char as_usual[] = ", as usual in publications\n\n";
+
+/* Writes the verdicts; above the text, what the letters of --claim stand for, if any were added (or NULL). */
+static void put_proofs(const struct cli_args *args, const struct shapeproof_proofs *proofs, const char *letters)
 {
-    struct shapeproof_report_options how = cli_report_options(args);
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        struct shapeproof_report_options how = cli_report_options(args, to);
+        how.all = how.all || cli_flag(args, "explain");
+        if (letters && how.format == SHAPEPROOF_REPORT_TEXT) {
+            cli_put_part(to, letters, strlen(letters));
+            cli_put_part(to, as_usual, strlen(as_usual));
+        }
+        cli_put_report(to, shapeproof_report_prove(proofs, &how, NULL));
+    }
+}
+
+/* Judges, and writes the report; exit status. `letters` is as put_proofs has it. */
+static int report_proofs(const struct cli_args *args, const struct cli_subject *subject, const char *letters)
+{
     struct shapeproof_error error = {0};
-    how.all = how.all || cli_flag(args, "explain");
     struct shapeproof_proofs *proofs = judge_claims(args, subject, &error);
     if (!proofs) return cli_error(&error);
     if (!shapeproof_proofs_count(proofs) && cli_value(args, "claims", NULL) && !args->operand_count) {
@@ -139,7 +154,7 @@ static int report_proofs(const struct cli_args *args, const struct cli_subject *
                             "%s: there is no claim about a table in it", cli_value(args, "claims", NULL));
     }
     const int status = status_of(proofs);
-    cli_put_report(shapeproof_report_prove(proofs, &how, NULL));
+    put_proofs(args, proofs, letters);
     shapeproof_proofs_free(proofs);
     return status;
 }
@@ -163,17 +178,16 @@ static int status_of_verification(const struct shapeproof_verification *verifica
 }
 
 /* Writes the report, and frees the verification; NULL: the error is printed. Exit status. */
-static int report_verified(struct shapeproof_verification *verification,
-                           const struct shapeproof_report_verify_options *how, const struct shapeproof_error *error)
+static int report_verified(const struct cli_args *args, struct shapeproof_verification *verification,
+                           const struct shapeproof_report_verify_options *about, const struct shapeproof_error *error)
 {
+    struct shapeproof_report_verify_options how = *about;
     if (!verification) return cli_error(error);
     const int status = status_of_verification(verification);
-    if (cli_captured() && cli_captured()->document) {
-        struct shapeproof_report_verify_options part = *how;
-        part.report.format = SHAPEPROOF_REPORT_HTML_PART;
-        cli_keep_made_part(cli_captured(), shapeproof_report_verify(verification, &part, NULL));
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        how.report = cli_report_options(args, to);
+        cli_put_report(to, shapeproof_report_verify(verification, &how, NULL));
     }
-    cli_put_report(shapeproof_report_verify(verification, how, NULL));
     shapeproof_verification_free(verification);
     return status;
 }
@@ -205,8 +219,7 @@ static int report_values(const struct cli_args *args, struct cli_subject *subjec
                          const struct shapeproof_prediction *prediction, const char *letters)
 {
     const char *model = shapeproof_config_model(subject->config);
-    const struct shapeproof_report_verify_options how = {
-        .report = cli_report_options(args), .path = *model ? model : NULL, .letters = letters};
+    const struct shapeproof_report_verify_options about = {.path = *model ? model : NULL, .letters = letters};
     struct shapeproof_verify_options what = {.files = NULL};
     struct shapeproof_error error = {0};
     const char **files = claim_files(args, &what.file_count);
@@ -214,7 +227,7 @@ static int report_values(const struct cli_args *args, struct cli_subject *subjec
     struct shapeproof_verification *verification =
         shapeproof_verify_values(prediction, subject->config, subject->tables, &what, &error);
     free(files);
-    return report_verified(verification, &how, &error);
+    return report_verified(args, verification, &about, &error);
 }
 
 /* Holds the claims about a table against its prediction at the given hyper-parameters, and writes the report; exit
@@ -292,16 +305,15 @@ static int prove_tables(const struct cli_args *args)
         cli_subject_close(&subject);
         return status;
     }
-    if (status == CLI_OK && cli_format(args) == SHAPEPROOF_REPORT_HTML)
+    if (status == CLI_OK && cli_writes(args, SHAPEPROOF_REPORT_HTML))
         status = cli_usage_error("shapeproof prove --checkpoint model/ --format html",
                                  "prove: --format html goes with --checkpoint, a MODEL or hyper-parameters");
     if (status == CLI_OK) status = find_tables(args, &subject);
     if (status == CLI_OK && cli_value(args, "claim", NULL)) {
         const char *table = table_of_claims(args, &subject);
         status = table ? add_given_claims(args, &subject, table, &letters) : CLI_USAGE;
-        if (letters && cli_format(args) != SHAPEPROOF_REPORT_JSON) printf("%s, as usual in publications\n\n", letters);
     }
-    if (status == CLI_OK) status = report_proofs(args, &subject);
+    if (status == CLI_OK) status = report_proofs(args, &subject, letters);
     shapeproof_free(letters);
     cli_subject_close(&subject);
     return status;
@@ -314,8 +326,6 @@ static int report_verification(const struct cli_args *args, const struct cli_sub
                                const struct shapeproof_inventory *inventory, const struct shapeproof_check *check,
                                const struct shapeproof_report_verify_options *about)
 {
-    struct shapeproof_report_verify_options how = *about;
-    how.report = cli_report_options(args);
     struct shapeproof_verify_options what = {.files = NULL};
     struct shapeproof_error error = {0};
     const char **files = claim_files(args, &what.file_count);
@@ -324,7 +334,7 @@ static int report_verification(const struct cli_args *args, const struct cli_sub
         check ? shapeproof_verify(check, subject->tables, &what, &error)
               : shapeproof_verify_alone(inventory, subject->tables, &what, &error);
     free(files);
-    return report_verified(verification, &how, &error);
+    return report_verified(args, verification, about, &error);
 }
 
 /* Under the configuration of the subject, which is from an inference if that is not NULL. */

@@ -101,7 +101,7 @@ static void show_fetched(void *context, const struct shapeproof_progress *progre
  * the terminal. */
 static bool has_terminal(void)
 {
-    if (cli_captured()) return false;
+    if (cli_captures()) return false;
     const char *term = environment("TERM");
     return isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
 }

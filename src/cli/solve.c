@@ -28,6 +28,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
@@ -110,7 +111,6 @@ static bool split_ratios(struct together *together, char *text, const char *end)
  * when no combination gives the total. `within` is the tolerance in per cent. */
 static int report_together(const struct cli_args *args, const struct cli_subject *subject, double within)
 {
-    const struct shapeproof_report_options how = cli_report_options(args);
     const size_t free_length = copy_values(args, "free", NULL), keep_length = copy_values(args, "keep", NULL);
     struct together together = {.text = malloc(free_length + keep_length + 1)};
     struct shapeproof_error error = {0};
@@ -142,7 +142,10 @@ static int report_together(const struct cli_args *args, const struct cli_subject
     }
     if (found) {
         status = shapeproof_combinations_count(found) ? CLI_OK : CLI_DIFFERS;
-        cli_put_report(shapeproof_report_solve_together(found, &how, NULL));
+        for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+            const struct shapeproof_report_options how = cli_report_options(args, to);
+            cli_put_report(to, shapeproof_report_solve_together(found, &how, NULL));
+        }
     }
     shapeproof_combinations_free(found);
     free(together.text);
@@ -152,7 +155,6 @@ static int report_together(const struct cli_args *args, const struct cli_subject
 /* Solves, and writes the report; exit status 1 when nothing gives the total. */
 static int report_solutions(const struct cli_args *args, const struct cli_subject *subject)
 {
-    const struct shapeproof_report_options how = cli_report_options(args);
     struct shapeproof_error error = {0};
     if (!cli_value(args, "total", NULL) == !cli_value(args, "rounds-to", NULL))
         return cli_usage_error(NULL, "solve: either --total N or --rounds-to FIGURE is needed");
@@ -169,7 +171,10 @@ static int report_solutions(const struct cli_args *args, const struct cli_subjec
     struct shapeproof_solutions *solutions = solve_total(args, subject, within, &error);
     if (!solutions) return cli_error(&error);
     const bool found = shapeproof_solutions_count(solutions) > 0 || shapeproof_solutions_as_given(solutions);
-    cli_put_report(shapeproof_report_solve(solutions, &how, NULL));
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        const struct shapeproof_report_options how = cli_report_options(args, to);
+        cli_put_report(to, shapeproof_report_solve(solutions, &how, NULL));
+    }
     shapeproof_solutions_free(solutions);
     return found ? CLI_OK : CLI_DIFFERS;
 }

@@ -334,7 +334,7 @@ int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof
 int cli_lines_error(const struct cli_subject *subject, const struct shapeproof_error *error)
 {
     if (error->status != SHAPEPROOF_ERR_TABLE) return cli_error(error);
-    if (cli_captured()) { /* a line of a list has room for the first mistake, without the line of the source */
+    if (cli_captures()) { /* a line of a list has room for the first mistake, without the line of the source */
         struct shapeproof_error first = *error;
         first.status = SHAPEPROOF_ERR_USAGE;
         first.message[strcspn(first.message, "\n")] = '\0';

@@ -18,6 +18,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json|csv")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_END},
@@ -140,7 +141,7 @@ static int list_parts(const struct cli_args *args, const struct shapeproof_table
     const bool names = cli_flag(args, "names");
     struct shapeproof_table_info part;
     bool is_any = false;
-    if (cli_format(args) != SHAPEPROOF_REPORT_TEXT || cli_value(args, "kind", NULL))
+    if (cli_format_beside_text(args) || cli_value(args, "kind", NULL))
         return cli_usage_error(NULL, "tables: --parts does not go with --format or --kind");
     for (size_t position = 0; text && !names && shapeproof_tables_next_part(tables, &position, &part);) {
         if (strcmp(part.name, text) != 0) continue;
@@ -160,18 +161,21 @@ static int list_parts(const struct cli_args *args, const struct shapeproof_table
 /* Those that fit, or the text of one. */
 static int list_tables(const struct cli_args *args, const struct cli_subject *subject)
 {
-    struct shapeproof_report_options how = cli_report_options(args);
+    const char *beside_text = cli_format_beside_text(args);
     const struct shapeproof_tables_filter filter = {.text = cli_operand(args), .kind = cli_value(args, "kind", NULL)};
     if (cli_flag(args, "parts")) return list_parts(args, subject->tables);
-    if (cli_flag(args, "names") && cli_format(args) != SHAPEPROOF_REPORT_TEXT)
-        return cli_usage_error(NULL, "tables: --names does not go with --format %s", cli_format_name(args));
-    if (filter.text && !filter.kind && cli_format(args) == SHAPEPROOF_REPORT_TEXT && !cli_flag(args, "names") &&
+    if (cli_flag(args, "names") && beside_text)
+        return cli_usage_error(NULL, "tables: --names does not go with --format %s", beside_text);
+    if (filter.text && !filter.kind && !beside_text && !cli_flag(args, "names") &&
         show_table(subject->tables, filter.text))
         return CLI_OK;
     if (!any_table_fits(subject->tables, &filter)) return complain_of_filter(subject->tables, &filter);
     if (cli_flag(args, "names")) return print_names(subject->tables, &filter);
-    how.filter = &filter;
-    cli_put_report(shapeproof_report_tables(subject->tables, &how, NULL));
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        struct shapeproof_report_options how = cli_report_options(args, to);
+        how.filter = &filter;
+        cli_put_report(to, shapeproof_report_tables(subject->tables, &how, NULL));
+    }
     return CLI_OK;
 }
 

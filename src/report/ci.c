@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Documents for CI systems: SARIF 2.1.0 and JUnit XML; and the document of JSON that says why there is no other, with
- * the same names for errors. A document for CI is made of parts, one for each checkpoint, so that
- * processes that check a list can each make theirs:
+ * Documents for CI systems: SARIF 2.1.0, JUnit XML and Markdown; and the document of JSON that says why there is no
+ * other, with the same names for errors. A document for CI is made of parts, one for each checkpoint, so that processes
+ * that check a list can each make theirs:
  *
- *   SARIF: a line of JSON for each result    JUnit: an element <testcase>    HTML: see html/several.c
+ *   SARIF: a line of JSON for each result    JUnit: an element <testcase>
+ *   HTML: see html/several.c                 Markdown: the report
  *
  * In SARIF and JUnit, what belongs to the document as a whole is found in the text of its parts: the rules that have
  * results, and how many test cases failed. */
@@ -14,6 +15,7 @@
 #include "base/json_write.h"
 #include "report/check.h"
 #include "report/html/html.h"
+#include "report/markdown.h"
 #include "report/verify.h"
 #include "shapeproof/load.h"
 #include "shapeproof/remote.h"
@@ -582,6 +584,27 @@ static void put_html_part(struct sp_text *html, const struct shapeproof_checked 
                             checked->error ? checked->error->hint : NULL);
 }
 
+/* ---- Markdown ---- */
+
+static void put_markdown(struct sp_text *text, const struct shapeproof_checked *checked,
+                         const struct shapeproof_report_options *options)
+{
+    struct shapeproof_report_options how = *options;
+    how.loadings = checked->loadings;
+    how.claims = checked->claims;
+    if (checked->check) {
+        sp_markdown_check(text, checked->check, &how);
+        return;
+    }
+    sp_text_puts(text, "**not checked**: ");
+    sp_markdown_text(text, error_message(checked));
+    if (checked->path) {
+        sp_text_puts(text, "\n\n");
+        sp_markdown_code(text, checked->path);
+    }
+    sp_text_puts(text, "\n");
+}
+
 /* ---- parts and documents ---- */
 
 char *shapeproof_report_checked(const struct shapeproof_checked *checked,
@@ -593,6 +616,7 @@ char *shapeproof_report_checked(const struct shapeproof_checked *checked,
     if (!options) options = &plain;
     if (options->format == SHAPEPROOF_REPORT_JUNIT) put_testcase(&text, checked, options);
     else if (options->format == SHAPEPROOF_REPORT_HTML) put_html_part(&text, checked, options);
+    else if (options->format == SHAPEPROOF_REPORT_MARKDOWN) put_markdown(&text, checked, options);
     else put_results(&text, checked);
     return sp_text_take(&text, length);
 }
@@ -603,6 +627,11 @@ char *shapeproof_report_document(const char *const *parts, size_t count,
     struct sp_text text = {0};
     if (options && options->format == SHAPEPROOF_REPORT_JUNIT) put_junit(&text, parts, count);
     else if (options && options->format == SHAPEPROOF_REPORT_HTML) sp_html_several(&text, parts, count);
-    else put_sarif(&text, parts, count);
+    else if (options && options->format == SHAPEPROOF_REPORT_MARKDOWN) {
+        for (size_t i = 0; i < count; i++) {
+            if (text.length && parts[i][0]) sp_text_puts(&text, "\n");
+            sp_text_puts(&text, parts[i]);
+        }
+    } else put_sarif(&text, parts, count);
     return sp_text_take(&text, length);
 }

@@ -12,7 +12,8 @@
 #include "shapeproof/shapeproof.h"
 
 static const struct shapeproof_report_options sarif = {.format = SHAPEPROOF_REPORT_SARIF},
-                                              junit = {.format = SHAPEPROOF_REPORT_JUNIT};
+                                              junit = {.format = SHAPEPROOF_REPORT_JUNIT},
+                                              markdown = {.format = SHAPEPROOF_REPORT_MARKDOWN};
 
 /* A checkpoint that could not be read, whose path and message are from outside. */
 static char *part_of(const char *path, const char *message, const struct shapeproof_report_options *how)
@@ -78,6 +79,19 @@ static void test_counts(void **state)
     shapeproof_free(parts[0]);
 }
 
+/* Markup from outside is escaped; an empty line stands between two reports, and none for a part that is missing. */
+static void test_markdown(void **state)
+{
+    char *part = part_of("a`b", "*wrong* <b>", &markdown);
+    const char *const parts[] = {"", part, "", part};
+    char *document = shapeproof_report_document(parts, 4, &markdown, NULL);
+    (void)state;
+    assert_string_equal(part, "**not checked**: \\*wrong\\* \\<b\\>\n\n`` a`b ``\n");
+    assert_int_equal(strlen(document), 2 * strlen(part) + 1);
+    shapeproof_free(document);
+    shapeproof_free(part);
+}
+
 static void test_no_parts(void **state)
 {
     char *document = shapeproof_report_document(NULL, 0, &sarif, NULL);
@@ -106,7 +120,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_junit_escapes), cmocka_unit_test(test_sarif_escapes), cmocka_unit_test(test_sarif_uris),
-        cmocka_unit_test(test_counts),        cmocka_unit_test(test_no_parts),      cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_counts),        cmocka_unit_test(test_no_parts),      cmocka_unit_test(test_markdown),
+        cmocka_unit_test(test_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
