@@ -19,8 +19,8 @@ static bool is_counted_before(const struct shapeproof_check *check, size_t tenso
  * is not counted again. */
 static const char *matching_summary(struct shapeproof_check *check)
 {
-    uint64_t tensors = 0, elements = 0;
-    size_t expected = 0;
+    uint64_t elements = 0;
+    size_t tensors = 0, expected = 0;
     struct sp_text text = {0};
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);

@@ -187,7 +187,7 @@ static bool compare_row(struct rows *r, uint64_t row, struct shapeproof_error *e
             return false;
         if (c->order == SP_ORDER_TRANSPOSED) {
             compare_elements(r, at_b, count, r->a + (done * r->width + row - r->band) * r->size_a,
-                             r->width * r->size_a);
+                             (size_t)(r->width * r->size_a));
             continue;
         }
         if (!shapeproof_data_read(c->a.data, c->a.tensor, at_a * r->size_a, r->a, count * r->size_a, error))

@@ -449,7 +449,7 @@ static bool reserve(struct machine *m, value *to, size_t count)
     if (needed <= to->capacity) return true;
     const uint64_t capacity = needed > twice ? needed : twice;
     if (capacity > UINT32_MAX / 4) return over_limit(m, "%u items in one container", to->length);
-    value **items = sp_arena_array(m->arena, capacity, sizeof *items);
+    value **items = sp_arena_array(m->arena, (size_t)capacity, sizeof *items);
     if (to->length) memcpy(items, to->as.items, to->length * sizeof *items);
     to->as.items = items;
     to->capacity = (uint32_t)capacity;

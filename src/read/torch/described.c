@@ -388,7 +388,8 @@ static bool find_attributes(struct description *d, struct shapeproof_error *erro
     const bool ok = bytes && sp_torch_read_pickle(d->torch, &pickle, "attributes.pkl", bytes, length, error);
     for (size_t i = 0; ok && i < d->parameters.count; i++) {
         struct parameter *parameter = &d->parameters.items[i];
-        const struct sp_pickle_value *number = sp_pickle_arg(sp_pickle_item(pickle.root, parameter->id), 0);
+        const size_t index = parameter->id < SIZE_MAX ? (size_t)parameter->id : SIZE_MAX;
+        const struct sp_pickle_value *number = sp_pickle_arg(sp_pickle_item(pickle.root, index), 0);
         if (!parameter->attribute) continue;
         const bool known = sp_pickle_is(number, SP_PICKLE_INT) && number->as.integer >= 0;
         parameter->id = known ? (uint64_t)number->as.integer : UINT64_MAX;
