@@ -45,8 +45,15 @@ HEADERS := $(sort $(wildcard include/shapeproof/*.h))
 TABLES  := $(shell find src/tables -name '*.shapes' | awk -F/ '{ print $$NF, $$0 }' | LC_ALL=C sort | cut -d' ' -f2)
 MODELS  := $(sort $(wildcard src/models/*.json))
 SYSTEMS := $(filter-out src/base/system/$(SYSTEM).c,$(wildcard src/base/system/*.c))
-LIB_SRC := $(filter-out $(SYSTEMS),$(sort $(shell find src -name '*.c' ! -path 'src/cli/*' ! -path 'src/tables/*')))
+LIB_SRC := $(filter-out $(SYSTEMS),$(sort $(shell find src -name '*.c' ! -path 'src/cli/*' ! -path 'src/tables/*' \
+    ! -path 'src/web/*')))
 CLI_SRC := $(sort $(shell find src/cli -name '*.c' 2>/dev/null))
+# WASI=yes, which `make web` sets: without what needs processes, sockets, a terminal or libhdf5, which src/web/wasi.c
+# replaces.
+ifeq ($(WASI),yes)
+LIB_SRC := $(filter-out src/net/% src/read/hdf5/% src/base/process/% src/base/system/% src/fleet/pool.c,$(LIB_SRC))
+CLI_SRC := $(filter-out src/cli/output_file.c src/cli/pager.c,$(CLI_SRC)) src/web/wasi.c
+endif
 PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o $(OBJ)/gen/words.o
 LIB_OBJ := $(PRE_OBJ) $(OBJ)/gen/index.o
 CLI_OBJ := $(CLI_SRC:%.c=$(OBJ)/%.o)
@@ -83,7 +90,13 @@ $(OBJ)/gen/make_index: src/tables/make_index.c $(PRE_OBJ) $(OBJ)/sources
 $(OBJ)/gen/index.new: $(OBJ)/gen/make_index
 	$(call say,INDEX $@)$< >$@ && { cmp -s $@ $(@D)/index.c || cp $@ $(@D)/index.c; }
 
+ifeq ($(WASI),yes)
+# The index is data, the same for every machine: this machine's build has printed it.
+$(OBJ)/gen/index.c: $(INDEX)
+	@mkdir -p $(@D) && cp $< $@
+else
 $(OBJ)/gen/index.c: $(OBJ)/gen/index.new ;
+endif
 
 $(OBJ)/gen/index.o: $(OBJ)/gen/index.c $(OBJ)/flags
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
@@ -273,6 +286,26 @@ manylinux:  ## manylinux: the same for every Linux with glibc 2.17: build/shapep
 	    $(BUILD)/$(OLD_GLIBC)/release/$(SONAME)
 	@python3 -B src/python/make_wheel.py $(VERSION) $(BUILD)/$(OLD_GLIBC)/release/$(SONAME) \
 	    $(BUILD)/$(OLD_GLIBC)/release/shapeproof $(BUILD) manylinux2014_$(MACHINE) $(LIBRARIES)/$(OLD_GLIBC)/licenses
+
+# ---- in a browser ---------------------------------------------------------------------------------------------------
+# The command as a program for WASI, and the page that runs it: docs/web.md.
+WASM       := wasm32-wasi
+WASM_OBJ   := $(BUILD)/$(WASM)/release
+WASI_FLAGS := -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_MMAN -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_PROCESS_CLOCKS \
+              -Wno-deprecated-declarations -include src/web/posix.h
+WASI_LIBS  := -lzip -lcjson -lyaml -lz -lwasi-emulated-signal -lwasi-emulated-mman -lwasi-emulated-getpid -lm
+# Bytes, as a process of Linux has. zig puts it first in memory, so that a stack that is too deep is a trap.
+WASM_STACK := 8388608
+
+.PHONY: web
+web: all  ## web: a page that reads checkpoints in a browser: build/web/shapeproof.html
+	@sh src/dist/libraries.sh $(WASM) $(LIBRARIES)/$(WASM)
+	@$(SELF) $(JOBS) WASI=yes BROWSE=no INDEX=$(abspath $(OBJ)/gen/index.c) MODE=release BUILD=$(BUILD)/$(WASM) \
+	    CC=$(LIBRARIES)/$(WASM)/cc AR=$(LIBRARIES)/$(WASM)/ar CPPFLAGS='$(WASI_FLAGS)' HDF5_STATIC=no PACKED= \
+	    DEPS_CPPFLAGS=-I$(LIBRARIES)/$(WASM)/include DEPS_LIBS='-L$(LIBRARIES)/$(WASM)/lib $(WASI_LIBS)' \
+	    LDFLAGS='-s -Wl,-z,stack-size=$(WASM_STACK)' \
+	    $(WASM_OBJ)/shapeproof
+	@sh src/web/build.sh $(WASM_OBJ)/shapeproof $(VERSION) $(LIBRARIES)/$(WASM)/licenses $(BUILD)/web/shapeproof.html
 
 python-test: all  ## python-test: the tests of the Python package
 	@$(RUN_ENV) sh tests/python.sh

@@ -51,10 +51,11 @@ bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, 
 bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length,
                   struct shapeproof_error *error)
 {
+    const uint64_t wanted = length;
     size_t done = 0;
     /* base + offset + length, without an overflow on the way: pread takes a signed offset. */
     const bool is_end_in_range =
-        length <= INT64_MAX && offset <= INT64_MAX - length && file->base <= INT64_MAX - length - offset;
+        wanted <= INT64_MAX && offset <= INT64_MAX - wanted && file->base <= INT64_MAX - wanted - offset;
     if (!is_end_in_range) return sp_malformed(error, "offset %" PRIu64 " is past any file", offset);
     if (!sp_file_need(file, offset, length, error)) return false;
     while (done < length) {

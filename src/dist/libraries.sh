@@ -6,8 +6,9 @@
 #
 #   sh src/dist/libraries.sh TARGET FOLDER
 #
-# TARGET is one of zig's for this processor: x86_64-linux-musl, x86_64-linux-gnu.2.17. FOLDER gets cc, ar and ranlib,
-# which are the compiler for TARGET; include and lib; and licenses, with the versions and licences of what was built.
+# TARGET is one of zig's for this processor: x86_64-linux-musl, x86_64-linux-gnu.2.17; or wasm32-wasi, which has no
+# processes and therefore neither libseccomp nor libhdf5. FOLDER gets cc, ar and ranlib, which are the compiler for
+# TARGET; include and lib; and licenses, with the versions and licences of what was built.
 # What is there already is not built again. FOLDER/../sources and FOLDER/../zig are shared by all targets: the sources,
 # which apt verifies by Debian's keys, and the compiler from PyPI, which pip verifies by the hash in zig.txt.
 #
@@ -21,6 +22,7 @@ shared=$(dirname "$folder")
 here=$(cd "$(dirname "$0")" && pwd)
 log=$folder/log
 packages='zlib libzip cjson libyaml libseccomp hdf5 curl'
+[ "$target" != wasm32-wasi ] || packages='zlib libzip cjson libyaml' # for `make web`
 
 for tool in apt-get dpkg-source cmake gperf python3; do
     command -v $tool >/dev/null || missing="${missing:-} $tool"
@@ -116,6 +118,8 @@ build() {
                 ./configure --static --prefix="$folder" && make -j "$(nproc)" libz.a && make install)
         ;;
     libzip)
+        # WASI has no dup(); only zip_fdopen calls it, which nothing links.
+        [ "$target" != wasm32-wasi ] || flags="$flags -Wno-implicit-function-declaration"
         with_cmake libzip -DENABLE_COMMONCRYPTO=OFF -DENABLE_GNUTLS=OFF -DENABLE_MBEDTLS=OFF -DENABLE_OPENSSL=OFF \
             -DENABLE_BZIP2=OFF -DENABLE_LZMA=OFF -DENABLE_ZSTD=OFF -DBUILD_TOOLS=OFF -DBUILD_REGRESS=OFF \
             -DBUILD_EXAMPLES=OFF -DBUILD_DOC=OFF
@@ -146,7 +150,8 @@ done
 
 # What a file that contains them has to say: which they are, and under which licences.
 mkdir -p "$folder/licenses"
-for package in ${packages% curl}; do
+for package in $packages; do
+    [ "$package" != curl ] || continue
     echo "$package $(cat "$shared/sources/$package.version")"
     cp "$shared/sources/$package/debian/copyright" "$folder/licenses/$package"
 done >"$folder/licenses/versions"

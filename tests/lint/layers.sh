@@ -69,6 +69,7 @@ src/browse/             browse       report/common.h report/name_tree.h report/t
 src/fleet/              fleet        base
 src/cli/                cli          fleet browse base/suggest.h config/settings.h
 src/cli/pager.c         cli          base/file.h base/process/child.h base/system/system.h
+src/web/                web          cli fleet read/hdf5/keras_zip.h read/zip/archive.h read model base
 '
 # Foreign libraries stay behind the one module that wraps them.
 foreign='
