@@ -310,6 +310,11 @@ web: all  ## web: a page that reads checkpoints in a browser: build/web/shapepro
 python-test: all  ## python-test: the tests of the Python package
 	@$(RUN_ENV) sh tests/python.sh
 
+# ---- the site -----------------------------------------------------------------------------------------------------
+.PHONY: site
+site: all  ## site: the documentation as a site: build/site; needs python3, and pip to install the generator
+	@sh src/site/build.sh $(abspath $(COMMAND)) $(BUILD)
+
 # ---- install ------------------------------------------------------------------------------------------------------
 COMMA      := ,
 BINDIR     := $(DESTDIR)$(PREFIX)/bin
