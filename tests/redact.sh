@@ -85,8 +85,10 @@ cp "$sharded/$mark-00001-of-00002.safetensors" "$pipeline/$mark/model.safetensor
 cp "$pipeline/$mark/model.safetensors" "$pipeline/unet/diffusion_pytorch_model.safetensors"
 echo "{\"_class_name\": \"$mark\", \"$mark\": [\"$mark\", \"$mark\"], \"unet\": [\"diffusers\", \"$mark\"],
 \"${mark}2\": [\"diffusers\", \"$mark\"]}" >"$pipeline/model_index.json"
-shapeproof inspect --redact "$pipeline" >"$work/view" 2>&1
-expect 'a pipeline shows no secret' hides "$work/view"
+for format in text json html; do
+    shapeproof inspect --redact --format "$format" "$pipeline" >"$work/view" 2>&1
+    expect "a pipeline as $format shows no secret" hides "$work/view"
+done
 
 # ---- errors ----
 
