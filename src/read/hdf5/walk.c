@@ -401,6 +401,7 @@ static ssize_t show_value(const char *name, const void *value, size_t size, void
 bool sp_h5_prepare(void *source)
 {
     static char no_plugins[] = "HDF5_PLUGIN_PRELOAD=::";
+    extern char **environ;
     static char *environment[] = {no_plugins, NULL};
     static const H5L_class_t external = {.version = H5L_LINK_CLASS_T_VERS,
                                          .id = H5L_TYPE_EXTERNAL,
