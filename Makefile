@@ -83,18 +83,18 @@ $(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o $(OBJ)/gen/words.o: $(
 	$(call say,CC $<)$(COMPILE) -c $< -o $@
 
 # The index of the tables is what the library itself finds in them, printed by a program that is linked with it. It is
-# written again when any of the library changes, and compiled again when it says something else.
+# written again when any of the library changes, and compiled again when it says something else. For a processor whose
+# programs do not run here, INDEX is the index that a build for this one has written: it is the same.
+ifneq ($(INDEX),)
+$(OBJ)/gen/index.c: $(INDEX)
+	@mkdir -p $(@D) && cp $< $@
+else
 $(OBJ)/gen/make_index: src/tables/make_index.c $(PRE_OBJ) $(OBJ)/sources
 	$(call say,LINK $@)$(COMPILE) $< $(PRE_OBJ) $(LDFLAGS) $(DEPS_LIBS) -o $@
 
 $(OBJ)/gen/index.new: $(OBJ)/gen/make_index
 	$(call say,INDEX $@)$< >$@ && { cmp -s $@ $(@D)/index.c || cp $@ $(@D)/index.c; }
 
-ifeq ($(WASI),yes)
-# The index is data, the same for every machine: this machine's build has printed it.
-$(OBJ)/gen/index.c: $(INDEX)
-	@mkdir -p $(@D) && cp $< $@
-else
 $(OBJ)/gen/index.c: $(OBJ)/gen/index.new ;
 endif
 
@@ -246,28 +246,50 @@ check-install: all  ## check-install: install into a temporary root, build again
 
 # ---- for any Linux --------------------------------------------------------------------------------------------------
 # $(call portable,TARGET) is make with the compiler and libraries of src/dist/libraries.sh: for another C library than
-# this machine's, but the same processor. The linker strips (-s), so that no path of this machine is in what it writes.
-MACHINE   := $(shell uname -m)
+# this machine's, or another processor. The linker strips (-s), so that no path of this machine is in what it writes.
+# MACHINE=aarch64 or MACHINE=x86_64 is for that processor.
+HOST      := $(shell uname -m)
+MACHINE   ?= $(HOST)
+MACHINES  ?= $(HOST)
+FOREIGN   := $(filter-out $(HOST),$(MACHINE))
 MUSL      := $(MACHINE)-linux-musl
+STATIC    := $(BUILD)/shapeproof-$(MACHINE)-linux$(if $(filter posix,$(SYSTEM)),-portable)
 LIBRARIES := $(abspath $(BUILD))/libraries
+HOSTINDEX := $(OBJ)/gen/index.c
 portable   = $(SELF) $(JOBS) MODE=release BUILD=$(BUILD)/$(1) CC=$(LIBRARIES)/$(1)/cc AR=$(LIBRARIES)/$(1)/ar \
     DEPS_CPPFLAGS=-I$(LIBRARIES)/$(1)/include LDFLAGS=-s HDF5_STATIC=no BROWSE=no PACKED= \
-    DEPS_LIBS='-L$(LIBRARIES)/$(1)/lib -lzip -lcjson -lyaml -lhdf5 -lz -lseccomp -lm -ldl' \
-    CPPFLAGS=$(if $(filter $(MUSL),$(1)),-DSP_STATIC) SO_FLAGS=-Wl,--version-script=$(CURDIR)/src/dist/exports.map
+    INDEX=$(if $(FOREIGN),$(HOSTINDEX)) CPPFLAGS=$(if $(findstring musl,$(1)),-DSP_STATIC) \
+    DEPS_LIBS='-L$(LIBRARIES)/$(1)/lib -lzip -lcjson -lyaml -lhdf5 -lz $(if $(filter linux,$(SYSTEM)),-lseccomp) \
+    -lm -ldl' SO_FLAGS=-Wl,--version-script=$(CURDIR)/src/dist/exports.map
 
 .PHONY: static static-test dist
 static:  ## static: one command that needs no library, for any Linux: build/shapeproof-x86_64-linux
+static: $(if $(FOREIGN),$(HOSTINDEX))
 	@sh src/dist/libraries.sh $(MUSL) $(LIBRARIES)/$(MUSL)
 	@$(call portable,$(MUSL)) $(BUILD)/$(MUSL)/release/shapeproof
-	@cp $(BUILD)/$(MUSL)/release/shapeproof $(BUILD)/shapeproof-$(MACHINE)-linux
+	@cp $(BUILD)/$(MUSL)/release/shapeproof $(STATIC)
 
 static-test: all static  ## static-test: that command in an empty root, against the one of this machine
-	@$(RUN_ENV) sh tests/static.sh $(BUILD)/shapeproof-$(MACHINE)-linux
+	@$(RUN_ENV) sh tests/static.sh $(STATIC)
 
-dist: static  ## dist: archives of the sources and of that command, with SHA256SUMS: build/dist
+dist:  ## dist: archives of the sources and of the static command for MACHINES, with SHA256SUMS: build/dist
 	@$(SELF) $(JOBS) $(MANPAGES) # which are listed further down
-	@sh src/dist/archive.sh $(VERSION) $(MACHINE) $(BUILD)/shapeproof-$(MACHINE)-linux \
-	    $(LIBRARIES)/$(MUSL)/licenses $(OBJ)/man $(BUILD)/dist
+	@for machine in $(MACHINES); do \
+	    $(SELF) static MACHINE=$$machine && sh src/dist/archive.sh $(VERSION) $$machine \
+	    $(BUILD)/shapeproof-$$machine-linux $(LIBRARIES)/$$machine-linux-musl/licenses $(OBJ)/man $(BUILD)/dist || \
+	    exit; done
+	@cat $(BUILD)/dist/SHA256SUMS
+
+# features.h is a header of glibc and musl that HDF5's headers include, as they were configured for one of these.
+.PHONY: macos-objects objects
+macos-objects: $(HOSTINDEX)  ## macos-objects: compile the portable build for macOS on arm64; nothing is linked or run
+	@sh src/dist/libraries.sh $(HOST)-linux-musl $(LIBRARIES)/$(HOST)-linux-musl
+	@mkdir -p $(BUILD)/macos/include && : >$(BUILD)/macos/include/features.h
+	@ZIG_GLOBAL_CACHE_DIR=$(LIBRARIES)/zig/cache ZIG_LOCAL_CACHE_DIR=$(LIBRARIES)/zig/cache $(SELF) $(JOBS) \
+	    MODE=release PORTABLE=yes BUILD=$(BUILD)/macos CC='$(LIBRARIES)/zig/zig cc -target aarch64-macos' \
+	    DEPS_CPPFLAGS='-isystem $(LIBRARIES)/$(HOST)-linux-musl/include -isystem $(BUILD)/macos/include' \
+	    DEPS_LIBS=none BROWSE=no INDEX=$(HOSTINDEX) objects
+objects: $(LIB_OBJ) $(CLI_OBJ)
 
 # ---- Python -------------------------------------------------------------------------------------------------------
 # The wheel is for this machine: the library in it needs the C library and the libraries that it was linked with.

@@ -34,4 +34,3 @@ cp -r "$licenses" "$tree/share/doc/shapeproof/libraries"
     --mode='u=rwX,go=rX' --format=gnu -cf - "$name") | compress >"$output/$name.tar.xz"
 
 (cd "$output" && sha256sum -- *.tar.xz >SHA256SUMS)
-cat "$output/SHA256SUMS"

@@ -6,13 +6,16 @@
 #
 #   sh src/dist/libraries.sh TARGET FOLDER
 #
-# TARGET is one of zig's for this processor: x86_64-linux-musl, x86_64-linux-gnu.2.17; or wasm32-wasi, which has no
+# TARGET is one of zig's: x86_64-linux-musl, aarch64-linux-musl, x86_64-linux-gnu.2.17; or wasm32-wasi, which has no
 # processes and therefore neither libseccomp nor libhdf5. FOLDER gets cc, ar and ranlib, which are the compiler for
 # TARGET; include and lib; and licenses, with the versions and licences of what was built.
 # What is there already is not built again. FOLDER/../sources and FOLDER/../zig are shared by all targets: the sources,
-# which apt verifies by Debian's keys, and the compiler from PyPI, which pip verifies by the hash in zig.txt.
+# in the versions of sources.txt, and the compiler from PyPI, which pip verifies by the hash in zig.txt. sources.txt has
+# the hash of each package's .dsc file, which has the hashes of its archives; apt verifies it by Debian's keys, too.
 #
-# It needs apt, dpkg-source, cmake, gperf, python3 with venv, and a network for what is not in those folders yet.
+# It needs apt, dpkg-source, cmake, gperf, python3 with venv, and a network for what is not in those folders yet. For
+# another processor than this machine's it needs qemu-user as well: the build of HDF5 runs programs that look at the
+# processor's types. Those for glibc need one to run with, which is not the one that they are linked with.
 set -eu
 unset MAKEFLAGS MAKELEVEL MFLAGS # what make was called with is not meant for the libraries
 target=$1
@@ -21,14 +24,30 @@ folder=$(cd "$2" && pwd)
 shared=$(dirname "$folder")
 here=$(cd "$(dirname "$0")" && pwd)
 log=$folder/log
-packages='zlib libzip cjson libyaml libseccomp hdf5 curl'
+packages=$(cut -d' ' -f1 "$here/sources.txt" | tr '\n' ' ')
 [ "$target" != wasm32-wasi ] || packages='zlib libzip cjson libyaml' # for `make web`
 
-for tool in apt-get dpkg-source cmake gperf python3; do
-    command -v $tool >/dev/null || missing="${missing:-} $tool"
+machine=${target%%-*}
+foreign= # what cmake has to know of another processor, or nothing
+debian='cmake dpkg-dev gperf python3-venv'
+tools='apt-get dpkg-source cmake gperf python3'
+if [ "$machine" != "$(uname -m)" ] && [ "$target" != wasm32-wasi ]; then
+    roots=/usr/$machine-linux-gnu
+    foreign="-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$machine"
+    foreign="$foreign -DCMAKE_CROSSCOMPILING_EMULATOR=qemu-$machine;-L;$roots"
+    tools="$tools qemu-$machine"
+    debian="$debian qemu-user"
+    case $target in *-gnu*)
+        debian="$debian libc6-$(echo "$machine" | sed 's/aarch64/arm64/')-cross"
+        [ -e "$roots/lib/libc.so.6" ] || missing=" $roots"
+        ;;
+    esac
+fi
+for tool in $tools; do
+    command -v "$tool" >/dev/null || missing="${missing:-} $tool"
 done
 if [ -n "${missing:-}" ]; then
-    echo "the static libraries need:$missing (Debian: apt-get install cmake dpkg-dev gperf python3-venv)" >&2
+    echo "the static libraries need:$missing (Debian: apt-get install $debian)" >&2
     exit 1
 fi
 
@@ -50,8 +69,21 @@ apt() {
         -o Dir::Cache="$shared/apt/cache" -o APT::Sandbox::User= "$@"
 }
 
+pinned() { awk -v name="$1" -v column="$2" '$1 == name { print $column }' "$here/sources.txt"; }
+
+refuse_source() { # PACKAGE WHY
+    rm -rf "$shared/sources/new"
+    echo "$1 $(pinned "$1" 2) of src/dist/sources.txt: $2" >&2
+    exit 1
+}
+
+# A source that is there, but in another version than sources.txt has, is fetched again.
 fetch_sources() {
-    for package in $packages; do [ -e "$shared/sources/$package" ] || wanted="${wanted:-} $package"; done
+    for package in $packages; do
+        [ "$(cat "$shared/sources/$package.version" 2>/dev/null)" = "$(pinned "$package" 2)" ] && continue
+        rm -rf "$shared/sources/$package" "$shared"/*/build/"$package.done"
+        wanted="${wanted:-} $package"
+    done
     [ -n "${wanted:-}" ] || return 0
     mkdir -p "$shared/sources" "$shared/apt/lists/partial" "$shared/apt/cache/archives/partial"
     : >"$shared/apt/status"
@@ -60,12 +92,14 @@ fetch_sources() {
     done >"$shared/apt/sources.list"
     apt update
     for package in $wanted; do
+        version=$(pinned "$package" 2)
         mkdir -p "$shared/sources/new"
-        (cd "$shared/sources/new" && apt source --only-source "$package") >"$shared/sources/log" 2>&1 ||
-            { cat "$shared/sources/log" >&2; return 1; }
+        (cd "$shared/sources/new" && apt source --only-source "$package=$version") >"$shared/sources/log" 2>&1 ||
+            { cat "$shared/sources/log" >&2; refuse_source "$package" "Debian 12 does not offer it any more"; }
+        echo "$(pinned "$package" 3)  $(echo "$shared"/sources/new/*.dsc)" | sha256sum --check --quiet >&2 ||
+            refuse_source "$package" "its .dsc file has another hash"
         mv "$shared"/sources/new/*/ "$shared/sources/$package"
-        dpkg-parsechangelog -l "$shared/sources/$package/debian/changelog" -S Version \
-            >"$shared/sources/$package.version"
+        echo "$version" >"$shared/sources/$package.version"
         rm -r "$shared/sources/new"
     done
 }
@@ -91,12 +125,13 @@ flags="-O2 -fPIC -ffile-prefix-map=$shared=."
 with_cmake() {
     package=$1
     shift
+    # shellcheck disable=SC2086 # options
     mkdir -p "$folder/build/$package" && cd "$folder/build/$package" &&
         cmake -DCMAKE_INSTALL_PREFIX="$folder" -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_PREFIX_PATH="$folder" \
             -DCMAKE_FIND_ROOT_PATH="$folder" -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY \
             -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_C_COMPILER="$folder/cc" -DCMAKE_AR="$folder/ar" \
             -DCMAKE_RANLIB="$folder/ranlib" -DCMAKE_C_FLAGS="$flags" -DCMAKE_BUILD_TYPE=None \
-            -DCMAKE_POLICY_VERSION_MINIMUM=3.5 -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF "$@" \
+            -DCMAKE_POLICY_VERSION_MINIMUM=3.5 -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF $foreign "$@" \
             "$shared/sources/$package" &&
         cmake --build . -j "$(nproc)" && cmake --install .
 }
@@ -106,7 +141,8 @@ with_configure() { # PACKAGE OPTION...
     shift
     mkdir -p "$folder/build/$package"
     (cd "$folder/build/$package" && CC=$folder/cc AR=$folder/ar RANLIB=$folder/ranlib CFLAGS=$flags \
-        "$shared/sources/$package/configure" --prefix="$folder" "$@" && make -j "$(nproc)" && make install)
+        "$shared/sources/$package/configure" --host="$machine-linux" --prefix="$folder" "$@" &&
+        make -j "$(nproc)" && make install)
 }
 
 # Only what shapeproof uses: inflating, no encryption; reading HDF5, with no tools and no second language.
