@@ -166,7 +166,7 @@ static const struct {
       [LLAMA] = "differs: model.layers.3.mlp.up_proj.weight is stored transposed: (4096, 11008), expected (11008, "
                 "4096), from intermediate_size, hidden_size",
       [BERT] = "differs: bert.encoder.layer.3.intermediate.dense.weight is stored transposed: (768, 3072), "
-               "expected (3072, 768): intermediate_size, hidden_size"}},
+               "expected (3072, 768), from intermediate_size, hidden_size"}},
     {"one of another dtype",
      retype_one,
      {[GPT2] = "differs: transformer.h.3.mlp.c_fc.weight has dtype F16 where others of its kind have F32",

@@ -100,7 +100,7 @@ static void no_final_norm(void **state)
     for (size_t i = 0; i < SIZES; i++) model_drop(problem.models[i], "model.norm.weight");
     assert_learns(&problem);
     assert_extends(&problem, "llama");
-    assert_says(&problem, "# There is no such group in any example.\n[final norm]\n");
+    assert_says(&problem, "# No example has this group.\n[final norm]\n");
     lesson_close(&problem);
 }
 

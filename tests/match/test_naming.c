@@ -96,7 +96,7 @@ static void half_of_the_names(void **state)
         replace_in(part, "", "module.");
     }
     assert_string_equal(model_check(&model),
-                        "differs: 74 of 148 names in the file begins with 'module.', the others do not, such as "
+                        "differs: 74 of 148 names in the file begin with 'module.', the others do not, such as "
                         "transformer.h.0.ln_1.bias");
     model_close(&model);
 }
@@ -107,7 +107,7 @@ static void half_of_the_layers(void **state)
     BEGIN(gpt2);
     model_rename(&model, "transformer.h.?.*", "transformer.h.", "h.");
     assert_string_equal(model_check(&model),
-                        "differs: 120 of 148 names in the file leaves out 'transformer.', the others do not, such "
+                        "differs: 120 of 148 names in the file leave out 'transformer.', the others do not, such "
                         "as transformer.h.10.ln_1.weight");
     model_close(&model);
 }

@@ -151,16 +151,16 @@ static const char *const good[][2] = {
 
 static const char *const refused[][2] = {
     {"bad/no_deepspeed_rank",
-     "the file of refused: tensor-parallel rank 1 (of 2 ranks) is missing: without it, the checkpoint is "
+     "refused: the file of tensor-parallel rank 1 (of 2 ranks) is missing: without it, the checkpoint is "
      "incomplete\n"},
-    {"bad/no_fsdp_rank", "the file of refused: FSDP rank 0 (of 2 ranks) is missing: without it, the checkpoint is "
+    {"bad/no_fsdp_rank", "refused: the file of FSDP rank 0 (of 2 ranks) is missing: without it, the checkpoint is "
                          "incomplete\n"},
     {"bad/no_last_rank",
-     "the file of refused: tensor-parallel rank 1 (of 2 ranks) is missing: without it, the checkpoint is "
+     "refused: the file of tensor-parallel rank 1 (of 2 ranks) is missing: without it, the checkpoint is "
      "incomplete\n"},
-    {"bad/no_rank", "the file of refused: tensor-parallel rank 0 (of 2 ranks) is missing: without it, the "
+    {"bad/no_rank", "refused: the file of tensor-parallel rank 0 (of 2 ranks) is missing: without it, the "
                     "checkpoint is incomplete\n"},
-    {"bad/no_stage", "the file of refused: pipeline rank 1 (of 2 ranks) is missing: without it, the checkpoint is "
+    {"bad/no_stage", "refused: the file of pipeline rank 1 (of 2 ranks) is missing: without it, the checkpoint is "
                      "incomplete\n"},
 };
 
