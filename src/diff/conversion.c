@@ -7,18 +7,39 @@
  *     BF16 (64, 32) -> (64, 16)   blk.0.ffn_down.weight        error
  *
  * The lists are those of llama.cpp's conversion/ (modify_tensors and filter_tensors). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "diff/diff.h"
+#include "model/inventory.h"
 #include "model/layouts.h"
 
 /* ---- what the converter leaves out, adds and transposes ---- */
 
-/* Ends of names of the original that have no counterpart in GGUF: buffers, and the heads of BERT's pretraining. */
+/* Ends of names of the original that have no counterpart in GGUF: buffers, and the heads of the pretraining of
+ * encoders. */
 static const char *const left_out[] = {
-    "attn.bias",           "attn.masked_bias",        "attention.bias",          "attention.masked_bias",
-    "rotary_emb.inv_freq", "rotary_pos_emb.inv_freq", "embeddings.position_ids", "pooler.dense.weight",
+    "attn.bias",
+    "attn.masked_bias",
+    "attention.bias",
+    "attention.masked_bias",
+    "rotary_emb.inv_freq",
+    "rotary_pos_emb.inv_freq",
+    "embeddings.position_ids",
+    "pooler.dense.weight",
     "pooler.dense.bias",
+    "decoder.weight",
+    "decoder.bias",
+    /* of xIELU: metadata in GGUF */
+    "act_fn.alpha_n",
+    "act_fn.alpha_p",
+    "act_fn.beta",
+    "act_fn.eps",
+};
+
+/* Parts of names that are no part of the language model: they go into a file of their own, the projector. */
+static const char *const beside_the_text[] = {
+    "vision_", "visual.", "vision.", "vqmodel.", "audio_", "audio.", "projector.", "patch_merge",
 };
 
 /* Tensors of GGUF that are computed from the configuration. */
@@ -27,6 +48,11 @@ static const char *const computed[] = {"rope_freqs.weight", "rope_factors_long.w
 /* Ends of names whose matrices the original has in the order (in, out). */
 static const char *const transposed[] = {
     "c_attn.weight", "c_proj.weight", "c_fc.weight", "experts.gate_up_proj", "experts.down_proj",
+};
+
+/* Ends of names of which GGUF has the elements in another shape: a norm by its groups, experts one by one. */
+static const char *const reshaped[] = {
+    "mixer.norm.weight", "mamba.norm.weight", "experts.mlp.v1", "experts.mlp.w1", "experts.mlp.w2",
 };
 
 /* Whether a name is one of them, or ends with one behind a dot. */
@@ -54,10 +80,45 @@ static const struct shapeproof_tensor *original_of(const struct shapeproof_diff 
     return tensor == SHAPEPROOF_NONE ? NULL : is_a ? sp_diff_a(diff, tensor) : sp_diff_b(diff, tensor);
 }
 
-static bool differs_in_ones(const struct shapeproof_diff *diff, const struct shapeproof_diff_finding *finding)
+/* The file of GGUF. */
+static const struct shapeproof_inventory *converted_file(const struct shapeproof_diff *diff)
+{
+    return sp_format_has(diff->a.inventory, SP_BY_LLAMA_CPP) ? diff->a.inventory : diff->b.inventory;
+}
+
+/* Whether the converter leaves out a tensor of the original. What is beside the language model is missing in a file of
+ * the language model alone, not in that of the projector ("clip"). */
+static bool is_left_out(const struct shapeproof_diff *diff, const char *name)
+{
+    const char *architecture = sp_inventory_metadata_value(converted_file(diff), "general.architecture");
+    if (ENDS_WITH_ONE_OF(name, left_out)) return true;
+    if (architecture && strcmp(architecture, "clip") == 0) return false;
+    for (size_t i = 0; i < sizeof beside_the_text / sizeof *beside_the_text; i++)
+        if (strstr(name, beside_the_text[i])) return true;
+    return false;
+}
+
+/* RoBERTa counts its positions from the number of the padding token plus 1; GGUF leaves out the rows before. */
+static bool is_cut_position_embedding(const struct shapeproof_diff *diff, const struct shapeproof_tensor *original,
+                                      const struct shapeproof_tensor *converted)
+{
+    static const char *const names[] = {"embeddings.position_embeddings.weight"};
+    const char *padding = sp_inventory_metadata_value(converted_file(diff), "tokenizer.ggml.padding_token_id");
+    const uint64_t usual = 1, rows = (padding ? strtoull(padding, NULL, 10) : usual) + 1;
+    return ENDS_WITH_ONE_OF(original->name, names) && original->rank == 2 && converted->rank == 2 &&
+           original->shape[1] == converted->shape[1] && original->shape[0] > converted->shape[0] &&
+           original->shape[0] - converted->shape[0] == rows;
+}
+
+/* Whether the converter gives a tensor this other shape. */
+static bool is_reshaped(const struct shapeproof_diff *diff, const struct shapeproof_diff_finding *finding)
 {
     const struct shapeproof_tensor *a = sp_diff_a(diff, finding->a), *b = sp_diff_b(diff, finding->b);
-    return sp_differs_in_ones(a->shape, a->rank, b->shape, b->rank);
+    const struct shapeproof_tensor *original = original_of(diff, finding), *converted = original == a ? b : a;
+    if ((a->flags | b->flags) & SHAPEPROOF_TENSOR_NO_SHAPE) return false;
+    return sp_differs_in_ones(a->shape, a->rank, b->shape, b->rank) ||
+           (ENDS_WITH_ONE_OF(original->name, reshaped) && a->parameters == b->parameters) ||
+           is_cut_position_embedding(diff, original, converted);
 }
 
 static bool is_by_converter(const struct shapeproof_diff *diff, const struct shapeproof_diff_finding *finding)
@@ -70,12 +131,12 @@ static bool is_by_converter(const struct shapeproof_diff *diff, const struct sha
     case SHAPEPROOF_DIFF_FINDING_QUANTISED:
         return true;
     case SHAPEPROOF_DIFF_FINDING_SHAPE:
-        return differs_in_ones(diff, finding);
+        return is_reshaped(diff, finding);
     case SHAPEPROOF_DIFF_FINDING_TRANSPOSED:
         return original && ENDS_WITH_ONE_OF(original->name, transposed);
     case SHAPEPROOF_DIFF_FINDING_REMOVED:
     case SHAPEPROOF_DIFF_FINDING_ADDED:
-        return original ? ENDS_WITH_ONE_OF(original->name, left_out) : ENDS_WITH_ONE_OF(finding->name, computed);
+        return original ? is_left_out(diff, original->name) : ENDS_WITH_ONE_OF(finding->name, computed);
     default:
         return false;
     }

@@ -119,7 +119,7 @@ static void read_conversion_line(void *context, const char *word, char *rest)
             die(rest, error.message);
     } else if (strcmp(word, "original") == 0) add_tensor_line(&conversion->original, rest);
     else if (strcmp(word, "file") == 0) add_tensor_line(&conversion->file, rest);
-    else if (strcmp(word, "differs") == 0) close_conversion(conversion, rest);
+    else if (strcmp(word, "diff") == 0) close_conversion(conversion, rest);
 }
 
 static void knows_conversions(void **state)
