@@ -80,6 +80,7 @@ complete -c shapeproof -n '__shapeproof_is check' -l output -s o -r -F -d 'write
 complete -c shapeproof -n '__shapeproof_is check' -l quiet -s q -d 'write nothing to stdout'
 complete -c shapeproof -n '__shapeproof_is check' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
 complete -c shapeproof -n '__shapeproof_is check' -l no-pager -d 'do not use a pager'
+complete -c shapeproof -n '__shapeproof_is check' -l no-progress -d 'do not show the progress of the command on the terminal'
 complete -c shapeproof -n '__shapeproof_is check' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is derive' -f -a '(shapeproof tables --names 2>/dev/null) (shapeproof models --names 2>/dev/null)'
@@ -115,6 +116,7 @@ complete -c shapeproof -n '__shapeproof_is diff' -l output -s o -r -F -d 'write 
 complete -c shapeproof -n '__shapeproof_is diff' -l quiet -s q -d 'write nothing to stdout'
 complete -c shapeproof -n '__shapeproof_is diff' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
 complete -c shapeproof -n '__shapeproof_is diff' -l no-pager -d 'do not use a pager'
+complete -c shapeproof -n '__shapeproof_is diff' -l no-progress -d 'do not show the progress of the command on the terminal'
 complete -c shapeproof -n '__shapeproof_is diff' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is eval' -f -a '(shapeproof tables --names 2>/dev/null) (shapeproof models --names 2>/dev/null)'
@@ -134,6 +136,7 @@ complete -c shapeproof -n '__shapeproof_is eval' -l output -s o -r -F -d 'write 
 complete -c shapeproof -n '__shapeproof_is eval' -l quiet -s q -d 'write nothing to stdout'
 complete -c shapeproof -n '__shapeproof_is eval' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
 complete -c shapeproof -n '__shapeproof_is eval' -l no-pager -d 'do not use a pager'
+complete -c shapeproof -n '__shapeproof_is eval' -l no-progress -d 'do not show the progress of the command on the terminal'
 complete -c shapeproof -n '__shapeproof_is eval' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is fmt' -F
@@ -153,6 +156,7 @@ complete -c shapeproof -n '__shapeproof_is infer' -l output -s o -r -F -d 'write
 complete -c shapeproof -n '__shapeproof_is infer' -l quiet -s q -d 'write nothing to stdout'
 complete -c shapeproof -n '__shapeproof_is infer' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
 complete -c shapeproof -n '__shapeproof_is infer' -l no-pager -d 'do not use a pager'
+complete -c shapeproof -n '__shapeproof_is infer' -l no-progress -d 'do not show the progress of the command on the terminal'
 complete -c shapeproof -n '__shapeproof_is infer' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is inspect' -F
@@ -179,6 +183,7 @@ complete -c shapeproof -n '__shapeproof_is inspect' -l output -s o -r -F -d 'wri
 complete -c shapeproof -n '__shapeproof_is inspect' -l quiet -s q -d 'write nothing to stdout'
 complete -c shapeproof -n '__shapeproof_is inspect' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
 complete -c shapeproof -n '__shapeproof_is inspect' -l no-pager -d 'do not use a pager'
+complete -c shapeproof -n '__shapeproof_is inspect' -l no-progress -d 'do not show the progress of the command on the terminal'
 complete -c shapeproof -n '__shapeproof_is inspect' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is learn' -F
@@ -193,6 +198,7 @@ complete -c shapeproof -n '__shapeproof_is learn' -l offline -d 'do not use the 
 complete -c shapeproof -n '__shapeproof_is learn' -l format -r -f -a '(__shapeproof_formats text json)' -d 'the format of the output'
 complete -c shapeproof -n '__shapeproof_is learn' -l json -d 'the same as --format json'
 complete -c shapeproof -n '__shapeproof_is learn' -l no-pager -d 'do not use a pager'
+complete -c shapeproof -n '__shapeproof_is learn' -l no-progress -d 'do not show the progress of the command on the terminal'
 complete -c shapeproof -n '__shapeproof_is learn' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is models' -f -a '(shapeproof models --names 2>/dev/null)'
@@ -250,6 +256,7 @@ complete -c shapeproof -n '__shapeproof_is prove' -l output -s o -r -F -d 'write
 complete -c shapeproof -n '__shapeproof_is prove' -l quiet -s q -d 'write nothing to stdout'
 complete -c shapeproof -n '__shapeproof_is prove' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
 complete -c shapeproof -n '__shapeproof_is prove' -l no-pager -d 'do not use a pager'
+complete -c shapeproof -n '__shapeproof_is prove' -l no-progress -d 'do not show the progress of the command on the terminal'
 complete -c shapeproof -n '__shapeproof_is prove' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is solve' -f -a '(shapeproof tables --names 2>/dev/null) (shapeproof models --names 2>/dev/null)'
@@ -270,6 +277,7 @@ complete -c shapeproof -n '__shapeproof_is solve' -l output -s o -r -F -d 'write
 complete -c shapeproof -n '__shapeproof_is solve' -l quiet -s q -d 'write nothing to stdout'
 complete -c shapeproof -n '__shapeproof_is solve' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
 complete -c shapeproof -n '__shapeproof_is solve' -l no-pager -d 'do not use a pager'
+complete -c shapeproof -n '__shapeproof_is solve' -l no-progress -d 'do not show the progress of the command on the terminal'
 complete -c shapeproof -n '__shapeproof_is solve' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is tables' -f -a '(shapeproof tables --names 2>/dev/null)'

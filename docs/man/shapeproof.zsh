@@ -98,6 +98,7 @@ _shapeproof() {
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
+            '--no-progress[do not show the progress of the command on the terminal]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
         ;;
@@ -137,6 +138,7 @@ _shapeproof() {
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
+            '--no-progress[do not show the progress of the command on the terminal]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:A B:_files'
         ;;
@@ -158,6 +160,7 @@ _shapeproof() {
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
+            '--no-progress[do not show the progress of the command on the terminal]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL] EXPRESSION...: _shapeproof_names tables models'
         ;;
@@ -181,6 +184,7 @@ _shapeproof() {
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
+            '--no-progress[do not show the progress of the command on the terminal]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
         ;;
@@ -209,6 +213,7 @@ _shapeproof() {
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
+            '--no-progress[do not show the progress of the command on the terminal]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:FILE...:_files'
         ;;
@@ -225,6 +230,7 @@ _shapeproof() {
             '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \
             '--no-pager[do not use a pager]' \
+            '--no-progress[do not show the progress of the command on the terminal]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:CHECKPOINT...:_files'
         ;;
@@ -288,6 +294,7 @@ _shapeproof() {
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
+            '--no-progress[do not show the progress of the command on the terminal]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE...|MODEL]: _shapeproof_names tables models'
         ;;
@@ -310,6 +317,7 @@ _shapeproof() {
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '--no-pager[do not use a pager]' \
+            '--no-progress[do not show the progress of the command on the terminal]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL]: _shapeproof_names tables models'
         ;;

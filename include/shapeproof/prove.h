@@ -12,6 +12,7 @@
 #include "shapeproof/config.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/table.h"
+#include "shapeproof/watch.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -74,7 +75,8 @@ struct shapeproof_prove_options {
     size_t file_count;         /* 0 for all files */
     uint64_t allow_tested;     /* 1: a claim that was only tested is as expected */
     uint64_t explain;          /* 1: proofs have `steps` */
-    uint64_t reserved[2];      /* zero: room for later versions */
+    const struct shapeproof_watch *watch; /* for progress, and the end before its time; NULL: none */
+    uint64_t reserved[1];                 /* zero: room for later versions */
 };
 
 /* Sets the hyper-parameters of a counter-example as it is printed, "E = 1, N = 1, tied, the others 1": names are those
@@ -84,7 +86,8 @@ SHAPEPROOF_API enum shapeproof_status shapeproof_config_set_point(struct shapepr
                                                                   const struct shapeproof_tables *tables,
                                                                   const char *table, const char *text,
                                                                   struct shapeproof_error *error);
-/* Judges claims about tables. `options` may be NULL. NULL with an error when a name is not a table. Claims about a
+/* Judges claims about tables. `options` may be NULL. NULL with an error when a name is not a table, or the watch ends
+ * the call. Claims about a
  * table that cannot be counted are undecided. `tables` must outlive the proofs. */
 SHAPEPROOF_API struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *tables,
                                                           const struct shapeproof_prove_options *options,

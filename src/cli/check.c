@@ -43,6 +43,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
+    {CLI_OPTION_NO_PROGRESS},
     {CLI_OPTION_TODAY},
     {CLI_OPTION_END},
 };
@@ -198,6 +199,7 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
                                                   .data = cli_flag(args, "data"),
                                                   .watch = cli_watch(args)};
     struct shapeproof_error error = {0};
+    cli_begin_step("checking %s", args->operands[0]);
     struct shapeproof_check *check = shapeproof_check_new(inventory, subject->tables, subject->config, &what, &error);
     if (!check) {
         if (error.status == SHAPEPROOF_ERR_UNKNOWN && !subject->table_name) {

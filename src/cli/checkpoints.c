@@ -38,7 +38,9 @@ static bool write_all(int fd, const char *bytes, size_t length)
 static int copy_input(int to)
 {
     char bytes[STEP];
+    cli_begin_step("reading standard input");
     for (uint64_t total = 0;;) {
+        cli_tell_amount("bytes", total, 0);
         const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
         if (got == 0) return 0;
         if (got < 0 && errno == EINTR) continue;

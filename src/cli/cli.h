@@ -183,7 +183,8 @@ void cli_put_documents(const char *path, int status);
 
 #define CLI_OPTION_TRACE .name = "trace", .help = "write each attempt to stderr, with its result or why it was rejected"
 
-/* For the options of a call: as --trace says. Static; NULL without it. */
+/* For the options of a call that may take longer than a second: it reports each attempt if --trace is given, and
+ * otherwise its progress. Static. */
 const struct shapeproof_watch *cli_watch(const struct cli_args *args);
 
 /* ---- message.c: one line on stderr, and at most one hint ---- */
@@ -236,6 +237,28 @@ void cli_show_output(void);
 int cli_stdout(void);
 /* Where messages go: to stderr, behind what was written to stdout before; while the text waits, they wait, too. */
 FILE *cli_messages(void);
+
+/* ---- progress.c: one line on a terminal that says what the command is doing, and how far it is ---- */
+
+#define CLI_OPTION_NO_PROGRESS                                                                                         \
+    .name = "no-progress",                                                                                             \
+    .help = "do not show the progress of the command on the terminal; without this option, it is shown after a second"
+
+/* Whether this process may write into the lines of the terminal: another one must not while the user works with that. A
+ * terminal that does not know is in nobody's hands. */
+bool cli_is_foreground(int terminal);
+/* Lets the command show its progress, unless the user does not want that. */
+void cli_allow_progress(const struct cli_args *args);
+/* In a process that was forked: its parent shows the progress. */
+void cli_stop_progress(void);
+/* Says what is under way: "reading model.pt". It ends with the next step, message or report. */
+void cli_begin_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Says how far the step is: "reading model.pt: DETAIL". */
+void cli_tell_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same in numbers; `total` is 0 if it is not known. "bytes" are written as MiB, GiB or TiB. */
+void cli_tell_amount(const char *unit, uint64_t done, uint64_t total);
+/* Ends the step, and erases the line. */
+void cli_end_step(void);
 
 /* ---- output_file.c: the FILE of --output, or one of --format. The report goes into a temporary file beside FILE,
  * which takes its place at the end: FILE is never half written. A FILE that is no regular file, such as /dev/null, is

@@ -56,12 +56,13 @@ const struct cli_term cli_environment[] = {
     {"SHAPEPROOF_TABLES",
      "files and folders of your own tables, colon-separated; they take precedence over the built-in ones"},
     {"NO_COLOR", "if set and not empty, the output is not coloured; --color=always overrides this"},
-    {"TERM", "if 'dumb', there is no pager, and the output is not coloured; --color=always overrides the latter"},
+    {"TERM", "if 'dumb', there is no pager, no progress and no colour; --color=always overrides the last"},
     {"SHAPEPROOF_PAGER",
      "the pager, a command for the shell; the default is the value of PAGER, or less if PAGER is not "
      "set. There is no pager if the value is empty or 'cat'"},
     {"PAGER", "the pager if SHAPEPROOF_PAGER is not set"},
     {"LESS", "the options of less; if it is not set, they are FRX"},
+    {"CI", "if set and not empty, no line on the terminal shows the progress of a command"},
     {"COLUMNS", "the width of what inspect and tables print on a terminal; the width of the terminal is the default"},
     {"HF_TOKEN",
      "the token for checkpoints of the Hugging Face hub (hf://). If it is not set, the token is read from a file: "

@@ -80,6 +80,7 @@ static bool check_component(struct component_run *run, const struct cli_args *ar
 {
     const struct shapeproof_check_options what = {.data = cli_flag(args, "data"), .watch = cli_watch(args)};
     const char *loaders = cli_value(args, "for", NULL);
+    cli_begin_step("checking %s", component->path);
     run->inventory = shapeproof_inventory_open(component->path, &run->error);
     if (!run->inventory || !load_config(run, component)) return false;
     run->check = shapeproof_check_new(run->inventory, tables, run->config, &what, &run->error);
@@ -210,6 +211,7 @@ int cli_check_adapter(const struct cli_args *args, const struct shapeproof_inven
             continue;
         }
         any = true;
+        cli_begin_step("checking %s", component->name);
         if (load_config(&runs[i], component))
             runs[i].check = shapeproof_check_new(inventory, tables, runs[i].config, NULL, &runs[i].error);
         status = sp_worse_status(status, runs[i].error.status ? cli_exit_of(runs[i].error.status)
@@ -238,6 +240,7 @@ int cli_inspect_components(const struct shapeproof_components *components, const
         if (component->state == SHAPEPROOF_COMPONENT_MISSING) cli_warning(component->path, component->note);
         if (component->state != SHAPEPROOF_COMPONENT_MODEL) continue;
         if (shown && !inspection->query) cli_put_blank_line(SHAPEPROOF_REPORT_TEXT);
+        cli_begin_step("reading %s", component->path);
         const int now = cli_inspect_one(component->path, inspection, &totals[i]);
         shown = now == CLI_OK || now == CLI_DIFFERS;
         /* an error wins over CLI_DIFFERS, of --strict, and the last error over those before */

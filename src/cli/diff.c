@@ -25,6 +25,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
+    {CLI_OPTION_NO_PROGRESS},
     {CLI_OPTION_TODAY},
     {CLI_OPTION_END},
 };
@@ -59,6 +60,7 @@ static int report_diff(const struct cli_args *args, const struct shapeproof_inve
                        const struct shapeproof_inventory *b, const struct shapeproof_diff_options *what)
 {
     struct shapeproof_error error = {0};
+    cli_begin_step(what->data ? "comparing data" : "comparing");
     struct shapeproof_diff *diff = shapeproof_diff_new(a, b, what, &error);
     if (!diff) return cli_error(&error);
     const bool doubtful = shapeproof_inventory_warning_count(a) > 0 || shapeproof_inventory_warning_count(b) > 0;
@@ -75,7 +77,8 @@ static int diff_inventories(const struct cli_args *args, const struct shapeproof
 {
     struct shapeproof_keras_names *in_a = shapeproof_keras_names_new(a, b),
                                   *in_b = in_a ? shapeproof_keras_names_new(b, a) : NULL;
-    struct shapeproof_diff_options what = {.expectations = expectations, .data = cli_flag(args, "data")};
+    struct shapeproof_diff_options what = {
+        .expectations = expectations, .data = cli_flag(args, "data"), .watch = cli_watch(args)};
     if (in_b) {
         what.names_a = shapeproof_keras_names_list(in_a);
         what.names_b = shapeproof_keras_names_list(in_b);
@@ -91,7 +94,9 @@ static int diff_files(const struct cli_args *args, const struct shapeproof_expec
 {
     struct shapeproof_error error = {0};
     int status;
+    cli_begin_step("reading %s", args->operands[0]);
     struct shapeproof_inventory *a = shapeproof_inventory_open(args->operands[0], &error);
+    if (a) cli_begin_step("reading %s", args->operands[1]);
     struct shapeproof_inventory *b = a ? shapeproof_inventory_open(args->operands[1], &error) : NULL;
     if (b) {
         status = diff_inventories(args, a, b, expectations);

@@ -35,6 +35,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
+    {CLI_OPTION_NO_PROGRESS},
     {CLI_OPTION_END},
 };
 
@@ -346,7 +347,11 @@ static void evaluate_point(const struct asked *asked, const struct scan *scan, s
 static int evaluate_scan(const struct asked *asked, const struct scan *scan)
 {
     struct scan_results results = open_results(scan->count);
-    for (size_t i = 0; i < scan->count; i++) evaluate_point(asked, scan, i, &results);
+    cli_begin_step("evaluating");
+    for (size_t i = 0; i < scan->count; i++) {
+        cli_tell_amount("values", i, scan->count);
+        evaluate_point(asked, scan, i, &results);
+    }
     const int status = results.evaluated ? report_points(asked, results.points, scan->count, scan->key)
                                          : cli_error(&results.errors[0]);
     close_results(&results);
@@ -494,7 +499,8 @@ static int evaluate_inventory(const struct cli_args *args, const char *path,
     struct shapeproof_error error = {0};
     int status = cli_subject_open_for(&subject, args, path, inventory);
     if (status == CLI_OK) {
-        const struct shapeproof_check_options what = {.table = subject.table_name};
+        const struct shapeproof_check_options what = {.table = subject.table_name, .watch = cli_watch(args)};
+        cli_begin_step("checking %s", path);
         struct shapeproof_check *check = shapeproof_check_new(inventory, subject.tables, subject.config, &what, &error);
         if (check) status = evaluate_with_check(args, &subject, check);
         else status = cli_no_prediction(&subject, &(struct shapeproof_predict_options){.table = what.table}, &error);

@@ -21,6 +21,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
+    {CLI_OPTION_NO_PROGRESS},
     {CLI_OPTION_END},
 };
 
@@ -75,6 +76,7 @@ static int infer_checkpoint(const struct cli_args *args, const char *path, const
     int status = cli_subject_open_tables(&subject, args);
     if (status == CLI_OK) {
         const struct shapeproof_infer_options what = {.table = subject.table_name, .watch = cli_watch(args)};
+        cli_begin_step("inferring the table of %s", path);
         struct shapeproof_inference *inference = shapeproof_infer(inventory, subject.tables, &what, &error);
         if (!inference && error.status == SHAPEPROOF_ERR_UNKNOWN) cli_name_adapter(inventory, path, &error);
         status = inference ? report_inference(args, path, inference) : cli_error(&error);

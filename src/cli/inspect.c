@@ -62,6 +62,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
+    {CLI_OPTION_NO_PROGRESS},
     {CLI_OPTION_END},
 };
 
@@ -205,6 +206,7 @@ static int put_query(const struct cli_inspection *inspection, const char *path,
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++) {
         const struct shapeproof_metadata *entry = shapeproof_inventory_metadata(inventory, i);
         if (strcmp(entry->key, inspection->query) != 0) continue;
+        cli_end_step();
         char *visible = isatty(cli_stdout()) ? shapeproof_report_visible(entry->value) : NULL;
         puts(visible ? visible : entry->value);
         shapeproof_free(visible);
@@ -271,7 +273,9 @@ static int put_by_group(const struct cli_inspection *inspection, const char *pat
     struct cli_subject subject;
     int status = cli_subject_open_for(&subject, inspection->args, path, inventory);
     if (status == CLI_OK) {
-        const struct shapeproof_check_options what = {.table = subject.table_name};
+        const struct shapeproof_check_options what = {.table = subject.table_name,
+                                                      .watch = cli_watch(inspection->args)};
+        cli_begin_step("checking %s", path);
         struct shapeproof_check *check = shapeproof_check_new(inventory, subject.tables, subject.config, &what, &error);
         if (!check)
             status = cli_no_prediction(&subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
@@ -391,6 +395,8 @@ static int run_inspect(const struct cli_args *args)
             cli_put_blank_line(SHAPEPROOF_REPORT_TEXT);
             cli_put_blank_line(SHAPEPROOF_REPORT_MARKDOWN);
         }
+        if (args->operand_count == 1) cli_begin_step("reading %s", args->operands[i]);
+        else cli_begin_step("reading %zu of %zu: %s", i + 1, args->operand_count, args->operands[i]);
         const int now = inspect_path(args->operands[i], &inspection);
         was_shown = now == CLI_OK || now == CLI_DIFFERS;
         status = sp_worse_status(status, now);

@@ -23,6 +23,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_NO_PAGER},
+    {CLI_OPTION_NO_PROGRESS},
     {CLI_OPTION_END},
 };
 
@@ -72,8 +73,10 @@ static int open_examples(struct examples *examples, const struct cli_args *args)
     examples->inventories = calloc(args->operand_count, sizeof *examples->inventories);
     examples->configs = calloc(args->operand_count, sizeof *examples->configs);
     if (!examples->list || !examples->inventories || !examples->configs) return CLI_FILE;
-    for (size_t i = 0; i < args->operand_count && status == CLI_OK; i++)
+    for (size_t i = 0; i < args->operand_count && status == CLI_OK; i++) {
+        cli_begin_step("reading %zu of %zu: %s", i + 1, args->operand_count, args->operands[i]);
         status = open_example(examples, args->operands[i]);
+    }
     return status;
 }
 
@@ -123,6 +126,7 @@ static int learn_examples(const struct cli_args *args, const struct examples *ex
     const struct shapeproof_learn_options what = {
         .name = cli_value(args, "name", NULL), .like = cli_value(args, "like", NULL), .watch = cli_watch(args)};
     if (status == CLI_OK) {
+        cli_begin_step("learning a table");
         struct shapeproof_learning *learning =
             shapeproof_learn(examples->list, examples->count, subject.tables, &what, &error);
         status = learning ? report_learning(args, learning) : cli_error(&error);

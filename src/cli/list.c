@@ -16,7 +16,7 @@
 #include "fleet/pool.h"
 #include "fleet/results.h"
 
-enum { PROGRESS_WIDTH = 79, TASK_SECONDS = 3600, MOST_SECONDS = 1000 * 1000 };
+enum { TASK_SECONDS = 3600, MOST_SECONDS = 1000 * 1000 };
 
 struct list_run {
     const struct cli_args *args;
@@ -31,8 +31,7 @@ struct list_run {
     bool stdout_document; /* stdout has one of them, and no lines of JSON */
     struct sp_results results;
     struct shapeproof_error error;
-    bool shows_progress;
-    struct timespec began, shown;
+    struct timespec began;
 };
 
 bool cli_asks_for_list(const struct cli_args *args)
@@ -50,6 +49,7 @@ static int check_listed(void *host, size_t task)
     const struct list_run *run = host;
     struct sp_text line = {0};
     struct cli_args one = cli_args_for(run->args, run->paths[task], "json");
+    cli_stop_progress();
     cli_capture(true);
     const int status = cli_run_found(&one, run->run);
     sp_line_write(&line, run->paths[task], status, cli_captured_report(), cli_first_error());
@@ -69,26 +69,19 @@ static double seconds_between(struct timespec from, struct timespec to)
     return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
 }
 
-static void clear_progress(const struct list_run *run)
-{
-    if (run->shows_progress) fputs("\r\033[K", stderr);
-}
-
-/* "12 of 345, 6 a second; 10 match, 2 differ" on a line of the terminal, at most ten times a second. */
+/* "12 of 345, 6 a second; 10 match, 2 differ" */
 static void show_progress(struct list_run *run)
 {
     struct timespec now;
     struct sp_text line = {0};
     clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!run->shows_progress || seconds_between(run->shown, now) < 0.1) return;
-    run->shown = now;
     const double rate = (double)run->ended / (seconds_between(run->began, now) + 1e-9);
     sp_text_grouped(&line, run->ended);
     sp_text_puts(&line, " of ");
     sp_text_grouped(&line, run->path_count);
     sp_text_printf(&line, ", %.0f a second; ", rate);
     sp_line_put_counts(&line, run->results.counts, run->results.failed);
-    fprintf(stderr, "\r\033[K%.*s", PROGRESS_WIDTH, line.data);
+    cli_begin_step("%s", line.data);
     sp_text_free(&line);
 }
 
@@ -127,7 +120,7 @@ static bool note_listed(void *host, const struct sp_pool_end *end)
         if (stop) line.length = (size_t)(++stop - end->output);
         keep_listed_parts(run, end, stop);
     }
-    if (isatty(run->results.to)) clear_progress(run);
+    if (isatty(run->results.to)) cli_end_step();
     run->ended++;
     if (!sp_results_add(&run->results, run->paths[end->task], &line, &run->error)) return false;
     show_progress(run);
@@ -246,7 +239,7 @@ static void put_summary(const struct list_run *run)
         sp_text_grouped(&text, run->list.repeated);
         sp_text_puts(&text, " listed again");
     }
-    clear_progress(run);
+    cli_end_step();
     fprintf(stderr, "%s\n", text.data);
     sp_text_free(&text);
 }
@@ -263,8 +256,8 @@ static int run_paths(struct list_run *run, int *interrupted)
         .host = run,
     };
     clock_gettime(CLOCK_MONOTONIC, &run->began);
-    run->shows_progress = isatty(STDERR_FILENO);
     fflush(stdout);
+    show_progress(run);
     sp_pool_run(&pool, &run->error);
     put_summary(run);
     *interrupted = pool.interrupted;

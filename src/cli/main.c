@@ -42,6 +42,7 @@ static int run_command(const struct cli_command *command, int count, char **word
     struct cli_args args;
     int status = CLI_USAGE;
     if (cli_parse(&args, command, count, words)) {
+        cli_allow_progress(&args);
         if (cli_has_option(&args, "color")) cli_color_messages(cli_value(&args, "color", "auto"));
         if (cli_flag(&args, "help")) {
             cli_print_command_help(stdout, command);

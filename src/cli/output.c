@@ -229,6 +229,7 @@ static void put_folded(struct cli_output *to, const char *bytes, size_t length)
 void cli_put_part(void *output, const char *bytes, size_t length)
 {
     struct cli_output *to = output;
+    cli_end_step();
     char *said = cli_restore_urls(bytes, &length);
     /* who closes it asks whether it worked */
     if (to->is_folded) put_folded(to, said ? said : bytes, length);

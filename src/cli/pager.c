@@ -37,6 +37,7 @@ int cli_stdout(void) { return held.on ? held.terminal : STDOUT_FILENO; }
 
 FILE *cli_messages(void)
 {
+    cli_end_step();
     if (held.on && held.messages) return held.messages;
     fflush(stdout);
     return stderr;
@@ -209,11 +210,13 @@ void cli_hold_output(const struct cli_args *args)
 
 void cli_show_output(void)
 {
+    cli_end_step();
     if (!held.on) return;
     fflush(stdout);
     dup2(held.terminal, STDOUT_FILENO);
-    const bool is_foreground = tcgetpgrp(held.terminal) == getpgrp(); /* else the terminal would stop a pager */
-    if (!is_foreground || !is_longer_than_screen() || !run_pager(pager_command())) print_report();
+    if (!cli_is_foreground(held.terminal) || /* where the terminal would stop a pager */
+        !is_longer_than_screen() || !run_pager(pager_command()))
+        print_report();
     held.on = false;
     close(held.report);
     close(held.terminal);

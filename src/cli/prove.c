@@ -49,6 +49,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
+    {CLI_OPTION_NO_PROGRESS},
     {CLI_OPTION_END},
 };
 
@@ -100,7 +101,8 @@ static struct shapeproof_proofs *judge_claims(const struct cli_args *args, const
     struct shapeproof_prove_options what = {.tables = args->operands,
                                             .table_count = args->operand_count,
                                             .allow_tested = strcmp(cli_value(args, "allow", "proved"), "tested") == 0,
-                                            .explain = cli_flag(args, "explain")};
+                                            .explain = cli_flag(args, "explain"),
+                                            .watch = cli_watch(args)};
     const char **files = claim_files(args, &what.file_count);
     if (!what.table_count && subject->table_name) {
         what.tables = &subject->table_name;
@@ -108,6 +110,7 @@ static struct shapeproof_proofs *judge_claims(const struct cli_args *args, const
     }
     what.files = files;
     if (what.table_count && !cli_value(args, "claim", NULL)) what.file_count = 0;
+    cli_begin_step("proving");
     struct shapeproof_proofs *proofs = shapeproof_prove(subject->tables, &what, error);
     free(files);
     return proofs;
@@ -224,6 +227,7 @@ static int report_values(const struct cli_args *args, struct cli_subject *subjec
     struct shapeproof_error error = {0};
     const char **files = claim_files(args, &what.file_count);
     what.files = files;
+    cli_begin_step("evaluating claims");
     struct shapeproof_verification *verification =
         shapeproof_verify_values(prediction, subject->config, subject->tables, &what, &error);
     free(files);
@@ -330,6 +334,7 @@ static int report_verification(const struct cli_args *args, const struct cli_sub
     struct shapeproof_error error = {0};
     const char **files = claim_files(args, &what.file_count);
     what.files = files;
+    cli_begin_step("evaluating claims");
     struct shapeproof_verification *verification =
         check ? shapeproof_verify(check, subject->tables, &what, &error)
               : shapeproof_verify_alone(inventory, subject->tables, &what, &error);
@@ -341,9 +346,10 @@ static int report_verification(const struct cli_args *args, const struct cli_sub
 static int verify_under(const struct cli_args *args, const char *path, struct cli_subject *subject,
                         const struct shapeproof_inventory *inventory, const struct shapeproof_inference *inference)
 {
-    const struct shapeproof_check_options what = {.table = subject->table_name};
+    const struct shapeproof_check_options what = {.table = subject->table_name, .watch = cli_watch(args)};
     struct shapeproof_error error = {0};
     char *letters = NULL;
+    cli_begin_step("checking %s", path);
     struct shapeproof_check *check = shapeproof_check_new(inventory, subject->tables, subject->config, &what, &error);
     if (!check) return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
     const struct shapeproof_prediction *prediction = shapeproof_check_prediction(check);
@@ -380,8 +386,9 @@ static int verify_alone(const struct cli_args *args, const char *path, struct cl
 static int verify_inferred(const struct cli_args *args, const char *path, struct cli_subject *subject,
                            const struct shapeproof_inventory *inventory)
 {
-    const struct shapeproof_infer_options what = {.table = subject->table_name};
+    const struct shapeproof_infer_options what = {.table = subject->table_name, .watch = cli_watch(args)};
     struct shapeproof_error error = {0};
+    cli_begin_step("inferring the table of %s", path);
     struct shapeproof_inference *inference = shapeproof_infer(inventory, subject->tables, &what, &error);
     if (!inference) return cli_error(&error);
     subject->table_name = shapeproof_inference_table(inference);

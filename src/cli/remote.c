@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Checkpoints that are elsewhere: what the environment says about the hub and the cache, the line that shows how far a
- * fetch has come, and the URL in place of the path of a sparse cache wherever something is printed. */
+ * Checkpoints that are elsewhere: what the environment says about the hub and the cache, how far a fetch has
+ * come, and the URL in place of the path of a sparse cache wherever something is printed. */
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <fcntl.h>
@@ -92,18 +92,8 @@ static bool is_environment_set(const char *name)
 static void show_fetched(void *context, const struct shapeproof_progress *progress)
 {
     (void)context;
-    fprintf(stderr, "\r\033[Kfetching headers: %zu of %zu, %.1f MB", progress->files_done, progress->files,
-            (double)progress->bytes / 1e6);
-    fflush(stderr);
-}
-
-/* One of a list has no line of its own: the run has one, and a process in the background may be stopped for writing to
- * the terminal. */
-static bool has_terminal(void)
-{
-    if (cli_captures()) return false;
-    const char *term = environment("TERM");
-    return isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
+    cli_tell_step("%zu of %zu files, %.1f MiB", progress->files_done, progress->files,
+                  (double)progress->bytes / 0x1p20);
 }
 
 /* ---- names ---- */
@@ -170,7 +160,6 @@ struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url
 {
     struct shapeproof_error error = {0};
     char *cache = cache_folder(), *token = find_token();
-    const bool terminal = has_terminal();
     const bool is_offline =
         is_environment_set("HF_HUB_OFFLINE") || (cli_has_option(args, "offline") && cli_flag(args, "offline"));
     const struct shapeproof_remote_options options = {
@@ -178,10 +167,11 @@ struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url
         .endpoint = environment("HF_ENDPOINT"),
         .token = token,
         .offline = is_offline,
-        .progress = terminal ? show_fetched : NULL,
+        .progress = show_fetched,
     };
+    cli_begin_step("fetching headers");
     struct shapeproof_remote *remote = shapeproof_remote_fetch(url, &options, &error);
-    if (terminal) fputs("\r\033[K", stderr);
+    cli_end_step();
     if (remote) add_alias(remote);
     else *status = cli_error(&error);
     forget(token);

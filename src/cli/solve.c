@@ -31,6 +31,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_QUIET},
     {CLI_OPTION_COLOR},
     {CLI_OPTION_NO_PAGER},
+    {CLI_OPTION_NO_PROGRESS},
     {CLI_OPTION_END},
 };
 
@@ -54,6 +55,7 @@ static struct shapeproof_solutions *solve_total(const struct cli_args *args, con
         .within = within,
     };
     const char *figure = cli_value(args, "rounds-to", NULL);
+    cli_begin_step("solving");
     if (figure) return shapeproof_solve_rounded(subject->tables, subject->config, figure, &what, error);
     return shapeproof_solve(subject->tables, subject->config, cli_number(args, "total", 0), &what, error);
 }
@@ -135,6 +137,7 @@ static int report_together(const struct cli_args *args, const struct cli_subject
     const char *figure = cli_value(args, "rounds-to", NULL);
     struct shapeproof_combinations *found = NULL;
     if (status == CLI_OK) {
+        cli_begin_step("solving");
         found = figure ? shapeproof_solve_together_rounded(subject->tables, subject->config, figure, &what, &error)
                        : shapeproof_solve_together(subject->tables, subject->config, cli_number(args, "total", 0),
                                                    &what, &error);

@@ -386,6 +386,7 @@ int cli_with_checkpoint(const struct cli_args *args,
 {
     const char *path = args->operands[0];
     struct shapeproof_error error = {0};
+    cli_begin_step("reading %s", path);
     struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
     if (!inventory) return cli_path_error(path, &error);
     const int status = use(args, path, inventory);

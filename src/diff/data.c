@@ -549,9 +549,15 @@ static const char *note_words(struct comparison *c)
 
 static bool compare_all(struct comparison *c)
 {
-    for (size_t i = 0; i < shapeproof_inventory_count(c->diff->a.inventory); i++) {
-        if (!sp_goes_on(c->watch, "tensors", i)) return sp_fail_cancelled(c->error);
-        if (c->diff->a.other[i] != SHAPEPROOF_NONE && !compare_tensor(c, i)) return false;
+    const size_t count = shapeproof_inventory_count(c->diff->a.inventory);
+    uint64_t done = 0, total = 0; /* bytes of A; an overflow would only make the progress wrong */
+    for (size_t i = 0; i < count; i++)
+        if (c->diff->a.other[i] != SHAPEPROOF_NONE) total += sp_diff_a(c->diff, i)->bytes;
+    for (size_t i = 0; i < count; i++) {
+        if (c->diff->a.other[i] == SHAPEPROOF_NONE) continue;
+        if (!sp_goes_on(c->watch, "bytes", done, total)) return sp_fail_cancelled(c->error);
+        if (!compare_tensor(c, i)) return false;
+        done += sp_diff_a(c->diff, i)->bytes;
     }
     return true;
 }

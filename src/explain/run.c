@@ -296,7 +296,7 @@ static void run_stages(struct shapeproof_check *check, uint64_t seed, size_t beg
         if (stage == SP_STAGE_CONSISTENCY) sp_count(check);
         sp_trace(check->watch, "stage: %s; %zu findings have no cause", stages[stage], sp_check_open(check));
         for (size_t i = 0; i < count; i++) {
-            check->is_cancelled |= !sp_goes_on(check->watch, explainers[rows[i]].name, rows[i]);
+            check->is_cancelled |= !sp_goes_on(check->watch, explainers[rows[i]].name, rows[i], ROWS);
             if (check->is_cancelled) return;
             begin[rows[i]] = check->cause_count;
             explainers[rows[i]].explain(check);

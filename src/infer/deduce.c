@@ -17,7 +17,7 @@ static void pose(struct sp_deduction *deduction, struct sp_constraint constraint
     if (!deduction->effort->checks) return;
     --deduction->effort->checks;
     if (deduction->effort->checks % SP_CHECKS_AT_ONCE == 0 &&
-        !sp_goes_on(deduction->effort->watch, "questions", SP_MOST_CHECKS - deduction->effort->checks))
+        !sp_goes_on(deduction->effort->watch, "questions", SP_MOST_CHECKS - deduction->effort->checks, 0))
         deduction->effort->checks = deduction->effort->trials = 0;
     const enum sp_answer answer = sp_propagate(deduction, &constraint);
     deduction->contradictions += answer == SP_CONTRADICTS;

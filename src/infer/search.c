@@ -61,7 +61,7 @@ static struct sp_attempt *keep_attempt(struct sp_infer_search *search, struct sp
 {
     *SP_PUSH(&search->attempts) = attempt;
     sp_trace_attempt(search, attempt);
-    search->is_cancelled |= !sp_goes_on(search->watch, "attempts", search->attempts.count);
+    search->is_cancelled |= !sp_goes_on(search->watch, "attempts", search->attempts.count, 0);
     if (search->is_cancelled) search->effort = (struct sp_effort){0};
     return attempt;
 }

@@ -686,7 +686,7 @@ static bool is_stranger(const struct sp_search_term *term, const struct sp_reduc
 /* False when nothing more is to be looked for: the limit is reached, or the caller wants the search to end. */
 static bool may_look_for_more(struct sp_evidence *evidence)
 {
-    evidence->is_cancelled |= !sp_goes_on(evidence->watch, "expressions", ++evidence->asked);
+    evidence->is_cancelled |= !sp_goes_on(evidence->watch, "expressions", ++evidence->asked, 0);
     if (evidence->is_cancelled) evidence->most = 0;
     return evidence->spent <= evidence->most;
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/real.h"
+#include "base/watch.h"
 #include "prove/claims.h"
 #include "prove/printed.h"
 #include "prove/words.h"
@@ -334,6 +335,7 @@ struct judge {
     const char *uncounted; /* why the table cannot be counted, or NULL */
     bool allow_tested;     /* a claim that is only tested counts as expected */
     bool explain;          /* the steps of each proof are wanted */
+    const struct shapeproof_watch *watch;
 };
 
 struct shapeproof_proof sp_proof_begin(struct sp_arena *arena, const char *table, struct sp_located_claim located)
@@ -405,11 +407,16 @@ static void link_corrections(struct shapeproof_proofs *proofs, size_t first)
     }
 }
 
-static void prove_unit(const struct judge *judge, const struct sp_unit *unit)
+/* False if the watch ends the call. */
+static bool prove_unit(const struct judge *judge, const struct sp_unit *unit)
 {
     const size_t first = judge->proofs->count;
-    for (size_t i = 0; i < unit->claim_count; i++) prove_claim(judge, unit, &unit->claims[i]);
+    for (size_t i = 0; i < unit->claim_count; i++) {
+        if (!sp_goes_on(judge->watch, "claims", judge->proofs->count, 0)) return false;
+        prove_claim(judge, unit, &unit->claims[i]);
+    }
     link_corrections(judge->proofs, first);
+    return true;
 }
 
 /* Which claims are judged: those of all files, or those that stand in these. */
@@ -464,8 +471,9 @@ static void forgive_failed_count(struct sp_count *count)
     count->symbolic.report.mistakes = 0;
 }
 
-/* Judges all claims about one table, wherever they stand. The table is counted once for all of them. */
-static void judge_claims_about(struct shapeproof_proofs *proofs, const struct shapeproof_tables *tables,
+/* Judges all claims about one table, wherever they stand. The table is counted once for all of them. False if the watch
+ * ends the call. */
+static bool judge_claims_about(struct shapeproof_proofs *proofs, const struct shapeproof_tables *tables,
                                const struct shapeproof_prove_options *options, const struct sp_unit *table)
 {
     struct sp_count count;
@@ -480,14 +488,17 @@ static void judge_claims_about(struct shapeproof_proofs *proofs, const struct sh
     struct judge judge = {.proofs = proofs,
                           .count = &count,
                           .allow_tested = options->allow_tested != 0,
-                          .explain = options->explain != 0};
+                          .explain = options->explain != 0,
+                          .watch = options->watch};
+    bool goes_on = true;
     if (unit_count && !sp_count_table(&count, tables, table, NULL, SP_SIDES_MAY_DIFFER)) {
         judge.uncounted = why_uncounted(&proofs->arena, &count);
         forgive_failed_count(&count);
     }
-    for (size_t i = 0; i < unit_count; i++) prove_unit(&judge, units[i]);
+    for (size_t i = 0; i < unit_count && goes_on; i++) goes_on = prove_unit(&judge, units[i]);
     if (unit_count) sp_count_free(&count);
     free(units);
+    return goes_on;
 }
 
 /* Judges the claims of each table that the options name, or of each one about which there are claims. A table is parsed
@@ -514,7 +525,7 @@ struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *table
         if (!named && !is_claimed) continue;
         const struct sp_unit *table = sp_tables_table(tables, name, error);
         good = table != NULL;
-        if (table && is_claimed) judge_claims_about(proofs, tables, options, table);
+        if (table && is_claimed && !judge_claims_about(proofs, tables, options, table)) good = sp_fail_cancelled(error);
     }
     sp_map_free(&claimed);
     if (good) return proofs;

@@ -21,11 +21,11 @@ struct told {
     bool is_there;
 };
 
-static bool count_progress(void *context, const char *step, size_t done)
+static bool count_progress(void *context, const char *step, uint64_t done, uint64_t total)
 {
     struct told *told = context;
     assert_true(*step);
-    (void)done;
+    assert_true(!total || done <= total);
     return ++told->asked < told->most;
 }
 
@@ -93,6 +93,17 @@ static bool call_diff(const struct shapeproof_watch *watch, struct shapeproof_er
     return ended;
 }
 
+static bool call_prove(const struct shapeproof_watch *watch, struct shapeproof_error *error)
+{
+    struct shapeproof_tables *tables = shapeproof_tables_new(error);
+    struct shapeproof_proofs *proofs =
+        shapeproof_prove(tables, &(struct shapeproof_prove_options){.watch = watch}, error);
+    const bool ended = proofs != NULL;
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
+    return ended;
+}
+
 /* At the first question, at a few in the middle, and at the last. */
 static void assert_ends_anywhere(watched_call call)
 {
@@ -120,6 +131,7 @@ static void test_calls_end_when_the_watch_says_so(void **state)
     assert_ends_anywhere(call_check);
     assert_ends_anywhere(call_learn);
     assert_ends_anywhere(call_diff);
+    assert_ends_anywhere(call_prove);
 }
 
 static void assert_traced(watched_call call, const char *wanted)

@@ -276,12 +276,14 @@ static void further_tables_that_are_laid_out(void **state)
 /* ---- effort ---- */
 
 struct looks {
-    size_t count, between, last;
+    size_t count;
+    uint64_t between, last;
 };
 
-static bool look_on(void *context, const char *step, size_t done)
+static bool look_on(void *context, const char *step, uint64_t done, uint64_t total)
 {
     struct looks *looks = context;
+    (void)total;
     if (strcmp(step, "questions") != 0) return true;
     looks->count++;
     looks->between = done - looks->last;

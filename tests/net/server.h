@@ -177,6 +177,7 @@ struct manner {
     uint64_t more;       /* bytes than were asked for */
     uint64_t cut;        /* the connection breaks after so many bytes of the body; 0: it does not */
     uint32_t drip_ms;    /* between bytes */
+    uint32_t late_s;     /* seconds, in front of the body */
     bool whole;          /* no ranges */
     bool no_length;
     bool own_range; /* the headers have one */
@@ -237,6 +238,7 @@ static inline bool answer_file(struct connection *connection, const struct serve
     if (manner.chunked) return send_text(connection, head) && send_endless(connection);
     if (!send_text(connection, head)) return false;
     connection->server->partial += range.given;
+    if (manner.late_s) sleep(manner.late_s);
     if (manner.drip_ms) return send_slowly(connection, file, range, manner.drip_ms);
     const bool broken = manner.cut && manner.cut < range.end - range.begin;
     const uint64_t end = broken ? range.begin + manner.cut : range.end + manner.more;
@@ -306,6 +308,7 @@ static inline bool serve_mode(struct connection *connection, const char *mode, s
     else if (strcmp(mode, "cut-first") == 0) manner.cut = file->asked == 1 ? 5000 : 0;
     else if (strcmp(mode, "cut-five") == 0) manner.cut = file->asked <= 5 ? 5000 : 0;
     else if (strcmp(mode, "drip") == 0) manner.drip_ms = 5;
+    else if (strcmp(mode, "late") == 0) manner.late_s = 2;
     else if (strcmp(mode, "shifted") == 0) manner.shift = 8;
     else if (strcmp(mode, "more") == 0) manner.more = 10;
     else if (strcmp(mode, "says-less") == 0) manner.says_less = true;

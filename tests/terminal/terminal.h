@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-enum { WAIT_SECONDS = 30, MOST_SHOWN = 1 << 20 };
+enum { WAIT_SECONDS = 120, MOST_SHOWN = 1 << 20 };
 
 static struct {
     pid_t shell;
@@ -31,7 +31,7 @@ static struct {
 } terminal;
 
 /* In the child: makes the terminal its own, with a new environment, and becomes the shell. */
-static void be_shell(int slave, const char *line)
+static inline void be_shell(int slave, const char *line)
 {
     const char *command = getenv("SHAPEPROOF");
     setsid();
@@ -48,7 +48,7 @@ static void be_shell(int slave, const char *line)
 }
 
 /* Begins a line of the shell, in which "$COMMAND" is the command, at a terminal of that size. */
-static void begin_line(const char *line, unsigned short rows, unsigned short columns)
+static inline void begin_line(const char *line, unsigned short rows, unsigned short columns)
 {
     const struct winsize size = {.ws_row = rows, .ws_col = columns};
     terminal.length = 0;
@@ -64,7 +64,7 @@ static void begin_line(const char *line, unsigned short rows, unsigned short col
 }
 
 /* Reads what the terminal is sent within that time; false at its end, when no process has the terminal any longer. */
-static bool read_terminal(int milliseconds)
+static inline bool read_terminal(int milliseconds)
 {
     struct pollfd polled = {.fd = terminal.master, .events = POLLIN};
     if (poll(&polled, 1, milliseconds) <= 0) return true;
@@ -76,7 +76,7 @@ static bool read_terminal(int milliseconds)
 }
 
 /* Waits until the terminal was sent the text. */
-static void await_text(const char *text)
+static inline void await_text(const char *text)
 {
     for (int i = 0; i < WAIT_SECONDS * 10; i++) {
         terminal.shown[terminal.length] = '\0';
@@ -86,10 +86,13 @@ static void await_text(const char *text)
     fail_msg("no '%s' in: %s", text, terminal.shown);
 }
 
-static void press(const char *keys) { assert_int_equal(write(terminal.master, keys, strlen(keys)), strlen(keys)); }
+static inline void press(const char *keys)
+{
+    assert_int_equal(write(terminal.master, keys, strlen(keys)), strlen(keys));
+}
 
 /* Waits for the end of the line; its exit status. */
-static int end_line(void)
+static inline int end_line(void)
 {
     int status = 0;
     bool is_open = true;
@@ -102,18 +105,18 @@ static int end_line(void)
 }
 
 /* Runs a line at a terminal where nobody presses a key; its exit status. */
-static int run_line(const char *line, unsigned short rows, unsigned short columns)
+static inline int run_line(const char *line, unsigned short rows, unsigned short columns)
 {
     begin_line(line, rows, columns);
     return end_line();
 }
 
-static void assert_shows(const char *text)
+static inline void assert_shows(const char *text)
 {
     if (!strstr(terminal.shown, text)) fail_msg("no '%s' in: %s", text, terminal.shown);
 }
 
-static void assert_hides(const char *text)
+static inline void assert_hides(const char *text)
 {
     if (strstr(terminal.shown, text)) fail_msg("'%s' in: %s", text, terminal.shown);
 }

@@ -143,9 +143,9 @@ static void test_pager_gets_the_same_report(void **state)
     size_t before = SIZE_MAX;
     (void)state;
     for (unsigned short columns = 60; columns <= 200; columns += 35) {
-        run_line("\"$COMMAND\" tables --no-pager", 24, columns);
+        run_line("CI=1 \"$COMMAND\" tables --no-pager", 24, columns);
         memcpy(direct, terminal.shown, terminal.length + 1);
-        run_line("PAGER='cat -u' \"$COMMAND\" tables", 24, columns);
+        run_line("CI=1 PAGER='cat -u' \"$COMMAND\" tables", 24, columns);
         assert_string_equal(terminal.shown, direct);
         assert_shows("\033[");
         size_t lines = 0;

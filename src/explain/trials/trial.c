@@ -201,7 +201,7 @@ bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles,
                   const struct sp_match *before)
 {
     struct shapeproof_check *check = trial->check;
-    check->is_cancelled |= !sp_goes_on(check->watch, "trials", ++check->trials);
+    check->is_cancelled |= !sp_goes_on(check->watch, "trials", ++check->trials, 0);
     if (check->is_cancelled) return false;
     const bool predicts = sp_variant_try(check, base, trial->change, &trial->variant);
     const char *why = predicts ? why_not(trial, bundles, before) : "it gives no prediction";

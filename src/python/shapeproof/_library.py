@@ -131,7 +131,8 @@ class ProveOptions(ctypes.Structure):
         ("file_count", c_size_t),
         ("allow_tested", c_uint64),
         ("explain", c_uint64),
-        _reserved(2),
+        ("watch", c_void_p),
+        _reserved(1),
     ]
 
 
