@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/process/child.h"
 #include "base/system/system.h"
 #include "cli/cli.h"
