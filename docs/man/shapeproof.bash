@@ -8,8 +8,11 @@ _shapeproof() {
         return
     fi
     [[ " $commands " == *" $command "* ]] || command=inspect # shapeproof PATH
-    # bash splits --sort=name into three words
-    [[ $word == = ]] && word= || { [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]}; }
+    # bash splits --sort=name into three words, and html=report.html too
+    local split=
+    [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]} split=yes
+    [[ $word == = ]] && word= split=yes
+    [[ $split && $before != -* ]] && before+==
     case $command:$before in
     browse:--config|browse:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     browse:--model|browse:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
@@ -30,6 +33,7 @@ _shapeproof() {
     check:--jobs|check:-j) COMPREPLY=() ;;
     check:--timeout) COMPREPLY=() ;;
     check:--format) COMPREPLY=($(compgen -W 'text json jsonl markdown csv html sarif junit' -- "$word")) ;;
+    check:text=|check:json=|check:jsonl=|check:markdown=|check:csv=|check:html=|check:sarif=|check:junit=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--output|check:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     derive:--config|derive:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -37,12 +41,14 @@ _shapeproof() {
     derive:--set|derive:-S) COMPREPLY=() ;;
     derive:--table|derive:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     derive:--format) COMPREPLY=($(compgen -W 'text json markdown' -- "$word")) ;;
+    derive:text=|derive:json=|derive:markdown=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     derive:--output|derive:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     derive:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     diff:--expect|diff:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--by) COMPREPLY=() ;;
     diff:--rows|diff:-n) COMPREPLY=() ;;
     diff:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown html' -- "$word")) ;;
+    diff:text=|diff:json=|diff:jsonl=|diff:csv=|diff:markdown=|diff:html=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--output|diff:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     eval:--config|eval:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -54,10 +60,12 @@ _shapeproof() {
     eval:--for) COMPREPLY=() ;;
     eval:--plot) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--format) COMPREPLY=($(compgen -W 'text json csv' -- "$word")) ;;
+    eval:text=|eval:json=|eval:csv=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--output|eval:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     infer:--table|infer:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     infer:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
+    infer:text=|infer:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     infer:--output|infer:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     infer:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     inspect:--depth|inspect:-d) COMPREPLY=() ;;
@@ -71,6 +79,7 @@ _shapeproof() {
     inspect:--table|inspect:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     inspect:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     inspect:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown html' -- "$word")) ;;
+    inspect:text=|inspect:json=|inspect:jsonl=|inspect:csv=|inspect:markdown=|inspect:html=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     inspect:--output|inspect:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     inspect:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     learn:--output|learn:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -78,7 +87,9 @@ _shapeproof() {
     learn:--like) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     learn:--table|learn:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     learn:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
+    learn:text=|learn:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     models:--format) COMPREPLY=($(compgen -W 'text json csv' -- "$word")) ;;
+    models:text=|models:json=|models:csv=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     models:--output|models:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     models:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     predict:--config|predict:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -88,6 +99,7 @@ _shapeproof() {
     predict:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     predict:--dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8' -- "$word")) ;;
     predict:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
+    predict:text=|predict:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     predict:--output|predict:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     prove:--claims) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -105,6 +117,7 @@ _shapeproof() {
     prove:--jobs|prove:-j) COMPREPLY=() ;;
     prove:--timeout) COMPREPLY=() ;;
     prove:--format) COMPREPLY=($(compgen -W 'text json jsonl html' -- "$word")) ;;
+    prove:text=|prove:json=|prove:jsonl=|prove:html=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--output|prove:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     solve:--total|solve:-n) COMPREPLY=() ;;
@@ -118,11 +131,13 @@ _shapeproof() {
     solve:--set|solve:-S) COMPREPLY=() ;;
     solve:--table|solve:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     solve:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
+    solve:text=|solve:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     solve:--output|solve:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     solve:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     tables:--kind) COMPREPLY=() ;;
     tables:--table|tables:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     tables:--format) COMPREPLY=($(compgen -W 'text json csv' -- "$word")) ;;
+    tables:text=|tables:json=|tables:csv=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     tables:--output|tables:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     tables:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     *)
@@ -148,19 +163,19 @@ _shapeproof() {
         fi
         case $command in
         browse) words='--config= --model= --set= --table= --vocabulary= --offline --color= --help' ;;
-        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --no-pager --no-progress --help' ;;
-        derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --color= --no-pager --help' ;;
-        diff) words='--data --expect= --strict --all --by= --rows= --exact --offline --format= --json --output= --color= --no-pager --no-progress --help' ;;
-        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --color= --no-pager --no-progress --help' ;;
+        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --quiet --color= --no-pager --help' ;;
+        diff) words='--data --expect= --strict --all --by= --rows= --exact --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         fmt) words='--in-place --check --help' ;;
-        infer) words='--table= --emit-config --all --trace --offline --format= --json --output= --color= --no-pager --no-progress --help' ;;
-        inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --redact --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --color= --no-pager --no-progress --help' ;;
+        infer) words='--table= --emit-config --all --trace --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --redact --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --format= --json --no-pager --no-progress --help' ;;
-        models) words='--config --names --format= --json --output= --color= --no-pager --help' ;;
-        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --dtype= --format= --json --output= --color= --no-pager --help' ;;
-        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --format= --json --output= --color= --no-pager --no-progress --help' ;;
-        solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --color= --no-pager --no-progress --help' ;;
-        tables) words='--kind= --parts --names --table= --format= --json --output= --color= --no-pager --help' ;;
+        models) words='--config --names --format= --json --output= --quiet --color= --no-pager --help' ;;
+        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --dtype= --format= --json --output= --quiet --color= --no-pager --help' ;;
+        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        tables) words='--kind= --parts --names --table= --format= --json --output= --quiet --color= --no-pager --help' ;;
         help) words='--help' ;;
         esac
         COMPREPLY=($(compgen -W "$words" -- "$word"))
