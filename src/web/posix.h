@@ -13,7 +13,8 @@ struct winsize {
 };
 enum { TIOCGWINSZ = 0 };
 
-int dup(int fd);                        /* of a folder alone */
+int dup(int fd); /* of a folder alone */
+int dup2(int from, int to);
 int mkostemp(char *pattern, int flags); /* below /tmp, which is memory of the page */
 
 #endif

@@ -63,6 +63,13 @@ int flock(int fd, int operation)
     return -1;
 }
 
+int dup2(int from, int to)
+{
+    (void)from, (void)to;
+    errno = ENOSYS;
+    return -1;
+}
+
 FILE *tmpfile(void)
 {
     errno = ENOSYS;
@@ -183,18 +190,29 @@ bool sp_pool_run(struct sp_pool *pool, struct shapeproof_error *error)
     return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "this build cannot start processes");
 }
 
-bool cli_redirect_output(const char *path)
+int cli_open_file(struct cli_file *file, const char *path, int *status)
 {
-    cli_complain(CLI_USAGE, NULL, "%s: this build writes no files", path);
-    return false;
+    (void)file;
+    *status = cli_complain(CLI_USAGE, NULL, "%s: this build writes no files", path);
+    return -1;
 }
 
-void cli_discard_output(void) {}
-const char *cli_output_path(void) { return NULL; }
-
-bool cli_finish_output(bool is_written) { return is_written; }
+bool cli_finish_file(struct cli_file *file, bool keep_old)
+{
+    (void)file, (void)keep_old;
+    return true;
+}
 
 int cli_stdout(void) { return STDOUT_FILENO; }
 FILE *cli_messages(void) { return stderr; }
 void cli_hold_output(const struct cli_args *args) { (void)args; }
 void cli_show_output(void) {}
+
+/* Progress needs a terminal: the page says itself that a command runs. */
+bool cli_is_foreground(int terminal) { return terminal < 0; }
+void cli_allow_progress(const struct cli_args *args) { (void)args; }
+void cli_stop_progress(void) {}
+void cli_begin_step(const char *format, ...) { (void)format; }
+void cli_tell_step(const char *format, ...) { (void)format; }
+void cli_tell_amount(const char *unit, uint64_t done, uint64_t total) { (void)unit, (void)done, (void)total; }
+void cli_end_step(void) {}
