@@ -47,15 +47,16 @@ static inline void be_shell(int slave, const char *line)
     _exit(127);
 }
 
-/* Begins a line of the shell, in which "$COMMAND" is the command, at a terminal of that size. */
+/* Begins a line of the shell, in which "$COMMAND" is the command, at a terminal of that size. Skips the test where the
+ * system gives no pseudo-terminal, as in a root without /dev/pts. */
 static inline void begin_line(const char *line, unsigned short rows, unsigned short columns)
 {
     const struct winsize size = {.ws_row = rows, .ws_col = columns};
     terminal.length = 0;
     terminal.master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    assert_true(terminal.master >= 0 && grantpt(terminal.master) == 0 && unlockpt(terminal.master) == 0);
+    if (terminal.master < 0 || grantpt(terminal.master) != 0 || unlockpt(terminal.master) != 0) skip();
     const int slave = open(ptsname(terminal.master), O_RDWR | O_NOCTTY | O_CLOEXEC);
-    assert_true(slave >= 0);
+    if (slave < 0) skip();
     assert_int_equal(ioctl(slave, TIOCSWINSZ, &size), 0);
     terminal.shell = fork();
     assert_true(terminal.shell >= 0);
