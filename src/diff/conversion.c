@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "diff/diff.h"
 #include "model/inventory.h"
 #include "model/layouts.h"
@@ -58,11 +59,10 @@ static const char *const reshaped[] = {
 /* Whether a name is one of them, or ends with one behind a dot. */
 static bool ends_with_one_of(const char *name, const char *const *ends, size_t count)
 {
-    const size_t length = strlen(name);
     for (size_t i = 0; i < count; i++) {
-        const size_t end = strlen(ends[i]);
-        if (length < end || strcmp(name + length - end, ends[i]) != 0) continue;
-        if (length == end || name[length - end - 1] == '.') return true;
+        if (!sp_ends_with(name, ends[i])) continue;
+        const size_t begin = strlen(name) - strlen(ends[i]);
+        if (!begin || name[begin - 1] == '.') return true;
     }
     return false;
 }
@@ -93,9 +93,7 @@ static bool is_left_out(const struct shapeproof_diff *diff, const char *name)
     const char *architecture = sp_inventory_metadata_value(converted_file(diff), "general.architecture");
     if (ENDS_WITH_ONE_OF(name, left_out)) return true;
     if (architecture && strcmp(architecture, "clip") == 0) return false;
-    for (size_t i = 0; i < sizeof beside_the_text / sizeof *beside_the_text; i++)
-        if (strstr(name, beside_the_text[i])) return true;
-    return false;
+    return SP_HAS_ANY(name, beside_the_text);
 }
 
 /* RoBERTa counts its positions from the number of the padding token plus 1; GGUF leaves out the rows before. */

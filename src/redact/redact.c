@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/chars.h"
 #include "base/json_scan.h"
 #include "redact/words.h"
 
@@ -15,12 +16,10 @@ enum sp_redact_use { IN_NAMES, IN_MESSAGES };
  * an account or a part of a hash. */
 enum { LONGEST_INDEX = 6 };
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 static bool are_digits(const char *word, size_t length)
 {
     size_t digits = 0;
-    while (digits < length && is_digit(word[digits])) digits++;
+    while (digits < length && sp_is_digit(word[digits])) digits++;
     return digits == length;
 }
 
@@ -53,7 +52,7 @@ static bool stays(const struct shapeproof_redaction *redaction, const char *word
     if (is_like_placeholder(word, length)) return false;
     if (is_known(redaction, word, length, use)) return true;
     size_t letters = length;
-    while (letters && is_digit(word[letters - 1])) letters--;
+    while (letters && sp_is_digit(word[letters - 1])) letters--;
     return letters >= 2 && length - letters <= LONGEST_INDEX && is_known(redaction, word, letters, use);
 }
 
@@ -110,7 +109,7 @@ static bool is_known_value(const struct shapeproof_redaction *redaction, const c
     for (size_t i = 0, end; i<length; i = end> i ? end : i + 1) {
         end = end_of_word(value, i, length);
         if (end == i && value[i] != '.' && value[i] != '_') return false;
-        if (end > i && (is_digit(value[i]) || !stays(redaction, value + i, end - i, IN_NAMES))) return false;
+        if (end > i && (sp_is_digit(value[i]) || !stays(redaction, value + i, end - i, IN_NAMES))) return false;
     }
     return true;
 }
@@ -201,7 +200,7 @@ static size_t end_of_quote(const char *message, size_t begin, size_t length)
     size_t end = begin;
     for (; end < length; end++) {
         const char next = end + 1 < length ? message[end + 1] : ' ';
-        const bool in_word = is_digit(next) || (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
+        const bool in_word = sp_is_digit(next) || (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z');
         if (message[end] == '\'' && !in_word) break;
     }
     return end;
