@@ -302,6 +302,8 @@ enum shapeproof_report_format cli_format(const struct cli_args *args);
 bool cli_writes(const struct cli_args *args, enum shapeproof_report_format format);
 /* What --format asks for beside text on stdout, "json" or "html=report.html"; NULL: nothing. */
 const char *cli_format_beside_text(const struct cli_args *args);
+/* "sarif". */
+const char *cli_name_of_format(enum shapeproof_report_format format);
 /* SARIF and JUnit. */
 bool cli_is_document(enum shapeproof_report_format format);
 

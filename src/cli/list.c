@@ -154,10 +154,7 @@ static int check_options(const struct cli_args *args)
     const struct cli_output *document = cli_next_document(NULL);
     if (document && cli_value(args, "resume", NULL))
         return cli_usage_error(hint, "%s: --resume does not go with --format %s", args->command->name,
-                               document->format == SHAPEPROOF_REPORT_SARIF   ? "sarif"
-                               : document->format == SHAPEPROOF_REPORT_JUNIT ? "junit"
-                               : document->format == SHAPEPROOF_REPORT_HTML  ? "html"
-                                                                             : "markdown");
+                               cli_name_of_format(document->format));
     if (cli_format(args) == SHAPEPROOF_REPORT_CSV)
         return cli_usage_error(hint, "%s: --list does not go with --format %s", args->command->name,
                                cli_format_name(args));

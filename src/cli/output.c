@@ -32,17 +32,22 @@ static unsigned terminal_width(int stream)
 
 /* ---- formats ---- */
 
+static const char *const format_names[] = {
+    [SHAPEPROOF_REPORT_TEXT] = "text", [SHAPEPROOF_REPORT_JSON] = "json",   [SHAPEPROOF_REPORT_MARKDOWN] = "markdown",
+    [SHAPEPROOF_REPORT_CSV] = "csv",   [SHAPEPROOF_REPORT_SARIF] = "sarif", [SHAPEPROOF_REPORT_JUNIT] = "junit",
+    [SHAPEPROOF_REPORT_HTML] = "html",
+};
+
+const char *cli_name_of_format(enum shapeproof_report_format format) { return format_names[format]; }
+
 /* The format of a word such as "html" or "html=report.html". */
 static enum shapeproof_report_format format_named(const char *word)
 {
-    static const char *const names[] = {[SHAPEPROOF_REPORT_TEXT] = "text",         [SHAPEPROOF_REPORT_JSON] = "json",
-                                        [SHAPEPROOF_REPORT_MARKDOWN] = "markdown", [SHAPEPROOF_REPORT_CSV] = "csv",
-                                        [SHAPEPROOF_REPORT_SARIF] = "sarif",       [SHAPEPROOF_REPORT_JUNIT] = "junit",
-                                        [SHAPEPROOF_REPORT_HTML] = "html"};
     const size_t length = strcspn(word, "=");
     if (length == strlen("jsonl") && memcmp(word, "jsonl", length) == 0) return SHAPEPROOF_REPORT_JSON;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == length && memcmp(names[i], word, length) == 0) return (enum shapeproof_report_format)i;
+    for (size_t i = 0; i < sizeof format_names / sizeof *format_names; i++)
+        if (strlen(format_names[i]) == length && memcmp(format_names[i], word, length) == 0)
+            return (enum shapeproof_report_format)i;
     return SHAPEPROOF_REPORT_TEXT; /* of a command without --format */
 }
 
