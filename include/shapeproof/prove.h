@@ -87,8 +87,7 @@ SHAPEPROOF_API enum shapeproof_status shapeproof_config_set_point(struct shapepr
                                                                   const char *table, const char *text,
                                                                   struct shapeproof_error *error);
 /* Judges claims about tables. `options` may be NULL. NULL with an error when a name is not a table, or the watch ends
- * the call. Claims about a
- * table that cannot be counted are undecided. `tables` must outlive the proofs. */
+ * the call. Claims about a table that cannot be counted are undecided. `tables` must outlive the proofs. */
 SHAPEPROOF_API struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *tables,
                                                           const struct shapeproof_prove_options *options,
                                                           struct shapeproof_error *error);
