@@ -18,6 +18,12 @@ void sp_inventory_set_size(struct shapeproof_inventory *inventory, uint64_t size
     *SP_PUSH(&account->sizes) = size;
 }
 
+uint64_t sp_inventory_file_size(const struct shapeproof_inventory *inventory, uint32_t file)
+{
+    const struct sp_account *account = &inventory->account;
+    return file < account->sizes.count ? account->sizes.items[file] : 0;
+}
+
 static void add_claim(struct shapeproof_inventory *inventory, const struct sp_byte_claim *claim)
 {
     if (claim->begin < claim->end) *SP_PUSH(&inventory->account.claims) = *claim;

@@ -40,6 +40,8 @@ struct sp_account {
 
 /* Sets the size of the file that was added last. */
 void sp_inventory_set_size(struct shapeproof_inventory *inventory, uint64_t size);
+/* The size of a file; 0 before it is set. */
+uint64_t sp_inventory_file_size(const struct shapeproof_inventory *inventory, uint32_t file);
 /* Claims bytes [begin, end) of a file; what lies past its end is left out. */
 void sp_inventory_claim(struct shapeproof_inventory *inventory, uint32_t file, uint64_t begin, uint64_t end,
                         enum sp_use use);

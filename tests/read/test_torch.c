@@ -327,6 +327,8 @@ static const struct refusal refusals[] = {
      "tensor 'x': torch._utils._rebuild_sparse_tensor without indices and values"},
     {"streams_nested.pt", SHAPEPROOF_KIND_LIMIT, "object 'x': streams nested deeper than 2, or too many of them"},
     {"lists_deep.pt", SHAPEPROOF_KIND_LIMIT, "objects nested deeper than 512"},
+    {"names_amplified.pt", SHAPEPROOF_KIND_LIMIT,
+     "names of more than 64 bytes for each byte of the file, and 1 MiB besides, in all"},
     {"legacy_protocol.pt", SHAPEPROOF_KIND_MALFORMED, "the protocol version is not 1001"},
     {"legacy_keys_missing.pt", SHAPEPROOF_KIND_MALFORMED, "storage '11' is not in the list of storage keys"},
     {"legacy_keys_unknown.pt", SHAPEPROOF_KIND_MALFORMED, "storage key '12' does not occur in the object"},

@@ -19,6 +19,7 @@
 
 #include "base/names.h"
 #include "read/torch/torch.h"
+#include "read/window.h"
 
 enum {
     MAX_DEPTH = 512,
@@ -27,7 +28,7 @@ enum {
     LOOKUPS = 6, /* keys that expand_module looks for, each once through the attributes */
     MAX_PARTS = 6,
     MAX_TRANSPARENT = 16,
-    MAX_NAME_BYTES = 256 << 20, /* of all names together */
+    LISTED_COST = 32, /* bytes of the budget of names that a tensor takes besides its name */
     BROKEN_NAMED = 20
 };
 
@@ -84,7 +85,7 @@ struct walk {
     struct sp_text name; /* of the tensor being listed */
     size_t outer;        /* how long the key at the top is that leads to it, when it is not there itself */
     struct sp_map names;
-    uint64_t name_bytes, steps;
+    uint64_t names_left, steps; /* names_left: bytes that names may still have (sp_names_budget) */
     size_t listed, renamed, broken;
     bool pruned, too_deep;
     struct shapeproof_error first; /* why the first of the broken tensors is one */
@@ -442,10 +443,7 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, str
         sp_names_add(&w->packed, w->name.data);
         return true;
     }
-    w->name_bytes += w->name.length;
-    if (w->name_bytes > MAX_NAME_BYTES)
-        return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
-                       "tensor names of more than %d bytes in all", MAX_NAME_BYTES);
+    if (!sp_names_spend(&w->names_left, w->name.length + LISTED_COST, w->error)) return false;
     struct sp_torch_tensor listed = *found;
     if (is_optimizer_state(w)) listed.flags |= SHAPEPROOF_TENSOR_STATE;
     const char *name = unique_name(w);
@@ -717,7 +715,8 @@ static void warn_of_the_rest(struct walk *w)
  * it is a tensor and entered when it is a container, or leaves the frame when none is left. */
 bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct shapeproof_error *error)
 {
-    struct walk w = {.torch = torch, .error = error};
+    const uint64_t size = sp_inventory_file_size(torch->inventory, torch->file);
+    struct walk w = {.torch = torch, .error = error, .names_left = sp_names_budget(size)};
     const size_t before = torch->inventory->count;
     struct sp_pickle_value *child;
     w.stack = sp_realloc(NULL, MAX_DEPTH, sizeof *w.stack);
