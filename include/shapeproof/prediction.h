@@ -81,7 +81,8 @@ struct shapeproof_predict_options {
     /* In place of the weights that quantization_config in the configuration quantises, what is stored for them. What
      * the table leaves open has the dtype that the configuration says, if it says one. */
     bool stored;
-    uint64_t reserved[4]; /* zero: room for later versions */
+    uint64_t most_tensors; /* a prediction of more is an error; 0: the usual limit, 4,000,000 */
+    uint64_t reserved[3];  /* zero: room for later versions */
 };
 
 /* Chooses a table and expands it. `options` may be NULL. NULL with an error: SHAPEPROOF_ERR_UNKNOWN when no table

@@ -60,13 +60,21 @@ void sp_check_explain(struct shapeproof_check *check, size_t finding, size_t cau
     check->causes[cause].explains++;
 }
 
+uint64_t sp_check_most_predicted(const struct shapeproof_inventory *inventory)
+{
+    enum { FOR_EACH = 16, BESIDES = 1 << 18 };
+    return (uint64_t)shapeproof_inventory_count(inventory) * FOR_EACH + BESIDES;
+}
+
 struct shapeproof_prediction *sp_check_predict(const struct shapeproof_check *check, struct shapeproof_config *config,
                                                const struct sp_scope *scope, struct shapeproof_error *error)
 {
     struct shapeproof_error ignored = {0};
     if (scope) sp_config_limit(config, scope);
     struct shapeproof_prediction *prediction =
-        shapeproof_predict(check->tables, config, &(struct shapeproof_predict_options){.table = check->table_name},
+        shapeproof_predict(check->tables, config,
+                           &(struct shapeproof_predict_options){
+                               .table = check->table_name, .most_tensors = sp_check_most_predicted(check->inventory)},
                            error ? error : &ignored);
     if (scope) sp_config_limit(config, NULL);
     return prediction;

@@ -149,15 +149,16 @@ struct shapeproof_prediction *shapeproof_predict(const struct shapeproof_tables 
     sp_error_reset(error);
     static const struct shapeproof_predict_options none = {0};
     static const struct sp_storage no_file = {0};
-    const struct sp_hyper *hyper = sp_config_hyper(config);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
+    struct sp_hyper hyper = *sp_config_hyper(config);
+    hyper.most = options->most_tensors;
     /* NULL: the tensors of the model; otherwise what is stored for them, about which `no_file` tells nothing */
     const struct sp_storage *storage = options->stored ? &no_file : config->storage;
-    const struct sp_unit *table = sp_choose_table(tables, options->table, hyper, error);
+    const struct sp_unit *table = sp_choose_table(tables, options->table, &hyper, error);
     if (!table) return NULL;
     struct shapeproof_prediction *prediction =
-        storage ? predict_stored(table, tables, *hyper, storage, error) : sp_expand(table, hyper, error);
+        storage ? predict_stored(table, tables, hyper, storage, error) : sp_expand(table, &hyper, error);
     if (prediction && config->variables) sp_variables_rename(config->variables, prediction);
     if (prediction && config->remark_count) {
         const char **remarks = sp_arena_array(&prediction->arena, config->remark_count, sizeof *remarks);

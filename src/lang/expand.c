@@ -99,7 +99,9 @@ static bool tie_tensor(struct sp_expander *x, const struct sp_env *env, const st
 
 size_t sp_expander_most(const struct sp_expander *x)
 {
-    return x->eval.hyper->scope ? x->eval.hyper->scope->most : SP_MAX_PREDICTED;
+    const struct sp_hyper *hyper = x->eval.hyper;
+    const size_t most = hyper->most && hyper->most < SP_MAX_PREDICTED ? (size_t)hyper->most : SP_MAX_PREDICTED;
+    return hyper->scope && hyper->scope->most < most ? hyper->scope->most : most;
 }
 
 void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin,
@@ -110,7 +112,7 @@ void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin,
     if (!*tensor->name) {
         sp_eval_fail(&x->eval, span, "the name of the tensor is empty");
     } else if (out->count >= sp_expander_most(x)) {
-        sp_eval_fail(&x->eval, span, "more than %zu tensors", sp_expander_most(x));
+        sp_eval_fail(&x->eval, span, "more than %zu tensors, the limit", sp_expander_most(x));
         x->eval.stopped = true;
     } else if (!sp_map_add(&out->names, tensor->name, out->count)) {
         sp_eval_fail(&x->eval, span, "the tensor '%s' is predicted twice", tensor->name);

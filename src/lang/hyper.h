@@ -67,6 +67,7 @@ struct sp_hyper {
     const char *const *other_keys; /* for others than the table: it need not read them when they are overridden */
     size_t other_key_count;
     const struct sp_scope *scope;         /* NULL: the whole table */
+    uint64_t most;                        /* tensors; 0: SP_MAX_PREDICTED */
     const struct sp_knowledge *knowledge; /* NULL: `root` is all there is */
     const struct sp_overlay *overlay;     /* NULL: everything is stored as the table says */
     bool loose; /* tensors that are tied and of different shapes are no mistake; they are left untied */

@@ -83,7 +83,7 @@ class TensorDescription(ctypes.Structure):
 
 
 class PredictOptions(ctypes.Structure):
-    _fields_ = [("table", c_char_p), ("stored", c_bool), _reserved(4)]
+    _fields_ = [("table", c_char_p), ("stored", c_bool), ("most_tensors", c_uint64), _reserved(3)]
 
 
 class CheckOptions(ctypes.Structure):
