@@ -10,7 +10,10 @@
 #include "base/cursor.h"
 #include "read/zip/directory.h"
 
-enum { COMPARED_NAME = 512 }; /* bytes of a name that are compared with the directory */
+enum {
+    COMPARED_NAME = 512, /* bytes of a name that are compared with the directory */
+    FLAG_ENCRYPTED = 1
+};
 
 struct sp_zip *sp_zip_open(const struct sp_file *file, struct shapeproof_error *error)
 {
@@ -33,6 +36,31 @@ bool sp_zip_is_far(const struct sp_zip *zip) { return zip->file->source != NULL;
 size_t sp_zip_count(const struct sp_zip *zip) { return zip->count; }
 const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index) { return &zip->entries[index]; }
 size_t sp_zip_find(const struct sp_zip *zip, const char *name) { return sp_map_get(&zip->names, name); }
+
+/* Some readers of zip believe the local header, some the directory: both must say the same. Sizes of 0 or all ones are
+ * elsewhere: in a descriptor behind the data, or in a zip64 field. */
+static bool agrees_with_directory(struct sp_cursor header, const struct sp_zip_entry *entry,
+                                  struct shapeproof_error *error)
+{
+    sp_cursor_take(&header, 6); /* signature, version */
+    const uint64_t flags = sp_cursor_le(&header, 2), method = sp_cursor_le(&header, 2);
+    sp_cursor_take(&header, 8); /* time, date, CRC */
+    const uint64_t size = sp_cursor_le(&header, 4);
+    const bool encrypted = flags & FLAG_ENCRYPTED, encrypted_there = entry->flags & FLAG_ENCRYPTED;
+    if (method != entry->method)
+        return sp_malformed(error,
+                            "ambiguous archive: member '%s' has method %u in the directory, %u in its own header",
+                            entry->name, entry->method, (unsigned)method);
+    if (encrypted != encrypted_there)
+        return sp_malformed(error, "ambiguous archive: member '%s' is encrypted by %s alone", entry->name,
+                            encrypted ? "its own header" : "the directory");
+    if (size && size != UINT32_MAX && size != entry->compressed_size)
+        return sp_malformed(error,
+                            "ambiguous archive: member '%s' has %" PRIu64 " bytes in the directory, %" PRIu64
+                            " in its own header",
+                            entry->name, entry->compressed_size, size);
+    return true;
+}
 
 /* A local header has the lengths of the name and of an extra field at byte 26; then follow the name, which must be that
  * of the directory, the extra field and the data. */
@@ -58,11 +86,12 @@ bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, stru
                             "zip member '%s': its local header at byte %" PRIu64
                             " has another name: a part of the archive was overwritten",
                             entry->name, entry->header_offset);
+    if (!agrees_with_directory(sp_cursor_of(header, sizeof header), entry, error)) return false;
     /* No overflow: directory.c has checked header_offset + 30 + compressed_size. */
     const uint64_t begin = entry->header_offset + SP_ZIP_LOCAL_SIZE + name + extra;
-    if (begin > zip->directory_offset || zip->directory_offset - begin < entry->compressed_size)
-        return sp_malformed(error, "zip member '%s' runs into the directory at byte %" PRIu64, entry->name,
-                            zip->directory_offset);
+    if (begin > zip->next[index] || zip->next[index] - begin < entry->compressed_size)
+        return sp_malformed(error, "zip member '%s' runs into what begins at byte %" PRIu64, entry->name,
+                            zip->next[index]);
     *offset = begin;
     return true;
 }

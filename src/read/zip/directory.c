@@ -20,12 +20,11 @@ enum {
     LOCATOR_SIZE = 20,
     END64_SIZE = 56,
     MAX_END_RECORDS = 4, /* a member that is itself a zip archive may put its own into the window */
-    FLAG_ENCRYPTED = 1,
     EXTRA_ZIP64 = 1
 };
 
 static const char END_MAGIC[] = "PK\5\6", END64_MAGIC[] = "PK\6\6", LOCATOR_MAGIC[] = "PK\6\7",
-                  CENTRAL_MAGIC[] = "PK\1\2";
+                  CENTRAL_MAGIC[] = "PK\1\2", LOCAL_MAGIC[] = "PK\3\4";
 
 /* What the end records say. `limit` is where the first of them begins: the directory must end there. */
 struct end {
@@ -51,27 +50,35 @@ static bool parse_end(const unsigned char *record, struct end *end, struct shape
     return true;
 }
 
-/* Finds the last end record in the final 64 KiB and reads it. A comment may follow it, whose length is at byte 20. */
-static bool find_end(const struct sp_zip *zip, struct end *end, struct shapeproof_error *error)
+/* The length of the comment behind an end record. */
+static size_t comment_length(const unsigned char *record)
 {
     enum { COMMENT_LENGTH_AT = 20 };
+    return record[COMMENT_LENGTH_AT] | (size_t)record[COMMENT_LENGTH_AT + 1] << 8;
+}
+
+/* Finds the last end record in the final 64 KiB and reads it. A comment may follow it. An earlier record whose comment
+ * is all that follows would be the end of another archive, with the last one inside of its comment. */
+static bool find_end(const struct sp_zip *zip, struct end *end, struct shapeproof_error *error)
+{
     const uint64_t size = zip->file->size, most = SP_ZIP_END_SIZE + SP_ZIP_MAX_COMMENT;
     const size_t length = (size_t)(size < most ? size : most);
     unsigned char *window = sp_realloc(NULL, length, 1);
     bool ok = sp_file_read(zip->file, size - length, window, length, error);
-    size_t found = SIZE_MAX, records = 0;
+    size_t found = SIZE_MAX, records = 0, whole = 0;
     for (size_t i = 0; ok && i + SP_ZIP_END_SIZE <= length; i++)
         if (starts_with_signature(window + i, END_MAGIC)) {
             found = i;
             records++;
+            whole += i + SP_ZIP_END_SIZE + comment_length(window + i) == length;
         }
     if (ok && !records) ok = sp_malformed(error, "zip directory missing: truncated?");
     else if (ok && records > MAX_END_RECORDS)
         ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                      "%zu zip end records at the end of the file, at most %d", records, MAX_END_RECORDS);
+    if (ok && whole > 1) ok = sp_malformed(error, "ambiguous archive: %zu zip end records reach to its end", whole);
     if (ok) {
-        const unsigned char *length_at = window + found + COMMENT_LENGTH_AT;
-        const size_t comment = length_at[0] | (size_t)length_at[1] << 8;
+        const size_t comment = comment_length(window + found);
         end->limit = size - length + found;
         end->close = end->limit + SP_ZIP_END_SIZE + comment;
         if (comment > length - found - SP_ZIP_END_SIZE)
@@ -269,6 +276,17 @@ static bool check_places(const struct sp_zip *zip, struct shapeproof_error *erro
     return ok;
 }
 
+/* A reader that goes through the file from its beginning would see another archive than the one in the directory. */
+static bool check_beginning(const struct sp_zip *zip, struct shapeproof_error *error)
+{
+    unsigned char magic[4];
+    for (size_t i = 0; i < zip->count; i++)
+        if (!zip->entries[i].header_offset) return true;
+    if (!sp_file_read(zip->file, 0, magic, sizeof magic, error)) return false;
+    return !starts_with_signature(magic, LOCAL_MAGIC) || !zip->count ||
+           sp_malformed(error, "ambiguous archive: a zip member begins at byte 0 that its directory does not list");
+}
+
 bool sp_zip_scan(struct sp_zip *zip, struct shapeproof_error *error)
 {
     struct end end = {0};
@@ -278,5 +296,6 @@ bool sp_zip_scan(struct sp_zip *zip, struct shapeproof_error *error)
     zip->end = end.close;
     zip->entries = sp_arena_array(&zip->arena, zip->count, sizeof *zip->entries);
     zip->next = sp_arena_array(&zip->arena, zip->count, sizeof *zip->next);
-    return parse_entries(zip, &end, error) && check_case(zip, error) && check_places(zip, error);
+    return parse_entries(zip, &end, error) && check_case(zip, error) && check_places(zip, error) &&
+           check_beginning(zip, error);
 }
