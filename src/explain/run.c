@@ -104,8 +104,8 @@ static struct shapeproof_prediction *predict_without_class(struct shapeproof_che
  * part of it with which the file agrees, and check->contradiction says which that is. */
 static struct shapeproof_prediction *predict_subject(struct shapeproof_check *check, struct shapeproof_error *error)
 {
-    const struct shapeproof_predict_options chosen = {
-        .table = check->table_name, .most_tensors = sp_check_most_predicted(check->inventory)};
+    const struct shapeproof_predict_options chosen = {.table = check->table_name,
+                                                      .most_tensors = sp_check_most_predicted(check->inventory)};
     struct shapeproof_prediction *prediction = shapeproof_predict(check->tables, check->config, &chosen, error);
     if (prediction) return prediction;
     if (error->status == SHAPEPROOF_ERR_TABLE) prediction = predict_loosely(check);
