@@ -47,6 +47,10 @@ _shapeproof() {
     diff:--expect|diff:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--by) COMPREPLY=() ;;
     diff:--rows|diff:-n) COMPREPLY=() ;;
+    diff:--config|diff:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    diff:--set|diff:-S) COMPREPLY=() ;;
+    diff:--table|diff:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    diff:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     diff:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown html' -- "$word")) ;;
     diff:text=|diff:json=|diff:jsonl=|diff:csv=|diff:markdown=|diff:html=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--output|diff:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -165,7 +169,7 @@ _shapeproof() {
         browse) words='--config= --model= --set= --table= --vocabulary= --offline --color= --help' ;;
         check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --quiet --color= --no-pager --help' ;;
-        diff) words='--data --expect= --strict --all --by= --rows= --exact --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --trace --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;

@@ -128,9 +128,13 @@ _shapeproof() {
             '*'{-e+,--expect=}'[a file of expected differences, each with a reason]:FILE:_files' \
             '--strict[exit with 1 also if there is a warning about A or B]' \
             '(-a --all)'{-a,--all}'[write one line for each tensor]' \
-            '*--by=[print by how many parameters and bytes each layer, module, dtype, shard or expert grew or shrank]:KEY[,KEY]: ' \
+            '*--by=[print by how many parameters and bytes each layer, group, module, dtype, shard or expert grew or shrank]:KEY[,KEY]: ' \
             '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \
             '--exact[with --by, print all digits of each number]' \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--offline[do not use the network]' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl csv markdown html' \
             '--json[the same as --format json]' \

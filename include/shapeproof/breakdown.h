@@ -38,10 +38,11 @@ enum shapeproof_breakdown_order {
 struct shapeproof_breakdown_options {
     enum shapeproof_by by[2]; /* the second may be NONE; the first NONE means MODULE */
     enum shapeproof_breakdown_order order;
-    const struct shapeproof_check *check; /* for GROUP: of the checkpoint; otherwise NULL */
-    size_t most;          /* rows of a level, the rest of which become one, unless it is one already; 0 for all */
-    size_t depth;         /* MODULE: at most so many components; 0 for all */
-    uint64_t reserved[4]; /* zero: room for later versions */
+    const struct shapeproof_check *check; /* for GROUP: of the checkpoint, of two that of A; otherwise NULL */
+    size_t most;  /* rows of a level, the rest of which become one, unless it is one already; 0 for all */
+    size_t depth; /* MODULE: at most so many components; 0 for all */
+    const struct shapeproof_check *check_b; /* for GROUP of two checkpoints: of B; otherwise NULL */
+    uint64_t reserved[3];                   /* zero: room for later versions */
 };
 
 /* Tensors that are the same as an earlier one count as tensors, but add no parameters and no bytes. */
@@ -70,12 +71,13 @@ struct shapeproof_breakdown_part {
 struct shapeproof_breakdown; /* opaque */
 
 /* Sums up a checkpoint. `options` may be NULL. NULL with SHAPEPROOF_ERR_USAGE when both keys are the same, or a key is
- * GROUP and there is no check. The inventory and the check must outlive the breakdown. */
+ * GROUP and there is no check. The check must be of this inventory; both must outlive the breakdown. */
 SHAPEPROOF_API struct shapeproof_breakdown *shapeproof_breakdown_new(const struct shapeproof_inventory *inventory,
                                                                      const struct shapeproof_breakdown_options *options,
                                                                      struct shapeproof_error *error);
 /* Sums up both checkpoints of a diff. A tensor of B that is called otherwise in A has the name of A. Rows that are
- * equal in both become one. GROUP is refused with SHAPEPROOF_ERR_USAGE. The diff must outlive the breakdown. */
+ * equal in both become one. GROUP needs the checks of both checkpoints, whose inventories are those of the diff; each
+ * says the groups of its tensors. The diff and the checks must outlive the breakdown. */
 SHAPEPROOF_API struct shapeproof_breakdown *
 shapeproof_breakdown_of_diff(const struct shapeproof_diff *diff, const struct shapeproof_breakdown_options *options,
                              struct shapeproof_error *error);

@@ -89,7 +89,7 @@ static bool put_value(const struct shapeproof_breakdown *breakdown, enum shapepr
     case SHAPEPROOF_BY_EXPERT:
         return sp_put_expert(value, common_name(breakdown, side, index));
     case SHAPEPROOF_BY_GROUP:
-        word = group_of(breakdown->options.check, index);
+        word = group_of(side ? breakdown->options.check_b : breakdown->options.check, index);
         break;
     case SHAPEPROOF_BY_DTYPE:
         word = tensor->dtype_name;
@@ -321,10 +321,9 @@ static bool keys_are_right(const struct shapeproof_breakdown_options *options, b
     if (options->by[0] == options->by[1] && options->by[0] != SHAPEPROOF_BY_NONE)
         return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "'%s' is given twice",
                        shapeproof_by_name(options->by[0]));
-    if (groups && is_diff)
-        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "two checkpoints are not compared by groups");
-    if (groups && !options->check)
-        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "groups need a check");
+    if (groups && (!options->check || (is_diff && !options->check_b)))
+        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                       is_diff ? "groups need a check of each checkpoint" : "groups need a check");
     return true;
 }
 

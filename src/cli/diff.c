@@ -3,6 +3,7 @@
 #include "cli/breakdown.h"
 #include "cli/expect.h"
 #include "cli/near.h"
+#include "cli/subject.h"
 
 static const struct cli_option options[] = {
     {.name = "data",
@@ -14,10 +15,15 @@ static const struct cli_option options[] = {
     {.name = "all", .letter = 'a', .help = "write one line for each tensor; do not collapse indices"},
     {.name = "by",
      .argument = "KEY[,KEY]",
-     .help = "print by how many parameters and bytes each layer, module, dtype, shard or expert grew or shrank; with "
-             "two keys, also each value of the second within the first"},
+     .help = "print by how many parameters and bytes each layer, group, module, dtype, shard or expert grew or shrank; "
+             "with two keys, also each value of the second within the first. group is the group of the table; the "
+             "configuration is that beside A and beside B, or is given for both by --config, --set and --table"},
     {CLI_OPTION_ROWS},
     {CLI_OPTION_EXACT},
+    {CLI_OPTION_CONFIG},
+    {CLI_OPTION_SET},
+    {CLI_OPTION_TABLE},
+    {CLI_OPTION_VOCABULARY},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_FORMAT("text|json|jsonl|csv|markdown|html")},
     {CLI_OPTION_JSON},
@@ -34,25 +40,82 @@ static const struct cli_example examples[] = {
     {"shapeproof diff pytorch_model.bin model.safetensors", "whether a conversion kept everything"},
     {"shapeproof diff --data before.pt after.pt", "whether saving and loading changed any data"},
     {"shapeproof diff --by layer base.pt pruned.pt", "which layers grew or shrank, and by how much"},
+    {"shapeproof diff --by group base/ extended/", "whether the embedding or the feed-forward layers grew"},
     {"shapeproof diff model.weights.h5 model.pt", "Keras against PyTorch: names are translated"},
     {"shapeproof diff v1/ v2/ --format html -o diff.html", "a page with what grew and shrank"},
     {NULL, NULL},
 };
 
+/* ---- sums ---- */
+
+static bool is_by_group(const enum shapeproof_by keys[2])
+{
+    return keys[0] == SHAPEPROOF_BY_GROUP || keys[1] == SHAPEPROOF_BY_GROUP;
+}
+
+/* Writes the sums by these keys. The checks are those of A and B, or NULL if no key is the group. */
+static int put_sums(const struct cli_args *args, const struct shapeproof_diff *diff, const enum shapeproof_by keys[2],
+                    struct shapeproof_check *const checks[2])
+{
+    struct shapeproof_error error = {0};
+    int status = CLI_OK;
+    for (struct cli_output *to = NULL; status == CLI_OK && (to = cli_next_output(to));) {
+        struct shapeproof_breakdown_options what = cli_breakdown_options(args, to, keys);
+        what.check = checks[0];
+        what.check_b = checks[1];
+        status = cli_put_breakdown(args, to, shapeproof_breakdown_of_diff(diff, &what, &error), false, &error);
+    }
+    return status;
+}
+
+/* A checkpoint that has no configuration, neither inside nor beside it, is read with the one beside the other. */
+static const char *place_of_config(const char *own, const struct shapeproof_inventory *inventory, const char *other)
+{
+    char *beside = shapeproof_config_is_inside(inventory, NULL) ? NULL : shapeproof_config_beside(own);
+    char *beside_other = shapeproof_config_beside(other);
+    const bool is_other = !shapeproof_config_is_inside(inventory, NULL) && !beside && beside_other;
+    shapeproof_free(beside);
+    shapeproof_free(beside_other);
+    return is_other ? other : own;
+}
+
+/* Makes the checks that tell the group of each tensor. */
+static int put_sums_by_group(const struct cli_args *args, const struct shapeproof_diff *diff,
+                             const enum shapeproof_by keys[2])
+{
+    struct cli_subject subjects[2] = {{.tables = NULL}, {.tables = NULL}};
+    struct shapeproof_check *checks[2] = {NULL, NULL};
+    int status = CLI_OK;
+    for (size_t side = 0; side < 2 && status == CLI_OK; side++) {
+        const char *path = args->operands[side];
+        const struct shapeproof_inventory *inventory =
+            shapeproof_diff_inventory(diff, side ? SHAPEPROOF_DIFF_B : SHAPEPROOF_DIFF_A);
+        const char *place = place_of_config(path, inventory, args->operands[!side]);
+        status = cli_subject_open_for(&subjects[side], args, place, inventory);
+        if (status == CLI_OK) checks[side] = cli_subject_check(&subjects[side], args, path, inventory, &status);
+    }
+    if (status == CLI_OK) status = put_sums(args, diff, keys, checks);
+    for (size_t side = 0; side < 2; side++) {
+        shapeproof_check_free(checks[side]);
+        cli_subject_close(&subjects[side]);
+    }
+    return status;
+}
+
+/* ---- the report ---- */
+
 /* Writes what differs: the tensors, or with --by the sums; CLI_OK, or the exit status of an error. */
 static int put_diff(const struct cli_args *args, const struct shapeproof_diff *diff)
 {
     enum shapeproof_by keys[2];
-    struct shapeproof_error error = {0};
     if (!cli_keys(args, keys)) return CLI_USAGE;
-    int status = CLI_OK;
-    for (struct cli_output *to = NULL; status == CLI_OK && (to = cli_next_output(to));) {
+    if (is_by_group(keys)) return put_sums_by_group(args, diff, keys);
+    if (keys[0] != SHAPEPROOF_BY_NONE) return put_sums(args, diff, keys, (struct shapeproof_check *[2]){NULL, NULL});
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         const struct shapeproof_report_options how = cli_report_options(args, to);
-        const struct shapeproof_breakdown_options what = cli_breakdown_options(args, to, keys);
-        if (keys[0] == SHAPEPROOF_BY_NONE) cli_put_report(to, shapeproof_report_diff(diff, &how, NULL));
-        else status = cli_put_breakdown(args, to, shapeproof_breakdown_of_diff(diff, &what, &error), false, &error);
+        cli_put_report(to, shapeproof_report_diff(diff, &how, NULL));
     }
-    return status;
+    return CLI_OK;
 }
 
 /* Compares, and writes the report; exit status. */
@@ -117,9 +180,13 @@ static bool options_agree(const struct cli_args *args)
     enum shapeproof_by keys[2];
     if (!cli_keys(args, keys)) return false;
     const bool by = keys[0] != SHAPEPROOF_BY_NONE;
-    if (keys[0] == SHAPEPROOF_BY_GROUP || keys[1] == SHAPEPROOF_BY_GROUP)
-        cli_usage_error("inspect --by group,dtype has the groups of one checkpoint",
-                        "diff: --by does not take 'group'");
+    const char *of_group = is_by_group(keys)                     ? NULL
+                           : cli_value(args, "config", NULL)     ? "config"
+                           : cli_value(args, "set", NULL)        ? "set"
+                           : cli_value(args, "table", NULL)      ? "table"
+                           : cli_value(args, "vocabulary", NULL) ? "vocabulary"
+                                                                 : NULL;
+    if (of_group) cli_usage_error(NULL, "diff: --%s goes with --by group", of_group);
     else if (by && cli_flag(args, "all")) cli_usage_error(NULL, "diff: --all does not go with --by");
     else if (by && cli_writes(args, SHAPEPROOF_REPORT_HTML))
         cli_usage_error("a page always has what grew and shrank", "diff: --format html does not go with --by");
@@ -144,8 +211,9 @@ static const struct cli_term statuses[] = {
     {"0", "the verdict is same"},
     {"1", "the verdict is differs, or with --strict there is a warning"},
     {"2", CLI_USAGE_STATUS},
-    {"3", "a file of expected differences is wrong"},
+    {"3", "a file of expected differences is wrong; with --by group, a table or a configuration is wrong"},
     {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the report could not be written"},
+    {"5", "with --by group: there is no table or no configuration"},
     {NULL, NULL},
 };
 
@@ -172,7 +240,9 @@ const struct cli_command cli_diff = {
         "findings, and the tensors of both. In a browser with scripts it also has a map of the tensors and a search.\n"
         "\n"
         "With --by, the report has the change of each row: B minus A, and this difference as a percentage of A, or "
-        "'new' or 'gone'. Rows without a change become one. As in 'shapeproof inspect --by', the bytes of the files "
+        "'new' or 'gone'. Rows without a change become one. With --by group, each checkpoint is checked with the "
+        "configuration inside or beside it, and its tensors have the groups of its table. If only one of them has a "
+        "configuration, both are checked with that. As in 'shapeproof inspect --by', the bytes of the files "
         "that belong to no tensor have rows, so that the changes add up to the change of the size of the files.\n"
         "\n"
         "The first line is the verdict, 'same' or 'differs', and its reason. The exit status is 0 for same and 1 "

@@ -269,21 +269,13 @@ static int put_sums(const struct cli_inspection *inspection, const struct shapep
 static int put_by_group(const struct cli_inspection *inspection, const char *path,
                         const struct shapeproof_inventory *inventory)
 {
-    struct shapeproof_error error = {0};
     struct cli_subject subject;
+    struct shapeproof_check *check = NULL;
     int status = cli_subject_open_for(&subject, inspection->args, path, inventory);
-    if (status == CLI_OK) {
-        const struct shapeproof_check_options what = {.table = subject.table_name,
-                                                      .watch = cli_watch(inspection->args)};
-        cli_begin_step("checking %s", path);
-        struct shapeproof_check *check = shapeproof_check_new(inventory, subject.tables, subject.config, &what, &error);
-        if (!check)
-            status = cli_no_prediction(&subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
-        else if (!cli_settings_are_read(&subject, shapeproof_check_prediction(check))) status = CLI_USAGE;
-        else if (is_by_group_alone(inspection->keys)) status = put_groups(inspection, &subject, check);
-        else status = put_sums(inspection, inventory, check);
-        shapeproof_check_free(check);
-    }
+    if (status == CLI_OK) check = cli_subject_check(&subject, inspection->args, path, inventory, &status);
+    if (check && is_by_group_alone(inspection->keys)) status = put_groups(inspection, &subject, check);
+    else if (check) status = put_sums(inspection, inventory, check);
+    shapeproof_check_free(check);
     cli_subject_close(&subject);
     return status;
 }

@@ -381,6 +381,21 @@ bool cli_settings_are_known(const struct cli_subject *subject, const struct cli_
     return !unknown;
 }
 
+struct shapeproof_check *cli_subject_check(const struct cli_subject *subject, const struct cli_args *args,
+                                           const char *path, const struct shapeproof_inventory *inventory, int *status)
+{
+    struct shapeproof_error error = {0};
+    const struct shapeproof_check_options what = {.table = subject->table_name, .watch = cli_watch(args)};
+    cli_begin_step("checking %s", path);
+    struct shapeproof_check *check = shapeproof_check_new(inventory, subject->tables, subject->config, &what, &error);
+    *status = CLI_OK;
+    if (!check) *status = cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
+    else if (!cli_settings_are_read(subject, shapeproof_check_prediction(check))) *status = CLI_USAGE;
+    if (*status == CLI_OK) return check;
+    shapeproof_check_free(check);
+    return NULL;
+}
+
 int cli_with_checkpoint(const struct cli_args *args,
                         int (*use)(const struct cli_args *, const char *path, const struct shapeproof_inventory *))
 {

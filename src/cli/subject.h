@@ -65,6 +65,10 @@ bool cli_subject_take_model(struct cli_subject *subject, const char *name);
 int cli_subject_take(struct cli_subject *subject, const struct cli_args *args, const char *name);
 /* Complains that there is no table of that name, with a hint; returns CLI_USAGE. */
 int cli_complain_of_name(struct cli_subject *subject, const struct cli_args *args, const char *name);
+/* The check of a checkpoint, for the groups of its tensors; after cli_subject_open_for. NULL after an error was
+ * printed, with its exit status in *status. */
+struct shapeproof_check *cli_subject_check(const struct cli_subject *subject, const struct cli_args *args,
+                                           const char *path, const struct shapeproof_inventory *inventory, int *status);
 void cli_subject_close(struct cli_subject *subject);
 /* Where the file is an adapter, lets the error say so first. */
 void cli_name_adapter(const struct shapeproof_inventory *inventory, const char *path, struct shapeproof_error *error);

@@ -255,6 +255,53 @@ static void renamed_tensors_are_compared(void **state)
     shapeproof_inventory_close(b);
 }
 
+/* The parameters of the row of that group on one side; 0 when there is no such row. */
+static uint64_t parameters_of_row(const struct shapeproof_breakdown *breakdown, const char *group, bool is_b)
+{
+    for (size_t i = 0; i < shapeproof_breakdown_row_count(breakdown); i++) {
+        const struct shapeproof_breakdown_row *row = shapeproof_breakdown_row(breakdown, i);
+        if (row->value && strcmp(row->value, group) == 0) return is_b ? row->b.parameters : row->a.parameters;
+    }
+    return 0;
+}
+
+/* Of two checkpoints, each side of a group is what its own check says: the output projection that is tied in A and a
+ * matrix of its own in B is new. */
+static void groups_of_a_diff_are_those_of_each_check(void **state)
+{
+    static const char *const groups[] = {"embedding", "attention", "feed-forward", "final norm", "head"};
+    struct shapeproof_error error = {0};
+    struct shapeproof_check *a = shapeproof_check_path("fixtures/models/tiny-gpt2/pytorch_model.bin", NULL, &error),
+                            *b = shapeproof_check_path("fixtures/models/odd-gpt2", NULL, &error);
+    (void)state;
+    assert_non_null(a);
+    assert_non_null(b);
+    struct shapeproof_diff *diff =
+        shapeproof_diff_new(shapeproof_check_inventory(a), shapeproof_check_inventory(b), NULL, &error);
+    struct shapeproof_breakdown_options by = {.by = {SHAPEPROOF_BY_GROUP}, .check = a};
+    assert_null(shapeproof_breakdown_of_diff(diff, &by, &error));
+    assert_int_equal(error.status, SHAPEPROOF_ERR_USAGE);
+    assert_string_equal(error.message, "groups need a check of each checkpoint");
+    by.check_b = b;
+    struct shapeproof_breakdown *breakdown = shapeproof_breakdown_of_diff(diff, &by, &error);
+    assert_non_null(breakdown);
+    assert_adds_up(breakdown, false);
+    assert_adds_up(breakdown, true);
+    assert_string_equal(shapeproof_breakdown_row(breakdown, 0)->value, "head");
+    assert_int_equal(shapeproof_breakdown_row(breakdown, 0)->a.parameters, 0);
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        const uint64_t changed_a = parameters_of_row(breakdown, groups[i], false),
+                       changed_b = parameters_of_row(breakdown, groups[i], true);
+        if (changed_a == changed_b) continue; /* without a row of its own */
+        assert_int_equal(changed_a, parameters_in_group(a, groups[i]));
+        assert_int_equal(changed_b, parameters_in_group(b, groups[i]));
+    }
+    shapeproof_breakdown_free(breakdown);
+    shapeproof_diff_free(diff);
+    shapeproof_check_free(a);
+    shapeproof_check_free(b);
+}
+
 static void wrong_keys_are_refused(void **state)
 {
     static const struct {
@@ -284,6 +331,7 @@ int main(void)
         cmocka_unit_test(groups_are_those_of_verify),
         cmocka_unit_test(both_sides_of_a_diff_add_up),
         cmocka_unit_test(renamed_tensors_are_compared),
+        cmocka_unit_test(groups_of_a_diff_are_those_of_each_check),
         cmocka_unit_test(wrong_keys_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
