@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -418,13 +419,37 @@ static const char *only_name(const struct listing *listing)
     return listing->count == 1 ? listing->names[0] : NULL;
 }
 
+/* Warns of the optimizer that accelerate saves beside the model, "optimizer_0" beside "pytorch_model_fsdp_0", if its
+ * data are not complete: training cannot go on from it. */
+static void check_distributed_optimizer(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
+{
+    static const char model[] = "pytorch_model_fsdp_0", optimizer[] = "optimizer_0", whole[] = ".metadata";
+    const char *names[] = {whole};
+    struct sp_folder beside = {.path = optimizer};
+    struct shapeproof_error error = {0};
+    if (folder->far || !sp_ends_with(folder->path, model)) return;
+    beside.fd = openat(folder->fd, "../optimizer_0", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (beside.fd < 0) return;
+    struct shapeproof_inventory *own = sp_inventory_new(optimizer);
+    if (!sp_dcp_read(&beside, names, 1, own, &error))
+        sp_inventory_warn(inventory, "%s: training cannot be resumed from this checkpoint", error.message);
+    else if (own->lacking)
+        sp_inventory_warn(inventory, "%s: %s: training cannot be resumed from this checkpoint", optimizer, own->lack);
+    shapeproof_inventory_close(own);
+    close(beside.fd);
+}
+
 static bool read_distributed(const struct sp_folder *folder, const struct listing *listing,
                              struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const char *const whole = ".metadata";
     const char *backend = sp_megatron_backend(folder, &inventory->arena);
     if (backend) sp_inventory_add_metadata(inventory, "sharded_backend", backend);
-    if (listing->has_metadata) return sp_dcp_read(folder, &whole, 1, inventory, error);
+    if (listing->has_metadata) {
+        if (!sp_dcp_read(folder, &whole, 1, inventory, error)) return false;
+        check_distributed_optimizer(folder, inventory);
+        return true;
+    }
     return sp_dcp_read(folder, listing->rank_metadata.items, listing->rank_metadata.count, inventory, error);
 }
 

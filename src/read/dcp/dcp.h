@@ -25,11 +25,11 @@ enum { SP_DCP_FILE_TAG = 1 << 30 };
 struct sp_dcp_chunk {
     const uint64_t *offsets, *sizes;
     uint64_t elements;
-    uint32_t source; /* which of the pickles lists it */
-    uint32_t file;   /* that holds it, when it is placed */
-    uint64_t end;    /* of its bytes in the file */
-    bool placed;     /* a file was named for it */
-    bool cramped;    /* into fewer bytes than its elements are */
+    uint32_t source;     /* which of the pickles lists it */
+    uint32_t file;       /* that holds it, when it is placed */
+    uint64_t begin, end; /* of its bytes in the file */
+    bool placed;         /* a file was named for it */
+    bool cramped;        /* into fewer bytes than its elements are */
 };
 
 struct sp_dcp_tensor {
@@ -56,6 +56,8 @@ struct sp_dcp_file {
     uint64_t end;  /* one past the last byte that a chunk takes of it */
     uint64_t size; /* UINT64_MAX: it is not there */
     size_t chunks;
+    unsigned looked; /* how many of its chunks were looked at */
+    bool foreign;    /* a chunk does not begin where it should: the file is of another save */
 };
 
 struct sp_dcp {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Where chunks lie: storage_data maps MetadataIndex(fqn, offset, index) to _StorageInfo(relative_path, offset, length),
- * `index` being a hint at the number of the chunk. A file is told by its size alone; none is opened.
+ * `index` being a hint at the number of the chunk. Of a file the size must be right, and the first bytes of a few
+ * chunks.
  *
  * Names of files are a stranger's text: only a plain file name is followed, within the folder of the pickle. */
 #define _GNU_SOURCE /* fstatat */
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
 #include "base/names.h"
 #include "read/dcp/dcp.h"
@@ -123,6 +125,7 @@ static bool place_chunk(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, const 
     if (!chunk) return true;
     chunk->placed = true;
     chunk->file = (uint32_t)place->file;
+    chunk->begin = place->offset;
     chunk->end = place->offset + place->length;
     const unsigned bits = shapeproof_dtype_bits(tensor->dtype);
     chunk->cramped = !place->transformed && sp_mul_u64(chunk->elements, bits / 8, &bytes) && place->length < bytes;
@@ -160,6 +163,47 @@ static void look_for_files(struct sp_dcp *dcp, struct sp_names *absent, struct s
     }
 }
 
+/* torch.save writes each chunk as a zip archive. How many beginnings are looked at in a file, and in all files: a file
+ * of another save has other lengths, so that a few suffice, and a file system of a cluster takes a millisecond each. */
+enum { SIGNATURE = 4, MAX_LOOKS_IN_FILE = 16, MAX_LOOKS = 2000 };
+
+static bool begins_archive(struct sp_file *file, uint64_t offset)
+{
+    struct shapeproof_error ignored = {0};
+    char bytes[SIGNATURE];
+    return sp_file_read(file, offset, bytes, sizeof bytes, &ignored) && memcmp(bytes, "PK\3\4", sizeof bytes) == 0;
+}
+
+/* Whether no chunk begins where the metadata say that this one does. A file whose first bytes are no archive was
+ * written in another form, and nothing is known of its chunks. */
+static bool begins_elsewhere(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chunk)
+{
+    struct sp_file file;
+    struct shapeproof_error ignored = {0};
+    if (!sp_folder_open_file(dcp->folder, dcp->files.items[chunk->file].name, &file, &ignored)) return false;
+    const bool elsewhere = begins_archive(&file, 0) && !begins_archive(&file, chunk->begin);
+    sp_file_close(&file);
+    return elsewhere;
+}
+
+/* Notes the names of files in which chunks do not begin where the metadata say: those of another save. */
+static void look_at_chunks(struct sp_dcp *dcp, struct sp_names *foreign)
+{
+    unsigned looks = 0;
+    for (size_t i = 0; i < dcp->tensors.count; i++) {
+        for (size_t k = 0; k < dcp->tensors.items[i].chunk_count && looks < MAX_LOOKS; k++) {
+            const struct sp_dcp_chunk *chunk = &dcp->tensors.items[i].chunks[k];
+            struct sp_dcp_file *file = chunk->placed ? &dcp->files.items[chunk->file] : NULL;
+            if (!file || !chunk->begin || file->size == NOT_THERE || file->size < chunk->end) continue;
+            if (!sp_ends_with(file->name, ".distcp") || file->foreign || file->looked == MAX_LOOKS_IN_FILE) continue;
+            looks++;
+            file->looked++;
+            file->foreign = begins_elsewhere(dcp, chunk);
+            if (file->foreign) sp_names_add(foreign, file->name);
+        }
+    }
+}
+
 /* Whether the data of a chunk are not all there. When the search for chunks was cut short at its limit, one without a
  * file may still have one, and does not count. */
 static bool lacks_data(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chunk)
@@ -168,7 +212,7 @@ static bool lacks_data(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chun
     if (!chunk->placed) return dcp->has_places && dcp->steps < SP_DCP_MAX_SEARCH;
     if (chunk->cramped) return true;
     const struct sp_dcp_file *file = &dcp->files.items[chunk->file];
-    return dcp->folder && (file->size == NOT_THERE || file->size < chunk->end);
+    return dcp->folder && (file->size == NOT_THERE || file->size < chunk->end || file->foreign);
 }
 
 /* Marks the tensors whose data are not complete and returns how many there are. Also collects the names of those with a
@@ -202,7 +246,7 @@ static void warn_of_files(struct shapeproof_inventory *inventory, const char *wh
 
 /* For whoever checks the whole: what is the matter, in one line. */
 static void note_lack(struct sp_dcp *dcp, size_t lacking, const struct sp_names *absent, const struct sp_names *cut,
-                      bool misplaced)
+                      const struct sp_names *foreign, bool misplaced)
 {
     struct shapeproof_inventory *inventory = dcp->inventory;
     struct sp_arena *arena = &inventory->arena;
@@ -214,18 +258,23 @@ static void note_lack(struct sp_dcp *dcp, size_t lacking, const struct sp_names 
             sp_arena_printf(arena, "files that it names are not there (%zu of %zu)", absent->count, files);
     else if (cut->count)
         inventory->lack = sp_arena_printf(arena, "files are shorter than it says (%zu of %zu)", cut->count, files);
+    else if (foreign->count)
+        inventory->lack = sp_arena_printf(arena, "files are of another save (%zu of %zu)", foreign->count, files);
     else if (misplaced) inventory->lack = "its list of places does not fit its list of chunks";
     else inventory->lack = "there are tensors that its chunks do not cover";
 }
 
 void sp_dcp_check_files(struct sp_dcp *dcp)
 {
-    struct sp_names absent = {0}, cut = {0}, unplaced = {0}, cramped = {0};
+    struct sp_names absent = {0}, cut = {0}, foreign = {0}, unplaced = {0}, cramped = {0};
     if (dcp->folder) look_for_files(dcp, &absent, &cut);
+    if (dcp->folder && !dcp->folder->far) look_at_chunks(dcp, &foreign);
     const size_t lacking = mark_tensors(dcp, &unplaced, &cramped);
-    note_lack(dcp, lacking, &absent, &cut, unplaced.count || cramped.count);
+    note_lack(dcp, lacking, &absent, &cut, &foreign, unplaced.count || cramped.count);
     warn_of_files(dcp->inventory, "files of its data are not there", &absent);
     warn_of_files(dcp->inventory, "files of its data are shorter than it says", &cut);
+    warn_of_files(dcp->inventory,
+                  "files in which tensors begin elsewhere than it says, so that they are of another save", &foreign);
     warn_of_files(dcp->inventory, "tensors with a chunk for which the metadata name no file", &unplaced);
     warn_of_files(dcp->inventory, "tensors with a chunk in fewer bytes than it needs", &cramped);
 }
