@@ -62,8 +62,9 @@ static void explain_damage(struct shapeproof_check *check)
     cause->hint = "fetch the file again, or save it again";
 }
 
-/* Tensors that say of themselves that they are one rank's part of a larger one, a DTensor or a ShardedTensor. */
-static void explain_pieces(struct shapeproof_check *check)
+/* Tensors that say of themselves that they are a part of a larger one, a DTensor or a ShardedTensor: that of one rank,
+ * or what the files of several ranks have together. Returns whether there are any. */
+static bool explain_pieces(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
     const struct shapeproof_tensor *first = NULL;
@@ -77,12 +78,14 @@ static void explain_pieces(struct shapeproof_check *check)
         whole += tensor->bytes;
         count++;
     }
-    if (!count) return;
+    if (!count) return false;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
     struct sp_text text = {0};
-    sp_text_puts(&text, "this is one rank's piece");
-    if (first->piece->pieces) sp_text_printf(&text, " of %" PRIu64, first->piece->pieces);
-    sp_text_printf(&text, ": the file has a part of %s", share_of(check, count));
+    if (inventory->joined) sp_text_printf(&text, "the files of %zu ranks do not make a whole", inventory->file_count);
+    else sp_text_puts(&text, "this is one rank's piece");
+    if (first->piece->pieces && !inventory->joined) sp_text_printf(&text, " of %" PRIu64, first->piece->pieces);
+    sp_text_printf(&text, ": %s a part of %s", inventory->joined ? "they have" : "the file has",
+                   share_of(check, count));
     if (first->piece->placement) sp_text_printf(&text, " (%s)", first->piece->placement);
     sp_text_puts(&text, ", ");
     sp_text_grouped(&text, held);
@@ -90,8 +93,11 @@ static void explain_pieces(struct shapeproof_check *check)
     sp_text_grouped(&text, whole);
     sp_text_puts(&text, " bytes");
     cause->message = sp_text_keep(&text, &check->arena);
-    cause->hint = "merge the ranks into one checkpoint, or gather when saving: full_state_dict=True of FSDP, "
-                  "full_tensor() of each DTensor";
+    cause->hint = inventory->joined
+                      ? "the file of a rank is there under two names, or is of another training: fetch all again"
+                      : "merge the ranks into one checkpoint, or gather when saving: full_state_dict=True of FSDP, "
+                        "full_tensor() of each DTensor";
+    return true;
 }
 
 /* Tensors that are whole once the files of all ranks are read. */
@@ -100,7 +106,7 @@ static void explain_joined(struct shapeproof_check *check)
     const struct shapeproof_inventory *inventory = check->inventory;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
     cause->message =
-        sp_arena_printf(&check->arena, "%s %s divided among the files of %zu ranks of FSDP, which no loader merges",
+        sp_arena_printf(&check->arena, "%s %s divided among the files of %zu ranks, which no loader merges",
                         sp_count_of(&check->arena, inventory->joined, "tensor"), inventory->joined == 1 ? "is" : "are",
                         inventory->file_count);
     cause->hint = "merge them into one checkpoint: verl's model_merger does, or load each DTensor and save its "
@@ -136,7 +142,6 @@ void sp_explain_cut_short(struct shapeproof_check *check)
     if (check->inventory->lacking) explain_lack(check);
     explain_end(check);
     if (check->inventory->damaged) explain_damage(check);
-    if (check->inventory->joined) explain_joined(check);
-    else explain_pieces(check);
+    if (!explain_pieces(check) && check->inventory->joined) explain_joined(check);
     explain_absent_data(check);
 }

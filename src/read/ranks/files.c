@@ -80,6 +80,61 @@ static bool read_sharded_name(const char *name, struct sp_rank_file *file)
            pass_rank_number(&name, &file->tensor) && strcmp(name, ".pt") == 0 && file->tensor < file->of;
 }
 
+/* "optim_world_size_2_rank_0.pt": the optimizer beside these. */
+static bool read_sharded_optimizer(const char *name, uint32_t *of)
+{
+    uint32_t rank;
+    return pass_text(&name, "optim_world_size_") && pass_rank_number(&name, of) && pass_text(&name, "_rank_") &&
+           pass_rank_number(&name, &rank) && strcmp(name, ".pt") == 0;
+}
+
+/* A file of one rank under a name of a program's own. Files with the same `set` belong together: it is the name with
+ * "*" in place of the number. */
+struct numbered_file {
+    struct sp_rank_file file;
+    const char *name, *set;
+};
+
+/* What begins the names of files that hold no part of the model. */
+static const char *const beside_model[] = {"rng",     "random",     "extra_state", "scheduler",
+                                           "sampler", "dataloader", "loss"};
+
+static bool is_beside_model(const char *name)
+{
+    for (size_t i = 0; i < sizeof beside_model / sizeof *beside_model; i++)
+        if (strncmp(name, beside_model[i], strlen(beside_model[i])) == 0) return true;
+    return false;
+}
+
+/* Where the word "rank" stands in a name as a word of its own; NULL when it does not. */
+static const char *find_rank_word(const char *name)
+{
+    for (const char *at = name; (at = strstr(at, "rank")); at++)
+        if (at == name || !sp_is_word(at[-1]) || at[-1] == '_') return at;
+    return NULL;
+}
+
+/* "model_rank0.pt", "ckpt-rank-3.pt", "weights_rank_0_of_2.pth": the rank, and how many there are if the name says so.
+ */
+static bool read_numbered_name(struct sp_arena *arena, const char *name, struct numbered_file *numbered)
+{
+    static const char *const endings[] = {".pt", ".pth", ".bin", ".ckpt"};
+    const char *word = find_rank_word(name), *p = word ? word + strlen("rank") : NULL;
+    bool is_pickle = false;
+    *numbered = (struct numbered_file){.file.layer = SP_NO_LAYER};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        is_pickle = is_pickle || sp_ends_with(name, endings[i]);
+    if (!is_pickle || !p || is_beside_model(name)) return false;
+    p += *p == '_' || *p == '-';
+    if (!pass_rank_number(&p, &numbered->file.tensor)) return false;
+    numbered->set = sp_arena_printf(arena, "%.*s*%s", (int)(word - name), name, p);
+    if (pass_text(&p, "_of_") || pass_text(&p, "-of-")) {
+        if (!pass_rank_number(&p, &numbered->file.of) || numbered->file.tensor >= numbered->file.of) return false;
+    }
+    numbered->name = sp_arena_string(arena, name);
+    return *p == '.' || *p == '_' || *p == '-';
+}
+
 /* "zero_pp_rank_3_mp_rank_00_model_states.pt": the number of the data-parallel rank. */
 static bool read_zero_name(const char *name, struct sp_rank_file *file, uint32_t *rank)
 {
@@ -128,16 +183,30 @@ static void add_zero(struct sp_ranks *ranks, const struct sp_rank_file *file, ui
     ranks->files.items[ranks->files.count - 1].stage = rank;
 }
 
+static void add_optimizer(struct sp_ranks *ranks, const char *name)
+{
+    ranks->optimizer_files++;
+    if (ranks->optimizers.count < MOST_RANK_FILES) *SP_PUSH(&ranks->optimizers) = sp_arena_string(&ranks->arena, name);
+}
+
+/* The files with names of a program's own. */
+struct numbered_files {
+    SP_ARRAY(struct numbered_file) list;
+};
+
 /* Notes a file of the folder by its name: of DeepSpeed (mp_rank_*, layer_*, zero_pp_rank_*, *_optim_states.pt),
- * Megatron (folders mp_rank_NN) or FSDP (model_world_size_*). Any other is passed over. */
-static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, const char *name)
+ * Megatron (folders mp_rank_NN) or FSDP (model_world_size_*, or any other name with a rank). Any other is passed over.
+ */
+static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, struct numbered_files *numbered,
+                       const char *name)
 {
     struct sp_rank_file file;
+    struct numbered_file own;
     uint32_t rank;
-    if (sp_ends_with(name, "_optim_states.pt")) {
-        ranks->optimizer_files++;
-        if (ranks->optimizers.count < MOST_RANK_FILES)
-            *SP_PUSH(&ranks->optimizers) = sp_arena_string(&ranks->arena, name);
+    if (sp_ends_with(name, "_optim_states.pt")) add_optimizer(ranks, name);
+    else if (read_sharded_optimizer(name, &rank)) {
+        add_optimizer(ranks, name);
+        if (rank > ranks->optimizer_world) ranks->optimizer_world = rank;
     } else if (strcmp(name, "zero") == 0) ranks->universal = true;
     else if (read_megatron_name(name, &file)) add_megatron(ranks, folder, &file, name);
     else if (read_model_name(name, &file) || read_layer_name(name, &file) || read_expert_name(name, &file)) {
@@ -149,7 +218,34 @@ static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, c
         add_rank_file(ranks, &file, name);
         if (file.of > ranks->world) ranks->world = file.of;
         ranks->format = &sp_format_fsdp;
+    } else if (numbered->list.count <= MOST_RANK_FILES && read_numbered_name(&ranks->arena, name, &own))
+        *SP_PUSH(&numbered->list) = own;
+}
+
+/* Takes the files with names of a program's own, where there are no others and those of the model are one set of at
+ * least two: a file alone is read by itself. A set whose name begins with "optim" is the optimizer. */
+static void choose_numbered(struct sp_ranks *ranks, const struct numbered_files *numbered)
+{
+    const char *set = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < numbered->list.count; i++) {
+        const struct numbered_file *own = &numbered->list.items[i];
+        if (strncmp(own->name, "optim", strlen("optim")) == 0) continue;
+        if (set && strcmp(set, own->set) != 0) return;
+        set = own->set;
+        count++;
     }
+    if (count < 2) return;
+    for (size_t i = 0; i < numbered->list.count; i++) {
+        const struct numbered_file *own = &numbered->list.items[i];
+        if (strcmp(set, own->set) != 0) add_optimizer(ranks, own->name);
+        else {
+            add_rank_file(ranks, &own->file, own->name);
+            if (own->file.of > ranks->world) ranks->world = own->file.of;
+        }
+    }
+    ranks->format = &sp_format_fsdp;
+    ranks->numbered = true;
 }
 
 /* Of two trainings with so many ranks each that with more of them is read. */
@@ -195,9 +291,12 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
         if (fd >= 0) close(fd);
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s", strerror(errno));
     }
+    struct numbered_files numbered = {0};
     for (const struct dirent *entry; ranks->files.count <= MOST_RANK_FILES && (entry = readdir(stream));)
-        note_entry(ranks, folder, entry->d_name);
+        note_entry(ranks, folder, &numbered, entry->d_name);
     closedir(stream);
+    if (!ranks->files.count) choose_numbered(ranks, &numbered);
+    free(numbered.list.items);
     if (ranks->files.count > MOST_RANK_FILES)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "files of more than %d ranks",
                        MOST_RANK_FILES);
@@ -206,8 +305,8 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
     drop_settings(ranks);
     if (ranks->optimizers.count)
         qsort(ranks->optimizers.items, ranks->optimizers.count, sizeof *ranks->optimizers.items, compare_names);
-    if (ranks->format == &sp_format_fsdp) drop_other_worlds(ranks);
-    else ranks->world = 0;
+    if (ranks->format != &sp_format_fsdp) ranks->world = 0;
+    else if (!ranks->numbered) drop_other_worlds(ranks);
     if (ranks->files.count)
         qsort(ranks->files.items, ranks->files.count, sizeof *ranks->files.items, compare_rank_files);
     return true;

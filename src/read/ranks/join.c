@@ -233,6 +233,9 @@ static bool list_sharded(struct join *join, struct whole *whole)
         alike = is_alike(first, tensor, NO_DIMENSION) && !piece == !first->piece;
         const bool again = alike && piece && piece->index != SHAPEPROOF_NONE &&
                            !sp_map_add(&seen, sp_arena_printf(&join->arena, "%" PRIu64, piece->index), i);
+        if (alike && piece && piece->pieces == join->ranks->world && piece->index != SHAPEPROOF_NONE &&
+            piece->index != file_of(join, whole->pieces[i].file)->tensor)
+            join->ranks->files.items[whole->pieces[i].file].misplaced = true;
         if (alike && piece && !again && !sp_add_u64(bytes, piece->bytes, &bytes)) bytes = UINT64_MAX;
     }
     sp_map_free(&seen);
@@ -280,6 +283,15 @@ static void warn_of_listed(struct shapeproof_inventory *inventory, const char *w
     sp_names_free(names);
 }
 
+/* Files whose pieces are those of another rank: renamed, or copied over. */
+static void warn_of_misplaced(const struct join *join)
+{
+    struct sp_names names = {0};
+    for (size_t i = 0; i < join->ranks->files.count; i++)
+        if (join->ranks->files.items[i].misplaced) sp_names_add(&names, join->ranks->files.items[i].path);
+    warn_of_listed(join->inventory, "files with the pieces of another rank than their names say", &names);
+}
+
 /* Each rank has its own part of the optimizer's state, and what is whose cannot be told. */
 static void note_state(struct join *join)
 {
@@ -299,6 +311,7 @@ static void warn_of_pieces(struct join *join)
                    "tensors of layers whose numbers in the whole model are not known, listed for "
                    "each rank",
                    &join->odd);
+    warn_of_misplaced(join);
     note_state(join);
 }
 

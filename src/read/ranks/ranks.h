@@ -6,7 +6,8 @@
  *               layer_03-model_00-model_states.pt, one for each layer of a pipeline
  *               layer_0_expert_1_mp_rank_00_model_states.pt, one for each expert
  *   Megatron    mp_rank_00/model_optim_rng.pt, mp_rank_00_001/ (pipeline), mp_rank_00_001_002/ (and experts)
- *   FSDP 2      model_world_size_2_rank_0.pt, as verl names it: tensors that say which piece they are
+ *   FSDP        model_world_size_2_rank_0.pt, as verl names it; or any name with the number of a rank in it, such as
+ *               weights_rank0.pt: tensors (DTensor, ShardedTensor) that say which piece they are
  *
  *   files.c says which file is of which rank, rules.c how a tensor is divided, join.c makes one checkpoint of them. */
 #ifndef SP_READ_RANKS_RANKS_H
@@ -25,6 +26,7 @@ struct sp_rank_file {
     uint32_t expert;                  /* expert-parallel rank */
     uint32_t layer;                   /* of a pipeline of DeepSpeed, or SP_NO_LAYER */
     uint32_t of;                      /* how many ranks there are, where the name says so; or 0 */
+    bool misplaced;                   /* its pieces are those of another rank */
     bool plain;                       /* experts of DeepSpeed: names without what is in front of the others' */
     struct shapeproof_inventory *own; /* what it holds, once it is read */
 };
@@ -38,11 +40,13 @@ struct sp_ranks {
     SP_ARRAY(struct sp_rank_file) files;
     size_t optimizer_files, zero_files; /* of the latter one is read for all */
     SP_ARRAY(const char *) optimizers;  /* the names of the former */
-    bool universal;                     /* the optimizer's part is a folder for each parameter, in "zero" */
-    bool layers;                        /* some are files of one layer each */
-    uint32_t tensor_ranks;              /* how many there are */
-    uint32_t world;                     /* ranks whose tensors say which piece they are; or 0 */
-    bool few_groups; /* fewer groups of queries than ranks: keys and values are not divided plainly */
+    bool numbered;            /* the names are a program's own: their tensors must show that they are pieces */
+    bool universal;           /* the optimizer's part is a folder for each parameter, in "zero" */
+    bool layers;              /* some are files of one layer each */
+    uint32_t tensor_ranks;    /* how many there are */
+    uint32_t world;           /* ranks whose tensors say which piece they are; or 0 */
+    uint32_t optimizer_world; /* how many ranks the names of the optimizer's files say; or 0 */
+    bool few_groups;          /* fewer groups of queries than ranks: keys and values are not divided plainly */
 };
 
 /* How tensor-parallel ranks have divided a tensor. */

@@ -35,7 +35,7 @@ static void tell_experts(struct sp_ranks *ranks)
 static bool refuse_absent(const char *what, uint32_t rank, uint64_t of, struct shapeproof_error *error)
 {
     sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
-            "the file of %s rank %" PRIu32 " (of %" PRIu64 " ranks) is missing: without it, the checkpoint is "
+            "the file of %srank %" PRIu32 " (of %" PRIu64 " ranks) is missing: without it, the checkpoint is "
             "incomplete",
             what, rank, of);
     sp_hint(error, "fetch it, or name the file of one rank to read that file alone");
@@ -59,6 +59,25 @@ static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, enum r
     return rank;
 }
 
+/* How many ranks the tensors of files with names of a program's own say that there are: into how many pieces they are
+ * cut, at most; and at least one more than the highest number of a file. 0 when no tensor is a piece. */
+static uint32_t ranks_of_pieces(const struct sp_ranks *ranks)
+{
+    uint64_t world = 0;
+    bool any = false;
+    for (size_t f = 0; f < ranks->files.count; f++) {
+        const struct sp_rank_file *file = &ranks->files.items[f];
+        if (file->tensor >= world) world = (uint64_t)file->tensor + 1;
+        for (size_t i = 0; i < file->own->count; i++) {
+            const struct shapeproof_tensor_piece *piece = file->own->tensors[i].piece;
+            any = any || piece;
+            if (piece && piece->pieces > world) world = piece->pieces;
+        }
+    }
+    if (world < ranks->world) world = ranks->world; /* a name may say more: "rank_0_of_4" */
+    return !any ? 0 : world < UINT32_MAX ? (uint32_t)world : UINT32_MAX;
+}
+
 /* Whether the files of all ranks are there. How many tensor-parallel ranks and stages there should be is what the first
  * file says, or the highest number of a file if that is larger. False with an error that names the first absent one.
  * Sets ranks->tensor_ranks and few_groups. */
@@ -66,7 +85,7 @@ static bool all_are_there(struct sp_ranks *ranks, struct shapeproof_error *error
 {
     const struct shapeproof_inventory *own = ranks->files.items[0].own;
     const bool megatron = ranks->format == &sp_format_megatron;
-    const char *divided = ranks->world ? "FSDP" : "tensor-parallel";
+    const char *divided = ranks->numbered ? "" : ranks->world ? "FSDP " : "tensor-parallel ";
     const size_t files = ranks->files.count;
     uint64_t tensor_ranks = said_number(own, megatron ? "tensor_model_parallel_size" : "mp_world_size");
     uint64_t stages = megatron ? said_number(own, "pipeline_model_parallel_size") : 1;
@@ -79,11 +98,11 @@ static bool all_are_there(struct sp_ranks *ranks, struct shapeproof_error *error
     /* A file may say any number of ranks. With more ranks than files, one of the first `files` + 1 is absent. */
     if (tensor_ranks > files)
         return refuse_absent(divided, absent_rank(ranks, (uint32_t)files, TENSOR_RANK), tensor_ranks, error);
-    if (stages > files) return refuse_absent("pipeline", absent_rank(ranks, (uint32_t)files, STAGE), stages, error);
+    if (stages > files) return refuse_absent("pipeline ", absent_rank(ranks, (uint32_t)files, STAGE), stages, error);
     const uint32_t absent_tensor = absent_rank(ranks, (uint32_t)tensor_ranks, TENSOR_RANK),
                    absent_stage = absent_rank(ranks, (uint32_t)stages, STAGE);
     if (absent_tensor < tensor_ranks) return refuse_absent(divided, absent_tensor, tensor_ranks, error);
-    if (absent_stage < stages) return refuse_absent("pipeline", absent_stage, stages, error);
+    if (absent_stage < stages) return refuse_absent("pipeline ", absent_stage, stages, error);
     ranks->tensor_ranks = (uint32_t)tensor_ranks;
     const uint64_t groups = said_number(own, "num_query_groups");
     ranks->few_groups = groups && groups < tensor_ranks;
@@ -154,16 +173,38 @@ static bool read_files(struct sp_ranks *ranks, const struct sp_folder *folder, s
     return true;
 }
 
-static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_inventory *inventory,
-                         struct shapeproof_error *error)
+/* Warns of files of FSDP's optimizer that are not there, or cannot be read: training cannot go on without them. */
+static void check_optimizer_ranks(const struct sp_ranks *ranks, const struct sp_folder *folder,
+                                  struct shapeproof_inventory *inventory)
+{
+    const uint32_t world = ranks->optimizer_world ? ranks->optimizer_world : ranks->world;
+    if (!ranks->optimizers.count) return;
+    if (ranks->optimizers.count < world)
+        sp_inventory_warn(inventory, "files of the optimizer are there for %zu of %" PRIu32 " ranks: %s",
+                          ranks->optimizers.count, world, "training cannot be resumed from this checkpoint");
+    if (ranks->optimizer_world && ranks->optimizer_world != ranks->world)
+        sp_inventory_warn(inventory, "the optimizer was saved by %" PRIu32 " ranks, the model by %" PRIu32,
+                          ranks->optimizer_world, ranks->world);
+    if (broken_optimizer(ranks, folder, inventory))
+        sp_inventory_warn(inventory, "training cannot be resumed from this checkpoint");
+}
+
+/* *are_ranks is false when the names alone promised ranks, and no tensor is a piece. */
+static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder, bool *are_ranks,
+                         struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     if (!read_files(ranks, folder, error)) return false;
+    if (ranks->numbered && !(ranks->world = ranks_of_pieces(ranks))) {
+        *are_ranks = false;
+        return true;
+    }
     inventory->format = ranks->format;
     tell_experts(ranks);
     if (all_are_there(ranks, error) && sp_ranks_join(ranks, inventory, error)) {
         for (size_t i = 0; i < ranks->files.count; i++)
             sp_inventory_adopt_remarks(inventory, ranks->files.items[i].own);
         describe_ranks(ranks, folder, inventory);
+        if (ranks->format == &sp_format_fsdp) check_optimizer_ranks(ranks, folder, inventory);
         if (sp_inventory_finish(inventory, error)) return true;
     }
     sp_error_prefix(error, folder->path);
@@ -177,7 +218,7 @@ bool sp_ranks_read(const struct sp_folder *folder, bool *are_ranks, struct shape
     bool ok = sp_ranks_list(&ranks, folder, error);
     if (!ok) sp_error_prefix(error, folder->path);
     *are_ranks = !ok || ranks.files.count;
-    if (ok && ranks.files.count) ok = put_together(&ranks, folder, inventory, error);
+    if (ok && ranks.files.count) ok = put_together(&ranks, folder, are_ranks, inventory, error);
     for (size_t i = 0; i < ranks.files.count; i++) shapeproof_inventory_close(ranks.files.items[i].own);
     free(ranks.files.items);
     free(ranks.optimizers.items);

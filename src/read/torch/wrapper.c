@@ -172,6 +172,26 @@ static bool read_dtensor(struct sp_torch *torch, struct sp_pickle_value *local, 
 
 /* ---- ShardedTensor ---- */
 
+/* Whether both are lists of the same integers: the offsets of a shard in the tensor. */
+static bool are_same_offsets(const struct sp_pickle_value *a, const struct sp_pickle_value *b)
+{
+    if (!sp_pickle_is(a, SP_PICKLE_LIST) || !sp_pickle_is(b, SP_PICKLE_LIST) || a->length != b->length) return false;
+    for (uint32_t i = 0; i < a->length; i++)
+        if (!sp_pickle_is(a->as.items[i], SP_PICKLE_INT) || !sp_pickle_is(b->as.items[i], SP_PICKLE_INT) ||
+            a->as.items[i]->as.integer != b->as.items[i]->as.integer)
+            return false;
+    return a->length > 0;
+}
+
+/* Which of all shards lies where `shard` lies, counted from 0; SHAPEPROOF_NONE when none does. */
+static uint64_t index_of_shard(struct sp_torch *torch, struct sp_pickle_value *shard, const struct sp_pickle_value *all)
+{
+    const struct sp_pickle_value *at = attribute(torch, attribute(torch, shard, "metadata"), "shard_offsets");
+    for (uint32_t i = 0; i < all->length && torch->unwrapped <= MAX_UNWRAPPED; i++)
+        if (are_same_offsets(at, attribute(torch, all->as.items[i], "shard_offsets"))) return i;
+    return SHAPEPROOF_NONE;
+}
+
 /* Reads a ShardedTensor: the shards that this file holds. A single one that is the whole takes the place of the tensor,
  * several that are the whole leave it as it is, and when they are less than the whole it is marked as a piece, which
  * has the shape of the first shard and the bytes of all of them. False with an error. */
@@ -193,7 +213,10 @@ static bool read_sharded(struct sp_torch *torch, const struct sp_pickle_value *s
     if (elements >= tensor->parameters) return true; /* several that are the whole */
     struct shapeproof_tensor_piece *piece = make_piece(torch, tensor, &first);
     piece->bytes = bytes;
-    if (sp_pickle_is(all, SP_PICKLE_LIST) && all->length > 1) piece->pieces = all->length;
+    if (sp_pickle_is(all, SP_PICKLE_LIST) && all->length > 1) {
+        piece->pieces = all->length;
+        if (shards->length == 1) piece->index = index_of_shard(torch, shards->as.items[0], all);
+    }
     return true;
 }
 
