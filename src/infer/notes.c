@@ -69,6 +69,19 @@ static void note_quantised(struct shapeproof_inference *inference)
              brief);
 }
 
+static void note_parametrised(struct shapeproof_inference *inference)
+{
+    const struct sp_infer_view *view = inference->best->view;
+    size_t count = 0;
+    if (!view->parametrised) return;
+    for (size_t i = 0; i < shapeproof_inventory_count(view->inventory); i++) count += view->is_computed[i];
+    inference->is_as_stored = false;
+    add_note(inference, "parametrised",
+             sp_arena_printf(&inference->arena, "stored under %s: %s", view->parametrised,
+                             sp_count_of(&inference->arena, count, "weight")),
+             sp_arena_printf(&inference->arena, "%zu weights under %s", count, view->parametrised));
+}
+
 /* The names of tensors of the file that are seen in a certain way, "h.{0-11}.attn.bias", and how many. */
 static const char *names_where(struct shapeproof_inference *inference, const struct sp_attempt *attempt,
                                bool (*is)(const struct sp_attempt *attempt, size_t seen), size_t *count)
@@ -202,6 +215,7 @@ void sp_note_storage(struct shapeproof_inference *inference, const struct sp_att
 {
     note_names(inference);
     note_quantised(inference);
+    note_parametrised(inference);
     note_transposed(inference);
     note_incomplete(inference);
     note_joined(inference);

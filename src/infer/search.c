@@ -660,6 +660,13 @@ static void take_respelt(struct sp_infer_search *search, struct scope *scope)
     if (sp_infer_view_respelt(&view, search->file)) search_view(search, view);
 }
 
+static void take_unparametrised(struct sp_infer_search *search, struct scope *scope)
+{
+    struct sp_infer_view view;
+    (void)scope;
+    if (sp_infer_view_unparametrised(&view, search->file)) search_view(search, view);
+}
+
 static void take_plain(struct sp_infer_search *search, struct scope *scope)
 {
     struct sp_infer_view view;
@@ -691,6 +698,7 @@ static const struct step file_steps[] = {
     {"what the metadata state", take_stated, is_not_done, NOT_IN_BUDGET},
     {"matrices as they were before they were quantised", take_unpacked, is_not_done, IN_BUDGET},
     {"names in the usual spelling", take_respelt, is_not_done, IN_BUDGET},
+    {"weights without their parametrisation", take_unparametrised, is_not_done, IN_BUDGET},
     {"the file as it is", take_plain, is_not_done, IN_BUDGET},
     {"stages told by shapes", take_stages, is_unexplained, NOT_IN_BUDGET},
     {"other values for the nearest, with more effort", take_long_repair, is_unexplained, NOT_IN_BUDGET},

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/parametrised.h"
 #include "names/level.h"
 #include "names/spelling.h"
 
@@ -111,6 +112,52 @@ bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct shapeproof_
     return false;
 }
 
+/* ---- without parametrisations ---- */
+
+/* Adds the weight that the parts are stored in place of, as which all of them are seen. */
+static bool add_weight(struct sp_infer_view *view, const struct sp_parametrised *stored)
+{
+    const struct shapeproof_tensor *like = shapeproof_inventory_tensor(view->file, stored->like);
+    const char *name = sp_arena_string(&view->own->arena, stored->weight);
+    if (!sp_infer_view_add(view, stored->like, name, like->shape, like->rank)) return false;
+    const size_t seen = view->seen_as[stored->like];
+    view->is_computed[seen] = true;
+    if (!view->parametrised) view->parametrised = sp_arena_string(&view->own->arena, stored->how);
+    for (size_t i = 0; i < stored->count; i++) view->seen_as[stored->parts[i]] = seen;
+    return true;
+}
+
+bool sp_infer_view_unparametrised(struct sp_infer_view *view, const struct shapeproof_inventory *file)
+{
+    struct sp_arena arena = {0};
+    struct sp_parametrised *stored;
+    const size_t count = shapeproof_inventory_count(file), weights = sp_parametrised_find(&arena, file, &stored);
+    size_t *weight_of = sp_realloc(NULL, count, sizeof *weight_of), whole = 0;
+    bool good = true;
+    for (size_t i = 0; i < count; i++) weight_of[i] = SHAPEPROOF_NONE;
+    for (size_t i = 0; i < weights; i++) {
+        if (!stored[i].is_whole) continue;
+        whole++;
+        for (size_t k = 0; k < stored[i].count; k++) weight_of[stored[i].parts[k]] = i;
+    }
+    if (whole) {
+        sp_infer_view_begin(view, file);
+        view->is_computed = sp_arena_array(&view->own->arena, count, sizeof *view->is_computed);
+    }
+    /* A weight takes the place of its first part; the other ones have none. */
+    for (size_t i = 0; whole && i < count && good; i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(file, i);
+        const struct sp_parametrised *weight = weight_of[i] == SHAPEPROOF_NONE ? NULL : &stored[weight_of[i]];
+        if (!weight) good = sp_infer_view_add(view, i, tensor->name, tensor->shape, tensor->rank);
+        else if (weight->parts[0] == i) good = add_weight(view, weight);
+    }
+    free(weight_of);
+    sp_arena_free(&arena);
+    if (whole && good) return sp_infer_view_end(view);
+    if (whole) sp_infer_view_free(view);
+    return false;
+}
+
 /* ---- the other way round ---- */
 
 /* (in, out) as (out, in); of a convolution (h, w, in, out) as (out, in, h, w). In the arena. */
@@ -168,6 +215,8 @@ static void inherit_view(struct sp_infer_view *view, const struct sp_infer_view 
     view->is_respelt = base->is_respelt;
     view->is_unpacked = base->is_unpacked;
     view->is_flat = base->is_flat;
+    view->is_computed = base->is_computed;
+    view->parametrised = base->parametrised;
     view->unpacked = base->unpacked;
     free(view->seen_as);
     view->seen_as = NULL;

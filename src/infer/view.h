@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A file as it would be if another program had written it: quantised matrices as they were before, the kernels of
- * TensorFlow under the names and in the order of PyTorch. What is inferred is inferred of that.
+ * A file as it would be if another program had written it: quantised matrices as they were before, weights without
+ * their parametrisation, the kernels of TensorFlow under the names and in the order of PyTorch. What is inferred is
+ * inferred of that.
  *
  *     file                        seen_as    inventory
  *     0 q_proj.qweight  (512, 8)     0       0 q_proj.weight  (8, 4096)
@@ -26,10 +27,12 @@ struct sp_infer_view {
     bool *is_transposed; /* it is transposed in the file */
     bool *is_part;       /* it is a part of a tensor that is fused in the file */
     bool *is_unpacked;   /* it is a matrix that is quantised in the file */
+    bool *is_computed;   /* it is a weight that is stored under a parametrisation in the file */
     bool *is_flat;       /* and the file shows only its element count: its shape is given as (elements, 1) */
 
     size_t transposed;                  /* how many are is_transposed */
     const char *fused;                  /* what the first parts are of: "attn.qkv = query + key + value"; or NULL */
+    const char *parametrised;           /* under which: "weight norm", if any are is_computed; or NULL */
     const struct sp_unpacked *unpacked; /* how the file is quantised, if any are is_unpacked; or NULL */
 };
 
@@ -44,6 +47,8 @@ bool sp_infer_view_respelt(struct sp_infer_view *view, const struct shapeproof_i
  * that is no inventory, because the file has a tensor with the name of such a matrix already. */
 bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct shapeproof_inventory *file,
                             const struct sp_unpacked *unpacked);
+/* With a weight in place of the tensors that it is computed from. False when the file has no such weights. */
+bool sp_infer_view_unparametrised(struct sp_infer_view *view, const struct shapeproof_inventory *file);
 /* As in the view `base`, but with some of its matrices transposed: `transposed` has a flag for each tensor of its
  * inventory. False when that is no inventory. */
 bool sp_infer_view_transposed(struct sp_infer_view *view, const struct sp_infer_view *base, const bool *transposed);

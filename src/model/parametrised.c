@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/parametrised.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/map.h"
+#include "base/text.h"
+
+/* ---- kinds ---- */
+
+enum shapes {
+    NORM_OF_ROWS,     /* a part has the shape of the weight with all dimensions but one being 1, or no dimensions */
+    SAME_SHAPE,       /* all parts have one shape */
+    SINGULAR_VECTORS, /* two vectors, as long as the sides of the weight taken as a matrix */
+    WITHIN_SIDES,     /* other parts have no dimension that the weight does not have */
+    ANY_SHAPES
+};
+
+/* The parts of a kind. The weight has the shape of parts[like]. */
+static const struct kind {
+    const char *how;
+    const char *parts[3]; /* behind the weight's name, or below "parametrizations.weight." */
+    size_t count, like;
+    bool below;
+    enum shapes shapes;
+} kinds[] = {
+    {"weight norm", {"_g", "_v"}, 2, 1, false, NORM_OF_ROWS},
+    {"spectral norm", {"_orig", "_u", "_v"}, 3, 0, false, SINGULAR_VECTORS},
+    {"a mask of pruning", {"_orig", "_mask"}, 2, 0, false, SAME_SHAPE},
+    {"weight norm", {"original0", "original1"}, 2, 1, true, NORM_OF_ROWS},
+    {"spectral norm", {"original", "0._u", "0._v"}, 3, 0, true, SINGULAR_VECTORS},
+    {"a parametrisation", {"original", "0.base"}, 2, 0, true, WITHIN_SIDES},
+    {"a parametrisation", {"original"}, 1, 0, true, ANY_SHAPES},
+};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* ---- names ---- */
+
+/* A name taken apart: "proj.parametrizations.weight.0._u" -> "proj.weight", "0._u" (below); "proj.weight_g" ->
+ * "proj.weight", "_g". */
+struct parted {
+    struct sp_text weight;
+    const char *part;
+    bool below;
+};
+
+static const char *find_marker(const char *name)
+{
+    static const char marker[] = "parametrizations.";
+    for (const char *at = name; (at = strstr(at, marker)); at++)
+        if (at == name || at[-1] == '.') return at;
+    return NULL;
+}
+
+static bool take_apart(const char *name, struct parted *parted)
+{
+    static const char *const tails[] = {"_g", "_v", "_orig", "_u", "_mask"};
+    const char *at = find_marker(name), *weight = at ? strchr(at, '.') + 1 : NULL;
+    const size_t length = weight ? strcspn(weight, ".") : 0;
+    parted->weight.length = 0;
+    if (length && weight[length] == '.') {
+        sp_text_append(&parted->weight, name, (size_t)(at - name));
+        sp_text_append(&parted->weight, weight, length);
+        parted->part = weight + length + 1;
+        return parted->below = true;
+    }
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        if (!sp_ends_with(name, tails[i])) continue;
+        const size_t stem = strlen(name) - strlen(tails[i]);
+        if (!stem || name[stem - 1] == '.') return false;
+        sp_text_append(&parted->weight, name, stem);
+        parted->part = name + stem;
+        parted->below = false;
+        return true;
+    }
+    return false;
+}
+
+/* ---- groups ---- */
+
+/* The tensors that may stand for one weight. */
+struct group {
+    const char *weight;
+    size_t tensors[SP_MOST_PARAMETRISED_PARTS];
+    const char *parts[SP_MOST_PARAMETRISED_PARTS];
+    size_t count;
+    bool below, too_many;
+};
+
+struct finder {
+    struct sp_arena *arena;
+    const struct shapeproof_inventory *inventory;
+    SP_ARRAY(struct group) groups;
+    struct sp_map by_weight; /* the weight's name, with a mark for `below` in front */
+    size_t whole[KINDS];     /* how many weights of the kind are whole */
+};
+
+static void note_part(struct finder *finder, size_t tensor, const struct parted *parted)
+{
+    const char *key = sp_arena_printf(finder->arena, "%c%s", parted->below ? '.' : '_', parted->weight.data);
+    size_t number = sp_map_get(&finder->by_weight, key);
+    if (number == SIZE_MAX) {
+        number = finder->groups.count;
+        *SP_PUSH(&finder->groups) = (struct group){.weight = key + 1, .below = parted->below};
+        sp_map_add(&finder->by_weight, key, number);
+    }
+    struct group *group = &finder->groups.items[number];
+    group->too_many = group->too_many || group->count == SP_MOST_PARAMETRISED_PARTS;
+    if (group->too_many) return;
+    group->tensors[group->count] = tensor;
+    group->parts[group->count++] = parted->part;
+}
+
+/* The tensor of the group that is this part, or SHAPEPROOF_NONE. */
+static size_t find_part(const struct group *group, const char *part)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (strcmp(group->parts[i], part) == 0) return group->tensors[i];
+    return SHAPEPROOF_NONE;
+}
+
+/* How many parts of the kind the group has. */
+static size_t count_parts(const struct group *group, const struct kind *kind)
+{
+    size_t count = 0;
+    for (size_t i = 0; group->below == kind->below && i < kind->count; i++)
+        count += find_part(group, kind->parts[i]) != SHAPEPROOF_NONE;
+    return count;
+}
+
+/* ---- shapes ---- */
+
+static bool is_norm_of(const struct shapeproof_tensor *norm, const struct shapeproof_tensor *weight)
+{
+    size_t others = 0;
+    if (!norm->rank) return true;
+    if (norm->rank != weight->rank) return false;
+    for (uint32_t d = 0; d < norm->rank; d++) {
+        if (norm->shape[d] != 1 && norm->shape[d] != weight->shape[d]) return false;
+        others += norm->shape[d] != 1;
+    }
+    return others <= 1;
+}
+
+/* Whether the vectors are as long as the sides of the weight as a matrix: one of its dimensions, and all others. */
+static bool are_sides(const struct shapeproof_tensor *u, const struct shapeproof_tensor *v,
+                      const struct shapeproof_tensor *weight)
+{
+    if (u->rank != 1 || v->rank != 1) return false;
+    for (uint32_t d = 0; d < weight->rank; d++)
+        if (u->shape[0] == weight->shape[d] && u->shape[0] && weight->parameters / u->shape[0] == v->shape[0])
+            return true;
+    return false;
+}
+
+static bool is_within_sides(const struct shapeproof_tensor *part, const struct shapeproof_tensor *weight)
+{
+    for (uint32_t d = 0; d < part->rank; d++) {
+        bool found = false;
+        for (uint32_t k = 0; k < weight->rank; k++) found = found || part->shape[d] == weight->shape[k];
+        if (!found) return false;
+    }
+    return true;
+}
+
+static bool do_shapes_agree(const struct finder *finder, const struct group *group, const struct kind *kind)
+{
+    const struct shapeproof_tensor *parts[3] = {NULL};
+    for (size_t i = 0; i < kind->count; i++) {
+        parts[i] = shapeproof_inventory_tensor(finder->inventory, find_part(group, kind->parts[i]));
+        if (parts[i]->flags & SHAPEPROOF_TENSOR_NO_SHAPE) return false;
+    }
+    const struct shapeproof_tensor *a = parts[0], *b = parts[1];
+    if (kind->shapes == NORM_OF_ROWS) return is_norm_of(a, b);
+    if (kind->shapes == SINGULAR_VECTORS) return are_sides(b, parts[2], a);
+    if (kind->shapes == WITHIN_SIDES) return is_within_sides(b, a);
+    if (kind->shapes == SAME_SHAPE)
+        return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
+    return true;
+}
+
+/* ---- what they are ---- */
+
+/* The kind of which the group has all parts and no others; the number of the kind, or KINDS. */
+static size_t whole_kind(const struct group *group)
+{
+    for (size_t k = 0; k < KINDS; k++)
+        if (group->count == kinds[k].count && count_parts(group, &kinds[k]) == kinds[k].count) return k;
+    return KINDS;
+}
+
+/* The kind of most weights of the file of which the group has some parts and lacks others; KINDS without one. A group
+ * that is whole can be what is left of another: "original" where others also have "0._u". */
+static size_t lacking_kind(const struct finder *finder, const struct group *group)
+{
+    size_t found = KINDS;
+    for (size_t k = 0; k < KINDS; k++) {
+        const size_t parts = count_parts(group, &kinds[k]);
+        if (!parts || parts != group->count || parts == kinds[k].count || !finder->whole[k]) continue;
+        if (found == KINDS || finder->whole[k] > finder->whole[found]) found = k;
+    }
+    return found;
+}
+
+static void describe_group(const struct finder *finder, const struct group *group, struct sp_parametrised *found)
+{
+    const size_t lacking = lacking_kind(finder, group), whole = whole_kind(group);
+    const struct kind *kind = &kinds[lacking < KINDS ? lacking : whole];
+    *found = (struct sp_parametrised){.weight = group->weight, .how = kind->how};
+    for (size_t i = 0; i < kind->count; i++) {
+        const size_t part = find_part(group, kind->parts[i]);
+        if (part != SHAPEPROOF_NONE) found->parts[found->count++] = part;
+    }
+    found->like = find_part(group, kind->parts[kind->like]);
+    found->is_whole = lacking == KINDS && do_shapes_agree(finder, group, kind);
+    for (size_t i = 0; i < kind->count && !found->lack; i++) {
+        if (find_part(group, kind->parts[i]) != SHAPEPROOF_NONE) continue;
+        const char *dot = strrchr(group->weight, '.'), *own = dot ? dot + 1 : group->weight;
+        found->lack = group->below ? sp_arena_printf(finder->arena, "%.*sparametrizations.%s.%s",
+                                                     (int)(own - group->weight), group->weight, own, kind->parts[i])
+                                   : sp_arena_printf(finder->arena, "%s%s", group->weight, kind->parts[i]);
+    }
+}
+
+size_t sp_parametrised_find(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                            struct sp_parametrised **found)
+{
+    struct finder finder = {.arena = arena, .inventory = inventory};
+    struct parted parted = {.part = NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
+        if (!(tensor->flags & SHAPEPROOF_TENSOR_STATE) && take_apart(tensor->name, &parted))
+            note_part(&finder, i, &parted);
+    }
+    for (size_t i = 0; i < finder.groups.count; i++) {
+        const size_t kind = whole_kind(&finder.groups.items[i]);
+        if (kind < KINDS && do_shapes_agree(&finder, &finder.groups.items[i], &kinds[kind])) finder.whole[kind]++;
+    }
+    *found = sp_arena_array(arena, finder.groups.count, sizeof **found);
+    for (size_t i = 0; i < finder.groups.count; i++) {
+        const struct group *group = &finder.groups.items[i];
+        if (group->too_many) continue;
+        if (whole_kind(group) < KINDS || lacking_kind(&finder, group) < KINDS)
+            describe_group(&finder, group, &(*found)[count++]);
+    }
+    sp_text_free(&parted.weight);
+    sp_map_free(&finder.by_weight);
+    free(finder.groups.items);
+    return count;
+}

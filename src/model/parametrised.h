@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ * Weights that a file stores under a parametrisation of PyTorch: in place of the weight those tensors that it is
+ * computed from.
+ *
+ *     torch.nn.utils.weight_norm                    weight_g, weight_v
+ *     torch.nn.utils.spectral_norm                  weight_orig, weight_u, weight_v
+ *     torch.nn.utils.prune                          weight_orig, weight_mask
+ *     torch.nn.utils.parametrizations.weight_norm   parametrizations.weight.original0 (g), original1 (v)
+ *     ....spectral_norm                             parametrizations.weight.original, parametrizations.weight.0._u,
+ * 0._v any other, such as ....orthogonal             parametrizations.weight.original, parametrizations.weight.0.base
+ */
+#ifndef SP_MODEL_PARAMETRISED_H
+#define SP_MODEL_PARAMETRISED_H
+
+#include "model/inventory.h"
+
+enum { SP_MOST_PARAMETRISED_PARTS = 8 };
+
+/* A weight, and the tensors of the file that are stored in its place. */
+struct sp_parametrised {
+    const char *weight; /* the name that it would have: "lm_head.weight" */
+    const char *how;    /* "weight norm", "pruning" ... ; of a group that is not whole what it would be */
+    size_t parts[SP_MOST_PARAMETRISED_PARTS]; /* tensors of the file, that of the weight's own values first or last */
+    size_t count;                             /* of these */
+    size_t like;      /* the part with the shape of the weight; SHAPEPROOF_NONE if it is absent */
+    bool is_whole;    /* all parts are there, and their shapes agree */
+    const char *lack; /* of one that is not whole: the part that is absent, "weight_g"; NULL if shapes do not agree */
+};
+
+/* Finds the weights of a file that are stored so, in the order of their first parts. All in the arena. Tensors that may
+ * have their names for another reason ("weight_v" alone, of a kind of which no whole weight is there) are none. */
+size_t sp_parametrised_find(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                            struct sp_parametrised **found);
+
+#endif
