@@ -10,6 +10,7 @@
 #include "base/chars.h"
 #include "base/watch.h"
 #include "diff/diff.h"
+#include "diff/values.h"
 #include "model/bytes.h"
 #include "names/components.h"
 #include "shapeproof/inventory.h"
@@ -23,12 +24,6 @@ enum sp_element_order {
     SP_ORDER_SAME,
     SP_ORDER_TRANSPOSED, /* of a matrix: element (i, k) of the one is (k, i) of the other */
     SP_ORDER_ROTARY      /* the rows of each head in pairs, as llama.cpp has them: row 2 r + s is row s d/2 + r of d */
-};
-
-enum sp_elements {
-    SP_ELEMENTS_EQUAL,   /* each of one dtype has the same value in the other */
-    SP_ELEMENTS_ROUNDED, /* each of the narrower dtype is the other one, rounded to it, and as finite */
-    SP_ELEMENTS_DIFFERENT
 };
 
 struct sp_element_comparison {
@@ -47,73 +42,19 @@ enum {
     NARROWEST = 16   /* columns of a band: of fewer it would be read in too many pieces */
 };
 
-static bool is_float(enum shapeproof_dtype dtype)
-{
-    return dtype == SHAPEPROOF_DTYPE_F16 || dtype == SHAPEPROOF_DTYPE_BF16 || dtype == SHAPEPROOF_DTYPE_F32 ||
-           dtype == SHAPEPROOF_DTYPE_F64;
-}
-
 /* Whether values of both dtypes are numbers that can be compared: the same dtype, or two of F16, BF16, F32 and F64. */
 static bool elements_are_comparable(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
     return (a->dtype == b->dtype && shapeproof_dtype_bits(a->dtype) && shapeproof_dtype_bits(a->dtype) % 8 == 0) ||
-           (is_float(a->dtype) && is_float(b->dtype));
+           (sp_is_float(a->dtype) && sp_is_float(b->dtype));
 }
 
 /* ---- values ---- */
 
-static double half_value(uint16_t bits)
-{
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    const double value = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
-                         : exponent     ? ldexp(1024 + fraction, exponent - 25)
-                                        : ldexp(fraction, -24);
-    return bits >> 15 ? -value : value;
-}
-
-/* The value of a little-endian element of F16, BF16, F32 or F64. */
-static double value_of(enum shapeproof_dtype dtype, const unsigned char *bytes)
-{
-    uint32_t bits = 0;
-    float single;
-    double value;
-    if (dtype == SHAPEPROOF_DTYPE_F64) {
-        memcpy(&value, bytes, sizeof value);
-        return value;
-    }
-    if (dtype == SHAPEPROOF_DTYPE_F16) return half_value((uint16_t)(bytes[0] | bytes[1] << 8));
-    if (dtype == SHAPEPROOF_DTYPE_BF16) bits = (uint32_t)(bytes[0] | bytes[1] << 8) << 16;
-    else memcpy(&bits, bytes, sizeof bits);
-    memcpy(&single, &bits, sizeof single);
-    return (double)single;
-}
-
-/* The nearest value of the dtype, of two as near the even one. */
-static double rounded_to(enum shapeproof_dtype dtype, double value)
-{
-    const int bits = dtype == SHAPEPROOF_DTYPE_BF16 ? 8 : dtype == SHAPEPROOF_DTYPE_F16 ? 11 : 24;
-    const int lowest = dtype == SHAPEPROOF_DTYPE_F16 ? -13 : -125; /* the exponent of the smallest normal number */
-    const double most = dtype == SHAPEPROOF_DTYPE_F16    ? 65504
-                        : dtype == SHAPEPROOF_DTYPE_BF16 ? ldexp(255, 120)
-                                                         : ldexp(16777215, 104);
-    int exponent;
-    if (dtype == SHAPEPROOF_DTYPE_F64 || !isfinite(value) || fpclassify(value) == FP_ZERO) return value;
-    frexp(value, &exponent);
-    if (exponent < lowest) exponent = lowest;
-    const double nearest = ldexp(rint(ldexp(value, bits - exponent)), exponent - bits);
-    return fabs(nearest) > most ? copysign((double)INFINITY, value) : nearest;
-}
-
-/* Bit by bit, but that every NaN is the same. */
-static bool is_same_value(double a, double b)
-{
-    return (isnan(a) && isnan(b)) || (a <= b && a >= b && !signbit(a) == !signbit(b));
-}
-
 /* Whether one of them is a number that is infinite when it is rounded, and the other is that infinity. */
 static bool is_overflow(enum shapeproof_dtype narrow, double a, double b)
 {
-    return isfinite(a) != isfinite(b) && is_same_value(rounded_to(narrow, a), rounded_to(narrow, b));
+    return isfinite(a) != isfinite(b) && sp_is_same_value(sp_rounded_to(narrow, a), sp_rounded_to(narrow, b));
 }
 
 /* ---- rows ---- */
@@ -165,13 +106,13 @@ static void compare_elements(struct rows *r, uint64_t first, size_t count, const
     const enum shapeproof_dtype narrow = shapeproof_dtype_bits(in_a) < shapeproof_dtype_bits(in_b) ? in_a : in_b;
     for (size_t i = 0; i < count && (r->is_exact || r->is_rounded); i++, a += step) {
         const unsigned char *b = r->b + i * r->size_b;
-        if (in_a == in_b ? memcmp(a, b, r->size_b) == 0 : is_same_value(value_of(in_a, a), value_of(in_b, b))) continue;
-        const double in_one = value_of(in_a, a), in_other = value_of(in_b, b);
+        if (in_a == in_b ? memcmp(a, b, r->size_b) == 0 : sp_is_same_value(sp_value_of(in_a, a), sp_value_of(in_b, b))) continue;
+        const double in_one = sp_value_of(in_a, a), in_other = sp_value_of(in_b, b);
         r->comparison->overflowed = in_a != in_b && is_overflow(narrow, in_one, in_other);
         if (r->is_exact || r->comparison->overflowed) r->comparison->at = first + i;
         r->is_exact = false;
         r->is_rounded = in_a != in_b && !r->comparison->overflowed &&
-                        is_same_value(rounded_to(narrow, in_one), rounded_to(narrow, in_other));
+                        sp_is_same_value(sp_rounded_to(narrow, in_one), sp_rounded_to(narrow, in_other));
     }
 }
 
