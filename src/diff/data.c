@@ -10,7 +10,7 @@
 #include "base/chars.h"
 #include "base/watch.h"
 #include "diff/diff.h"
-#include "diff/values.h"
+#include "diff/relations.h"
 #include "model/bytes.h"
 #include "names/components.h"
 #include "shapeproof/inventory.h"
@@ -22,15 +22,13 @@
 /* Where an element of one tensor is in the other. */
 enum sp_element_order {
     SP_ORDER_SAME,
-    SP_ORDER_TRANSPOSED, /* of a matrix: element (i, k) of the one is (k, i) of the other */
-    SP_ORDER_ROTARY      /* the rows of each head in pairs, as llama.cpp has them: row 2 r + s is row s d/2 + r of d */
+    SP_ORDER_TRANSPOSED /* of a matrix: element (i, k) of the one is (k, i) of the other */
 };
 
 struct sp_element_comparison {
     struct sp_bytes_of a, b;
     const struct shapeproof_tensor *in_a, *in_b; /* dense and row-major, without an obstacle */
     enum sp_element_order order;
-    uint64_t heads; /* of SP_ORDER_ROTARY; B has the pairs */
     enum sp_elements result;
     uint64_t at;     /* the first element of B that differs; of those that overflow, the first of these */
     bool overflowed; /* a number of one dtype is infinite in the other, and so all that it was is lost */
@@ -90,14 +88,6 @@ static bool read_band(struct rows *r, struct shapeproof_error *error)
     return true;
 }
 
-/* The row of A whose elements are those of a row of B. */
-static uint64_t row_in_a(const struct rows *r, uint64_t row)
-{
-    if (r->comparison->order != SP_ORDER_ROTARY) return row;
-    const uint64_t size = r->rows / r->comparison->heads, own = row % size;
-    return row - own + own % 2 * (size / 2) + own / 2;
-}
-
 /* Compares `count` elements of B, of which `first` is the index of the first, with those in `a`, which are `step` bytes
  * apart. */
 static void compare_elements(struct rows *r, uint64_t first, size_t count, const unsigned char *a, size_t step)
@@ -106,7 +96,8 @@ static void compare_elements(struct rows *r, uint64_t first, size_t count, const
     const enum shapeproof_dtype narrow = shapeproof_dtype_bits(in_a) < shapeproof_dtype_bits(in_b) ? in_a : in_b;
     for (size_t i = 0; i < count && (r->is_exact || r->is_rounded); i++, a += step) {
         const unsigned char *b = r->b + i * r->size_b;
-        if (in_a == in_b ? memcmp(a, b, r->size_b) == 0 : sp_is_same_value(sp_value_of(in_a, a), sp_value_of(in_b, b))) continue;
+        if (in_a == in_b ? memcmp(a, b, r->size_b) == 0 : sp_is_same_value(sp_value_of(in_a, a), sp_value_of(in_b, b)))
+            continue;
         const double in_one = sp_value_of(in_a, a), in_other = sp_value_of(in_b, b);
         r->comparison->overflowed = in_a != in_b && is_overflow(narrow, in_one, in_other);
         if (r->is_exact || r->comparison->overflowed) r->comparison->at = first + i;
@@ -123,7 +114,7 @@ static bool compare_row(struct rows *r, uint64_t row, struct shapeproof_error *e
     if (c->order == SP_ORDER_TRANSPOSED && row == r->band + r->width && !read_band(r, error)) return false;
     for (uint64_t done = 0; done < r->columns && (r->is_exact || r->is_rounded); done += PART) {
         const size_t count = r->columns - done < PART ? (size_t)(r->columns - done) : PART;
-        const uint64_t at_a = row_in_a(r, row) * r->columns + done, at_b = row * r->columns + done;
+        const uint64_t at_b = row * r->columns + done; /* of A in the same order the same */
         if (!shapeproof_data_read(c->b.data, c->b.tensor, at_b * r->size_b, r->b, count * r->size_b, error))
             return false;
         if (c->order == SP_ORDER_TRANSPOSED) {
@@ -131,7 +122,7 @@ static bool compare_row(struct rows *r, uint64_t row, struct shapeproof_error *e
                              (size_t)(r->width * r->size_a));
             continue;
         }
-        if (!shapeproof_data_read(c->a.data, c->a.tensor, at_a * r->size_a, r->a, count * r->size_a, error))
+        if (!shapeproof_data_read(c->a.data, c->a.tensor, at_b * r->size_a, r->a, count * r->size_a, error))
             return false;
         compare_elements(r, at_b, count, r->a, r->size_a);
     }
@@ -175,8 +166,11 @@ struct comparison {
     struct shapeproof_data *a, *b;
     const struct shapeproof_watch *watch;
     struct shapeproof_error *error;
-    size_t fused, dtypes, shapes;                  /* tensors of A that are not compared, by the reason */
-    size_t rounded, permuted, transposed, widened; /* that are the same in another form */
+    struct sp_relations *relations;
+    size_t fused, dtypes, shapes;        /* tensors of A that are not compared, by the reason */
+    uint64_t bytes_left;                 /* of all that are not compared */
+    size_t rounded, transposed, widened; /* that are the same in another form */
+    size_t forms[SP_FORM_MINUS_EXP + 1]; /* by the relation that makes them the same */
 };
 
 static void add_data_finding(struct comparison *c, size_t a, enum shapeproof_diff_finding_kind kind,
@@ -202,8 +196,7 @@ static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bo
         side = "B";
     }
     if (why) return sp_arena_printf(&c->diff->arena, "data not compared: %s in %s", why, side);
-    if (shapeproof_diff_is_converted(c->diff, a)) return "data not compared: transposed";
-    if (transposed && is_too_tall(in_a)) return "data not compared: transposed, with too many rows";
+    if (transposed && in_a->rank == 2 && is_too_tall(in_a)) return "data not compared: transposed, with too many rows";
     if ((in_a->flags ^ in_b->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN)
         return "data not compared: the bytes have another order";
     return transposed || sp_tensor_same_order(in_a, in_b) ? NULL : "data not compared: the elements have another order";
@@ -226,161 +219,99 @@ static bool is_transposed(const struct shapeproof_diff *diff, size_t a)
            sp_is_row_major(in_a) && sp_is_row_major(in_b);
 }
 
-/* ---- rows of queries and keys ---- */
-
-static const char *metadata_of(const struct shapeproof_inventory *inventory, const char *key)
-{
-    for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++)
-        if (strcmp(shapeproof_inventory_metadata(inventory, i)->key, key) == 0)
-            return shapeproof_inventory_metadata(inventory, i)->value;
-    return NULL;
-}
-
-/* The architecture of a GGUF file; NULL of any other. */
-static const char *gguf_architecture(const struct shapeproof_inventory *inventory)
-{
-    return sp_format_has(inventory, SP_BY_LLAMA_CPP) ? metadata_of(inventory, "general.architecture") : NULL;
-}
-
-/* Whether llama.cpp's converter puts rotary positions in pairs, row 1 behind row 0 and not half a head behind it. */
-static bool pairs_rows(const char *architecture)
-{
-    static const char *const list[] = {"llama",    "deci",      "granite", "granitemoe", "arcee",   "xverse",
-                                       "baichuan", "internlm2", "minicpm", "olmo",       "smollm3", "deepseek"};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (strcmp(architecture, list[i]) == 0) return true;
-    return false;
-}
-
-/* The number of heads of a tensor of queries or keys in a GGUF file; 0 of any other tensor, and when it is not known.
- */
-static uint64_t heads_of(struct comparison *c, const struct shapeproof_inventory *file,
-                         const struct shapeproof_tensor *tensor)
-{
-    static const char *const ends[] = {".attn_q.weight", ".attn_q.bias", ".attn_k.weight", ".attn_k.bias"};
-    const char *architecture = gguf_architecture(file), *heads = NULL;
-    size_t which = 0;
-    while (which < 4 && !sp_ends_with(tensor->name, ends[which])) which++;
-    if (!architecture || which == 4 || !tensor->rank || tensor->rank > 2) return 0;
-    if (which >= 2)
-        heads = metadata_of(file, sp_arena_printf(&c->diff->arena, "%s.attention.head_count_kv", architecture));
-    if (!heads) heads = metadata_of(file, sp_arena_printf(&c->diff->arena, "%s.attention.head_count", architecture));
-    const uint64_t count = heads && sp_is_digit(*heads) ? strtoull(heads, NULL, 10) : 0;
-    return count && tensor->shape[0] % count == 0 && tensor->shape[0] / count % 2 == 0 ? count : 0;
-}
-
 /* ---- one tensor ---- */
 
-/* Compares a tensor of A with its counterpart in that order, of rotary halves with the llama.cpp file as B. False with
- * an error when a file cannot be read. */
-static bool compare_in_order(struct comparison *c, size_t a, enum sp_element_order order, uint64_t heads,
+/* Compares a tensor of A with its counterpart in that order. False with an error when a file cannot be read. */
+static bool compare_in_order(struct comparison *c, size_t a, enum sp_element_order order,
                              struct sp_element_comparison *result)
 {
     const size_t b = c->diff->a.other[a];
-    const bool swapped = order == SP_ORDER_ROTARY && gguf_architecture(c->diff->a.inventory);
-    *result = (struct sp_element_comparison){.a = {c->a, a}, .b = {c->b, b}, .order = order, .heads = heads};
-    if (swapped) {
-        result->a = (struct sp_bytes_of){c->b, b};
-        result->b = (struct sp_bytes_of){c->a, a};
-    }
-    result->in_a = swapped ? sp_diff_b(c->diff, b) : sp_diff_a(c->diff, a);
-    result->in_b = swapped ? sp_diff_a(c->diff, a) : sp_diff_b(c->diff, b);
+    *result = (struct sp_element_comparison){
+        .a = {c->a, a}, .b = {c->b, b}, .order = order, .in_a = sp_diff_a(c->diff, a), .in_b = sp_diff_b(c->diff, b)};
     return elements_compare(result, c->error);
 }
 
-/* Compares queries and keys, where one of the files is for llama.cpp, in the order of rotary halves that it expects: if
- * they are equal so, *same becomes true. If they are equal only as they are stored (`same_as_stored`), the file for
- * llama.cpp is wrong: a finding, and *same becomes false. Any other tensor leaves *same as it is. */
-static bool compare_rotary(struct comparison *c, size_t a, bool same_as_stored, bool *same)
-{
-    const size_t b = c->diff->a.other[a];
-    const char *in_a = gguf_architecture(c->diff->a.inventory), *in_b = gguf_architecture(c->diff->b.inventory);
-    struct sp_element_comparison result;
-    if (!in_a == !in_b) return true; /* both are of llama.cpp, or neither is */
-    const uint64_t heads = in_a ? heads_of(c, c->diff->a.inventory, sp_diff_a(c->diff, a))
-                                : heads_of(c, c->diff->b.inventory, sp_diff_b(c->diff, b));
-    if (!heads || (same_as_stored && !pairs_rows(in_a ? in_a : in_b))) return true;
-    if (!elements_are_comparable(sp_diff_a(c->diff, a), sp_diff_b(c->diff, b))) return true;
-    if (!sp_is_row_major(sp_diff_a(c->diff, a)) || !sp_is_row_major(sp_diff_b(c->diff, b))) return true;
-    if (!compare_in_order(c, a, SP_ORDER_ROTARY, heads, &result)) return false;
-    const bool paired = result.result != SP_ELEMENTS_DIFFERENT;
-    if (paired) {
-        c->permuted += !same_as_stored;
-        *same = true;
-    } else if (same_as_stored) {
-        *same = false;
-        c->diff->totals.data_different++;
-        add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA,
-                         "has its rows in the order of the original, where llama.cpp expects them permuted", NULL);
-    }
-    return true;
-}
-
-/* Compares a square matrix, whose shape does not tell, as a transposed one, when other matrices of the file are
- * transposed. */
-static bool compare_square(struct comparison *c, size_t a, bool *same)
-{
-    struct sp_element_comparison result;
-    bool any = false;
-    for (size_t i = 0; i < c->diff->finding_count && !any; i++)
-        any = c->diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_TRANSPOSED;
-    if (!any || !is_transposed(c->diff, a) || is_too_tall(sp_diff_a(c->diff, a))) return true;
-    if (!compare_in_order(c, a, SP_ORDER_TRANSPOSED, 0, &result)) return false;
-    *same = result.result != SP_ELEMENTS_DIFFERENT;
-    c->transposed += *same;
-    if (*same)
-        add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_TRANSPOSED,
-                         sp_arena_printf(&c->diff->arena, "%s in A, transposed in B, as its data show",
-                                         sp_found_shape(&c->diff->arena, sp_diff_a(c->diff, a))),
-                         NULL);
-    return true;
-}
-
 /* Counts a tensor that is the same in another form. */
-static void count_form(struct comparison *c, size_t a, enum sp_elements result, bool transposed)
+static void count_form(struct comparison *c, size_t a, enum sp_elements result, enum sp_relation_form form)
 {
-    if (result == SP_ELEMENTS_DIFFERENT) return;
-    c->transposed += transposed;
+    c->forms[form]++;
+    if (form != SP_FORM_STORED && form != SP_FORM_TRANSPOSED) return;
     if (result == SP_ELEMENTS_ROUNDED) c->rounded++;
-    else c->widened += sp_diff_a(c->diff, a)->dtype != sp_diff_b(c->diff, c->diff->a.other[a])->dtype;
+    else if (result == SP_ELEMENTS_EQUAL)
+        c->widened += sp_diff_a(c->diff, a)->dtype != sp_diff_b(c->diff, c->diff->a.other[a])->dtype;
+}
+
+/* Reports and counts a tensor as the judgement says; `result` is that of the elements as they are stored. */
+static void report_data(struct comparison *c, size_t a, const struct sp_judgement *judgement, enum sp_elements result,
+                        const char *where)
+{
+    struct shapeproof_diff_totals *totals = &c->diff->totals;
+    const struct shapeproof_tensor *tensor = sp_diff_a(c->diff, a);
+    totals->data_compared++;
+    totals->data_bytes += tensor->bytes; /* of ranges in files: no overflow */
+    if (judgement->same) {
+        count_form(c, a, result, judgement->form);
+        if (judgement->form == SP_FORM_TRANSPOSED)
+            add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_TRANSPOSED,
+                             sp_arena_printf(&c->diff->arena, "%s in A, transposed in B, as its data show",
+                                             sp_found_shape(&c->diff->arena, tensor)),
+                             NULL);
+        return;
+    }
+    totals->data_different++;
+    add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA, judgement->message ? judgement->message : SP_OTHER_DATA,
+                     judgement->message ? NULL : where);
+    if (!judgement->message) sp_relations_unexplained(c->relations);
 }
 
 /* Compares the data of a tensor that can be read on both sides, in the same shape or (`transposed`) the transposed one.
- * Equal dtypes in the same order are compared byte by byte, all others value by value. Data that differ are then
- * compared again as if B had another order of rotary halves or a transposed square matrix; if that makes them equal,
- * the finding says so in place of "has other data". False when reading fails. */
+ * Equal dtypes in the same order are compared byte by byte, all others value by value. What the elements show is then
+ * judged by the relations that the tensors may have (relations.h). False when reading fails. */
 static bool compare_data(struct comparison *c, size_t a, bool transposed)
 {
-    struct shapeproof_diff_totals *totals = &c->diff->totals;
     const size_t b = c->diff->a.other[a];
     const struct shapeproof_tensor *tensor = sp_diff_a(c->diff, a), *other = sp_diff_b(c->diff, b);
-    struct sp_element_comparison result = {.result = SP_ELEMENTS_EQUAL};
-    uint64_t at = 0;
-    bool ok = true, same = true;
-    if (transposed || tensor->dtype != other->dtype)
-        ok = compare_in_order(c, a, transposed ? SP_ORDER_TRANSPOSED : SP_ORDER_SAME, 0, &result);
-    else
-        ok = sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, tensor->bytes, &at,
-                              c->error);
-    if (!ok) return false;
     const bool by_bytes = !transposed && tensor->dtype == other->dtype;
-    if (by_bytes) result.result = at == tensor->bytes ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_DIFFERENT;
-    same = result.result != SP_ELEMENTS_DIFFERENT;
-    totals->data_compared++;
-    totals->data_bytes += tensor->bytes; /* of ranges in files: no overflow */
-    count_form(c, a, result.result, transposed);
-    if (!transposed && !compare_rotary(c, a, same, &same)) return false;
-    if (!same && by_bytes && !compare_square(c, a, &same)) return false;
-    const bool is_reported = c->diff->finding_count && c->diff->findings[c->diff->finding_count - 1].a == a &&
-                             c->diff->findings[c->diff->finding_count - 1].kind == SHAPEPROOF_DIFF_FINDING_DATA;
-    if (same || is_reported) return true;
-    totals->data_different++;
-    add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA, "has other data",
-                     by_bytes ? where(c, tensor, at)
-                              : sp_arena_printf(&c->diff->arena, "%sfirst at element %" PRIu64 " of %" PRIu64 " in B",
-                                                result.overflowed ? "infinite in one of them, " : "", result.at,
-                                                tensor->parameters));
+    struct sp_element_comparison result = {.result = SP_ELEMENTS_EQUAL};
+    struct sp_view_pair pair;
+    struct sp_judgement judgement;
+    uint64_t at = 0;
+    if (by_bytes) {
+        if (!sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, tensor->bytes, &at,
+                              c->error))
+            return false;
+        result.result = at == tensor->bytes ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_DIFFERENT;
+    } else if (!compare_in_order(c, a, transposed ? SP_ORDER_TRANSPOSED : SP_ORDER_SAME, &result)) return false;
+    const bool same = result.result != SP_ELEMENTS_DIFFERENT;
+    if (transposed) sp_relations_reshaped(c->relations, a, &pair); /* which is filled in, however large it is */
+    if (!sp_relations_judge(c->relations, a, transposed ? &pair : NULL, same, &judgement, c->error)) return false;
+    c->transposed += same && transposed;
+    report_data(c, a, &judgement, result.result,
+                by_bytes ? where(c, tensor, at)
+                         : sp_arena_printf(&c->diff->arena, "first at element %" PRIu64 " of %" PRIu64 " in B",
+                                           result.at, tensor->parameters));
     return true;
+}
+
+/* Compares the data of two tensors of other shapes whose elements can be paired. Those that only are as many may be in
+ * any order: if they are not the same, nothing is known. */
+static bool compare_reshaped(struct comparison *c, size_t a, const struct sp_view_pair *pair)
+{
+    struct sp_judgement judgement;
+    enum sp_elements result;
+    if (!sp_views_compare(pair, &result, c->error)) return false;
+    const bool same = result != SP_ELEMENTS_DIFFERENT;
+    if (!sp_relations_judge(c->relations, a, pair, same, &judgement, c->error)) return false;
+    if (same && pair->rank > 1) c->transposed++;
+    report_data(c, a, &judgement, result, NULL);
+    return true;
+}
+
+/* Counts a tensor that cannot be compared, by the reason. */
+static void count_left(struct comparison *c, size_t a, size_t *reason)
+{
+    ++*reason;
+    c->bytes_left += sp_diff_a(c->diff, a)->bytes;
 }
 
 /* Compares a tensor that has a counterpart, or counts why it cannot be compared. */
@@ -388,68 +319,27 @@ static bool compare_tensor(struct comparison *c, size_t a)
 {
     const size_t b = c->diff->a.other[a];
     const struct shapeproof_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
-    const bool shaped = sp_tensor_same_shape(in_a, in_b) || shapeproof_diff_is_converted(c->diff, a);
+    const bool converted = shapeproof_diff_is_converted(c->diff, a);
+    const bool shaped = sp_tensor_same_shape(in_a, in_b) && !converted;
     const bool transposed = !shaped && is_transposed(c->diff, a);
+    struct sp_view_pair pair;
     if (is_compared_already(c->diff, a, b)) return true;
     if (c->diff->a.joined[a]) return true; /* which is counted with those that are joined */
-    if (!shaped && !transposed) c->shapes++;
-    else if (!elements_are_comparable(in_a, in_b) && in_a->dtype != in_b->dtype) c->dtypes++;
-    else {
-        const char *why = in_a->parameters ? obstacle_to_data(c, a, b, transposed) : NULL;
-        if (!why) return compare_data(c, a, transposed);
-        c->diff->totals.data_unread++;
-        add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED, why, NULL);
+    if (!elements_are_comparable(in_a, in_b) && in_a->dtype != in_b->dtype) {
+        count_left(c, a, &c->dtypes);
+        return true;
     }
-    return true;
-}
-
-/* ---- two that are exchanged ---- */
-
-/* Whether both are of one module, and the one could be the other. */
-static bool could_be_exchanged(const struct shapeproof_diff *diff, size_t a, size_t other)
-{
-    const struct shapeproof_tensor *one = sp_diff_a(diff, a), *two = sp_diff_a(diff, other);
-    const size_t length = sp_last_component(one->name, strlen(one->name), ".");
-    size_t module = length ? sp_last_component(one->name, length - 1, ".") : 0;
-    return one->dtype == two->dtype && sp_tensor_same_shape(one, two) && strncmp(one->name, two->name, module) == 0 &&
-           sp_diff_b(diff, diff->a.other[a])->dtype == one->dtype &&
-           sp_diff_b(diff, diff->a.other[other])->dtype == one->dtype;
-}
-
-/* Whether a tensor of A has the bytes of one of B, of the same size. */
-static bool is_same_data(struct comparison *c, size_t a, size_t b, bool *same)
-{
-    const uint64_t bytes = sp_diff_a(c->diff, a)->bytes;
-    uint64_t at;
-    if (!sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, bytes, &at, c->error))
-        return false;
-    *same = at == bytes;
-    return true;
-}
-
-/* Changes the findings about two tensors of one module that have other data, if each has the data of the other, as a
- * gate and what it gates may: "the two are exchanged". False with an error when a file cannot be read. */
-static bool find_exchanged(struct comparison *c)
-{
-    enum { MOST = 64 }; /* findings: as many pairs are looked at as their square */
-    struct shapeproof_diff *diff = c->diff;
-    struct shapeproof_diff_finding *list[MOST];
-    size_t count = 0;
-    for (size_t i = 0; i < diff->finding_count && count < MOST; i++)
-        if (diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_DATA && diff->findings[i].detail) /* "first at ..." */
-            list[count++] = &diff->findings[i];
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = i + 1; k < count; k++) {
-            bool one = false, two = false;
-            if (!could_be_exchanged(diff, list[i]->a, list[k]->a)) continue;
-            if (!is_same_data(c, list[i]->a, list[k]->b, &one) ||
-                (one && !is_same_data(c, list[k]->a, list[i]->b, &two)))
-                return false;
-            if (!two) continue;
-            list[i]->message = list[k]->message = "has the data of the other one: the two are exchanged";
-            list[i]->detail = sp_arena_printf(&diff->arena, "with %s", list[k]->name);
-            list[k]->detail = sp_arena_printf(&diff->arena, "with %s", list[i]->name);
-        }
+    const bool reshaped =
+        !shaped && !transposed && elements_are_comparable(in_a, in_b) && sp_relations_reshaped(c->relations, a, &pair);
+    if (!shaped && !transposed && !reshaped && !converted) {
+        count_left(c, a, &c->shapes);
+        return true;
+    }
+    const char *why = in_a->parameters ? obstacle_to_data(c, a, b, transposed || reshaped) : NULL;
+    if (!why && !shaped && !transposed && !reshaped) why = "data not compared: transposed, with too many rows";
+    if (!why) return reshaped ? compare_reshaped(c, a, &pair) : compare_data(c, a, transposed);
+    count_left(c, a, &c->diff->totals.data_unread);
+    add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED, why, NULL);
     return true;
 }
 
@@ -471,15 +361,22 @@ static const char *note_words(struct comparison *c)
     const size_t unread = c->diff->totals.data_unread;
     put_reason(&forms, c->widened, "the same in another dtype");
     put_reason(&forms, c->rounded, "the same but rounded to another dtype");
-    put_reason(&forms, c->permuted, "permuted for rotary positions, as llama.cpp has them");
-    put_reason(&forms, c->transposed, "transposed");
+    put_reason(&forms, c->forms[SP_FORM_PERMUTED], "permuted for rotary positions, as llama.cpp has them");
+    put_reason(&forms, c->forms[SP_FORM_HEADS], "with the heads of queries, keys and values gathered");
+    put_reason(&forms, c->forms[SP_FORM_PLUS_ONE], "with 1 added, as llama.cpp has norms");
+    put_reason(&forms, c->forms[SP_FORM_MINUS_EXP], "as -exp(A_log)");
+    put_reason(&forms, c->transposed + c->forms[SP_FORM_TRANSPOSED], "transposed");
     put_reason(&reasons, c->fused, "fused, split or quantised in one of them");
     put_reason(&reasons, c->dtypes, "of dtypes that cannot be compared");
     put_reason(&reasons, c->shapes, "of another shape");
     put_reason(&reasons, unread, "for reasons in the findings");
     const size_t all = c->fused + c->dtypes + c->shapes + unread;
     const bool one = all && (all == c->fused || all == c->dtypes || all == c->shapes || all == unread);
-    if (all) sp_text_printf(&forms, "%s%zu not compared", forms.length ? "; " : "", all);
+    if (all) {
+        sp_text_printf(&forms, "%s%zu not compared, ", forms.length ? "; " : "", all);
+        sp_text_grouped(&forms, c->bytes_left);
+        sp_text_puts(&forms, c->bytes_left == 1 ? " byte" : " bytes");
+    }
     const char *words = one ? strchr(reasons.data, ' ') + 1 : reasons.data; /* one reason goes without its number */
     if (all > unread) sp_text_printf(&forms, ": %s", words);
     const char *note = forms.length ? sp_arena_string(&c->diff->arena, forms.data) : NULL;
@@ -508,9 +405,12 @@ bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *w
     struct comparison c = {.diff = diff, .watch = watch, .error = error};
     c.a = shapeproof_data_open(diff->a.inventory, error);
     c.b = c.a ? shapeproof_data_open(diff->b.inventory, error) : NULL;
-    const bool ok = c.b && compare_all(&c) && find_exchanged(&c);
-    for (size_t i = 0; ok && i < shapeproof_inventory_count(diff->a.inventory); i++) c.fused += diff->a.joined[i];
+    c.relations = c.b ? sp_relations_new(diff, c.a, c.b) : NULL;
+    const bool ok = c.b && compare_all(&c) && sp_relations_explain(c.relations, error);
+    for (size_t i = 0; ok && i < shapeproof_inventory_count(diff->a.inventory); i++)
+        if (diff->a.joined[i]) count_left(&c, i, &c.fused);
     if (ok) diff->data_note = note_words(&c);
+    sp_relations_free(c.relations);
     shapeproof_data_close(c.a);
     shapeproof_data_close(c.b);
     return ok;

@@ -108,6 +108,9 @@ void sp_diff_conclude(struct shapeproof_diff *diff); /* summary.c: groups and su
 /* sizes.c: how many layers, and how wide; NULL when they do not differ much. In the arena. */
 const char *sp_diff_sizes(struct shapeproof_diff *diff);
 
+/* The message of tensors with other data that no relation explains. */
+#define SP_OTHER_DATA "has other data"
+
 /* Its kind says which id and severity it has; strings are in the arena or the inventories. */
 void sp_diff_add(struct shapeproof_diff *diff, struct shapeproof_diff_finding finding);
 /* Adds one about a tensor of A and its counterpart in B, of which one may be SHAPEPROOF_NONE: sets its names and

@@ -164,6 +164,39 @@ static void put_joined(struct shapeproof_diff *diff, struct sp_text *text, const
     put_joints(diff, text);
 }
 
+/* ": each is transposed", "; 9 of them: has the data of the layer before it": the relation of tensors with other data
+ * that most of them have. When there is none, how a single tensor differs. */
+static void put_relation(const struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tally)
+{
+    const char *best = NULL;
+    size_t most = 0;
+    struct sp_map said = {0};
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        const struct shapeproof_diff_finding *finding = &diff->findings[i];
+        size_t count = 0;
+        if (!is_error(finding) || finding->kind != SHAPEPROOF_DIFF_FINDING_DATA) continue;
+        if (strcmp(finding->message, SP_OTHER_DATA) == 0 || !sp_map_add(&said, finding->message, i)) continue;
+        for (size_t k = i; k < diff->finding_count; k++)
+            count += diff->findings[k].kind == SHAPEPROOF_DIFF_FINDING_DATA && is_error(&diff->findings[k]) &&
+                     strcmp(diff->findings[k].message, finding->message) == 0;
+        if (count > most) best = finding->message, most = count;
+    }
+    sp_map_free(&said);
+    if (!best && tally->count == 1 && tally->first->detail) sp_text_printf(text, ": %s", tally->first->detail);
+    if (!best) return;
+    if (tally->count == 1) sp_text_printf(text, ": %s", best);
+    else if (most == tally->count) sp_text_printf(text, ": each %s", best);
+    else sp_text_printf(text, "; %zu of them: %s", most, best);
+}
+
+/* "embed.weight has other data, 1 of 768 elements differs by at most 0.5": a tensor with other data that is the only
+ * difference. */
+static void put_one_with_data(struct sp_text *text, const struct shapeproof_diff_finding *finding)
+{
+    sp_text_printf(text, "%s %s", finding->name, finding->message);
+    if (finding->detail) sp_text_printf(text, ", %s", finding->detail);
+}
+
 /* All errors are of this kind. */
 static void put_only_kind(struct shapeproof_diff *diff, struct sp_text *text, size_t kind, const struct tally *tally)
 {
@@ -171,29 +204,40 @@ static void put_only_kind(struct shapeproof_diff *diff, struct sp_text *text, si
     if (kind == SHAPEPROOF_DIFF_FINDING_RENAMED) put_renamed(diff, text, tally->count);
     else if (kind == SHAPEPROOF_DIFF_FINDING_QUANTISED) put_quantised(diff, text, tally);
     else if (kind == SHAPEPROOF_DIFF_FINDING_JOINED && tally->count > 1) put_joined(diff, text, tally);
+    else if (tally->count == 1 && kind == SHAPEPROOF_DIFF_FINDING_DATA) put_one_with_data(text, tally->first);
     else if (tally->count == 1) sp_text_printf(text, "%s %s", tally->first->name, tally->first->message);
     else
         sp_text_printf(text, "%s %s: %s", sp_count_of(&diff->arena, tally->count, kinds[kind].noun), kinds[kind].says,
                        kinds[kind].by_message && tally->one_message ? tally->first->message : names);
+    if (kind == SHAPEPROOF_DIFF_FINDING_DATA && tally->count > 1) put_relation(diff, text, tally);
 }
 
 /* What is said of such ones has commas of its own. */
 static bool is_list(const char *noun) { return strcmp(noun, "weight") == 0 || strcmp(noun, "fused tensor") == 0; }
 
-/* " (blk.1.ffn_down.bias)": which tensors are missing or have another shape, when they are few. */
+/* " (blk.1.ffn_down.bias)": which tensors are missing or have another shape, when they are few; of tensors with other
+ * data also the relation that explains it. */
 static void put_few_names(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tallies, size_t kind)
 {
     enum { FEW = 3 }; /* names that leave a line readable */
     size_t shapes = 0;
     for (size_t k = 0; k < KINDS; k++) shapes += is_other_shape(k) ? tallies[k].count : 0;
     if (is_other_shape(kind) && shapes <= FEW) sp_text_printf(text, " (%s)", names_of(diff, kind));
+    if (kind != SHAPEPROOF_DIFF_FINDING_DATA) return;
+    sp_text_printf(text, " (%s", names_of(diff, kind));
+    put_relation(diff, text, &tallies[kind]);
+    sp_text_puts(text, ")");
 }
 
 /* "2 tensors removed, 1 added" */
 static void put_difference_kinds(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tallies)
 {
     const char *noun = "";
-    for (size_t k = 0; k < KINDS; k++) {
+    for (size_t i = 0; i < KINDS; i++) {
+        const size_t k = i == SHAPEPROOF_DIFF_FINDING_DTYPE  ? SHAPEPROOF_DIFF_FINDING_DATA
+                         : i == SHAPEPROOF_DIFF_FINDING_TIED ? SHAPEPROOF_DIFF_FINDING_DTYPE
+                         : i == SHAPEPROOF_DIFF_FINDING_DATA ? SHAPEPROOF_DIFF_FINDING_TIED
+                                                             : i; /* other data weigh more than other dtypes */
         if (!tallies[k].count) continue;
         if (*noun) sp_text_puts(text, is_list(noun) ? "; " : ", ");
         if (k == SHAPEPROOF_DIFF_FINDING_QUANTISED) put_quantised(diff, text, &tallies[k]);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ * Which relation makes two tensors equal whose elements are not the same one by one: the rows of queries and keys in
+ * the order for rotary positions, a transposed matrix, a norm with 1 added, the data of another layer. In a conversion
+ * to GGUF some relations must hold, because llama.cpp computes with them; there the lack of one is the fault. */
+#ifndef SP_DIFF_RELATIONS_H
+#define SP_DIFF_RELATIONS_H
+
+#include "diff/diff.h"
+#include "diff/views.h"
+
+/* In what form two tensors are the same that are not so as they are stored. */
+enum sp_relation_form {
+    SP_FORM_STORED,     /* none: they are the same as they are stored, or different */
+    SP_FORM_PERMUTED,   /* rows for rotary positions */
+    SP_FORM_TRANSPOSED, /* a square matrix */
+    SP_FORM_HEADS,      /* queries, keys and values of all heads, each together */
+    SP_FORM_PLUS_ONE,   /* norms */
+    SP_FORM_MINUS_EXP,  /* -exp(A_log) */
+};
+
+struct sp_judgement {
+    bool same;                  /* as they should be */
+    enum sp_relation_form form; /* of tensors that are the same */
+    const char *message;        /* what is wrong with others, if a relation says it; else NULL */
+};
+
+struct sp_relations;
+
+struct sp_relations *sp_relations_new(struct shapeproof_diff *diff, const struct shapeproof_data *a,
+                                      const struct shapeproof_data *b);
+void sp_relations_free(struct sp_relations *relations);
+
+/* Fills in the pair of a tensor of A and its counterpart if their elements can be paired although their shapes differ:
+ * matrices that are transposed, kernels of Keras, other dimensions of the same elements. False when they cannot, or the
+ * pair does not fit (sp_views_fit). */
+bool sp_relations_reshaped(const struct sp_relations *relations, size_t a, struct sp_view_pair *pair);
+/* Judges a tensor of A and its counterpart, whose elements are the same as `pair` has them or not; `pair` is NULL for
+ * tensors of one shape as they are stored. Compares them in other forms where one is expected or could explain the
+ * difference. False with an error when a file cannot be read. */
+bool sp_relations_judge(struct sp_relations *relations, size_t a, const struct sp_view_pair *pair, bool same,
+                        struct sp_judgement *judgement, struct shapeproof_error *error);
+/* Notes that the tensor judged last has a finding, which has other data without a relation. */
+void sp_relations_unexplained(struct sp_relations *relations);
+/* Once all tensors are judged: looks for the data of the unexplained ones in other tensors of the same shape, and
+ * writes into their findings where these are, or how much they differ. False with an error when a file cannot be read.
+ */
+bool sp_relations_explain(struct sp_relations *relations, struct shapeproof_error *error);
+
+#endif
