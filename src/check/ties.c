@@ -144,7 +144,7 @@ struct sp_likeness sp_tie_likeness(struct shapeproof_check *check, size_t tensor
     const struct shapeproof_tensor *part = shapeproof_inventory_tensor(check->inventory, tensor);
     const char *why = obstacle_to_likeness(check, tensor, whole);
     const bool failed = check->data && check->data_error->status != SHAPEPROOF_OK;
-    uint64_t at;
+    uint64_t at = 0;
     if (why) return (struct sp_likeness){.equality = SP_DATA_INCOMPARABLE, .why = why};
     if (!check->data || failed) return (struct sp_likeness){.equality = SP_DATA_UNREAD};
     if (!sp_bytes_compare((struct sp_bytes_of){check->data, tensor}, (struct sp_bytes_of){check->data, whole},

@@ -2,169 +2,24 @@
  * The data of paired tensors: byte by byte where both files have it in the same form, element by element where they
  * have it in another dtype or order. What is not compared is counted by the reason. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/chars.h"
-#include "base/watch.h"
 #include "diff/diff.h"
+#include "diff/elements.h"
 #include "diff/relations.h"
 #include "model/bytes.h"
 #include "names/components.h"
 #include "shapeproof/inventory.h"
-
-/* ---- elements ---- */
-
-/* B is read row by row, and from A what is in its place: a row, or of a transposed matrix a column. */
-
-/* Where an element of one tensor is in the other. */
-enum sp_element_order {
-    SP_ORDER_SAME,
-    SP_ORDER_TRANSPOSED /* of a matrix: element (i, k) of the one is (k, i) of the other */
-};
-
-struct sp_element_comparison {
-    struct sp_bytes_of a, b;
-    const struct shapeproof_tensor *in_a, *in_b; /* dense and row-major, without an obstacle */
-    enum sp_element_order order;
-    enum sp_elements result;
-    uint64_t at;     /* the first element of B that differs; of those that overflow, the first of these */
-    bool overflowed; /* a number of one dtype is infinite in the other, and so all that it was is lost */
-};
-
-enum {
-    PART = 1 << 16,  /* elements of a row that are compared at once */
-    BAND = 64 << 20, /* bytes of a transposed matrix that are in memory at once: of as many columns as fit */
-    NARROWEST = 16   /* columns of a band: of fewer it would be read in too many pieces */
-};
-
-/* Whether values of both dtypes are numbers that can be compared: the same dtype, or two of F16, BF16, F32 and F64. */
-static bool elements_are_comparable(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
-{
-    return (a->dtype == b->dtype && shapeproof_dtype_bits(a->dtype) && shapeproof_dtype_bits(a->dtype) % 8 == 0) ||
-           (sp_is_float(a->dtype) && sp_is_float(b->dtype));
-}
-
-/* ---- values ---- */
-
-/* Whether one of them is a number that is infinite when it is rounded, and the other is that infinity. */
-static bool is_overflow(enum shapeproof_dtype narrow, double a, double b)
-{
-    return isfinite(a) != isfinite(b) && sp_is_same_value(sp_rounded_to(narrow, a), sp_rounded_to(narrow, b));
-}
-
-/* ---- rows ---- */
-
-struct rows {
-    struct sp_element_comparison *comparison;
-    uint64_t rows, columns; /* of B */
-    size_t size_a, size_b;  /* of an element */
-    unsigned char *a, *b;   /* a part of a row; of a transposed matrix a band of A: `width` columns from `band` on */
-    uint64_t band, width;
-    bool is_exact, is_rounded;
-};
-
-/* Whether a band of a transposed matrix would be too narrow: then it is not compared. */
-static bool is_too_tall(const struct shapeproof_tensor *tensor)
-{
-    return tensor->bytes > BAND && tensor->shape[0] > BAND / NARROWEST / (shapeproof_dtype_bits(tensor->dtype) / 8);
-}
-
-/* Reads the next columns of A, which are rows of B. */
-static bool read_band(struct rows *r, struct shapeproof_error *error)
-{
-    const struct sp_bytes_of *a = &r->comparison->a;
-    const uint64_t all = r->comparison->in_a->bytes, most = all > BAND ? BAND / (r->columns * r->size_a) : r->rows;
-    r->band += r->width;
-    r->width = r->rows - r->band < most ? r->rows - r->band : most;
-    if (r->width == r->rows) return shapeproof_data_read(a->data, a->tensor, 0, r->a, (size_t)all, error);
-    const size_t piece = (size_t)r->width * r->size_a;
-    for (uint64_t i = 0; i < r->columns; i++)
-        if (!shapeproof_data_read(a->data, a->tensor, (i * r->rows + r->band) * r->size_a, r->a + i * piece, piece,
-                                  error))
-            return false;
-    return true;
-}
-
-/* Compares `count` elements of B, of which `first` is the index of the first, with those in `a`, which are `step` bytes
- * apart. */
-static void compare_elements(struct rows *r, uint64_t first, size_t count, const unsigned char *a, size_t step)
-{
-    const enum shapeproof_dtype in_a = r->comparison->in_a->dtype, in_b = r->comparison->in_b->dtype;
-    const enum shapeproof_dtype narrow = shapeproof_dtype_bits(in_a) < shapeproof_dtype_bits(in_b) ? in_a : in_b;
-    for (size_t i = 0; i < count && (r->is_exact || r->is_rounded); i++, a += step) {
-        const unsigned char *b = r->b + i * r->size_b;
-        if (in_a == in_b ? memcmp(a, b, r->size_b) == 0 : sp_is_same_value(sp_value_of(in_a, a), sp_value_of(in_b, b)))
-            continue;
-        const double in_one = sp_value_of(in_a, a), in_other = sp_value_of(in_b, b);
-        r->comparison->overflowed = in_a != in_b && is_overflow(narrow, in_one, in_other);
-        if (r->is_exact || r->comparison->overflowed) r->comparison->at = first + i;
-        r->is_exact = false;
-        r->is_rounded = in_a != in_b && !r->comparison->overflowed &&
-                        sp_is_same_value(sp_rounded_to(narrow, in_one), sp_rounded_to(narrow, in_other));
-    }
-}
-
-/* Compares a row of B with its elements in A. False with an error when a file cannot be read. */
-static bool compare_row(struct rows *r, uint64_t row, struct shapeproof_error *error)
-{
-    const struct sp_element_comparison *c = r->comparison;
-    if (c->order == SP_ORDER_TRANSPOSED && row == r->band + r->width && !read_band(r, error)) return false;
-    for (uint64_t done = 0; done < r->columns && (r->is_exact || r->is_rounded); done += PART) {
-        const size_t count = r->columns - done < PART ? (size_t)(r->columns - done) : PART;
-        const uint64_t at_b = row * r->columns + done; /* of A in the same order the same */
-        if (!shapeproof_data_read(c->b.data, c->b.tensor, at_b * r->size_b, r->b, count * r->size_b, error))
-            return false;
-        if (c->order == SP_ORDER_TRANSPOSED) {
-            compare_elements(r, at_b, count, r->a + (done * r->width + row - r->band) * r->size_a,
-                             (size_t)(r->width * r->size_a));
-            continue;
-        }
-        if (!shapeproof_data_read(c->a.data, c->a.tensor, at_b * r->size_a, r->a, count * r->size_a, error))
-            return false;
-        compare_elements(r, at_b, count, r->a, r->size_a);
-    }
-    return true;
-}
-
-/* The rows and columns of B that are compared; where the order is the same, one row of all elements. */
-static void find_rows(struct rows *r)
-{
-    const struct shapeproof_tensor *b = r->comparison->in_b;
-    const bool whole = r->comparison->order == SP_ORDER_SAME;
-    r->columns = whole ? b->parameters : b->rank > 1 ? b->shape[1] : 1;
-    r->rows = whole ? 1 : b->shape[0];
-}
-
-/* Compares two tensors element by element in the order that the comparison has, up to the first element that is neither
- * equal nor rounded. Fills in `result`, and `at` if they are not equal. False with an error when a file cannot be read.
- */
-static bool elements_compare(struct sp_element_comparison *c, struct shapeproof_error *error)
-{
-    struct rows r = {.comparison = c, .is_exact = true, .is_rounded = true};
-    const size_t band = c->in_a->bytes < BAND ? (size_t)c->in_a->bytes : BAND;
-    bool ok = true;
-    r.size_a = shapeproof_dtype_bits(c->in_a->dtype) / 8;
-    r.size_b = shapeproof_dtype_bits(c->in_b->dtype) / 8;
-    find_rows(&r);
-    c->at = 0;
-    r.a = sp_realloc(NULL, c->order == SP_ORDER_TRANSPOSED ? band + 1 : PART * sizeof(double) * 2, 1);
-    r.b = sp_realloc(NULL, PART, sizeof(double) * 2);
-    for (uint64_t row = 0; row < r.rows && ok && (r.is_exact || r.is_rounded); row++) ok = compare_row(&r, row, error);
-    free(r.a);
-    free(r.b);
-    c->result = r.is_exact ? SP_ELEMENTS_EQUAL : r.is_rounded ? SP_ELEMENTS_ROUNDED : SP_ELEMENTS_DIFFERENT;
-    return ok;
-}
 
 /* ---- data ---- */
 
 struct comparison {
     struct shapeproof_diff *diff;
     struct shapeproof_data *a, *b;
-    const struct shapeproof_watch *watch;
+    struct sp_data_progress progress;
     struct shapeproof_error *error;
     struct sp_relations *relations;
     size_t fused, dtypes, shapes;        /* tensors of A that are not compared, by the reason */
@@ -196,7 +51,6 @@ static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bo
         side = "B";
     }
     if (why) return sp_arena_printf(&c->diff->arena, "data not compared: %s in %s", why, side);
-    if (transposed && in_a->rank == 2 && is_too_tall(in_a)) return "data not compared: transposed, with too many rows";
     if ((in_a->flags ^ in_b->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN)
         return "data not compared: the bytes have another order";
     return transposed || sp_tensor_same_order(in_a, in_b) ? NULL : "data not compared: the elements have another order";
@@ -214,21 +68,41 @@ static bool is_compared_already(const struct shapeproof_diff *diff, size_t a, si
 static bool is_transposed(const struct shapeproof_diff *diff, size_t a)
 {
     const struct shapeproof_tensor *in_a = sp_diff_a(diff, a), *in_b = sp_diff_b(diff, diff->a.other[a]);
-    return !shapeproof_diff_is_converted(diff, a) && elements_are_comparable(in_a, in_b) && in_a->rank == 2 &&
+    return !shapeproof_diff_is_converted(diff, a) && sp_elements_are_comparable(in_a, in_b) && in_a->rank == 2 &&
            in_b->rank == 2 && in_a->shape[0] == in_b->shape[1] && in_a->shape[1] == in_b->shape[0] &&
            sp_is_row_major(in_a) && sp_is_row_major(in_b);
 }
 
 /* ---- one tensor ---- */
 
+/* Compares as many bytes of a tensor of A and one of B; *at is the first that differs, or `length`. False with an error
+ * when a file cannot be read, or when the caller wants the call to end. */
+static bool compare_bytes(struct comparison *c, size_t a, size_t b, uint64_t length, uint64_t *at)
+{
+    enum { SLICE = 16 << 20 }; /* bytes from one report of the progress to the next */
+    uint64_t end = 0;
+    for (*at = 0; *at < length && *at == end;) {
+        const uint64_t part = length - end < SLICE ? length - end : SLICE;
+        end += part;
+        if (!sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, end, at, c->error) ||
+            !sp_data_goes_on(&c->progress, part, c->error))
+            return false;
+    }
+    return true;
+}
+
 /* Compares a tensor of A with its counterpart in that order. False with an error when a file cannot be read. */
 static bool compare_in_order(struct comparison *c, size_t a, enum sp_element_order order,
                              struct sp_element_comparison *result)
 {
     const size_t b = c->diff->a.other[a];
-    *result = (struct sp_element_comparison){
-        .a = {c->a, a}, .b = {c->b, b}, .order = order, .in_a = sp_diff_a(c->diff, a), .in_b = sp_diff_b(c->diff, b)};
-    return elements_compare(result, c->error);
+    *result = (struct sp_element_comparison){.a = {c->a, a},
+                                             .b = {c->b, b},
+                                             .order = order,
+                                             .in_a = sp_diff_a(c->diff, a),
+                                             .in_b = sp_diff_b(c->diff, b),
+                                             .progress = &c->progress};
+    return sp_elements_compare(result, c->error);
 }
 
 /* Counts a tensor that is the same in another form. */
@@ -277,9 +151,7 @@ static bool compare_data(struct comparison *c, size_t a, bool transposed)
     struct sp_judgement judgement;
     uint64_t at = 0;
     if (by_bytes) {
-        if (!sp_bytes_compare((struct sp_bytes_of){c->a, a}, (struct sp_bytes_of){c->b, b}, tensor->bytes, &at,
-                              c->error))
-            return false;
+        if (!compare_bytes(c, a, b, tensor->bytes, &at)) return false;
         result.result = at == tensor->bytes ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_DIFFERENT;
     } else if (!compare_in_order(c, a, transposed ? SP_ORDER_TRANSPOSED : SP_ORDER_SAME, &result)) return false;
     const bool same = result.result != SP_ELEMENTS_DIFFERENT;
@@ -325,12 +197,12 @@ static bool compare_tensor(struct comparison *c, size_t a)
     struct sp_view_pair pair;
     if (is_compared_already(c->diff, a, b)) return true;
     if (c->diff->a.joined[a]) return true; /* which is counted with those that are joined */
-    if (!elements_are_comparable(in_a, in_b) && in_a->dtype != in_b->dtype) {
+    if (!sp_elements_are_comparable(in_a, in_b) && in_a->dtype != in_b->dtype) {
         count_left(c, a, &c->dtypes);
         return true;
     }
-    const bool reshaped =
-        !shaped && !transposed && elements_are_comparable(in_a, in_b) && sp_relations_reshaped(c->relations, a, &pair);
+    const bool reshaped = !shaped && !transposed && sp_elements_are_comparable(in_a, in_b) &&
+                          sp_relations_reshaped(c->relations, a, &pair);
     if (!shaped && !transposed && !reshaped && !converted) {
         count_left(c, a, &c->shapes);
         return true;
@@ -388,13 +260,13 @@ static const char *note_words(struct comparison *c)
 static bool compare_all(struct comparison *c)
 {
     const size_t count = shapeproof_inventory_count(c->diff->a.inventory);
-    uint64_t done = 0, total = 0; /* bytes of A; an overflow would only make the progress wrong */
+    uint64_t done = 0; /* bytes of A; an overflow would only make the progress wrong */
     for (size_t i = 0; i < count; i++)
-        if (c->diff->a.other[i] != SHAPEPROOF_NONE) total += sp_diff_a(c->diff, i)->bytes;
+        if (c->diff->a.other[i] != SHAPEPROOF_NONE) c->progress.total += sp_diff_a(c->diff, i)->bytes;
     for (size_t i = 0; i < count; i++) {
         if (c->diff->a.other[i] == SHAPEPROOF_NONE) continue;
-        if (!sp_goes_on(c->watch, "bytes", done, total)) return sp_fail_cancelled(c->error);
-        if (!compare_tensor(c, i)) return false;
+        c->progress.done = done; /* what was read twice, or not to its end, is counted once */
+        if (!sp_data_goes_on(&c->progress, 0, c->error) || !compare_tensor(c, i)) return false;
         done += sp_diff_a(c->diff, i)->bytes;
     }
     return true;
@@ -402,7 +274,7 @@ static bool compare_all(struct comparison *c)
 
 bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *watch, struct shapeproof_error *error)
 {
-    struct comparison c = {.diff = diff, .watch = watch, .error = error};
+    struct comparison c = {.diff = diff, .progress = {.watch = watch}, .error = error};
     c.a = shapeproof_data_open(diff->a.inventory, error);
     c.b = c.a ? shapeproof_data_open(diff->b.inventory, error) : NULL;
     c.relations = c.b ? sp_relations_new(diff, c.a, c.b) : NULL;

@@ -4,6 +4,7 @@
 #include "diff/relations.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
@@ -12,6 +13,7 @@
 #include "base/real.h"
 #include "model/inventory.h"
 #include "model/layouts.h"
+#include "model/values.h"
 #include "names/components.h"
 #include "names/patterns.h"
 

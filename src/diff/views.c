@@ -3,9 +3,12 @@
  * bytes of each tensor, which are read whole. */
 #include "diff/views.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
+#include "model/values.h"
 
 enum {
     USUAL = 4 << 20,  /* bytes of a tile of either tensor, if a tile of this size wastes little */
@@ -165,6 +168,10 @@ static void compare_tile(struct tiles *tiles, uint64_t length)
     const uint32_t last = pair->rank - 1;
     const size_t step_a = (size_t)pair->a.step[last] * tiles->size_a,
                  step_b = (size_t)pair->b.step[last] * tiles->size_b;
+    const enum shapeproof_dtype in_a = pair->a.tensor->dtype, in_b = pair->b.tensor->dtype;
+    struct sp_element_run run = {in_a, in_b, tiles->size_a < tiles->size_b ? in_a : in_b, tiles->is_exact};
+    const bool is_run = pair->change == SP_CHANGE_NONE && !tiles->measured && pair->a.step[last] == 1 &&
+                        pair->b.step[last] == 1; /* which is many times as fast */
     uint64_t index[SP_VIEW_RANK] = {0};
     for (;;) {
         uint64_t at_a = 0, at_b = 0;
@@ -173,7 +180,12 @@ static void compare_tile(struct tiles *tiles, uint64_t length)
             at_b += index[i] * pair->b.step[i];
         }
         const unsigned char *a = tiles->a + at_a * tiles->size_a, *b = tiles->b + at_b * tiles->size_b;
-        for (uint64_t i = 0; i < length; i++, a += step_a, b += step_b, tiles->done++) {
+        if (is_run) {
+            tiles->is_rounded = sp_elements_run(&run, a, b, (size_t)length) == length;
+            tiles->is_exact = tiles->is_exact && tiles->is_rounded && run.is_exact;
+            if (!tiles->is_rounded) return;
+        }
+        for (uint64_t i = 0; i < length && !is_run; i++, a += step_a, b += step_b, tiles->done++) {
             const enum sp_elements same = compare_element(tiles, a, b);
             if (tiles->measured) measure_element(tiles, a, b, same == SP_ELEMENTS_DIFFERENT);
             tiles->is_exact = tiles->is_exact && same == SP_ELEMENTS_EQUAL;
@@ -257,8 +269,28 @@ bool sp_views_fit(const struct sp_view_pair *pair)
     return !elements_from(pair, 0) || find_tile(&tiles);
 }
 
+/* Whether A is B transposed, each as a whole and without a change. */
+static bool is_whole_transposed(const struct sp_view_pair *pair)
+{
+    const struct shapeproof_tensor *a = pair->a.tensor, *b = pair->b.tensor;
+    return pair->rank == 2 && pair->change == SP_CHANGE_NONE && !pair->a.start && !pair->b.start && a->rank == 2 &&
+           b->rank == 2 && pair->size[0] == b->shape[0] && pair->size[1] == b->shape[1] && a->shape[0] == b->shape[1] &&
+           a->shape[1] == b->shape[0] && pair->a.step[0] == 1 && pair->a.step[1] == a->shape[1] &&
+           pair->b.step[0] == b->shape[1] && pair->b.step[1] == 1;
+}
+
 bool sp_views_compare(const struct sp_view_pair *pair, enum sp_elements *result, struct shapeproof_error *error)
 {
+    if (is_whole_transposed(pair)) { /* for which there is a faster way */
+        struct sp_element_comparison whole = {.a = pair->a.bytes,
+                                              .b = pair->b.bytes,
+                                              .in_a = pair->a.tensor,
+                                              .in_b = pair->b.tensor,
+                                              .order = SP_ORDER_TRANSPOSED};
+        const bool read = sp_elements_compare(&whole, error);
+        *result = whole.result;
+        return read;
+    }
     struct tiles tiles = {.pair = pair};
     const bool ok = walk_views(&tiles, error);
     *result = tiles.is_exact ? SP_ELEMENTS_EQUAL : tiles.is_rounded ? SP_ELEMENTS_ROUNDED : SP_ELEMENTS_DIFFERENT;

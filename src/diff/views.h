@@ -11,7 +11,7 @@
 #ifndef SP_DIFF_VIEWS_H
 #define SP_DIFF_VIEWS_H
 
-#include "diff/values.h"
+#include "diff/elements.h"
 #include "model/bytes.h"
 #include "shapeproof/inventory.h"
 

@@ -81,7 +81,7 @@ static bool is_apart(const struct sp_load_subject *subject, size_t a, size_t b)
     const struct shapeproof_tensor *one = shapeproof_inventory_tensor(subject->inventory, a),
                                    *other = shapeproof_inventory_tensor(subject->inventory, b);
     struct shapeproof_error error = {0};
-    uint64_t at;
+    uint64_t at = 0;
     if (one->dtype != other->dtype || (one->flags ^ other->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN) return false;
     if (!sp_tensor_same_shape(one, other) || !sp_tensor_same_order(one, other)) return false;
     if (shapeproof_data_obstacle(subject->data, a) || shapeproof_data_obstacle(subject->data, b)) return false;

@@ -11,8 +11,8 @@ struct sp_bytes_of {
     size_t tensor; /* without an obstacle */
 };
 
-/* Compares the first `length` bytes, which both must have; *at is the first that differs, or `length`. False with an
- * error when a file cannot be read. */
+/* Compares the bytes from *at to `length`, which both must have; *at becomes the first that differs, or `length`. False
+ * with an error when a file cannot be read. */
 bool sp_bytes_compare(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t length, uint64_t *at,
                       struct shapeproof_error *error);
 

@@ -7,9 +7,11 @@
 #   SHAPEPROOF_PEER_PYTHON=python3   an interpreter with safetensors, torch and h5py; those it lacks are left out
 #   BENCH_RUNS=11                    runs of each command (peers: a third of it)
 #   BENCH_FLEET=10000                checkpoints of a list
+#   BENCH_DATA=1024                  mebibytes of each file whose data are compared
 set -eu
 
 runs=${BENCH_RUNS:-11}
+data_mib=${BENCH_DATA:-1024}
 python=${SHAPEPROOF_PEER_PYTHON:-python3}
 tools=$OBJ/tests/bench
 dir=$(mktemp -d)
@@ -63,6 +65,22 @@ cat >"$dir/lossy/config.json" <<END
  "moe_intermediate_size": 768, "intermediate_size": 6144, "mlp_only_layers": [], "decoder_sparse_step": 1}
 END
 row 'check, experts, 92,703 tensors' shapeproof "$runs" sh -c "'$SHAPEPROOF' check '$dir/lossy'; test \$? = 1"
+
+# `diff --data`, each beside `cmp`, which compares as many bytes of the larger file. All from the cache of the system:
+# that is where a program can be slow.
+if [ "$(df -Pk "$dir" | awk 'NR == 2 { print int($4 / 1024) }')" -gt $((data_mib * 8)) ]; then
+    for kind in same widened rounded transposed rotary; do
+        "$tools/make_pair" "$kind" "$data_mib" "$dir/a.safetensors" "$dir/b"
+        larger=$(find "$dir/a.safetensors" "$dir/b" -prune -exec ls -S {} + | head -n 1)
+        cp "$larger" "$dir/copy"
+        row "cmp, $data_mib MiB" cmp "$runs" cmp "$larger" "$dir/copy"
+        row "diff --data, $kind" shapeproof "$runs" \
+            sh -c "'$SHAPEPROOF' diff --data '$dir/a.safetensors' '$dir/b'; test \$? -le 1"
+        rm -f "$dir/a.safetensors" "$dir/b" "$dir/copy"
+    done
+else
+    echo "no space for pairs of $data_mib MiB in $dir"
+fi
 
 # What is not asked for costs nothing: the same with 1,000 tables more.
 OBJ=$OBJ sh tests/bench/thousand.sh "$dir/thousand"

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ * Comparing two tensors element by element: of two dtypes, and where the elements have another order. */
+#ifndef SP_DIFF_ELEMENTS_H
+#define SP_DIFF_ELEMENTS_H
+
+#include "base/watch.h"
+#include "model/bytes.h"
+#include "model/inventory.h"
+
+/* Where an element of one tensor is in the other. */
+enum sp_element_order {
+    SP_ORDER_SAME,
+    SP_ORDER_TRANSPOSED /* of a matrix: element (i, k) of the one is (k, i) of the other */
+};
+
+enum sp_elements {
+    SP_ELEMENTS_EQUAL,   /* each of one dtype has the same value in the other */
+    SP_ELEMENTS_ROUNDED, /* each of the narrower dtype is the other one, rounded to it, and as finite */
+    SP_ELEMENTS_DIFFERENT
+};
+
+/* How much of all data is compared, for the watch of the caller. */
+struct sp_data_progress {
+    const struct shapeproof_watch *watch; /* or NULL */
+    uint64_t done, total;                 /* bytes of A */
+};
+
+/* Adds the bytes of A that were compared. False with an error when the caller wants the call to end. */
+static inline bool sp_data_goes_on(struct sp_data_progress *progress, uint64_t bytes, struct shapeproof_error *error)
+{
+    progress->done += bytes;
+    return sp_goes_on(progress->watch, "bytes", progress->done, progress->total) || sp_fail_cancelled(error);
+}
+
+struct sp_element_comparison {
+    struct sp_bytes_of a, b;
+    const struct shapeproof_tensor *in_a, *in_b; /* dense and row-major, without an obstacle */
+    enum sp_element_order order;
+    struct sp_data_progress *progress;
+    enum sp_elements result;
+    uint64_t at; /* of SP_ELEMENTS_DIFFERENT: the first element of B that is neither equal nor rounded */
+};
+
+/* Whether values of both dtypes are numbers that can be compared: the same dtype, or two of F16, BF16, F32 and F64. */
+bool sp_elements_are_comparable(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b);
+/* Compares two tensors in the order that the comparison has, up to the first element that is neither equal nor rounded.
+ * Fills in `result` and `at`. Of two dtypes of 16 bits either may be the one that was rounded. False with
+ * an error when a file cannot be read, or when the caller wants the call to end. */
+bool sp_elements_compare(struct sp_element_comparison *comparison, struct shapeproof_error *error);
+
+/* ---- elements in memory ---- */
+
+/* Elements of two dtypes that are comparable, in the same order. */
+struct sp_element_run {
+    enum shapeproof_dtype in_a, in_b;
+    enum shapeproof_dtype narrow; /* to which elements may be rounded: that with fewer bits */
+    bool is_exact;                /* set at the beginning: no element was found that is only equal when rounded */
+};
+
+/* Returns the index of the first element that is neither equal nor rounded, or `count`. A number that becomes infinite
+ * by rounding is different. */
+size_t sp_elements_run(struct sp_element_run *run, const unsigned char *a, const unsigned char *b, size_t count);
+
+#endif
