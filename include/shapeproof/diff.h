@@ -34,7 +34,8 @@ struct shapeproof_diff_options {
 enum shapeproof_diff_side { SHAPEPROOF_DIFF_A = 0, SHAPEPROOF_DIFF_B = 1 };
 
 /* X(NAME, id, severity, meaning): the kinds of findings, in the order in which a summary says them. The severity may be
- * less: of what is expected, and, when one of the files is GGUF and the other is not, of what every conversion does. */
+ * less: of what is expected; of what every conversion does, when one of the files is GGUF and the other is not; and of
+ * what other names bring with them, when one of the files has the names of another known program. */
 /* clang-format off */
 #define SHAPEPROOF_DIFF_FINDINGS(X) \
     X(REMOVED, 0, "removed", ERROR, "only in A") \

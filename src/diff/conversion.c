@@ -6,7 +6,9 @@
  *     BF16 (64) -> F32 (64)       output_norm.weight           note: the converter writes norms as F32
  *     BF16 (64, 32) -> (64, 16)   blk.0.ffn_down.weight        error
  *
- * The lists are those of llama.cpp's conversion/ (modify_tensors and filter_tensors). */
+ * The lists are those of llama.cpp's conversion/ (modify_tensors and filter_tensors).
+ *
+ * When one of the two has the names of another program, what its names and its rules say becomes a note as well. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,11 +147,37 @@ bool sp_diff_is_conversion(const struct shapeproof_diff *diff)
     return sp_format_has(diff->a.inventory, SP_BY_LLAMA_CPP) != sp_format_has(diff->b.inventory, SP_BY_LLAMA_CPP);
 }
 
+/* Whether a tensor of A has another name in B by the names of the other program, but for a prefix. */
+static bool is_translated(const struct shapeproof_diff *diff, size_t a)
+{
+    const size_t translation = diff->translation_of[a];
+    const unsigned habits = diff->a.spelling[a].habits | diff->b.spelling[diff->a.other[a]].habits;
+    if (translation != SHAPEPROOF_NONE && !diff->translations.items[translation].is_prefix) return false;
+    return (habits & SP_HABIT_SCHEME) || translation != SHAPEPROOF_NONE;
+}
+
+/* Whether a finding is what the names of another program bring with them. */
+static bool is_by_scheme(const struct shapeproof_diff *diff, const struct shapeproof_diff_finding *finding)
+{
+    switch (finding->kind) {
+    case SHAPEPROOF_DIFF_FINDING_RENAMED:
+        return is_translated(diff, finding->a);
+    case SHAPEPROOF_DIFF_FINDING_TRANSPOSED:
+        return diff->a.turned[finding->a] || diff->b.turned[finding->b];
+    case SHAPEPROOF_DIFF_FINDING_JOINED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void sp_diff_judge_conversion(struct shapeproof_diff *diff)
 {
-    if (!sp_diff_is_conversion(diff)) return;
+    const bool is_conversion = sp_diff_is_conversion(diff);
+    if (!is_conversion && !diff->scheme) return;
     for (size_t i = 0; i < diff->finding_count; i++) {
         struct shapeproof_diff_finding *finding = &diff->findings[i];
-        if (is_by_converter(diff, finding)) finding->severity = SHAPEPROOF_SEVERITY_NOTE;
+        if (is_conversion ? is_by_converter(diff, finding) : is_by_scheme(diff, finding))
+            finding->severity = SHAPEPROOF_SEVERITY_NOTE;
     }
 }

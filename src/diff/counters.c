@@ -25,7 +25,7 @@ static struct sp_variable *list_variables(const struct shapeproof_inventory *inv
 static void pair_shift(struct shapeproof_diff *diff, const struct sp_counted *counted, const struct sp_shift *shift)
 {
     *SP_PUSH(&diff->translations) = (struct sp_translation){sp_arena_printf(&diff->arena, "%s/*", shift->from),
-                                                            sp_arena_printf(&diff->arena, "%s/*", shift->to)};
+                                                            sp_arena_printf(&diff->arena, "%s/*", shift->to), false};
     for (size_t i = shift->first; i < shift->first + shift->count; i++)
         if (diff->a.other[counted->pairs[i].a] == SHAPEPROOF_NONE &&
             diff->b.other[counted->pairs[i].b] == SHAPEPROOF_NONE)
@@ -87,9 +87,9 @@ static void pair_sequence(struct shapeproof_diff *diff, const size_t *a, const s
     for (size_t i = 0; i < count; i++) {
         const char *in_a = sp_diff_a(diff, a[i])->name, *in_b = sp_diff_b(diff, b[i])->name;
         if (!i || !same_layer(sp_diff_a(diff, a[i - 1])->name, in_a))
-            *SP_PUSH(&diff->translations) =
-                (struct sp_translation){sp_arena_printf(&diff->arena, "%.*s/*", (int)sp_layer_length(in_a), in_a),
-                                        sp_arena_printf(&diff->arena, "%.*s/*", (int)sp_layer_length(in_b), in_b)};
+            *SP_PUSH(&diff->translations) = (struct sp_translation){
+                sp_arena_printf(&diff->arena, "%.*s/*", (int)sp_layer_length(in_a), in_a),
+                sp_arena_printf(&diff->arena, "%.*s/*", (int)sp_layer_length(in_b), in_b), false};
         sp_diff_pair_tensors(diff, a[i], b[i], diff->translations.count - 1);
     }
 }

@@ -62,6 +62,7 @@ static void open_half(struct shapeproof_diff *diff, struct sp_diff_half *half)
     half->spelling = sp_arena_array(&diff->arena, count, sizeof *half->spelling);
     half->once = sp_arena_array(&diff->arena, count, sizeof *half->once);
     half->joined = sp_arena_array(&diff->arena, count, sizeof *half->joined);
+    half->turned = sp_arena_array(&diff->arena, count, sizeof *half->turned);
 }
 
 static struct shapeproof_diff *new_diff(const struct shapeproof_inventory *a, const struct shapeproof_inventory *b)

@@ -8,13 +8,14 @@
 #include "base/text.h"
 #include "model/format.h"
 #include "model/layouts.h"
-#include "names/naming_schemes.h"
+#include "names/joints.h"
 #include "names/spelling.h"
 #include "shapeproof/diff.h"
 
 /* Something that is done to many names of A to make them those of B. */
 struct sp_translation {
     const char *from, *to; /* as struct shapeproof_diff_mapping shows them */
+    bool is_prefix;        /* all that it does is to add a prefix, or take it away */
 };
 
 /* One of the checkpoints; the arrays have an item for each of its tensors. */
@@ -26,14 +27,17 @@ struct sp_diff_half {
     bool *once;                   /* it is tied to a tensor that the other checkpoint has, which stores the two once */
     bool *joined; /* it is one of several that are one tensor in the other checkpoint, or that one: a single finding is
                    * about all of them */
+    bool *turned; /* the rule that translates its name also puts its dimensions in opposite order */
 };
 
 struct shapeproof_diff {
     struct sp_arena arena;
     struct sp_diff_half a, b;
     SP_ARRAY(struct sp_translation) translations;
-    size_t *translation_of;                /* for each tensor of A, or SHAPEPROOF_NONE */
-    const struct sp_naming_scheme *scheme; /* whose names one of them has, or NULL */
+    size_t *translation_of; /* for each tensor of A, or SHAPEPROOF_NONE */
+    /* One of them has the names of another program: "of Meta's own Llama", and the names that they are translated to,
+     * "of transformers". NULL for none. */
+    const char *scheme, *plain;
     struct shapeproof_diff_mapping *mappings;
     size_t mapping_count, mapping_capacity;
     struct shapeproof_diff_finding *findings;
@@ -89,11 +93,15 @@ void sp_diff_pair_tensors(struct shapeproof_diff *diff, size_t a, size_t b, size
 void sp_diff_pair_counters(struct shapeproof_diff *diff); /* counters.c: before all others */
 void sp_diff_pair_order(struct shapeproof_diff *diff);    /* likewise: after all others */
 void sp_diff_pair_known(struct shapeproof_diff *diff, const char *const *names_a,
-                        const char *const *names_b);  /* pair.c */
-void sp_diff_pair(struct shapeproof_diff *diff);      /* pair.c */
-void sp_diff_map(struct shapeproof_diff *diff);       /* map.c */
-void sp_diff_find(struct shapeproof_diff *diff);      /* findings.c */
-void sp_diff_join(struct shapeproof_diff *diff);      /* joints.c: between the ties and the findings */
+                        const char *const *names_b); /* pair.c */
+void sp_diff_pair(struct shapeproof_diff *diff);     /* pair.c */
+void sp_diff_map(struct shapeproof_diff *diff);      /* map.c */
+void sp_diff_find(struct shapeproof_diff *diff);     /* findings.c */
+void sp_diff_join(struct shapeproof_diff *diff);     /* joints.c: between the ties and the findings */
+/* Reports a tensor of `whole` that is several of `parts`, and marks all of them. Items are the tensors of A, and behind
+ * them those of B. */
+void sp_diff_add_joint(struct shapeproof_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,
+                       const struct sp_diff_half *parts);
 void sp_diff_quantised(struct shapeproof_diff *diff); /* quantised.c: likewise */
 /* ties.c: before the others, which need to know what is stored once. */
 void sp_diff_ties(struct shapeproof_diff *diff);
@@ -102,7 +110,7 @@ bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *w
 void sp_diff_metadata(struct shapeproof_diff *diff); /* metadata.c: of two files of GGUF */
 /* conversion.c: whether one of the two is GGUF and the other is not. */
 bool sp_diff_is_conversion(const struct shapeproof_diff *diff);
-/* Turns the findings that every conversion to GGUF has into notes. */
+/* Turns the findings that every conversion to GGUF, or to the names of another program, has into notes. */
 void sp_diff_judge_conversion(struct shapeproof_diff *diff);
 void sp_diff_conclude(struct shapeproof_diff *diff); /* summary.c: groups and summary */
 /* sizes.c: how many layers, and how wide; NULL when they do not differ much. In the arena. */

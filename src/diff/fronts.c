@@ -97,6 +97,7 @@ static void apply_front(struct sp_pairing *p, const struct vote *vote)
     const size_t length = strlen(front->from);
     struct sp_arena scratch = {0};
     const size_t translation = sp_pairing_translation(p, front->from, front->to, "*");
+    p->diff->translations.items[translation].is_prefix = !*front->from || !*front->to;
     for (size_t i = 0; i < p->a.count; i++) {
         const char *text = sp_pairing_text(p, &p->a.items[i]);
         if (strncmp(text, front->from, length) != 0) continue;

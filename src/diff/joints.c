@@ -60,9 +60,8 @@ static void add_pieces(struct shapeproof_diff *diff, struct sp_joints *joints, c
     }
 }
 
-/* Reports a whole and its parts, and marks all of them. */
-static void add_joint_finding(struct shapeproof_diff *diff, const struct sp_joint *joint,
-                              const struct sp_diff_half *whole, const struct sp_diff_half *parts)
+void sp_diff_add_joint(struct shapeproof_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,
+                       const struct sp_diff_half *parts)
 {
     const size_t item = joint->whole.item - first_item(diff, whole);
     const bool in_a = whole->side == SHAPEPROOF_DIFF_A;
@@ -84,7 +83,7 @@ static void join_tensors(struct shapeproof_diff *diff, const struct sp_diff_half
     add_pieces(diff, &joints, &diff->a, whole == &diff->a);
     if (joints.nests.count) add_pieces(diff, &joints, &diff->b, whole == &diff->b);
     sp_joints_find(&joints);
-    for (size_t i = 0; i < joints.count; i++) add_joint_finding(diff, &joints.items[i], whole, parts);
+    for (size_t i = 0; i < joints.count; i++) sp_diff_add_joint(diff, &joints.items[i], whole, parts);
     sp_joints_free(&joints);
 }
 

@@ -93,8 +93,8 @@ static void note_scheme(struct mapper *mapper, size_t tensor)
     struct shapeproof_diff *diff = mapper->diff;
     const bool in_a = diff->a.spelling[tensor].habits & SP_HABIT_SCHEME;
     if (!in_a && !(diff->b.spelling[diff->a.other[tensor]].habits & SP_HABIT_SCHEME)) return;
-    const char *theirs = sp_arena_printf(&diff->arena, "names %s", diff->scheme->says),
-               *plain = "names of transformers";
+    const char *theirs = sp_arena_printf(&diff->arena, "names %s", diff->scheme),
+               *plain = sp_arena_printf(&diff->arena, "names %s", diff->plain);
     note_renaming(mapper, in_a ? theirs : plain, in_a ? plain : theirs);
 }
 

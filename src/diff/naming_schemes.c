@@ -125,7 +125,10 @@ static bool find_scheme(struct sp_pairing *p, const struct sp_diff_half *half, c
     }
     if (best) translate_side(p, half, best, &ends);
     free_ends(&ends);
-    if (best) p->diff->scheme = best;
+    if (best) {
+        p->diff->scheme = best->says;
+        p->diff->plain = "of transformers";
+    }
     return best;
 }
 

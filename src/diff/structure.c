@@ -166,8 +166,9 @@ static size_t run_of_looks(const struct layers *layers, size_t from)
 static void pair_layers(struct sp_pairing *p, const struct layer *a, const struct layer *b)
 {
     struct shapeproof_diff *diff = p->diff;
-    *SP_PUSH(&diff->translations) = (struct sp_translation){sp_arena_printf(&diff->arena, "%s*", a->variables->layer),
-                                                            sp_arena_printf(&diff->arena, "%s*", b->variables->layer)};
+    *SP_PUSH(&diff->translations) =
+        (struct sp_translation){.from = sp_arena_printf(&diff->arena, "%s*", a->variables->layer),
+                                .to = sp_arena_printf(&diff->arena, "%s*", b->variables->layer)};
     for (size_t i = 0; i < a->count; i++)
         sp_diff_pair_tensors(diff, a->variables[i].tensor, b->variables[i].tensor, diff->translations.count - 1);
 }

@@ -251,17 +251,21 @@ static void put_difference_kinds(struct shapeproof_diff *diff, struct sp_text *t
 
 /* ---- what is the same ---- */
 
-static uint64_t elements_in_both(const struct shapeproof_diff *diff)
+/* The tensors of A that are in B as well, also as a part of another one or in parts, and their elements. */
+static size_t count_in_both(const struct shapeproof_diff *diff, uint64_t *elements)
 {
-    uint64_t elements = 0; /* at most the inventory's total */
-    for (size_t i = 0; i < shapeproof_inventory_count(diff->a.inventory); i++)
-        if (diff->a.other[i] != SHAPEPROOF_NONE && sp_diff_a(diff, i)->same_as == SHAPEPROOF_NONE)
-            elements += sp_diff_a(diff, i)->parameters;
-    return elements;
+    size_t count = 0;
+    *elements = 0; /* at most the inventory's total */
+    for (size_t i = 0; i < shapeproof_inventory_count(diff->a.inventory); i++) {
+        if (diff->a.other[i] == SHAPEPROOF_NONE && !diff->a.joined[i]) continue;
+        count++;
+        if (sp_diff_a(diff, i)->same_as == SHAPEPROOF_NONE) *elements += sp_diff_a(diff, i)->parameters;
+    }
+    return count;
 }
 
-/* "; the conversion to GGUF: 21 tensors renamed, 5 of another dtype": the notes of sp_diff_judge_conversion, by kind.
- */
+/* "; the conversion to GGUF: 21 tensors renamed, 5 of another dtype", "; the names of timm: 28 tensors renamed": the
+ * notes of sp_diff_judge_conversion, by kind. */
 static void put_converted(struct shapeproof_diff *diff, struct sp_text *text, const size_t *notes)
 {
     static const struct {
@@ -273,11 +277,14 @@ static void put_converted(struct shapeproof_diff *diff, struct sp_text *text, co
         {SHAPEPROOF_DIFF_FINDING_SHAPE, "of another shape"}, {SHAPEPROOF_DIFF_FINDING_TRANSPOSED, "transposed"},
         {SHAPEPROOF_DIFF_FINDING_DTYPE, "of another dtype"}, {SHAPEPROOF_DIFF_FINDING_QUANTISED, "quantised"},
     };
+    const bool gguf = sp_diff_is_conversion(diff);
     bool first = true;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         const size_t count = notes[changes[i].kind];
         if (!count) continue;
-        if (first) sp_text_printf(text, "; the conversion to GGUF: %s ", sp_count_of(&diff->arena, count, "tensor"));
+        if (first)
+            sp_text_printf(text, "; the %s%s: %s ", gguf ? "conversion to GGUF" : "names ", gguf ? "" : diff->scheme,
+                           sp_count_of(&diff->arena, count, "tensor"));
         else sp_text_printf(text, ", %zu ", count);
         sp_text_puts(text, changes[i].says);
         first = false;
@@ -305,8 +312,9 @@ static void put_notes(struct shapeproof_diff *diff, struct sp_text *text)
 
 static void put_same(struct shapeproof_diff *diff, struct sp_text *text)
 {
-    sp_text_printf(text, "all %s, ", sp_count_of(&diff->arena, diff->totals.both, "tensor"));
-    sp_text_grouped(text, elements_in_both(diff));
+    uint64_t elements;
+    sp_text_printf(text, "all %s, ", sp_count_of(&diff->arena, count_in_both(diff, &elements), "tensor"));
+    sp_text_grouped(text, elements);
     sp_text_puts(text, " elements");
     if (diff->totals.data_compared && !diff->totals.data_different && !diff->totals.data_unread && !diff->data_note)
         sp_text_puts(text, ", byte for byte");

@@ -30,6 +30,13 @@ static struct sp_loaded loaded_of(const char *row)
     return loaded;
 }
 
+bool sp_loader_next_class(const struct sp_loader *loader, const char **row, struct sp_loaded *loaded)
+{
+    while ((*row = sp_row(loader->rows, *row)) && **row == '=') continue;
+    if (*row) *loaded = loaded_of(*row);
+    return *row;
+}
+
 struct sp_loaded sp_loader_class(const struct sp_loader *loader, const char *model_type, const char *class)
 {
     if (loader->ending && !sp_ends_with(class, loader->ending)) return (struct sp_loaded){0};

@@ -87,6 +87,8 @@ extern const struct sp_loader sp_loader_transformers, sp_loader_transformers4, s
 const char *sp_loader_rules(const struct sp_loader *loader, const char *identifier, size_t length);
 /* The next of them; false behind the last one. */
 bool sp_next_rule(const char **rules, struct sp_rule *rule);
+/* What the next class does, in the order of the rows: `row` is NULL before the first one. False behind the last one. */
+bool sp_loader_next_class(const struct sp_loader *loader, const char **row, struct sp_loaded *loaded);
 /* Without a model_type when the loader knows no such model. */
 struct sp_loaded sp_loader_class(const struct sp_loader *loader, const char *model_type, const char *class);
 

@@ -51,7 +51,7 @@ src/stored/             stored       solve names config lang lang/syntax model b
 src/check/              check        stored match expect names config lang lang/syntax model base
 src/explain/            explain      load infer stored solve check match names config lang model base
 src/load/               load         stored check match expect names config lang lang/syntax model base
-src/diff/               diff         stored expect names model base
+src/diff/               diff         load/conversion.h load/loader.h load/renaming.h stored expect names model base
 src/solve/              solve        names lang lang/syntax base
 src/infer/              infer        stored solve match names config lang lang/syntax model base
 src/learn/terms/      learn/terms  names config lang base
