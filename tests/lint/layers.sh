@@ -67,6 +67,7 @@ src/breakdown/          breakdown    names base
 src/report/             report       names base
 src/browse/             browse       report/common.h report/name_tree.h report/table.h report/wrap.h names base
 src/fleet/              fleet        base
+src/run/                run          read model base
 src/cli/                cli          fleet browse base/suggest.h config/settings.h
 src/cli/pager.c         cli          base/process/child.h base/system/system.h
 src/web/                web          cli fleet read/hdf5/keras_zip.h read/zip/archive.h read model base

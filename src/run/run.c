@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* O_DIRECTORY */
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/natural.h"
+#include "base/shard_name.h"
+#include "read/folder.h"
+
+/* ---- steps ---- */
+
+static size_t find_step(const struct shapeproof_run *run, const char *name)
+{
+    for (size_t i = run->steps.count; i--;)
+        if (strcmp(run->steps.items[i].step.name, name) == 0) return i;
+    return SHAPEPROOF_NONE;
+}
+
+/* The index of the step of that name, which is added if it is not there. */
+static size_t add_step(struct shapeproof_run *run, const char *name, const struct sp_step_name *said)
+{
+    const size_t known = find_step(run, name);
+    if (known != SHAPEPROOF_NONE) return known;
+    *SP_PUSH(&run->steps) = (struct sp_run_step_entry){.step = {.name = name,
+                                                                .path = sp_run_join(&run->arena, run->path, name),
+                                                                .framework = said->framework,
+                                                                .number = said->number,
+                                                                .is_file = said->is_file},
+                                                       .is_best = said->is_best,
+                                                       .is_last = said->is_last};
+    return run->steps.count - 1;
+}
+
+/* The step that a file is in: the first folder of its path that is called like one; or the file itself, if it has
+ * weights. SHAPEPROOF_NONE if it is in none. */
+static size_t step_of_file(struct shapeproof_run *run, const struct shapeproof_run_file *file)
+{
+    struct sp_step_name said;
+    for (const char *begin = file->name, *slash; (slash = strchr(begin, '/')); begin = slash + 1) {
+        const char *folder = sp_arena_copy(&run->arena, begin, (size_t)(slash - begin));
+        if (sp_step_name_read(folder, false, &said))
+            return add_step(run, sp_arena_copy(&run->arena, file->name, (size_t)(slash - file->name)), &said);
+    }
+    struct sp_shard_name shard; /* those of one checkpoint are numbered, too */
+    const char *base = sp_base_name(file->name);
+    if (file->kind != SHAPEPROOF_RUN_MODEL && file->kind != SHAPEPROOF_RUN_AVERAGE) return SHAPEPROOF_NONE;
+    if (sp_shard_name_read(base, &shard) || strstr(base, "rank_")) return SHAPEPROOF_NONE;
+    return sp_step_name_read(base, true, &said) ? add_step(run, file->name, &said) : SHAPEPROOF_NONE;
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+    const struct sp_run_step_entry *a = left, *b = right;
+    if (a->step.number != b->step.number) return a->step.number < b->step.number ? -1 : 1;
+    return sp_compare_natural(a->step.name, b->step.name);
+}
+
+static void find_steps(struct shapeproof_run *run)
+{
+    for (size_t i = 0; i < run->files.count; i++) {
+        struct shapeproof_run_file *file = &run->files.items[i];
+        file->kind = shapeproof_run_kind_of(file->name, &file->framework);
+        step_of_file(run, file);
+    }
+    if (run->steps.count) qsort(run->steps.items, run->steps.count, sizeof *run->steps.items, compare_steps);
+    for (size_t i = 0; i < run->files.count; i++)
+        run->files.items[i].step = step_of_file(run, &run->files.items[i]); /* the steps are in their places now */
+}
+
+/* Whether the folder is a run: it has a folder for a step, or two files. One step of DeepSpeed or Megatron alone is
+ * read as the checkpoint that the folder holds. */
+static bool is_run(const struct shapeproof_run *run)
+{
+    size_t folders = 0;
+    for (size_t i = 0; i < run->steps.count; i++) folders += !run->steps.items[i].step.is_file;
+    if (run->steps.count != 1) return run->steps.count > 1;
+    const char *framework = run->steps.items[0].step.framework;
+    return folders == 1 && strcmp(framework, "DeepSpeed") != 0 && strcmp(framework, "Megatron") != 0;
+}
+
+static void leave_steps(struct shapeproof_run *run)
+{
+    run->steps.count = 0;
+    for (size_t i = 0; i < run->files.count; i++) run->files.items[i].step = SHAPEPROOF_NONE;
+}
+
+static int compare_by_step(const void *left, const void *right)
+{
+    const struct shapeproof_run_file *a = left, *b = right;
+    const size_t one = a->step + 1, other = b->step + 1; /* those of no step, whose index is SIZE_MAX, come first */
+    if (one != other) return one < other ? -1 : 1;
+    if (a->kind != b->kind) return (unsigned)(a->kind - 1) < (unsigned)(b->kind - 1) ? -1 : 1; /* OTHER comes last */
+    return sp_compare_natural(a->name, b->name);
+}
+
+/* ---- models ---- */
+
+static bool has_weights(enum shapeproof_run_kind kind)
+{
+    return kind == SHAPEPROOF_RUN_MODEL || kind == SHAPEPROOF_RUN_ADAPTER || kind == SHAPEPROOF_RUN_AVERAGE;
+}
+
+/* The folder that a file is read with: its own, or the one above that of a rank. "." for the run's. */
+static const char *folder_of(struct sp_arena *arena, const char *name)
+{
+    const char *base = sp_base_name(name);
+    if (base == name) return ".";
+    const char *folder = sp_arena_copy(arena, name, (size_t)(base - name) - 1);
+    return strncmp(sp_base_name(folder), "mp_rank_", strlen("mp_rank_")) == 0 ? folder_of(arena, folder) : folder;
+}
+
+static bool has_model_in(struct shapeproof_run *run, size_t step, const char *folder)
+{
+    for (size_t i = 0; i < run->models.count; i++) {
+        const struct shapeproof_run_model *model = &run->models.items[i];
+        if (model->step == step && strcmp(model->name, folder) == 0) return true;
+    }
+    return false;
+}
+
+/* Adds what is opened to read a file with weights: the file of a step that is a file, and what lies beside a model
+ * (an adapter, averaged weights); otherwise its folder, once. */
+static void add_model(struct shapeproof_run *run, const struct shapeproof_run_file *file)
+{
+    const char *folder = folder_of(&run->arena, file->name);
+    const bool is_file = (file->step != SHAPEPROOF_NONE && run->steps.items[file->step].step.is_file) ||
+                         file->kind == SHAPEPROOF_RUN_AVERAGE;
+    const bool has_model = has_model_in(run, file->step, folder);
+    if (has_model && file->kind == SHAPEPROOF_RUN_MODEL && !is_file) return;
+    const char *name = is_file || has_model ? file->name : folder;
+    const char *path = strcmp(name, ".") == 0 ? run->path : sp_run_join(&run->arena, run->path, name);
+    *SP_PUSH(&run->models) =
+        (struct shapeproof_run_model){.name = name, .path = path, .kind = file->kind, .step = file->step};
+}
+
+/* ---- the last and the best ---- */
+
+/* The step that a path or a name of another machine means, by its last component. */
+static size_t step_called(const struct shapeproof_run *run, const char *path)
+{
+    size_t length = strlen(path);
+    while (length && path[length - 1] == '/') length--;
+    size_t begin = length;
+    while (begin && path[begin - 1] != '/' && path[begin - 1] != '\\') begin--;
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const char *name = sp_base_name(run->steps.items[i].step.name);
+        if (strlen(name) == length - begin && strncmp(name, path + begin, length - begin) == 0) return i;
+    }
+    return SHAPEPROOF_NONE;
+}
+
+/* The step with that number, of Megatron and verl; SHAPEPROOF_NONE if there is none. */
+static size_t step_numbered(const struct shapeproof_run *run, const char *word)
+{
+    const bool is_number = *word && !word[strspn(word, "0123456789")];
+    for (size_t i = 0; is_number && i < run->steps.count; i++)
+        if (run->steps.items[i].step.number == strtoull(word, NULL, 10)) return i;
+    return SHAPEPROOF_NONE;
+}
+
+static void find_last(struct shapeproof_run *run)
+{
+    static const char *const notes[] = {"latest", "latest_checkpointed_iteration.txt"};
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        const char *word = sp_run_word(run, sp_run_join(&run->arena, run->path, notes[i]));
+        if (!word) continue;
+        const size_t named = step_called(run, word);
+        run->last = named != SHAPEPROOF_NONE ? named : step_numbered(run, word);
+        run->last_reason = run->last == SHAPEPROOF_NONE
+                               ? sp_arena_printf(&run->arena, "%s names %s, which is not there", notes[i], word)
+                               : sp_arena_printf(&run->arena, "by %s", notes[i]);
+        return;
+    }
+    for (size_t i = 0; i < run->steps.count; i++)
+        if (run->steps.items[i].is_last) run->last = i, run->last_reason = "by its name";
+    for (size_t i = run->steps.count; i-- && run->last == SHAPEPROOF_NONE;)
+        if (run->steps.items[i].step.number != SHAPEPROOF_NONE) run->last = i, run->last_reason = "by its number";
+}
+
+/* What the trainer_state.json of the last step says, which has seen all others; otherwise a step that is called best.
+ */
+static void find_best(struct shapeproof_run *run)
+{
+    struct sp_text reason = {0};
+    for (size_t i = run->steps.count; i-- && run->best == SHAPEPROOF_NONE;) {
+        const char *path = sp_run_join(&run->arena, run->steps.items[i].step.path, "trainer_state.json");
+        const struct shapeproof_value state =
+            run->steps.items[i].step.is_file ? sp_value_absent("") : sp_run_json(run, path);
+        if (!sp_value_is_set(state)) continue;
+        const struct shapeproof_value best = sp_value_member(state, "best_model_checkpoint");
+        const struct shapeproof_value metric = sp_value_member(state, "best_metric");
+        if (best.type != SHAPEPROOF_VALUE_STRING) break; /* it was not looked for */
+        run->best = step_called(run, best.string);
+        sp_text_puts(&reason, "by trainer_state.json");
+        if (sp_value_is_set(metric)) sp_text_puts(&reason, ": best_metric ");
+        if (sp_value_is_set(metric)) sp_value_json(&reason, metric);
+        if (run->best == SHAPEPROOF_NONE)
+            sp_text_printf(&reason, "%s names %s, which is not there", sp_value_is_set(metric) ? "," : "",
+                           sp_base_name(best.string));
+        run->best_reason = sp_text_keep(&reason, &run->arena);
+        return;
+    }
+    for (size_t i = 0; i < run->steps.count && run->best == SHAPEPROOF_NONE; i++)
+        if (run->steps.items[i].is_best) run->best = i, run->best_reason = "by its name";
+}
+
+/* ---- the run ---- */
+
+/* The framework of the steps, or else of the files; "" when two are equally specific. */
+static const char *framework_of(const struct shapeproof_run *run)
+{
+    const char *found = "";
+    for (size_t i = 0; i < run->steps.count && !*found; i++) found = run->steps.items[i].step.framework;
+    for (size_t i = 0; i < run->files.count; i++) {
+        const char *own = run->files.items[i].framework;
+        if (strcmp(own, "transformers") == 0) return own; /* its trainer runs on accelerate and DeepSpeed */
+        if (!*found) found = own;
+    }
+    return found;
+}
+
+struct shapeproof_run *shapeproof_run_open(const char *path, struct shapeproof_error *error)
+{
+    struct sp_folder folder;
+    sp_error_reset(error);
+    struct shapeproof_run *run = sp_realloc(NULL, 1, sizeof *run);
+    *run = (struct shapeproof_run){
+        .framework = "", .last = SHAPEPROOF_NONE, .best = SHAPEPROOF_NONE, .last_reason = "", .best_reason = ""};
+    run->path = sp_arena_string(&run->arena, path);
+    if (!sp_folder_open(&folder, run->path)) return run;
+    const bool ok = sp_run_list(run, folder.fd, error);
+    sp_folder_close(&folder);
+    if (!ok) {
+        shapeproof_run_close(run);
+        return NULL;
+    }
+    find_steps(run);
+    if (!is_run(run)) leave_steps(run);
+    if (run->files.count) qsort(run->files.items, run->files.count, sizeof *run->files.items, compare_by_step);
+    for (size_t i = 0; i < run->files.count; i++)
+        if (has_weights(run->files.items[i].kind)) add_model(run, &run->files.items[i]);
+    run->framework = framework_of(run);
+    find_last(run);
+    find_best(run);
+    return run;
+}
+
+void shapeproof_run_close(struct shapeproof_run *run)
+{
+    if (!run) return;
+    free(run->steps.items);
+    free(run->files.items);
+    free(run->models.items);
+    sp_arena_free(&run->arena);
+    free(run);
+}
+
+const char *shapeproof_run_path(const struct shapeproof_run *run) { return run->path; }
+const char *shapeproof_run_framework(const struct shapeproof_run *run) { return run->framework; }
+size_t shapeproof_run_step_count(const struct shapeproof_run *run) { return run->steps.count; }
+size_t shapeproof_run_last(const struct shapeproof_run *run) { return run->last; }
+size_t shapeproof_run_best(const struct shapeproof_run *run) { return run->best; }
+const char *shapeproof_run_last_reason(const struct shapeproof_run *run) { return run->last_reason; }
+const char *shapeproof_run_best_reason(const struct shapeproof_run *run) { return run->best_reason; }
+size_t shapeproof_run_file_count(const struct shapeproof_run *run) { return run->files.count; }
+size_t shapeproof_run_model_count(const struct shapeproof_run *run) { return run->models.count; }
+
+const struct shapeproof_run_step *shapeproof_run_step(const struct shapeproof_run *run, size_t index)
+{
+    return &run->steps.items[index].step;
+}
+
+const struct shapeproof_run_file *shapeproof_run_file(const struct shapeproof_run *run, size_t index)
+{
+    return &run->files.items[index];
+}
+
+const struct shapeproof_run_model *shapeproof_run_model(const struct shapeproof_run *run, size_t index)
+{
+    return &run->models.items[index];
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * The inside of a run, for the files of this module. The flow of shapeproof_run_open:
+ *
+ *     list.c   folder -> files, by names alone: path, bytes, kind, step
+ *     run.c    files -> steps in order, models (what is opened as one checkpoint), the last and the best step */
+#ifndef SP_RUN_RUN_H
+#define SP_RUN_RUN_H
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/value.h"
+#include "read/file_kinds.h"
+
+/* A step while it is found: its name is also the beginning of the names of its files. */
+struct sp_run_step_entry {
+    struct shapeproof_run_step step;
+    bool is_best, is_last; /* by its name */
+};
+
+struct shapeproof_run {
+    struct sp_arena arena;
+    const char *path;
+    const char *framework;
+    SP_ARRAY(struct sp_run_step_entry) steps;
+    SP_ARRAY(struct shapeproof_run_file) files;
+    SP_ARRAY(struct shapeproof_run_model) models;
+    size_t last, best;
+    const char *last_reason, *best_reason;
+};
+
+/* Lists the files below the folder, sorted by name, without kinds and steps. False with an error. */
+bool sp_run_list(struct shapeproof_run *run, int folder, struct shapeproof_error *error);
+/* The value of a JSON file of the run, in its arena; absent when there is none or it cannot be read. */
+struct shapeproof_value sp_run_json(struct shapeproof_run *run, const char *path);
+/* The first word of a small text file, in the arena; NULL when there is none. */
+const char *sp_run_word(struct shapeproof_run *run, const char *path);
+/* "folder/name"; the name itself when the folder is ".". */
+const char *sp_run_join(struct sp_arena *arena, const char *folder, const char *name);
+
+#endif
