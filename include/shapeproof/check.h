@@ -227,9 +227,10 @@ SHAPEPROOF_API char *shapeproof_unknown_class_describe(const struct shapeproof_i
  * file. free() it with shapeproof_free. */
 SHAPEPROOF_API char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, bool *consistent);
 /* The path of the configuration of its base, where adapter_config.json beside the adapter names a folder of this
- * machine that has one: relative to the working directory, as PEFT has it, or to the adapter. NULL where it does not.
- * free() it with shapeproof_free. */
-SHAPEPROOF_API char *shapeproof_adapter_base_config(const struct shapeproof_inventory *inventory);
+ * machine that has one: relative to the working directory, as PEFT has it, or to the folder of the adapter or one
+ * above; or a model in `hub`, the cache of the Hugging Face hub (~/.cache/huggingface/hub), which may be NULL. NULL
+ * where it does not. free() it with shapeproof_free. */
+SHAPEPROOF_API char *shapeproof_adapter_base_config(const struct shapeproof_inventory *inventory, const char *hub);
 /* Whether the names of an adapter mean that component of a pipeline of diffusers: "unet", "text_encoder_2". */
 SHAPEPROOF_API bool shapeproof_adapter_is_for(const struct shapeproof_inventory *inventory, const char *component);
 

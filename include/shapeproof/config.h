@@ -78,9 +78,9 @@ SHAPEPROOF_API enum shapeproof_status shapeproof_config_quantisation_is_known(co
 SHAPEPROOF_API const char *shapeproof_config_path(const struct shapeproof_config *config);
 SHAPEPROOF_API void shapeproof_config_free(struct shapeproof_config *config);
 
-/* The path of the configuration that belongs to a checkpoint: config.json, or else config, in the directory or beside
- * the file; of a step of a training by DeepSpeed or Megatron also config.json one folder up. NULL when there is none.
- * free() it with shapeproof_free. */
+/* The path of the configuration that belongs to a checkpoint: config.json, or else config, or huggingface/config.json,
+ * in the directory or beside the file; of a step of a training ("run/checkpoints/step-20") also config.json in a folder
+ * above, up to the first that has one. NULL when there is none. free() it with shapeproof_free. */
 SHAPEPROOF_API char *shapeproof_config_beside(const char *checkpoint_path);
 
 #ifdef __cplusplus

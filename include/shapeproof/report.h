@@ -24,6 +24,7 @@
 #include "shapeproof/models.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
+#include "shapeproof/run.h"
 #include "shapeproof/table.h"
 #include "shapeproof/verify.h"
 
@@ -171,6 +172,21 @@ struct shapeproof_component_result {
 SHAPEPROOF_API char *shapeproof_report_components(const struct shapeproof_components *components,
                                                   const struct shapeproof_component_result *results,
                                                   const struct shapeproof_report_options *options, size_t *length);
+/* What came of a model of a run. */
+struct shapeproof_run_result {
+    int status;           /* the exit status of `shapeproof check` for it */
+    const char *verdict;  /* "match", "explained", "differs", "unknown", or "unreadable" */
+    const char *reason;   /* one sentence: that of the verdict, or the error */
+    const char *report;   /* its report as text, for those that differ; or NULL */
+    const char *document; /* its line in a list of JSON, as `shapeproof check --list` writes it; or NULL */
+};
+
+/* The worst verdict first, with the last and the best step, then a table of the steps and their files, then the reports
+ * of the models that differ; with `options->all` of all. `results` are as many as models, in their order. */
+SHAPEPROOF_API char *shapeproof_report_run(const struct shapeproof_run *run,
+                                           const struct shapeproof_run_result *results,
+                                           const struct shapeproof_report_options *options, size_t *length);
+
 /* What the components hold, a line for each and the sum, as text. `totals` are as many as components, all zero for what
  * was not read. */
 SHAPEPROOF_API char *shapeproof_report_component_totals(const struct shapeproof_components *components,

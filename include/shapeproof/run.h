@@ -71,6 +71,8 @@ struct shapeproof_run_model {
     const char *path;              /* to be opened */
     enum shapeproof_run_kind kind; /* MODEL, ADAPTER or AVERAGE */
     size_t step;                   /* index of its step, or SHAPEPROOF_NONE */
+    const char *config; /* of weights without a configuration (.weights.h5) another model of the run that has it in
+                           itself; or NULL: shapeproof_config_beside finds it */
 };
 
 struct shapeproof_run; /* opaque: owns everything that the functions below return */

@@ -17,6 +17,7 @@
 #include "names/components.h"
 #include "names/prefixes.h"
 #include "shapeproof/check.h"
+#include "shapeproof/shapeproof.h"
 
 /* ---- names ---- */
 
@@ -269,28 +270,62 @@ char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, 
 
 /* ---- its base ---- */
 
-/* Tries base_model_name_or_path as it is, then behind the folder of the adapter. The name of a model on the hub is no
- * folder here, mostly, and gives NULL. */
-char *shapeproof_adapter_base_config(const struct shapeproof_inventory *inventory)
+static bool is_regular(const char *path)
 {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* The config.json of the snapshot of a model that refs/main of the hub's cache names: of "org/name"
+ * "HUB/models--org--name/snapshots/COMMIT/config.json". NULL when it was not downloaded. */
+static const char *config_in_cache(struct sp_arena *arena, const char *hub, const char *model)
+{
+    struct sp_text folder = {0};
+    sp_text_printf(&folder, "%s/models--", hub);
+    for (const char *c = model; *c; c++) {
+        if (*c == '/') sp_text_puts(&folder, "--");
+        else sp_text_append(&folder, c, 1);
+    }
+    char *snapshot = shapeproof_checkpoint_path(folder.data);
+    const char *path = snapshot ? sp_arena_printf(arena, "%s/config.json", snapshot) : NULL;
+    shapeproof_free(snapshot);
+    sp_text_free(&folder);
+    return path && is_regular(path) ? path : NULL;
+}
+
+/* Tries base_model_name_or_path as it is; then behind the folder of the adapter and those above it, in one of which the
+ * training ran; then, as the name of a model, in the cache of the hub. */
+char *shapeproof_adapter_base_config(const struct shapeproof_inventory *inventory, const char *hub)
+{
+    enum { MOST_FOLDERS = 4 }; /* that of the adapter in "run/out/checkpoint-4", and above */
     struct sp_arena arena = {0};
-    char *found = NULL;
+    struct sp_text path = {0};
+    bool found = false;
     const struct shapeproof_value base =
         sp_value_member(sp_adapter_config(&arena, inventory), "base_model_name_or_path");
     if (base.type == SHAPEPROOF_VALUE_STRING && *base.string) {
         const char *beside = config_path(&arena, inventory);
-        const int folder = (int)(sp_base_name(beside) - beside);
-        const char *paths[] = {base.string, sp_arena_printf(&arena, "%.*s%s", folder, beside, base.string)};
-        for (size_t i = 0; i < sizeof paths / sizeof *paths && !found; i++) {
-            struct sp_text path = {0};
-            struct stat info;
-            sp_text_printf(&path, "%s/config.json", paths[i]);
-            if (stat(path.data, &info) == 0 && S_ISREG(info.st_mode)) found = path.data;
-            else sp_text_free(&path);
+        size_t folder = (size_t)(sp_base_name(beside) - beside);
+        sp_text_printf(&path, "%s/config.json", base.string);
+        found = is_regular(path.data);
+        for (size_t i = 0; i < MOST_FOLDERS && !found && *base.string != '/'; i++) {
+            path.length = 0;
+            sp_text_printf(&path, "%.*s%s/config.json", (int)folder, beside, base.string);
+            found = is_regular(path.data);
+            while (folder && beside[folder - 1] == '/') folder--;
+            while (folder && beside[folder - 1] != '/') folder--;
+        }
+        const char *cached = !found && hub ? config_in_cache(&arena, hub, base.string) : NULL;
+        if (cached) {
+            path.length = 0;
+            sp_text_puts(&path, cached);
+            found = true;
         }
     }
     sp_arena_free(&arena);
-    return found;
+    if (found) return path.data;
+    sp_text_free(&path);
+    return NULL;
 }
 
 /* Whether a front may be for the component, "unet" or "text_encoder_2". One that names no component may be for any of

@@ -7,6 +7,7 @@
 #include "cli/expect.h"
 #include "cli/list.h"
 #include "cli/near.h"
+#include "cli/run.h"
 #include "cli/subject.h"
 
 static const struct cli_option options[] = {
@@ -51,6 +52,7 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"shapeproof check model.safetensors", "with the config.json beside it"},
     {"shapeproof check checkpoint/", "a directory: shards and config.json"},
+    {"shapeproof check run/", "the folder of a training: all its steps"},
     {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained loads it whole"},
     {"shapeproof check model.keras", "with the configuration that is in the file"},
     {"shapeproof check --list paths.txt --resume results.jsonl", "all checkpoints of a list, on all processors"},
@@ -268,8 +270,8 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     return status;
 }
 
-/* What the first operand names, one checkpoint or several. */
-static int check_operand(const struct cli_args *args)
+/* What the first operand names, one checkpoint or several; no run. */
+static int check_checkpoint(const struct cli_args *args)
 {
     struct shapeproof_error error = {0};
     struct shapeproof_components *components = shapeproof_components_open(args->operands[0], &error);
@@ -277,6 +279,27 @@ static int check_operand(const struct cli_args *args)
     const int status = cli_is_about_one(args, components) ? cli_with_checkpoint(args, check_inventory)
                                                           : cli_check_components(args, components);
     shapeproof_components_free(components);
+    return status;
+}
+
+/* The run in the folder that the first operand names; NULL when there is none. A folder that cannot be listed, or is
+ * too large for a run, is left to the readers. */
+static struct shapeproof_run *run_of(const struct cli_args *args)
+{
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_run *run = shapeproof_run_open(args->operands[0], &ignored);
+    if (run && shapeproof_run_step_count(run)) return run;
+    shapeproof_run_close(run);
+    return NULL;
+}
+
+/* What the first operand names: a run, one checkpoint or several. */
+static int check_operand(const struct cli_args *args)
+{
+    struct shapeproof_run *run = run_of(args);
+    if (!run) return check_checkpoint(args);
+    const int status = cli_check_run(args, run, check_checkpoint);
+    shapeproof_run_close(run);
     return status;
 }
 
@@ -332,6 +355,11 @@ const struct cli_command cli_check = {
         "an error here. There is one exception: if a directory of sentence-transformers has a model at its top, "
         "these options select that model, and the others are not checked.\n"
         "\n"
+        "A directory in which a training has saved its steps (checkpoint-500, epoch=3-step=12.ckpt, global_step5) is a "
+        "run. The report is a table of the steps and their files; it says what each file is, whether it is whole, and "
+        "the verdict of each model. It names the last and the best step. The options apply to each model. The exit "
+        "status is the worst of all models, but at least 1 if another file is broken, and 5 if there is no model.\n"
+        "\n"
         "With --claims FILE, the claims in FILE about the table of the checkpoint are evaluated too, as 'prove "
         "--checkpoint' does. If one fails, the exit status is 1.\n"
         "\n"
@@ -373,6 +401,7 @@ const struct cli_command cli_check = {
     .least = 0,
     .most = 1,
     .checkpoints = true,
+    .runs = true,
     .options = options,
     .examples = examples,
     .statuses = statuses,

@@ -84,6 +84,16 @@ static int fetch_operand(struct cli_args *args, size_t operand)
     return CLI_OK;
 }
 
+/* Whether the folder is a run whose models the command checks by itself. */
+static bool is_run(const struct cli_args *args, const char *path)
+{
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_run *run = args->command->runs ? shapeproof_run_open(path, &ignored) : NULL;
+    const bool is = run && shapeproof_run_step_count(run);
+    shapeproof_run_close(run);
+    return is;
+}
+
 static int find_checkpoints(struct cli_args *args)
 {
     bool taken = false;
@@ -95,7 +105,9 @@ static int find_checkpoints(struct cli_args *args)
         }
         const bool input = strcmp(args->operands[i], "-") == 0;
         if (input && taken) return cli_usage_error(NULL, "%s: standard input is asked for twice", args->command->name);
-        char *path = input ? spool_input() : shapeproof_checkpoint_path(args->operands[i]);
+        char *path = input                             ? spool_input()
+                     : is_run(args, args->operands[i]) ? NULL
+                                                       : shapeproof_checkpoint_path(args->operands[i]);
         if (input && !path) return CLI_FILE;
         if (path) own_path(args, i, path);
         taken = taken || input;

@@ -75,6 +75,7 @@ struct cli_command {
     const char *description; /* paragraphs, separated by an empty line */
     size_t least, most;      /* operands; CLI_MANY for no limit */
     bool checkpoints;        /* that is what the operands are: see checkpoints.c */
+    bool runs;               /* a folder with the steps of a training is one operand: the command goes through them */
     bool opens_output;       /* it has an --output of its own, which it writes itself */
     const struct cli_option *options;
     const struct cli_example *examples; /* may be NULL */
@@ -120,6 +121,8 @@ bool cli_parse(struct cli_args *args, const struct cli_command *command, int cou
 void cli_args_free(struct cli_args *args);
 /* The same options and one more flag, with a single operand. What is in `args` stays there: free both. */
 struct cli_args cli_args_for(const struct cli_args *args, const char *operand, const char *flag);
+/* Adds one option to those: there is room for one. */
+void cli_args_add(struct cli_args *args, const char *option, const char *value);
 /* Complains that there are fewer operands than the command needs. */
 void cli_complain_of_too_few(const struct cli_args *args);
 
@@ -161,6 +164,9 @@ struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url
  * free() it. NULL, and *length as it was, when the text has no such path. */
 char *cli_restore_urls(const char *text, size_t *length);
 void cli_free_remotes(struct cli_args *args);
+/* Where the Hugging Face hub's own programs keep what they download: $HF_HUB_CACHE, $HF_HOME/hub, or
+ * ~/.cache/huggingface/hub. free() it; NULL without a home. */
+char *cli_hub_cache(void);
 
 /* ---- document.c: SARIF, JUnit, and HTML of several checkpoints, which say also of one that it could not be checked
  * ---- */
@@ -226,6 +232,9 @@ void cli_forget_error(void);
  * JSON and, if they are asked for, as Markdown and as HTML. */
 void cli_capture(bool on);
 bool cli_captures(void);
+/* Whether the report is kept as text, too; and that text, "" if there is none. */
+void cli_capture_text(void);
+const char *cli_captured_text(void);
 
 /* ---- pager.c ---- */
 

@@ -24,11 +24,13 @@ struct list_run {
     struct sp_list list;
     const char **paths; /* of the list, those that are to be checked */
     size_t path_count;
-    size_t ended;         /* of these, checked by now */
-    size_t before;        /* of the list, checked by an earlier run (--resume) */
-    char ***parts;        /* of each document, for each of `paths`; NULL for one that is not checked yet */
-    size_t documents;     /* how many: SARIF, JUnit, Markdown, HTML */
-    bool stdout_document; /* stdout has one of them, and no lines of JSON */
+    size_t ended;            /* of these, checked by now */
+    size_t before;           /* of the list, checked by an earlier run (--resume) */
+    char ***parts;           /* of each document, for each of `paths`; NULL for one that is not checked yet */
+    size_t documents;        /* how many: SARIF, JUnit, Markdown, HTML */
+    bool stdout_document;    /* stdout has one of them, and no lines of JSON */
+    const char **configs;    /* of each path one to take for want of --config; NULL for a list */
+    struct cli_listed *each; /* takes the results of each path, in place of `results`; NULL for a list */
     struct sp_results results;
     struct shapeproof_error error;
     struct timespec began;
@@ -43,20 +45,31 @@ bool cli_asks_for_list(const struct cli_args *args)
 /* ---- one of the list, in its process ---- */
 
 /* Checks one checkpoint, and writes its line of the results to stdout, which the pool collects; behind it its part of
- * each document, with a NUL at the end. Returns the exit status. */
+ * each document, and for a run its report as text, with a NUL at the end of each. Returns the exit status. */
 static int check_listed(void *host, size_t task)
 {
     const struct list_run *run = host;
     struct sp_text line = {0};
     struct cli_args one = cli_args_for(run->args, run->paths[task], "json");
+    if (run->configs && run->configs[task] && !cli_value(&one, "config", NULL))
+        cli_args_add(&one, "config", run->configs[task]);
     cli_stop_progress();
     cli_capture(true);
+    for (struct cli_output *to = NULL; (to = cli_next_document(to));) { /* of the list that this run is one of */
+        free(to->parts);
+        to->parts = NULL;
+    }
+    if (run->each) cli_capture_text();
     const int status = cli_run_found(&one, run->run);
     sp_line_write(&line, run->paths[task], status, cli_captured_report(), cli_first_error());
     fwrite(line.data, 1, line.length, stdout);
     if (status != CLI_OK) cli_keep_error_parts(cli_first_error(), run->paths[task], status);
     for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
         fputs(to->parts ? to->parts : "", stdout);
+        putchar('\0');
+    }
+    if (run->each) {
+        fputs(cli_captured_text(), stdout);
         putchar('\0');
     }
     return fflush(stdout) == 0 ? status : CLI_FILE;
@@ -87,18 +100,25 @@ static void show_progress(struct list_run *run)
 
 /* ---- the run ---- */
 
-/* Keeps the parts of the documents that stand behind the line of the results, which ends at `line_end`; or, if the
- * process ended without a line, parts that say so. */
+/* A copy of the text that begins at *rest and ends with a NUL, or at `stop`; *rest is then behind it. */
+static char *take_text(const char **rest, const char *stop)
+{
+    const size_t length = strnlen(*rest, (size_t)(stop - *rest));
+    char *text = strndup(*rest, length);
+    if (!text) abort();
+    *rest += *rest + length < stop ? length + 1 : length;
+    return text;
+}
+
+/* Keeps the parts of the documents, and of a run the text, that stand behind the line of the results, which ends at
+ * `line_end`; or, if the process ended without a line, parts that say so. */
 static void keep_listed_parts(struct list_run *run, const struct sp_pool_end *end, const char *line_end)
 {
     struct shapeproof_error error;
     if (line_end && !end->signal && !end->late && !end->too_long) {
         const char *rest = line_end, *stop = end->output + end->length;
-        for (size_t i = 0; i < run->documents; i++) {
-            const size_t length = strnlen(rest, (size_t)(stop - rest));
-            if (!(run->parts[i][end->task] = strndup(rest, length))) abort();
-            rest += rest + length < stop ? length + 1 : length;
-        }
+        for (size_t i = 0; i < run->documents; i++) run->parts[i][end->task] = take_text(&rest, stop);
+        if (run->each) run->each[end->task].text = take_text(&rest, stop);
         return;
     }
     sp_results_explain(end, &error);
@@ -115,13 +135,20 @@ static bool note_listed(void *host, const struct sp_pool_end *end)
 {
     struct list_run *run = host;
     struct sp_pool_end line = *end;
-    if (run->documents) {
+    if (run->documents || run->each) {
         const char *stop = end->length ? memchr(end->output, '\n', end->length) : NULL;
         if (stop) line.length = (size_t)(++stop - end->output);
         keep_listed_parts(run, end, stop);
     }
     if (isatty(run->results.to)) cli_end_step();
     run->ended++;
+    if (run->each) {
+        struct sp_text text = {0};
+        sp_results_put_line(&text, run->paths[end->task], &line);
+        run->each[end->task].line = text.data;
+        cli_tell_amount("models", run->ended, run->path_count);
+        return true;
+    }
     if (!sp_results_add(&run->results, run->paths[end->task], &line, &run->error)) return false;
     show_progress(run);
     return true;
@@ -292,6 +319,33 @@ static void close_parts(struct list_run *run)
         free(run->parts[i]);
     }
     free(run->parts);
+}
+
+bool cli_check_each(const struct cli_args *args, const char **paths, const char **configs, size_t count,
+                    int (*check)(const struct cli_args *), struct cli_listed *results, struct shapeproof_error *error)
+{
+    struct list_run run = {
+        .args = args, .run = check, .paths = paths, .path_count = count, .configs = configs, .each = results};
+    struct sp_pool pool = {
+        .count = count,
+        .jobs = cli_captures() ? 1 : sp_pool_processors(), /* those of a list run side by side already */
+        .seconds = TASK_SECONDS,
+        .work = check_listed,
+        .done = note_listed,
+        .host = &run,
+    };
+    open_parts(&run);
+    fflush(stdout);
+    const bool ran = sp_pool_run(&pool, error);
+    size_t document = 0;
+    for (struct cli_output *to = NULL; ran && (to = cli_next_document(to)); document++)
+        for (size_t i = 0; i < count; i++) {
+            if (run.parts[document][i]) cli_keep_part(to, run.parts[document][i]);
+            run.parts[document][i] = NULL;
+        }
+    close_parts(&run);
+    if (pool.interrupted) raise(pool.interrupted);
+    return ran;
 }
 
 int cli_run_list(const struct cli_args *args, int (*check)(const struct cli_args *))

@@ -22,6 +22,17 @@
 
 /* Whether one of the four was given. */
 bool cli_asks_for_list(const struct cli_args *args);
+/* What came of one of several paths. */
+struct cli_listed {
+    char *line; /* the line of JSON that a list has for it */
+    char *text; /* its report as text; NULL or "" if there is none */
+};
+
+/* Runs `check` for each path in a process of its own, with the options of the command; where they have no --config,
+ * with that of the path, if it is not NULL. Fills a result for each, whose texts are to be freed, and keeps the parts
+ * of documents. False with an error when no process can be made. */
+bool cli_check_each(const struct cli_args *args, const char **paths, const char **configs, size_t count,
+                    int (*check)(const struct cli_args *), struct cli_listed *results, struct shapeproof_error *error);
 /* Runs the command for each checkpoint of the list, with --json and the other options; the worst exit status. */
 int cli_run_list(const struct cli_args *args, int (*run)(const struct cli_args *));
 

@@ -90,12 +90,17 @@ static struct {
     struct cli_output standard; /* stdout */
     struct cli_output *files;   /* one for each FILE of --format */
     size_t file_count;
-    bool is_quiet;          /* no report goes to stdout */
-    bool is_several;        /* the command is about several checkpoints */
-    bool is_list;           /* and these are a list */
-    struct cli_output kept; /* takes the place of all in a process of a list */
-    char *report;           /* what was written to `kept` */
-} outputs = {.standard = {.is_stdout = true}, .kept = {.format = SHAPEPROOF_REPORT_JSON}};
+    bool is_quiet;               /* no report goes to stdout */
+    bool is_several;             /* the command is about several checkpoints */
+    bool is_list;                /* and these are a list */
+    struct cli_output kept;      /* takes the place of all in a process of a list */
+    char *report;                /* what was written to `kept` */
+    bool keeps_text;             /* and beside it the report as text */
+    struct cli_output kept_text; /* which takes that */
+    char *text;                  /* what was written to `kept_text` */
+} outputs = {.standard = {.is_stdout = true},
+             .kept = {.format = SHAPEPROOF_REPORT_JSON},
+             .kept_text = {.format = SHAPEPROOF_REPORT_TEXT}};
 
 void cli_expect_json(bool on, bool is_folded)
 {
@@ -168,7 +173,8 @@ static bool keeps_reports(const struct cli_output *output)
 struct cli_output *cli_next_output(const struct cli_output *output)
 {
     if (cli_captures() && !output) return &outputs.kept;
-    struct cli_output *next = next_opened(output == &outputs.kept ? NULL : output);
+    if (output == &outputs.kept && outputs.keeps_text) return &outputs.kept_text;
+    struct cli_output *next = next_opened(output == &outputs.kept || output == &outputs.kept_text ? NULL : output);
     while (cli_captures() && next && !keeps_reports(next)) next = next_opened(next);
     return next;
 }
@@ -262,11 +268,12 @@ void cli_put_report(struct cli_output *output, char *report)
         cli_keep_part(output, report);
         return;
     }
-    if (output == &outputs.kept) {
+    if (output == &outputs.kept || output == &outputs.kept_text) {
+        char **kept = output == &outputs.kept ? &outputs.report : &outputs.text;
         size_t length = strlen(report);
         char *said = cli_restore_urls(report, &length);
-        free(outputs.report);
-        if (!(outputs.report = said ? said : strdup(report))) abort();
+        free(*kept);
+        if (!(*kept = said ? said : strdup(report))) abort();
     } else cli_put_part(output, report, strlen(report));
     shapeproof_free(report);
 }
@@ -278,6 +285,14 @@ void cli_put_document(struct cli_output *output, char *document)
 }
 
 const char *cli_captured_report(void) { return outputs.report; }
+const char *cli_captured_text(void) { return outputs.text ? outputs.text : ""; }
+
+void cli_capture_text(void)
+{
+    outputs.keeps_text = true;
+    free(outputs.text); /* of the run that this model is of */
+    outputs.text = NULL;
+}
 
 /* How many bytes the FILE has by now; 0 of anything that has no size. */
 static size_t size_written(const struct cli_output *output)

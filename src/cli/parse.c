@@ -331,12 +331,17 @@ struct cli_args cli_args_for(const struct cli_args *args, const char *operand, c
 {
     struct cli_args one = {.command = args->command, .operand_count = 1};
     one.operands = calloc(1, sizeof *one.operands);
-    one.given = calloc(args->given_count + 1, sizeof *one.given);
+    one.given = calloc(args->given_count + 2, sizeof *one.given); /* room for the flag, and for an option */
     if (!one.operands || !one.given) abort();
     one.operands[0] = operand;
     for (size_t i = 0; i < args->given_count; i++) one.given[one.given_count++] = args->given[i];
     one.given[one.given_count++] = (struct cli_given){find_long(args->command, flag, strlen(flag)), NULL};
     return one;
+}
+
+void cli_args_add(struct cli_args *args, const char *option, const char *value)
+{
+    args->given[args->given_count++] = (struct cli_given){find_long(args->command, option, strlen(option)), value};
 }
 
 /* ---- what was given ---- */

@@ -56,6 +56,16 @@ static char *token_path(void)
     return home ? join_texts(home, "/.cache/huggingface/token") : NULL;
 }
 
+char *cli_hub_cache(void)
+{
+    const char *path = environment("HF_HUB_CACHE"), *hub = environment("HF_HOME");
+    const char *cache = environment("XDG_CACHE_HOME"), *home = environment("HOME");
+    if (path) return join_texts(path, "");
+    if (hub) return join_texts(hub, "/hub");
+    if (cache) return join_texts(cache, "/huggingface/hub");
+    return home ? join_texts(home, "/.cache/huggingface/hub") : NULL;
+}
+
 static char *read_token(const char *path)
 {
     struct stat info;

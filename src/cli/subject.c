@@ -286,7 +286,11 @@ int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *arg
     char *beside = inside ? NULL : shapeproof_config_beside(path);
     int status;
     *subject = (struct cli_subject){.tables = NULL};
-    if (!inside && !beside && !is_told(args)) beside = shapeproof_adapter_base_config(inventory);
+    if (!inside && !beside && !is_told(args)) {
+        char *hub = cli_hub_cache();
+        beside = shapeproof_adapter_base_config(inventory, hub);
+        free(hub);
+    }
     if (!inside && !beside && !is_told(args)) return no_configuration(path, inventory);
     status = cli_subject_open(subject, args, beside);
     if (status == CLI_OK) status = cli_subject_fit(subject, inventory);

@@ -10,6 +10,7 @@
 #include "base/chars.h"
 #include "base/file.h"
 #include "base/names.h"
+#include "base/step_name.h"
 #include "base/utf8.h"
 #include "base/value.h"
 #include "config/inside.h"
@@ -456,30 +457,45 @@ static bool find_in_folder(struct sp_text *path, const char *const *names, size_
     return false;
 }
 
-/* Turns the path of a folder of a training, "run/global_step20/", into that of the training, "run/"; false when it is
- * none, as the file is not there that says which of them is the last. The model of a step of accelerate is known by its
- * name, "run/pytorch_model_fsdp_0/". */
+/* Whether the folder, a component of a path, is one that a training puts its steps into, or its models into a step. */
+static bool is_of_training(const char *folder)
+{
+    static const char *const names[] = {"checkpoint*",          "ckpt*", "lightning_logs", "version_#",
+                                        "pytorch_model_fsdp_#", "actor", "critic",         "backup"};
+    struct sp_step_name step;
+    if (sp_step_name_read(folder, false, &step)) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (sp_file_pattern_matches(names[i], folder)) return true;
+    return false;
+}
+
+/* Turns the path of a folder of a training, "run/checkpoints/step-20/", into that of the folder above,
+ * "run/checkpoints/"; false when it is none by its name, and none of the files is beside it that say which step is the
+ * last. */
 static bool leave_step(struct sp_text *path)
 {
     static const char *const marks[] = {"latest", "latest_checkpointed_iteration.txt"};
-    static const char model[] = "pytorch_model_fsdp_";
     size_t end = path->length;
     while (end && path->data[end - 1] == '/') end--;
     size_t begin = end;
     while (begin && path->data[begin - 1] != '/') begin--;
     if (begin == end || (end - begin <= 2 && path->data[begin] == '.')) return false; /* ".", ".." */
-    struct sp_text mark = {0};
+    struct sp_text mark = {0}, folder = {0};
     sp_text_append(&mark, path->data, begin);
-    const bool found = strncmp(path->data + begin, model, sizeof model - 1) == 0 ||
-                       find_in_folder(&mark, marks, sizeof marks / sizeof *marks);
+    sp_text_append(&folder, path->data + begin, end - begin);
+    const bool found = is_of_training(folder.data) || find_in_folder(&mark, marks, sizeof marks / sizeof *marks);
     sp_text_free(&mark);
+    sp_text_free(&folder);
     path->length = begin;
     sp_text_puts(path, "");
     return found;
 }
 
+/* The deepest is "run/lightning_logs/version_0/checkpoints/". */
+enum { MOST_LEVELS = 4 };
+
 /* config.json is Hugging Face's, config Sockeye's; verl has what is Hugging Face's in a folder beside the ranks' files.
- */
+ * Of a step of a training that has none itself it is in a folder above. */
 char *shapeproof_config_beside(const char *checkpoint_path)
 {
     static const char *const names[] = {"config.json", "config", "huggingface/config.json"};
@@ -489,7 +505,8 @@ char *shapeproof_config_beside(const char *checkpoint_path)
     if (stat(checkpoint_path, &info) == 0 && S_ISDIR(info.st_mode)) sp_text_printf(&path, "%s/", checkpoint_path);
     else sp_text_append(&path, checkpoint_path, slash ? (size_t)(slash + 1 - checkpoint_path) : 0);
     if (find_in_folder(&path, names, sizeof names / sizeof *names)) return path.data;
-    if (leave_step(&path) && find_in_folder(&path, names, 1)) return path.data;
+    for (size_t levels = 0; levels < MOST_LEVELS && leave_step(&path); levels++)
+        if (find_in_folder(&path, names, 1)) return path.data;
     sp_text_free(&path);
     return NULL;
 }

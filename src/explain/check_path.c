@@ -27,7 +27,7 @@ static bool load_config(struct opened *opened, const char *path, const struct sh
 {
     const bool inside = shapeproof_config_is_inside(opened->inventory, options->check.table);
     char *beside = options->config || inside ? NULL : shapeproof_config_beside(path);
-    if (!options->config && !inside && !beside) beside = shapeproof_adapter_base_config(opened->inventory);
+    if (!options->config && !inside && !beside) beside = shapeproof_adapter_base_config(opened->inventory, NULL);
     const char *from = options->config ? options->config : beside;
     bool loaded = true;
     if (from) loaded = shapeproof_config_load(opened->config, from, error) == SHAPEPROOF_OK;

@@ -114,12 +114,13 @@ static enum sp_line_outcome outcome_of_status(int status)
 
 static enum sp_line_outcome outcome_of_verdict(const char *verdict)
 {
-    return strcmp(verdict, "match") == 0       ? SP_LINE_MATCH
-           : strcmp(verdict, "explained") == 0 ? SP_LINE_EXPLAINED
-           : strcmp(verdict, "differs") == 0   ? SP_LINE_DIFFERS
-           : strcmp(verdict, "holds") == 0     ? SP_LINE_HOLDS
-           : strcmp(verdict, "fails") == 0     ? SP_LINE_FAILS
-                                               : SP_LINE_UNKNOWN;
+    return strcmp(verdict, "match") == 0        ? SP_LINE_MATCH
+           : strcmp(verdict, "explained") == 0  ? SP_LINE_EXPLAINED
+           : strcmp(verdict, "differs") == 0    ? SP_LINE_DIFFERS
+           : strcmp(verdict, "holds") == 0      ? SP_LINE_HOLDS
+           : strcmp(verdict, "fails") == 0      ? SP_LINE_FAILS
+           : strcmp(verdict, "unreadable") == 0 ? SP_LINE_UNREADABLE
+                                                : SP_LINE_UNKNOWN;
 }
 
 /* What the member after the status says: a verdict, or an error, of which the kind follows. */
@@ -131,7 +132,7 @@ static bool read_outcome(struct sp_fleet_line *line, struct sp_json *json, const
         return verdict != NULL;
     }
     line->outcome = outcome_of_status(line->status);
-    if (strcmp(key, "error") != 0 || !sp_json_string(json)) return false;
+    if (strcmp(key, "error") != 0 || !(line->error = sp_json_string(json))) return false;
     key = sp_json_member(json, first);
     if (!key || strcmp(key, "kind") != 0) return sp_json_ok(json);
     const char *kind = sp_json_string(json);

@@ -41,6 +41,7 @@ struct sp_fleet_line {
     char *path; /* borrowed from the text of the line */
     int status; /* the exit status of the check */
     enum sp_line_outcome outcome;
+    const char *error; /* why there is no verdict, borrowed from the text; NULL if there is one */
 };
 
 /* Reads a line of `length` bytes, without its line break. The text is overwritten. False when it is no such line. */

@@ -171,6 +171,16 @@ static void put_end(struct sp_text *text, const char *path, const struct sp_pool
     else sp_line_write_crash(text, path, end->signal, error.message);
 }
 
+void sp_results_put_line(struct sp_text *text, const char *path, const struct sp_pool_end *end)
+{
+    struct sp_text copy = {0};
+    struct sp_fleet_line line;
+    if (end->length) sp_text_append(&copy, end->output, end->length);
+    if (is_sound(&line, &copy, path, end->status)) sp_text_append(text, end->output, end->length);
+    else put_end(text, path, end);
+    sp_text_free(&copy);
+}
+
 bool sp_results_add(struct sp_results *results, const char *path, const struct sp_pool_end *end,
                     struct shapeproof_error *error)
 {

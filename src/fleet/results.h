@@ -35,6 +35,8 @@ bool sp_results_has(const struct sp_results *results, const char *path);
  * process crashed, or had no time left. False when it could not be written. */
 bool sp_results_add(struct sp_results *results, const char *path, const struct sp_pool_end *end,
                     struct shapeproof_error *error);
+/* Appends the line of a checkpoint, as sp_results_add writes it. */
+void sp_results_put_line(struct sp_text *text, const char *path, const struct sp_pool_end *end);
 /* Why there is no line of a process: it took too long, was killed, or ended without one. */
 void sp_results_explain(const struct sp_pool_end *end, struct shapeproof_error *error);
 void sp_results_close(struct sp_results *results);

@@ -13,11 +13,13 @@
 #include "base/names.h"
 #include "base/natural.h"
 #include "base/shard_name.h"
+#include "base/step_name.h"
 #include "read/dcp/folder.h"
 #include "read/index.h"
 #include "read/ranks/folder.h"
 #include "read/reader.h"
 #include "read/subfolders.h"
+#include "shapeproof/run.h"
 
 /* What is read, the first that exists; "*" stands for exactly one file with that ending. */
 static const char *const candidates[] = {
@@ -380,6 +382,21 @@ static void refuse_shard_sets(const struct shard_set *sets, size_t count, struct
     sp_text_free(&text);
 }
 
+/* The name that a hint offers: of those with weights the last step, else the first. */
+static const char *likeliest_name(const struct listing *listing)
+{
+    const char *first = NULL, *last = NULL;
+    for (size_t i = 0; i < listing->count; i++) {
+        const char *name = listing->names[i];
+        const enum shapeproof_run_kind kind = shapeproof_run_kind_of(name, NULL);
+        struct sp_step_name step;
+        if (kind != SHAPEPROOF_RUN_MODEL && kind != SHAPEPROOF_RUN_ADAPTER) continue;
+        if (!first) first = name;
+        if (sp_step_name_read(name, true, &step)) last = name; /* they are sorted by their numbers */
+    }
+    return last ? last : first ? first : listing->names[0];
+}
+
 /* The error for a folder from which no checkpoint can be chosen: distributed files, no file, several sets of
  * shards, or several files; the hint names one to read. */
 static bool refuse_choice(const struct sp_folder *folder, const struct listing *listing, struct shapeproof_error *error)
@@ -402,7 +419,7 @@ static bool refuse_choice(const struct sp_folder *folder, const struct listing *
     else if (sp_are_steps(listing->names, listing->count))
         sp_hint(error, "name the file to read, such as the last, %s",
                 sp_quote(listing->names[listing->count - 1]).text);
-    else sp_hint(error, "name the file to read, such as %s", sp_quote(listing->names[0]).text);
+    else sp_hint(error, "name the file to read, such as %s", sp_quote(likeliest_name(listing)).text);
     sp_names_free(&names);
     sp_error_prefix(error, folder->path);
     return false;

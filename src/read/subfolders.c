@@ -256,7 +256,7 @@ static bool is_part(const char *name) { return sp_ends_with(name, ".distcp") || 
 /* Looks into one entry of a folder, if it is a folder. */
 static void search_entry(struct search *search, int fd, const char *path, const char *name, int level)
 {
-    if (strncmp(name, "optimizer_", strlen("optimizer_")) == 0) return; /* as accelerate saves it beside the model */
+    if (strncmp(name, "optim", strlen("optim")) == 0) return; /* the folder of an optimizer beside that of the model */
     const int below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
     if (below < 0) return;
     const char *own = *path ? sp_arena_printf(&search->arena, "%s/%s", path, name) : name;

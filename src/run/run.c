@@ -136,6 +136,16 @@ static void add_model(struct shapeproof_run *run, const struct shapeproof_run_fi
         (struct shapeproof_run_model){.name = name, .path = path, .kind = file->kind, .step = file->step};
 }
 
+/* Weights that Keras saves alone are of the model that it saves whole beside them. */
+static void find_configs(struct shapeproof_run *run)
+{
+    const char *whole = NULL;
+    for (size_t i = 0; i < run->models.count; i++)
+        if (sp_ends_with(run->models.items[i].path, ".keras")) whole = run->models.items[i].path;
+    for (size_t i = 0; i < run->models.count; i++)
+        if (sp_ends_with(run->models.items[i].path, ".weights.h5")) run->models.items[i].config = whole;
+}
+
 /* ---- the last and the best ---- */
 
 /* The step that a path or a name of another machine means, by its last component. */
@@ -194,12 +204,13 @@ static void find_best(struct shapeproof_run *run)
         const struct shapeproof_value metric = sp_value_member(state, "best_metric");
         if (best.type != SHAPEPROOF_VALUE_STRING) break; /* it was not looked for */
         run->best = step_called(run, best.string);
-        sp_text_puts(&reason, "by trainer_state.json");
-        if (sp_value_is_set(metric)) sp_text_puts(&reason, ": best_metric ");
-        if (sp_value_is_set(metric)) sp_value_json(&reason, metric);
         if (run->best == SHAPEPROOF_NONE)
-            sp_text_printf(&reason, "%s names %s, which is not there", sp_value_is_set(metric) ? "," : "",
-                           sp_base_name(best.string));
+            sp_text_printf(&reason, "trainer_state.json names %s, which is not there", sp_base_name(best.string));
+        else sp_text_puts(&reason, "by trainer_state.json");
+        if (run->best != SHAPEPROOF_NONE && sp_value_is_set(metric)) {
+            sp_text_puts(&reason, ": best_metric ");
+            sp_value_json(&reason, metric);
+        }
         run->best_reason = sp_text_keep(&reason, &run->arena);
         return;
     }
@@ -242,6 +253,7 @@ struct shapeproof_run *shapeproof_run_open(const char *path, struct shapeproof_e
     if (run->files.count) qsort(run->files.items, run->files.count, sizeof *run->files.items, compare_by_step);
     for (size_t i = 0; i < run->files.count; i++)
         if (has_weights(run->files.items[i].kind)) add_model(run, &run->files.items[i]);
+    find_configs(run);
     run->framework = framework_of(run);
     find_last(run);
     find_best(run);

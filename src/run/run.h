@@ -8,8 +8,9 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/step_name.h"
 #include "base/value.h"
-#include "read/file_kinds.h"
+#include "shapeproof/run.h"
 
 /* A step while it is found: its name is also the beginning of the names of its files. */
 struct sp_run_step_entry {

@@ -83,6 +83,14 @@ static bool calls_components_open(struct world *world, struct shapeproof_error *
     return components != NULL;
 }
 
+static bool calls_run_open(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_run *run = shapeproof_run_open("fixtures/models/tiny-gpt2", error);
+    (void)world;
+    shapeproof_run_close(run);
+    return run != NULL;
+}
+
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk)
 {
     (void)info, (void)type, (void)walk;
@@ -457,6 +465,7 @@ static const struct call {
     CALL(inventory_open),
     CALL(inventory_describe),
     CALL(components_open),
+    CALL(run_open),
     CALL(remote_fetch),
     CALL(remote_confirm),
     CALL(data_open),

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT
- * What the files and folders of a training are, by their names: one table of patterns for files (file_kinds.def), one
- * for steps (steps.def). In a pattern '*' stands for any characters but '/', '#' for one digit or more. */
-#ifndef SP_READ_FILE_KINDS_H
-#define SP_READ_FILE_KINDS_H
+ * Names of the steps of a training, by a table of patterns (steps.def): "checkpoint-500", "epoch=3-step=12.ckpt". In a
+ * pattern '*' stands for any characters but '/', '#' for one digit or more. */
+#ifndef SP_BASE_STEP_NAME_H
+#define SP_BASE_STEP_NAME_H
 
-#include "shapeproof/run.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SP_NO_STEP UINT64_MAX
 
 /* What the name of a step says. */
 struct sp_step_name {
     const char *framework; /* static; "" when several frameworks name steps so */
-    uint64_t number;       /* the last one in the name, or that behind "step="; SHAPEPROOF_NONE without one */
+    uint64_t number;       /* of the step or the epoch; SP_NO_STEP without one */
     bool is_file;
     bool is_best, is_last; /* it is called "best", or "last" */
 };
@@ -17,6 +20,6 @@ struct sp_step_name {
 /* Whether a file or folder of that name, without folders in front, is a step of a training. */
 bool sp_step_name_read(const char *name, bool is_file, struct sp_step_name *step);
 /* Whether the whole text matches the pattern. */
-bool sp_run_pattern_matches(const char *pattern, const char *text);
+bool sp_file_pattern_matches(const char *pattern, const char *text);
 
 #endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/step_name.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+
+enum step_row_what { FOLDER, FILE };
+
+static const struct {
+    const char *pattern;
+    enum step_row_what what;
+    const char *framework;
+} step_rows[] = {
+#define STEP(pattern, what, framework) {pattern, what, framework},
+#include "base/steps.def"
+#undef STEP
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+bool sp_file_pattern_matches(const char *pattern, const char *text)
+{
+    for (; *pattern; pattern++) {
+        if (*pattern == '*') {
+            for (;; text++) {
+                if (sp_file_pattern_matches(pattern + 1, text)) return true;
+                if (!*text || *text == '/') return false;
+            }
+        }
+        if (*pattern == '#') {
+            if (!sp_is_digit(*text)) return false;
+            while (sp_is_digit(*text)) text++;
+        } else if (*pattern != *text++) return false;
+    }
+    return !*text;
+}
+
+/* The number behind a word for steps: "step=12", "epoch_03"; else the first number in the name. SP_NO_STEP without
+ * one. The first of the words that has a number wins: "epoch=3-step=12" is step 12. */
+static uint64_t number_in(const char *name)
+{
+    static const char *const words[] = {"step", "iter", "epoch", "checkpoint", "ckpt"};
+    for (size_t i = 0; i < COUNT(words); i++) {
+        const char *behind = strstr(name, words[i]);
+        if (!behind) continue;
+        behind += strlen(words[i]);
+        behind += strspn(behind, "-_=.");
+        if (sp_is_digit(*behind)) return strtoull(behind, NULL, 10);
+    }
+    const char *number = strpbrk(name, "0123456789");
+    return number ? strtoull(number, NULL, 10) : SP_NO_STEP;
+}
+
+bool sp_step_name_read(const char *name, bool is_file, struct sp_step_name *step)
+{
+    for (size_t i = 0; i < COUNT(step_rows); i++) {
+        if (is_file != (step_rows[i].what == FILE) || !sp_file_pattern_matches(step_rows[i].pattern, name)) continue;
+        const bool is_numbered = strchr(step_rows[i].pattern, '#') != NULL;
+        *step = (struct sp_step_name){.framework = step_rows[i].framework,
+                                      .number = is_numbered ? number_in(name) : SP_NO_STEP,
+                                      .is_file = is_file,
+                                      .is_best = strstr(name, "best") != NULL,
+                                      .is_last = strncmp(name, "last", strlen("last")) == 0 ||
+                                                 strncmp(name, "latest", strlen("latest")) == 0};
+        return true;
+    }
+    return false;
+}
