@@ -69,6 +69,7 @@ bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, c
     struct sp_file file = *inner;
     const size_t first = inventory->count, claims = inventory->account.claims.count;
     file.nesting = outer->nesting + 1;
+    if (!file.inflated_from) file.inflated_from = outer->inflated_from;
     if (file.nesting > MAX_FILES_WITHIN)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "files within files, more than %d deep",
                        MAX_FILES_WITHIN);

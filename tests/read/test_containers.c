@@ -394,6 +394,7 @@ static const char *const broken[][2] = {
     {"bad/tar_second.nemo", "refused: the tar header at byte 1024 is broken\n"},
     {"bad/tar_size.nemo", "refused: the tar member at byte 1536 has 8589934591 bytes, and the file ends at 10240\n"},
     {"bad/tar_size_binary.nemo", "refused: the tar header at byte 1024 is broken\n"},
+    {"bad/layers.safetensors.gz", "refused: gzip data that inflate to more than 1142488 bytes\n"},
     {"bad/tar_size_text.nemo", "refused: the tar header at byte 1024 is broken\n"},
     {"bad/tar_sum.nemo", "refused: this is a tar archive whose first header is broken\n"},
     {"bad/tar_twice.nemo", "refused: ambiguous archive: two members named 'a.pt'\n"},

@@ -66,6 +66,8 @@ static const char *const refused[][2] = {
      "refused: no tensor can be read (2 broken; the first: byte 20 of its header: a string is expected)\n"},
     {"bad/dimension.npy", "refused: a dimension in its header overflows 64 bits\n"},
     {"bad/header_short.npy", "refused: ends within its header: 50 bytes of 128\n"},
+    {"bad/headers_long.npz",
+     "refused: headers of more than 64 bytes for each byte of the file, and 1 MiB besides, in all\n"},
     {"bad/lacks.npy", "refused: byte 43 of its header: each of 'descr', 'fortran_order' and 'shape' is expected\n"},
     {"bad/length.npy", "refused: a header of 2147483648 bytes, at most 1048564\n"},
     {"bad/magic_only.npy", "refused: ends within the header of a NumPy array\n"},

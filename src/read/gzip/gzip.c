@@ -22,6 +22,7 @@ struct gunzip {
     z_stream stream;
     uint64_t at;   /* of the file: what has been read */
     uint64_t size; /* of what has been inflated */
+    uint64_t most; /* that it may be */
     int fd;
     unsigned char in[PIECE], out[PIECE];
 };
@@ -45,9 +46,9 @@ static bool holds_zeros(const unsigned char *bytes, size_t length)
 
 static bool store_piece(struct gunzip *g, size_t length)
 {
-    if (length > SP_GZIP_MAX - g->size)
+    if (length > g->most - g->size)
         return sp_fail(g->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
-                       "gzip data that inflate to more than %d bytes", SP_GZIP_MAX);
+                       "gzip data that inflate to more than %" PRIu64 " bytes", g->most);
     for (size_t done = 0; length && !holds_zeros(g->out, length) && done < length;) {
         const ssize_t put = pwrite(g->fd, g->out + done, length - done, (off_t)(g->size + done));
         if (put < 0 && errno == EINTR) continue;
@@ -98,6 +99,14 @@ static bool inflate_all(struct gunzip *g)
                                                                    "no memory to inflate into: %s", strerror(errno)));
 }
 
+/* One layer inflates to at most 1,032 times its size. More come only from layers within layers, which no checkpoint
+ * has. The megabyte besides is for small files. */
+static uint64_t most_inflated(uint64_t size)
+{
+    enum { DEFLATE_RATIO = 1032, BESIDES = 1 << 20 };
+    return size > (SP_GZIP_MAX - BESIDES) / DEFLATE_RATIO ? SP_GZIP_MAX : size * DEFLATE_RATIO + BESIDES;
+}
+
 bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint64_t *used,
                      struct shapeproof_error *error)
 {
@@ -105,11 +114,13 @@ bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint6
     memset(g, 0, sizeof *g);
     g->file = file;
     g->error = error;
+    const uint64_t outermost = file->inflated_from ? file->inflated_from : file->size;
+    g->most = most_inflated(outermost);
     g->fd = sp_system_unnamed_file("inflated");
     bool ok = g->fd >= 0 ||
               sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate into: %s", strerror(errno));
     ok = ok && inflate_all(g);
-    *inflated = (struct sp_file){.fd = g->fd, .size = g->size, .path = file->path};
+    *inflated = (struct sp_file){.fd = g->fd, .size = g->size, .path = file->path, .inflated_from = outermost};
     *used = g->at - g->stream.avail_in;
     if (!ok) sp_file_close(inflated);
     free(g);

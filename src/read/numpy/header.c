@@ -43,9 +43,11 @@ static bool fail_scan(struct scan *scan, const char *expected)
                         expected);
 }
 
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
 static void skip_blanks(struct scan *scan)
 {
-    while (scan->at < scan->end && strchr(" \t\r\n", *scan->at) && *scan->at) scan->at++;
+    while (scan->at < scan->end && is_blank(*scan->at)) scan->at++;
 }
 
 static char next_of(struct scan *scan)

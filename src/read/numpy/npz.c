@@ -9,6 +9,7 @@
 #include "base/chars.h"
 #include "base/names.h"
 #include "read/numpy/header.h"
+#include "read/window.h"
 
 static const struct sp_format npz_format = {"npz", 0};
 
@@ -23,12 +24,20 @@ bool sp_npz_is(const struct sp_zip *zip)
     return false;
 }
 
+struct npz {
+    struct sp_zip *zip;
+    struct shapeproof_inventory *inventory;
+    uint32_t file;
+    uint64_t headers_left; /* bytes that headers may still have, inflated */
+    struct sp_npy_notes notes;
+};
+
 /* Adds one array of an .npz archive. The data have a place in the file only if the member is stored without
  * compression. */
-static bool index_member(struct sp_zip *zip, size_t index, const char *name, uint32_t file,
-                         struct shapeproof_inventory *inventory, struct sp_npy_notes *notes,
-                         struct shapeproof_error *error)
+static bool index_member(struct npz *npz, size_t index, const char *name, struct shapeproof_error *error)
 {
+    struct sp_zip *zip = npz->zip;
+    struct shapeproof_inventory *inventory = npz->inventory;
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
     char fixed[SP_NPY_FIXED];
     struct sp_npy npy;
@@ -38,6 +47,13 @@ static bool index_member(struct sp_zip *zip, size_t index, const char *name, uin
     const size_t length = sp_npy_header_size(fixed, have, error);
     if (!length) return false;
     if (length > entry->size) return sp_malformed(error, "ends within its header");
+    if (length > npz->headers_left) {
+        npz->headers_left = 0;
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "headers of more than %d bytes for each byte of the file, and %d MiB besides, in all",
+                       SP_NAMES_BUDGET_FACTOR, SP_NAMES_BUDGET_BASE >> 20);
+    }
+    npz->headers_left -= length;
     char *bytes = sp_realloc(NULL, length, 1);
     bool ok = sp_zip_read_head(zip, index, bytes, length, error) &&
               sp_npy_parse(&npy, bytes, length, &inventory->arena, error);
@@ -45,20 +61,27 @@ static bool index_member(struct sp_zip *zip, size_t index, const char *name, uin
     if (ok && entry->method == STORED) ok = sp_zip_data_offset(zip, index, &begin, error);
     if (!ok) return false;
     npy.tensor.name = name;
-    if (!sp_npy_add(inventory, &npy, name, file, begin ? begin + length : 0, entry->size - length, error)) return false;
-    sp_npy_note(notes, &npy);
-    if (!begin) sp_zip_claim_member(zip, index, inventory, file, SP_USE_TENSOR);
+    if (!sp_npy_add(inventory, &npy, name, npz->file, begin ? begin + length : 0, entry->size - length, error))
+        return false;
+    sp_npy_note(&npz->notes, &npy);
+    if (!begin) sp_zip_claim_member(zip, index, inventory, npz->file, SP_USE_TENSOR);
     return true;
 }
 
 /* Each member that is an array becomes a tensor. One that cannot be read is listed as unread, with the reason in `why`,
- * and the loop goes on; only an error that ends the reading makes sp_inventory_unread false. The bytes of an unread
+ * and the loop goes on; only an error that ends the reading makes sp_inventory_unread false. Headers that are too long
+ * in all end the reading. The bytes of an unread
  * member are claimed as a whole, for where its data begin is not known; of the others what index_member has left, the
  * headers, is structure. */
 bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
                   struct shapeproof_error *error)
 {
-    struct sp_npy_notes notes = {0};
+    struct npz npz = {
+        .zip = zip,
+        .inventory = inventory,
+        .file = file_index,
+        .headers_left = sp_names_budget(sp_inventory_file_size(inventory, file_index)),
+    };
     struct sp_names others = {0};
     sp_zip_claim(zip, inventory, file_index);
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
@@ -72,15 +95,15 @@ bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inv
             continue;
         }
         const char *name = sp_arena_copy(&inventory->arena, entry->name, strlen(entry->name) - SUFFIX);
-        if (!index_member(zip, i, name, file_index, inventory, &notes, &why) &&
-            !sp_inventory_unread(inventory, name, &why, error))
-            break;
+        const bool ok = index_member(&npz, i, name, &why);
+        if (!ok && !npz.headers_left) *error = why;
+        if (!ok && (error->status || !sp_inventory_unread(inventory, name, &why, error))) break;
         if (why.status) sp_inventory_claim_storage(inventory, file_index, begin, end, NULL, name, false);
         else sp_inventory_claim(inventory, file_index, begin, end, SP_USE_STRUCTURE);
     }
     if (others.count) sp_inventory_warn(inventory, "members that are no arrays: %s", sp_names_text(&others));
     sp_names_free(&others);
-    sp_npy_warn(&notes, inventory);
+    sp_npy_warn(&npz.notes, inventory);
     inventory->format = &npz_format;
     return !error->status;
 }
