@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "config/inside.h"
 #include "lang/prediction.h"
 
@@ -153,6 +154,10 @@ const char *sp_said(struct shapeproof_check *check, struct shapeproof_hyperparam
         return sp_arena_printf(&check->arena, "%s is %s according to the tensors of %s", hyper.name, value,
                                sp_config_hyper(check->config)->file);
     const bool given = hyper.from.source == SHAPEPROOF_SOURCE_SETTING; /* in the words of whoever gave it */
+    const char *own = given ? NULL : sp_config_gguf_own_key(&check->arena, check->inventory, hyper.name);
+    if (own)
+        return sp_arena_printf(&check->arena, "%s is %s in %s", own, value,
+                               sp_base_name(shapeproof_inventory_path(check->inventory)));
     return sp_arena_printf(&check->arena, "%s is %s %s", given ? hyper.name : sp_key_said(check, hyper.name), value,
                            where);
 }

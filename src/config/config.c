@@ -240,6 +240,7 @@ struct shapeproof_config *sp_config_without(const struct shapeproof_config *conf
     struct shapeproof_config *variant = shapeproof_config_new();
     variant->path = config->path;
     variant->file_root = config->file_root;
+    variant->original = config->original;
     memcpy(variant->remarks, config->remarks, sizeof variant->remarks);
     variant->remark_count = config->remark_count;
     variant->storage = config->storage;

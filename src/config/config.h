@@ -20,6 +20,7 @@ struct shapeproof_config {
     struct sp_arena arena;
     const char *path;                  /* of the file, or "" */
     struct shapeproof_value file_root; /* what the file said */
+    struct shapeproof_value original;  /* the same of the model that a GGUF file was made of; file_root has less */
     struct sp_setting *settings;
     struct sp_override *overrides; /* parallel to settings */
     size_t setting_count, setting_capacity, override_capacity;

@@ -267,6 +267,7 @@ static void adopt_configuration(struct adoption *adoption)
 {
     const char *type;
     const struct shapeproof_value root = language_model(adoption, adoption->config->file_root, &type);
+    adoption->config->original = adoption->config->file_root;
     if (!type) return;
     adoption->members =
         sp_arena_array(&adoption->config->arena, root.count + KEY_COUNT + SIGN_COUNT + 2, sizeof *adoption->members);
@@ -378,6 +379,18 @@ const char *sp_config_gguf_key(struct sp_arena *arena, const struct shapeproof_i
     if (*there || strcmp(becomes, "vocab_size") != 0 || !gguf_value(inventory, TOKENS)) return first;
     *there = true;
     return TOKENS;
+}
+
+const char *sp_config_gguf_own_key(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                                   const char *becomes)
+{
+    const char *architecture = gguf_value(inventory, "general.architecture");
+    for (size_t i = 0; i < KEY_COUNT && architecture; i++) {
+        if (!keys[i].own || strcmp(keys[i].becomes, becomes) != 0) continue;
+        const char *key = sp_arena_printf(arena, "%s.%s", architecture, keys[i].key);
+        if (gguf_value(inventory, key)) return key;
+    }
+    return NULL;
 }
 
 bool sp_config_gguf_shows(const struct shapeproof_inventory *inventory, const char *becomes)

@@ -22,6 +22,10 @@ bool sp_config_is_of_gguf(const struct shapeproof_config *config, const struct s
  * is not *there; NULL when there is no key for it. In the arena. */
 const char *sp_config_gguf_key(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
                                const char *becomes, bool *there);
+/* The key of the file that completes a configuration beside it by the hyper-parameter, which no configuration of a
+ * model has: "glm4moe.nextn_predict_layers"; NULL for any other. In the arena. */
+const char *sp_config_gguf_own_key(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                                   const char *becomes);
 /* Whether it is what tensors show, and no key says. */
 bool sp_config_gguf_shows(const struct shapeproof_inventory *inventory, const char *becomes);
 /* How long the lists of the tokenizer in a GGUF file are; all 0 without a tokenizer. */

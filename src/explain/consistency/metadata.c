@@ -1,18 +1,33 @@
 /* SPDX-License-Identifier: MIT
- * A configuration beside a file that has one in itself. */
+ * The metadata of a GGUF file, compared with the configuration beside it. */
 #include <string.h>
 
+#include "config/gguf_origin.h"
 #include "config/inside.h"
 #include "explain/gather.h"
+
+/* Whether a cause already says that the configuration and the tensors have different values of one of these keys. */
+static bool is_said(const struct shapeproof_check *check, const char *keys)
+{
+    for (size_t i = 0; i < check->cause_count; i++) {
+        const char *key = check->causes[i].hyperparameter;
+        if (key && *key && strstr(keys, key)) return true;
+    }
+    return false;
+}
 
 void sp_explain_metadata(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
-    const char *path = shapeproof_config_path(check->given_config);
-    if (!sp_config_gguf_names_model(inventory) || !*path || sp_config_is_of_gguf(check->given_config, inventory))
+    const struct shapeproof_config *config = check->given_config;
+    if (!sp_config_gguf_names_model(inventory) || !*shapeproof_config_path(config) ||
+        sp_config_is_of_gguf(config, inventory))
         return;
-    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_METADATA);
-    cause->message = sp_arena_printf(&check->arena, "the metadata of the file were not compared with %s",
-                                     sp_config_hyper(check->given_config)->file);
-    cause->hint = "check the file again without --config: its metadata are then the configuration";
+    const struct sp_gguf_differences differences = sp_config_gguf_differences(&check->arena, config, inventory);
+    for (size_t i = 0; i < differences.count; i++) {
+        if (is_said(check, differences.items[i].source)) continue;
+        struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_METADATA);
+        cause->message = differences.items[i].message;
+        cause->hint = differences.items[i].hint ? differences.items[i].hint : "convert the model again";
+    }
 }
