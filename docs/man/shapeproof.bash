@@ -167,7 +167,7 @@ _shapeproof() {
         fi
         case $command in
         browse) words='--config= --model= --set= --table= --vocabulary= --offline --color= --help' ;;
-        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --quiet --color= --no-pager --help' ;;
         diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;

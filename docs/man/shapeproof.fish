@@ -71,7 +71,7 @@ complete -c shapeproof -n '__shapeproof_is check' -l expect -s e -r -F -d 'a fil
 complete -c shapeproof -n '__shapeproof_is check' -l trace -d 'write each attempt to stderr, with its result or why it was rejected'
 complete -c shapeproof -n '__shapeproof_is check' -l offline -d 'do not use the network'
 complete -c shapeproof -n '__shapeproof_is check' -l list -s l -r -F -d 'process each checkpoint whose path is a line of FILE (- is standard input), and write a line of JSON for each'
-complete -c shapeproof -n '__shapeproof_is check' -l resume -r -F -d 'with --list: append the lines to FILE, and skip the paths that have a line there'
+complete -c shapeproof -n '__shapeproof_is check' -l resume -F -d 'report whether training can go on from the checkpoint at PATH'
 complete -c shapeproof -n '__shapeproof_is check' -l jobs -s j -r -f -d 'with --list: the number of parallel processes'
 complete -c shapeproof -n '__shapeproof_is check' -l timeout -r -f -d 'with --list: the time limit for one checkpoint'
 complete -c shapeproof -n '__shapeproof_is check' -l format -r -f -a '(__shapeproof_formats text json jsonl markdown csv html sarif junit)' -d 'the format of the output'

@@ -89,7 +89,7 @@ _shapeproof() {
             '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
             '*'{-l+,--list=}'[process each checkpoint whose path is a line of FILE (- is standard input), and write a line of JSON for each]:FILE:_files' \
-            '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
+            '*--resume=-[report whether training can go on from the checkpoint at PATH]::FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl markdown csv html sarif junit' \

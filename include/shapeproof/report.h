@@ -24,6 +24,7 @@
 #include "shapeproof/models.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
+#include "shapeproof/resume.h"
 #include "shapeproof/run.h"
 #include "shapeproof/table.h"
 #include "shapeproof/verify.h"
@@ -186,6 +187,10 @@ struct shapeproof_run_result {
 SHAPEPROOF_API char *shapeproof_report_run(const struct shapeproof_run *run,
                                            const struct shapeproof_run_result *results,
                                            const struct shapeproof_report_options *options, size_t *length);
+
+/* Whether training can go on: the verdict, then a line for each statement, what is wrong first. Text or JSON. */
+SHAPEPROOF_API char *shapeproof_report_resume(const struct shapeproof_resume *resume,
+                                              const struct shapeproof_report_options *options, size_t *length);
 
 /* What the components hold, a line for each and the sum, as text. `totals` are as many as components, all zero for what
  * was not read. */

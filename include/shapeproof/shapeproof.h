@@ -46,6 +46,7 @@
 #include "shapeproof/redact.h"
 #include "shapeproof/remote.h"
 #include "shapeproof/report.h"
+#include "shapeproof/resume.h"
 #include "shapeproof/run.h"
 #include "shapeproof/table.h"
 #include "shapeproof/value.h"

@@ -7,6 +7,7 @@
 #include "cli/expect.h"
 #include "cli/list.h"
 #include "cli/near.h"
+#include "cli/resume.h"
 #include "cli/run.h"
 #include "cli/subject.h"
 
@@ -35,7 +36,11 @@ static const struct cli_option options[] = {
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_LIST},
-    {CLI_OPTION_RESUME},
+    {.name = "resume",
+     .argument = "FILE",
+     .value_with = "list",
+     .help = "report whether training can go on from the checkpoint at PATH: moments, scheduler, random states, "
+             "ranks and steps; with --list: append the lines to FILE, and skip the paths that have a line there"},
     {CLI_OPTION_JOBS},
     {CLI_OPTION_TIMEOUT},
     {CLI_OPTION_FORMAT("text|json|jsonl|markdown|csv|html|sarif|junit")},
@@ -55,6 +60,7 @@ static const struct cli_example examples[] = {
     {"shapeproof check run/", "the folder of a training: all its steps"},
     {"shapeproof check checkpoint/ --for transformers", "whether from_pretrained loads it whole"},
     {"shapeproof check model.keras", "with the configuration that is in the file"},
+    {"shapeproof check run/checkpoint-500 --resume", "whether training can go on from this folder"},
     {"shapeproof check --list paths.txt --resume results.jsonl", "all checkpoints of a list, on all processors"},
     {"shapeproof check --list paths.txt --format junit -o results.xml", "the same as a test report for a CI system"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
@@ -306,6 +312,7 @@ static int check_operand(const struct cli_args *args)
 static int run_check(const struct cli_args *args)
 {
     if (cli_asks_for_list(args)) return cli_run_list(args, check_operand);
+    if (args->operand_count && cli_flag_alone(args, "resume")) return cli_check_resume(args);
     if (args->operand_count) return check_operand(args);
     cli_complain_of_too_few(args);
     return CLI_USAGE;
@@ -315,7 +322,7 @@ static const struct cli_term statuses[] = {
     {"0", "the verdict is match or explained, and the loader that would read this file loads it whole; with --for, "
           "each named loader loads the file whole; with --for=none, the verdict is match or explained"},
     {"1", "the verdict is differs, a loader does not load the file whole, or a claim of --claims fails; with "
-          "--strict, also if the verdict is explained or there is a warning"},
+          "--strict, also if the verdict is explained or there is a warning; with --resume: training cannot go on"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a configuration or a file of expected differences is wrong"},
     {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the report could not be written"},
@@ -367,6 +374,12 @@ const struct cli_command cli_check = {
         "configuration; it may also be a pipeline of diffusers. Without --config, the config.json beside the "
         "adapter is used. If there is none, the config.json of the base model is used, provided that "
         "adapter_config.json names a local folder.\n"
+        "\n"
+        "With --resume and without --list, the report is about training: whether it can go on from the checkpoint of "
+        "Trainer, accelerate, Lightning, DeepSpeed or torch.distributed.checkpoint at PATH. Each statement about the "
+        "model, the optimizer, the scheduler, the random states, the ranks and the steps is right, wrong or unknown. "
+        "The exit status is 0 if training can go on, 1 if a statement is wrong, and 5 if nothing is wrong but the "
+        "optimizer could not be compared with the model, or if there is no optimizer.\n"
         "\n"
         "The checkpoint may be remote: hf://ORG/NAME[@REVISION][/PATH] on the Hugging Face hub, or https://... Only "
         "headers are fetched, into a cache, and --data is refused.\n"

@@ -105,9 +105,8 @@ static int find_checkpoints(struct cli_args *args)
         }
         const bool input = strcmp(args->operands[i], "-") == 0;
         if (input && taken) return cli_usage_error(NULL, "%s: standard input is asked for twice", args->command->name);
-        char *path = input                             ? spool_input()
-                     : is_run(args, args->operands[i]) ? NULL
-                                                       : shapeproof_checkpoint_path(args->operands[i]);
+        const bool as_given = cli_flag_alone(args, "resume") || is_run(args, args->operands[i]);
+        char *path = input ? spool_input() : as_given ? NULL : shapeproof_checkpoint_path(args->operands[i]);
         if (input && !path) return CLI_FILE;
         if (path) own_path(args, i, path);
         taken = taken || input;

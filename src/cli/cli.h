@@ -30,7 +30,9 @@ struct cli_option {
      * "FILE" and "PATH" as paths, "TABLE" and "MODEL" as their names, also in "TABLE|FILE". */
     const char *argument;
     bool takes_file; /* "=FILE" may follow the word, as in --format html=report.html */
-    bool hidden;     /* for the build, not for people: in no help */
+    /* The name of another option: without that one, this one has no value; or NULL. */
+    const char *value_with;
+    bool hidden; /* for the build, not for people: in no help */
     const char *help;
 };
 
@@ -131,6 +133,8 @@ bool cli_is_choice(const struct cli_option *option);
 /* Whether it is in the command's table, as it must be for those below. */
 bool cli_has_option(const struct cli_args *args, const char *name);
 bool cli_flag(const struct cli_args *args, const char *name);
+/* Whether it was given without a value, though it may have one (value_with). */
+bool cli_flag_alone(const struct cli_args *args, const char *name);
 /* The last value given, or `fallback`. */
 const char *cli_value(const struct cli_args *args, const char *name, const char *fallback);
 /* The first operand, or NULL. */

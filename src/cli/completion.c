@@ -120,7 +120,8 @@ static void bash_put_options(FILE *stream, const struct cli_command *command)
 {
     fprintf(stream, "    %s) words='", command->name);
     for (const struct cli_option *option = command->options; option->name; option++)
-        if (!option->hidden) fprintf(stream, "--%s%s ", option->name, option->argument ? "=" : "");
+        if (!option->hidden)
+            fprintf(stream, "--%s%s ", option->name, option->argument && !option->value_with ? "=" : "");
     fprintf(stream, "--%s' ;;\n", cli_help_option.name);
 }
 
@@ -208,11 +209,11 @@ static void zsh_put_option(FILE *stream, const struct cli_option *option)
     if (option->letter && value) fprintf(stream, "'*'{-%c+,--%s=}'[", option->letter, option->name);
     else if (option->letter)
         fprintf(stream, "'(-%c --%s)'{-%c,--%s}'[", option->letter, option->name, option->letter, option->name);
-    else fprintf(stream, value ? "'*--%s=[" : "'--%s[", option->name);
+    else fprintf(stream, !value ? "'--%s[" : option->value_with ? "'*--%s=-[" : "'*--%s=[", option->name);
     put_clause(stream, option->help, "[]:", "'\\''");
     putc(']', stream);
     if (value) {
-        fprintf(stream, ":%s:", cli_is_choice(option) ? option->name : value);
+        fprintf(stream, option->value_with ? "::%s:" : ":%s:", cli_is_choice(option) ? option->name : value);
         if (option->takes_file) {
             fputs(" _shapeproof_formats ", stream);
             put_words(stream, value);
@@ -313,7 +314,7 @@ static void fish_put_option(FILE *stream, const struct cli_command *command, con
 {
     fprintf(stream, "complete -c shapeproof -n '__shapeproof_is %s' -l %s", command->name, option->name);
     if (option->letter) fprintf(stream, " -s %c", option->letter);
-    if (option->argument) fputs(" -r", stream);
+    if (option->argument && !option->value_with) fputs(" -r", stream);
     if (option->argument && cli_is_choice(option)) {
         fprintf(stream, " -f -a '%s", option->takes_file ? "(__shapeproof_formats " : "");
         put_words(stream, option->argument);

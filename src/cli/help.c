@@ -62,7 +62,8 @@ static void help_option(FILE *stream, const struct cli_option *option)
     size_t column = option->letter ? (size_t)fprintf(stream, "  -%c, --%s", option->letter, option->name)
                                    : (size_t)fprintf(stream, "      --%s", option->name);
     if (option->argument)
-        column += (size_t)fprintf(stream, "=%s%s", option->argument, option->takes_file ? "[=FILE]" : "");
+        column += (size_t)fprintf(stream, option->value_with ? "[=%s]" : "=%s%s", option->argument,
+                                  option->takes_file ? "[=FILE]" : "");
     if (column + 2 > OPTION_COLUMNS) {
         putc('\n', stream);
         column = 0;

@@ -58,9 +58,9 @@ static void manual_option(FILE *stream, const struct cli_option *option)
     manual_text(stream, option->name);
     fputs("\\fR", stream);
     if (option->argument) {
-        fputs("=\\fI", stream);
+        fputs(option->value_with ? "[=\\fI" : "=\\fI", stream);
         manual_text(stream, option->argument);
-        fputs(option->takes_file ? "\\fR[=\\fIFILE\\fR]" : "\\fR", stream);
+        fputs(option->takes_file ? "\\fR[=\\fIFILE\\fR]" : option->value_with ? "\\fR]" : "\\fR", stream);
     }
     putc('\n', stream);
     manual_line(stream, option->help);

@@ -19,6 +19,8 @@ struct cli_given {
 struct words {
     char **next;
     int left;
+    char **all;
+    int count;
 };
 
 enum { OPTIONS_AT_MOST = 64 };
@@ -146,10 +148,32 @@ static bool give(struct cli_args *args, const struct cli_option *option, const c
     return true;
 }
 
+/* Whether a word gives that option: --name, --name=value, -n, -nvalue. */
+static bool is_given(const struct words *words, const struct cli_option *option)
+{
+    const size_t length = strlen(option->name);
+    for (int i = 0; i < words->count && strcmp(words->all[i], "--") != 0; i++) {
+        const char *word = words->all[i];
+        if (word[0] != '-') continue;
+        if (word[1] == option->letter && word[1] != '-') return true;
+        if (word[1] == '-' && strncmp(word + 2, option->name, length) == 0 &&
+            (!word[length + 2] || word[length + 2] == '='))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the option is one without a value on this command line. */
+static bool is_alone(const struct cli_command *command, const struct words *words, const struct cli_option *option)
+{
+    if (!option->argument) return true;
+    return option->value_with && !is_given(words, find_long(command, option->value_with, strlen(option->value_with)));
+}
+
 /* `attached` is what stands in the same word behind "=" or the letter, or NULL. */
 static bool give_next(struct cli_args *args, const struct cli_option *option, const char *attached, struct words *words)
 {
-    if (!option->argument || attached) return give(args, option, attached);
+    if (attached || is_alone(args->command, words, option)) return give(args, option, attached);
     if (words->left) {
         words->left--;
         return give(args, option, *words->next++);
@@ -314,7 +338,7 @@ bool cli_parse(struct cli_args *args, const struct cli_command *command, int cou
     args->operands = calloc(most + (size_t)count, sizeof *args->operands);
     args->given = calloc(most, sizeof *args->given);
     if (!args->operands || !args->given) abort();
-    return read_words(args, (struct words){words, count}) &&
+    return read_words(args, (struct words){words, count, words, count}) &&
            (cli_flag(args, "help") || (formats_agree(args) && quiet_agrees(args) && check_operands(args)));
 }
 
@@ -368,6 +392,14 @@ bool cli_flag(const struct cli_args *args, const char *name)
     assert(option && !option->argument);
     for (size_t i = 0; i < args->given_count; i++)
         if (args->given[i].option == option) return true;
+    return false;
+}
+
+bool cli_flag_alone(const struct cli_args *args, const char *name)
+{
+    const struct cli_option *option = find_long(args->command, name, strlen(name));
+    for (size_t i = 0; option && i < args->given_count; i++)
+        if (args->given[i].option == option && !args->given[i].value) return true;
     return false;
 }
 

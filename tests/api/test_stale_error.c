@@ -91,6 +91,14 @@ static bool calls_run_open(struct world *world, struct shapeproof_error *error)
     return run != NULL;
 }
 
+static bool calls_resume_new(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_resume *resume = shapeproof_resume_new("fixtures/resume/accelerate", error);
+    (void)world;
+    shapeproof_resume_free(resume);
+    return resume != NULL;
+}
+
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk)
 {
     (void)info, (void)type, (void)walk;
@@ -466,6 +474,7 @@ static const struct call {
     CALL(inventory_describe),
     CALL(components_open),
     CALL(run_open),
+    CALL(resume_new),
     CALL(remote_fetch),
     CALL(remote_confirm),
     CALL(data_open),

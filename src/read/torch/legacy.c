@@ -231,6 +231,24 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
     return root;
 }
 
+/* ---- a file, without listing its tensors ---- */
+
+struct sp_pickle_value *sp_torch_legacy_read(struct sp_torch *torch, const struct sp_file *file, char **bytes,
+                                             struct shapeproof_error *error)
+{
+    unsigned char head[PROTO_SIZE + FRAME_SIZE + sizeof MAGIC_TEXT];
+    const size_t length = file->size < sizeof head ? (size_t)file->size : sizeof head;
+    struct stream stream = {.file = file, .size = file->size, .placed = true};
+    if (!sp_file_read(file, 0, head, length, error)) return NULL;
+    if (!magic_length(head, length)) {
+        sp_malformed(error, "not a file of torch.save");
+        return NULL;
+    }
+    *bytes = read_window(&stream, &torch->arena, error);
+    const bool ok = *bytes && check_pickles(&stream, error) && resolve(torch, &stream, error);
+    return ok ? stream.pickles[3].root : NULL;
+}
+
 /* ---- the reader ---- */
 
 static unsigned probe_legacy(const struct sp_probe *probe)

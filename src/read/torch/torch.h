@@ -208,6 +208,11 @@ void sp_torch_zip_claim(const struct sp_torch *torch);
 bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage,
                                  struct shapeproof_error *error);
 
+/* The bytes of a member that is a pickle, to be freed; NULL with an error. Bytes that do not match their CRC are a
+ * warning. */
+char *sp_torch_zip_read_pickle(struct sp_zip *zip, size_t index, size_t *length, struct shapeproof_inventory *inventory,
+                               struct shapeproof_error *error);
+
 /* ---- model_states.c ---- */
 
 /* Of the tensors from `first` on, those that stand for what ZeRO has divided get their shapes. */
@@ -220,5 +225,9 @@ bool sp_torch_model_states(struct sp_torch *torch, const struct sp_pickle_value 
  * NULL without an error when they are something else. */
 struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct sp_pickle_value *call,
                                                  struct shapeproof_error *error);
+/* The object of a file that is such a stream, whose storages are then located; NULL with an error. The object lives in
+ * the arena of `torch`, and its texts in *bytes, which the caller frees after it, also after an error. */
+struct sp_pickle_value *sp_torch_legacy_read(struct sp_torch *torch, const struct sp_file *file, char **bytes,
+                                             struct shapeproof_error *error);
 
 #endif

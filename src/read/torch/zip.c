@@ -75,9 +75,8 @@ void sp_torch_zip_claim(const struct sp_torch *torch)
     free(of);
 }
 
-/* The bytes of a record, to be freed; NULL with an error. Bytes that do not match their CRC are a warning. */
-static char *read_record(struct sp_zip *zip, size_t index, size_t *length, struct shapeproof_inventory *inventory,
-                         struct shapeproof_error *error)
+char *sp_torch_zip_read_pickle(struct sp_zip *zip, size_t index, size_t *length, struct shapeproof_inventory *inventory,
+                               struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
     char *bytes = sp_zip_read(zip, index, entry->method ? MAX_INFLATED : MAX_STORED, length, error);
@@ -92,7 +91,7 @@ static bool index_pickle(struct sp_torch *torch, size_t record, const char *name
 {
     size_t length;
     struct sp_pickle pickle;
-    char *bytes = read_record(torch->zip, record, &length, torch->inventory, error);
+    char *bytes = sp_torch_zip_read_pickle(torch->zip, record, &length, torch->inventory, error);
     if (!bytes) return false;
     bool ok = sp_torch_read_pickle(torch, &pickle, name, bytes, length, error);
     if (ok && pickle.end < length)

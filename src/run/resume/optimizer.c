@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT
+ * The state of an optimizer of torch against the parameters of the model.
+ *
+ *     {"state": {0: {"step": 4, "exp_avg": tensor, "exp_avg_sq": tensor}, ...},
+ *      "param_groups": [{"lr": 0.1, "params": [0, 1, ...]}, ...]}
+ *
+ * Parameters are numbered in the order in which the groups list them, as Trainer does with those without weight decay
+ * in a second group. Files of weights are often sorted by name, so that number and name cannot be paired. What can be
+ * compared without the order is how many parameters have each shape: every moment needs a parameter of its shape. A
+ * parameter without moments is no mistake: it is frozen, or never had a gradient. Where the groups have the names
+ * (param_names, or names in place of the numbers), each shape is compared by name. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/names.h"
+#include "run/resume/resume.h"
+
+/* Of one parameter, as the optimizer has it. */
+struct moments {
+    const char *id;   /* "3", or its name */
+    const char *name; /* as param_names has it, or NULL */
+    size_t group;
+    const struct sp_pickle_value *entry; /* of "state"; NULL: none */
+    bool is_known;                       /* it has moments, whose shape is known */
+    uint32_t rank;
+    uint64_t shape[SP_MAX_RANK];
+};
+
+struct optimizer {
+    struct shapeproof_resume *resume;
+    struct sp_contents *contents;
+    const char *file;
+    const struct sp_pickle_value *state, *groups;
+    SP_ARRAY(struct moments) list;
+    size_t with;          /* parameters that have moments */
+    struct sp_text kinds; /* "exp_avg, exp_avg_sq" */
+    double first_step, last_step;
+    bool has_step;
+    bool failed; /* something wrong was said */
+};
+
+/* ---- texts ---- */
+
+static void put_dimensions(struct sp_text *text, const uint64_t *shape, uint32_t rank)
+{
+    sp_text_puts(text, "(");
+    for (uint32_t i = 0; i < rank; i++) sp_text_printf(text, "%s%" PRIu64, i ? ", " : "", shape[i]);
+    sp_text_puts(text, ")");
+}
+
+static const char *spell_shape(struct sp_arena *arena, const uint64_t *shape, uint32_t rank)
+{
+    struct sp_text text = {0};
+    put_dimensions(&text, shape, rank);
+    return sp_text_keep(&text, arena);
+}
+
+/* A number or a text as it stands in "params" and as a key of "state"; NULL for anything else. */
+static const char *spell_id(struct sp_arena *arena, const struct sp_pickle_value *id)
+{
+    if (sp_pickle_is(id, SP_PICKLE_INT)) return sp_arena_printf(arena, "%" PRId64, id->as.integer);
+    return sp_pickle_is(id, SP_PICKLE_STR) ? sp_arena_copy(arena, id->as.text, id->length) : NULL;
+}
+
+__attribute__((format(printf, 4, 5))) static void say_wrong(struct optimizer *o, const char *expected,
+                                                            const char *found, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = sp_arena_vprintf(&o->resume->arena, format, args);
+    va_end(args);
+    o->failed = true;
+    sp_resume_wrong(o->resume, "optimizer", o->file, expected, found, "%s", text);
+}
+
+/* ---- the moments of one parameter ---- */
+
+/* What optimizers call the tensors that have the shape of their parameter. */
+static bool has_shape_of_parameter(const char *kind)
+{
+    static const char *const kinds[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq", "momentum_buffer",
+                                        "exp_inf", "square_avg", "acc_delta",      "grad_avg",
+                                        "sum",     "prev",       "exp_avg_diff",   "neg_pre_grad",
+                                        "hessian", "state1",     "state2",         "master_param",
+                                        "z",       "ax",         "previous_grad"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kind, kinds[i]) == 0) return true;
+    return false;
+}
+
+/* Adafactor keeps the means of rows and columns of a matrix: (..., rows) and (..., columns). */
+static bool read_factors(struct optimizer *o, struct moments *m)
+{
+    struct sp_contents_tensor rows, columns;
+    if (!sp_contents_tensor(o->contents, sp_contents_get(m->entry, "exp_avg_sq_row"), &rows) ||
+        !sp_contents_tensor(o->contents, sp_contents_get(m->entry, "exp_avg_sq_col"), &columns) || !rows.rank ||
+        rows.rank != columns.rank || rows.rank >= SP_MAX_RANK)
+        return false;
+    memcpy(m->shape, rows.shape, rows.rank * sizeof *rows.shape);
+    m->shape[rows.rank] = columns.shape[columns.rank - 1];
+    m->rank = rows.rank + 1;
+    return m->is_known = true;
+}
+
+static bool equals_shape(const struct moments *m, const struct sp_contents_tensor *tensor)
+{
+    return m->rank == tensor->rank && memcmp(m->shape, tensor->shape, m->rank * sizeof *m->shape) == 0;
+}
+
+/* Copies of the parameters in F32, which mixed precision adds to. */
+static void check_master(struct optimizer *o, const struct moments *m, const struct sp_contents_tensor *master)
+{
+    if (strcmp(master->dtype, "F32") == 0) return;
+    o->failed = true;
+    sp_resume_wrong(o->resume, "master weights", o->file, "F32", master->dtype, "the master weights of parameter %s",
+                    m->id);
+}
+
+static void note_kind(struct optimizer *o, const char *kind)
+{
+    const size_t length = strlen(kind);
+    for (const char *at = o->kinds.data; at && (at = strstr(at, kind)); at += length)
+        if ((at == o->kinds.data || at[-1] == ' ') && (!at[length] || at[length] == ',')) return;
+    sp_text_printf(&o->kinds, "%s%s", o->kinds.length ? ", " : "", kind);
+}
+
+/* Reads the shape of the moments of a parameter, which all must have the same; and its step. */
+static void read_moments(struct optimizer *o, struct moments *m)
+{
+    const struct sp_pickle_value *pairs = sp_contents_pairs(m->entry);
+    struct sp_contents_tensor tensor;
+    double step;
+    const char *first = NULL;
+    for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
+        const char *kind = spell_id(&o->resume->arena, pairs->as.items[i]);
+        if (!kind || !has_shape_of_parameter(kind) || !sp_contents_tensor(o->contents, pairs->as.items[i + 1], &tensor))
+            continue;
+        note_kind(o, kind);
+        if (strcmp(kind, "master_param") == 0) check_master(o, m, &tensor);
+        if (!m->is_known) {
+            m->is_known = true;
+            m->rank = tensor.rank;
+            memcpy(m->shape, tensor.shape, tensor.rank * sizeof *tensor.shape);
+            first = kind;
+        } else if (!equals_shape(m, &tensor))
+            say_wrong(o, spell_shape(&o->resume->arena, m->shape, m->rank),
+                      spell_shape(&o->resume->arena, tensor.shape, tensor.rank),
+                      "of parameter %s, %s has another shape than %s", m->id, kind, first);
+    }
+    if (!m->is_known && read_factors(o, m)) note_kind(o, "exp_avg_sq_row, exp_avg_sq_col");
+    o->with += m->is_known;
+    if (!sp_contents_number(o->contents, sp_contents_get(m->entry, "step"), &step)) return;
+    o->first_step = !o->has_step || step < o->first_step ? step : o->first_step;
+    o->last_step = !o->has_step || step > o->last_step ? step : o->last_step;
+    o->has_step = true;
+}
+
+/* ---- the groups ---- */
+
+static bool add_group(struct optimizer *o, size_t number, struct sp_map *ids)
+{
+    struct sp_arena *arena = &o->resume->arena;
+    const struct sp_pickle_value *group = o->groups->as.items[number];
+    const struct sp_pickle_value *params = sp_contents_get(group, "params");
+    const struct sp_pickle_value *names = sp_contents_get(group, "param_names");
+    if (!sp_pickle_is(params, SP_PICKLE_LIST)) {
+        say_wrong(o, NULL, NULL, "group %zu of its parameters has no list of them", number);
+        return false;
+    }
+    for (uint32_t i = 0; i < params->length; i++) {
+        const char *id = spell_id(arena, params->as.items[i]);
+        if (!id) {
+            say_wrong(o, NULL, NULL, "group %zu lists what is neither a number nor a name", number);
+            return false;
+        }
+        if (!sp_map_add(ids, id, o->list.count)) say_wrong(o, NULL, NULL, "its groups list parameter %s twice", id);
+        else
+            *SP_PUSH(&o->list) =
+                (struct moments){.id = id, .group = number, .name = spell_id(arena, sp_pickle_item(names, i))};
+    }
+    return true;
+}
+
+/* Lists the parameters of all groups, each with its entry in "state". */
+static bool list_moments(struct optimizer *o)
+{
+    struct sp_map ids = {0};
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < o->groups->length; i++) ok = add_group(o, i, &ids);
+    const struct sp_pickle_value *pairs = sp_contents_pairs(o->state);
+    const char *stray = NULL;
+    for (uint32_t i = 0; ok && i + 1 < pairs->length; i += 2) {
+        const char *id = spell_id(&o->resume->arena, pairs->as.items[i]);
+        const size_t known = id ? sp_map_get(&ids, id) : SIZE_MAX;
+        if (known != SIZE_MAX) o->list.items[known].entry = pairs->as.items[i + 1];
+        else if (!stray && id) stray = id;
+    }
+    sp_map_free(&ids);
+    if (stray) say_wrong(o, NULL, NULL, "it has moments of parameter %s, which no group lists", stray);
+    return ok;
+}
+
+/* Whether one has a kind of moments that the other lacks, which is then said. */
+static bool say_lacking(struct optimizer *o, const struct moments *has, const struct moments *lacks)
+{
+    const struct sp_pickle_value *pairs = sp_contents_pairs(has->entry);
+    for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
+        const char *kind = spell_id(&o->resume->arena, pairs->as.items[i]);
+        if (!kind || !has_shape_of_parameter(kind) || sp_contents_get(lacks->entry, kind)) continue;
+        say_wrong(o, NULL, NULL, "parameter %s has no %s, and parameter %s has one", lacks->id, kind, has->id);
+        return true;
+    }
+    return false;
+}
+
+/* Parameters of one group are updated alike: what one has, the next with as many dimensions has, too (Adafactor keeps
+ * factors of matrices alone). */
+static void compare_kinds(struct optimizer *o)
+{
+    const struct moments *last[2] = {NULL, NULL}; /* of vectors, of matrices */
+    for (size_t i = 0; i < o->list.count; i++) {
+        const struct moments *one = &o->list.items[i];
+        if (!one->is_known) continue;
+        const struct moments **other = &last[one->rank >= 2];
+        if (*other && (*other)->group == one->group && (say_lacking(o, *other, one) || say_lacking(o, one, *other)))
+            return;
+        *other = one;
+    }
+}
+
+/* ---- against the model ---- */
+
+/* How many parameters and moments have one shape. */
+struct shape_count {
+    const char *shape;
+    uint32_t rank;
+    size_t parameters, moments;
+    const char *parameter;         /* the first of that shape */
+    const struct moments *surplus; /* the first of the moments that no parameter is left for */
+};
+
+struct census {
+    struct sp_map shapes; /* "(16, 4)" -> index in the list */
+    SP_ARRAY(struct shape_count) list;
+};
+
+static struct shape_count *count_of_shape(struct optimizer *o, struct census *census, const uint64_t *shape,
+                                          uint32_t rank)
+{
+    const char *text = spell_shape(&o->resume->arena, shape, rank);
+    const size_t known = sp_map_get(&census->shapes, text);
+    if (known != SIZE_MAX) return &census->list.items[known];
+    sp_map_add(&census->shapes, text, census->list.count);
+    struct shape_count *added = SP_PUSH(&census->list);
+    *added = (struct shape_count){.shape = text, .rank = rank};
+    return added;
+}
+
+/* The shape that a foreign moment should have had: the only one with as many dimensions that some parameter has and no
+ * moments; NULL when there are none or several. */
+static const struct shape_count *find_counterpart(const struct census *census, uint32_t rank)
+{
+    const struct shape_count *found = NULL;
+    for (size_t i = 0; i < census->list.count; i++) {
+        const struct shape_count *one = &census->list.items[i];
+        if (one->rank != rank || one->moments >= one->parameters) continue;
+        if (found) return NULL;
+        found = one;
+    }
+    return found;
+}
+
+/* Says that moments fit no parameter. */
+static void say_foreign(struct optimizer *o, const struct census *census, size_t foreign)
+{
+    struct sp_arena *arena = &o->resume->arena;
+    const struct shape_count *worst = NULL;
+    for (size_t i = 0; i < census->list.count && !worst; i++)
+        if (census->list.items[i].surplus) worst = &census->list.items[i];
+    const struct shape_count *counterpart = find_counterpart(census, worst->rank);
+    const char *expected =
+        counterpart ? sp_arena_printf(arena, "%s as %s", counterpart->shape, sp_quote(counterpart->parameter).text)
+        : worst->parameters
+            ? sp_arena_printf(arena, "%zu of shape %s, the parameters of the model", worst->parameters, worst->shape)
+            : "the shape of a parameter of the model";
+    const char *found =
+        worst->parameters && !counterpart ? sp_arena_printf(arena, "%zu", worst->moments) : worst->shape;
+    say_wrong(o, expected, found,
+              "the moments of %zu of %zu parameters fit no parameter of the model, the first those of parameter %s",
+              foreign, o->with, worst->surplus->id);
+}
+
+/* Names parameters that have no moments, as far as their shapes tell which these are. */
+static void say_without_moments(struct optimizer *o, const struct census *census, size_t parameters)
+{
+    struct sp_names names = {0};
+    size_t without = parameters - o->with;
+    for (size_t i = 0; i < o->resume->model->count; i++) {
+        const struct shapeproof_tensor *tensor = &o->resume->model->tensors[i];
+        if (!sp_resume_is_parameter(tensor)) continue;
+        const size_t known = sp_map_get(&census->shapes, spell_shape(&o->resume->arena, tensor->shape, tensor->rank));
+        if (!census->list.items[known].moments) sp_names_add(&names, tensor->name);
+    }
+    sp_resume_untold(
+        o->resume, false, "optimizer", o->file,
+        "%zu of %zu tensors of the model have no moments%s%s: frozen, without a gradient, or no parameters", without,
+        parameters, names.count ? ", among them " : "", names.count ? sp_names_text(&names) : "");
+    sp_names_free(&names);
+}
+
+/* By name where the names are those of the model; false where they are not. */
+static bool compare_by_name(struct optimizer *o)
+{
+    const struct shapeproof_inventory *model = o->resume->model;
+    for (size_t i = 0; i < o->list.count; i++) {
+        const struct moments *m = &o->list.items[i];
+        const char *name = m->name ? m->name : m->id;
+        if (shapeproof_inventory_find(model, name) == SHAPEPROOF_NONE) return false;
+    }
+    for (size_t i = 0; i < o->list.count; i++) {
+        const struct moments *m = &o->list.items[i];
+        const char *name = m->name ? m->name : m->id;
+        const struct shapeproof_tensor *tensor = &model->tensors[shapeproof_inventory_find(model, name)];
+        const char *expected = spell_shape(&o->resume->arena, tensor->shape, tensor->rank);
+        const char *found = spell_shape(&o->resume->arena, m->shape, m->rank);
+        if (!m->is_known || strcmp(expected, found) == 0) continue;
+        say_wrong(o, expected, found, "the moments of %s have another shape", sp_quote(name).text);
+        return true;
+    }
+    return o->list.count > 0;
+}
+
+/* Every moment needs a parameter of its shape, and the groups cannot list more parameters than there are. */
+static void compare_with_model(struct optimizer *o)
+{
+    const struct shapeproof_inventory *model = o->resume->model;
+    struct sp_arena *arena = &o->resume->arena;
+    struct census census = {0};
+    size_t parameters = 0, foreign = 0;
+    for (size_t i = 0; i < model->count; i++) {
+        const struct shapeproof_tensor *tensor = &model->tensors[i];
+        if (!sp_resume_is_parameter(tensor)) continue;
+        struct shape_count *count = count_of_shape(o, &census, tensor->shape, tensor->rank);
+        if (!count->parameters++) count->parameter = tensor->name;
+        parameters++;
+    }
+    for (size_t i = 0; i < o->list.count; i++) {
+        const struct moments *m = &o->list.items[i];
+        if (!m->is_known) continue;
+        struct shape_count *count = count_of_shape(o, &census, m->shape, m->rank);
+        if (++count->moments <= count->parameters) continue;
+        if (!count->surplus) count->surplus = m;
+        foreign++;
+    }
+    if (o->list.count > parameters)
+        say_wrong(o, sp_arena_printf(arena, "at most %zu, the tensors of the model", parameters),
+                  sp_arena_printf(arena, "%zu", o->list.count), "its groups list more parameters than the model has");
+    if (foreign) say_foreign(o, &census, foreign);
+    else if (!o->failed && !compare_by_name(o) && o->with < parameters && o->with)
+        say_without_moments(o, &census, parameters);
+    sp_map_free(&census.shapes);
+    free(census.list.items);
+}
+
+/* ---- all of it ---- */
+
+bool sp_resume_is_optimizer(const struct sp_pickle_value *value)
+{
+    return sp_contents_pairs(sp_contents_get(value, "state")) &&
+           sp_pickle_is(sp_contents_get(value, "param_groups"), SP_PICKLE_LIST);
+}
+
+/* Whether the optimizer keeps moments of each parameter once it has made a step: Adam does, SGD without momentum
+ * does not. */
+static bool keeps_moments(const struct optimizer *o)
+{
+    const struct sp_pickle_value *group = sp_pickle_item(o->groups, 0), *momentum = sp_contents_get(group, "momentum");
+    if (sp_contents_get(group, "betas")) return true;
+    return (sp_pickle_is(momentum, SP_PICKLE_FLOAT) && momentum->as.real != 0) ||
+           (sp_pickle_is(momentum, SP_PICKLE_INT) && momentum->as.integer != 0);
+}
+
+/* Notes the step, and says what is right about the moments. */
+static void conclude_optimizer(struct optimizer *o)
+{
+    struct shapeproof_resume *resume = o->resume;
+    if (o->has_step) {
+        resume->optimizer_step = (int64_t)o->last_step;
+        resume->optimizer_file = o->file;
+    }
+    resume->optimizers++;
+    resume->groups = o->groups->length;
+    if (o->failed) return;
+    const char *groups = sp_count_of(&resume->arena, o->groups->length, "group");
+    if (!o->with && keeps_moments(o))
+        say_wrong(o, "moments of each", "none", "no parameter has moments: they would begin anew");
+    else if (!o->with)
+        sp_resume_right(resume, "optimizer", o->file, "%s in %s; it keeps no moments",
+                        sp_count_of(&resume->arena, o->list.count, "parameter"), groups);
+    else if (resume->model)
+        sp_resume_right(resume, "optimizer", o->file, "moments (%s) of %s in %s, each with the shape of one",
+                        o->kinds.data, sp_count_of(&resume->arena, o->with, "parameter"), groups);
+    else
+        sp_resume_untold(resume, true, "optimizer", o->file,
+                         "moments (%s) of %zu parameters, but there is no model to compare them with", o->kinds.data,
+                         o->with);
+}
+
+void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
+                         const struct sp_pickle_value *value, const char *file)
+{
+    struct optimizer o = {.resume = resume, .contents = contents, .file = file};
+    o.state = sp_contents_get(value, "state");
+    o.groups = sp_contents_get(value, "param_groups");
+    if (!sp_resume_is_optimizer(value)) {
+        sp_resume_wrong(resume, "optimizer", file, NULL, NULL, "it is not the state of an optimizer of torch");
+        return;
+    }
+    if (list_moments(&o)) {
+        for (size_t i = 0; i < o.list.count; i++) read_moments(&o, &o.list.items[i]);
+        if (!o.failed) compare_kinds(&o);
+        if (resume->model) compare_with_model(&o);
+        conclude_optimizer(&o);
+    }
+    free(o.list.items);
+    sp_text_free(&o.kinds);
+}
+
+/* ---- of a distributed checkpoint ---- */
+
+/* Takes "optimizer.state.NAME.exp_avg" apart; false for every other name. */
+static bool split_moment_name(struct sp_arena *arena, const char *whole, const char **name, const char **kind)
+{
+    static const char middle[] = "state.";
+    const char *at = strstr(whole, middle), *last = strrchr(whole, '.');
+    if (!at || (at != whole && at[-1] != '.')) return false;
+    at += strlen(middle);
+    if (!last || last <= at) return false;
+    *name = sp_arena_copy(arena, at, (size_t)(last - at));
+    *kind = last + 1;
+    return has_shape_of_parameter(*kind);
+}
+
+/* The tensor of the model that has the name, with or without "model." in front; NULL for none. */
+static const struct shapeproof_tensor *find_parameter(struct sp_arena *arena, const struct shapeproof_inventory *model,
+                                                      const char *name)
+{
+    static const char *const fronts[] = {"model.", "", "app.model.", "state_dict.", "module."};
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+        const size_t found = shapeproof_inventory_find(model, sp_arena_printf(arena, "%s%s", fronts[i], name));
+        if (found != SHAPEPROOF_NONE) return &model->tensors[found];
+    }
+    return NULL;
+}
+
+void sp_resume_named_optimizer(struct shapeproof_resume *resume, const struct shapeproof_inventory *moments)
+{
+    struct sp_arena *arena = &resume->arena;
+    size_t count = 0, unknown = 0;
+    const char *name, *kind, *first_unknown = NULL;
+    for (size_t i = 0; i < moments->count; i++) {
+        const struct shapeproof_tensor *tensor = &moments->tensors[i];
+        if (!split_moment_name(arena, tensor->name, &name, &kind)) continue;
+        count++;
+        const struct shapeproof_tensor *parameter = resume->model ? find_parameter(arena, resume->model, name) : NULL;
+        if (!parameter) {
+            if (!unknown++) first_unknown = name;
+            continue;
+        }
+        if (parameter->rank == tensor->rank &&
+            memcmp(parameter->shape, tensor->shape, tensor->rank * sizeof *tensor->shape) == 0)
+            continue;
+        sp_resume_wrong(resume, "optimizer", NULL, spell_shape(arena, parameter->shape, parameter->rank),
+                        spell_shape(arena, tensor->shape, tensor->rank), "%s of %s has another shape", kind,
+                        sp_quote(name).text);
+        return;
+    }
+    if (!count) sp_resume_untold(resume, true, "optimizer", NULL, "it has no moments under names that are known here");
+    else if (unknown == count)
+        sp_resume_untold(resume, true, "optimizer", NULL,
+                         "none of its %zu moments has the name of a tensor of the model", count);
+    else if (unknown)
+        sp_resume_wrong(resume, "optimizer", NULL, "the name of a tensor of the model", sp_quote(first_unknown).text,
+                        "%zu of %zu moments are of another model", unknown, count);
+    else sp_resume_right(resume, "optimizer", NULL, "%zu moments, each with name and shape of a parameter", count);
+}

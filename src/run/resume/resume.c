@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT
+ * Which layout a checkpoint has, which files that needs, and how the facts of the files go together. */
+#include "run/resume/resume.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/chars.h"
+#include "base/names.h"
+
+enum { MAX_FILES = 100 * 1000 };
+
+/* ---- statements ---- */
+
+static const char *copy_optional(struct sp_arena *arena, const char *text)
+{
+    return text ? sp_arena_string(arena, text) : NULL;
+}
+
+static void add_statement(struct shapeproof_resume *resume, struct shapeproof_resume_statement statement,
+                          const char *format, va_list args)
+{
+    statement.file = copy_optional(&resume->arena, statement.file && *statement.file ? statement.file : NULL);
+    statement.expected = copy_optional(&resume->arena, statement.expected);
+    statement.found = copy_optional(&resume->arena, statement.found);
+    statement.text = sp_arena_vprintf(&resume->arena, format, args);
+    *SP_PUSH(&resume->statements) = statement;
+}
+
+void sp_resume_right(struct shapeproof_resume *resume, const char *subject, const char *file, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_statement(resume, (struct shapeproof_resume_statement){.subject = subject, .file = file}, format, args);
+    va_end(args);
+}
+
+void sp_resume_wrong(struct shapeproof_resume *resume, const char *subject, const char *file, const char *expected,
+                     const char *found, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_statement(
+        resume,
+        (struct shapeproof_resume_statement){
+            .answer = SHAPEPROOF_RESUME_WRONG, .subject = subject, .file = file, .expected = expected, .found = found},
+        format, args);
+    va_end(args);
+}
+
+void sp_resume_untold(struct shapeproof_resume *resume, bool is_essential, const char *subject, const char *file,
+                      const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_statement(
+        resume,
+        (struct shapeproof_resume_statement){
+            .answer = SHAPEPROOF_RESUME_UNTOLD, .subject = subject, .file = file, .is_essential = is_essential},
+        format, args);
+    va_end(args);
+}
+
+/* ---- files ---- */
+
+static int compare_entries(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void list_folder(struct shapeproof_resume *resume)
+{
+    DIR *stream = opendir(*resume->path ? resume->path : ".");
+    const struct dirent *entry;
+    while (stream && resume->names.count < MAX_FILES && (entry = readdir(stream)))
+        *SP_PUSH(&resume->names) = sp_arena_string(&resume->arena, entry->d_name);
+    if (stream) closedir(stream);
+    if (resume->names.count)
+        qsort(resume->names.items, resume->names.count, sizeof *resume->names.items, compare_entries);
+}
+
+bool sp_resume_has(const struct shapeproof_resume *resume, const char *name)
+{
+    return resume->names.count &&
+           bsearch(&name, resume->names.items, resume->names.count, sizeof *resume->names.items, compare_entries);
+}
+
+/* The first file or folder whose name begins so; NULL for none. */
+static const char *first_beginning(const struct shapeproof_resume *resume, const char *beginning)
+{
+    for (size_t i = 0; i < resume->names.count; i++)
+        if (strncmp(resume->names.items[i], beginning, strlen(beginning)) == 0) return resume->names.items[i];
+    return NULL;
+}
+
+struct sp_contents *sp_resume_open(struct shapeproof_resume *resume, const char *subject, const char *name)
+{
+    struct shapeproof_error error = {0};
+    struct sp_contents *contents = sp_contents_open(&resume->folder, name, &error);
+    if (!contents) sp_resume_wrong(resume, subject, name, NULL, NULL, "it cannot be read: %s", error.message);
+    else if (sp_contents_damaged(contents)) {
+        sp_resume_wrong(resume, subject, name, NULL, NULL, "%s in it does not match its CRC",
+                        sp_quote(sp_contents_damaged(contents)).text);
+        sp_contents_close(contents);
+        return NULL;
+    }
+    return contents;
+}
+
+/* A file that is there, or should be, and of which it is enough that it can be read. */
+static void check_readable(struct shapeproof_resume *resume, const char *subject, const char *name)
+{
+    struct sp_contents *contents = sp_resume_open(resume, subject, name);
+    if (contents) sp_resume_right(resume, subject, name, "readable, whole");
+    sp_contents_close(contents);
+}
+
+static void say_missing(struct shapeproof_resume *resume, const char *subject, const char *name, const char *what)
+{
+    sp_resume_wrong(resume, subject, NULL, name, "no such file", "%s", what);
+}
+
+static void check_optimizer_file(struct shapeproof_resume *resume, const char *name)
+{
+    struct sp_contents *contents = sp_resume_open(resume, "optimizer", name);
+    if (contents) sp_resume_optimizer(resume, contents, sp_contents_root(contents), name);
+    sp_contents_close(contents);
+}
+
+static void check_scheduler_file(struct shapeproof_resume *resume, const char *name)
+{
+    struct sp_contents *contents = sp_resume_open(resume, "scheduler", name);
+    if (contents) sp_resume_scheduler(resume, contents, sp_contents_root(contents), name);
+    sp_contents_close(contents);
+}
+
+static bool has_zero_files(const struct shapeproof_resume *resume)
+{
+    for (size_t i = 0; i < resume->names.count; i++)
+        if (sp_ends_with(resume->names.items[i], "_optim_states.pt") ||
+            sp_ends_with(resume->names.items[i], "_model_states.pt"))
+            return true;
+    return sp_resume_has(resume, "latest") || first_beginning(resume, "global_step");
+}
+
+/* ---- steps ---- */
+
+/* The number behind the last `marker` in the name of the checkpoint: "checkpoint-4" -> 4. */
+static int64_t number_in_name(const char *path, const char *marker)
+{
+    const char *at = NULL, *name = path;
+    for (const char *c = path; *c; c++)
+        if (*c == '/' && c[1] && c[1] != '/') name = c + 1;
+    for (const char *found = name; (found = strstr(found, marker)); found++) at = found + strlen(marker);
+    if (!at || !sp_is_digit(*at)) return SP_NO_STEP;
+    const size_t digits = strspn(at, "0123456789");
+    return digits > 18 ? SP_NO_STEP : (int64_t)strtoll(at, NULL, 10);
+}
+
+static const char *spell_step(struct shapeproof_resume *resume, int64_t step)
+{
+    return sp_arena_printf(&resume->arena, "%" PRId64, step);
+}
+
+/* One fact about the step against that of the trainer. Steps of the optimizer that overflowed in float16 are skipped,
+ * and are not counted by optimizer and scheduler. */
+static void compare_step(struct shapeproof_resume *resume, const char *subject, const char *file, int64_t step,
+                         const char *what)
+{
+    if (step == SP_NO_STEP || resume->step == SP_NO_STEP || step == resume->step) return;
+    if (step < resume->step && resume->has_scaler)
+        sp_resume_right(resume, subject, file, "%s is %" PRId64 ", %" PRId64 " behind: steps that overflowed", what,
+                        step, resume->step - step);
+    else
+        sp_resume_wrong(resume, subject, file,
+                        sp_arena_printf(&resume->arena, "%" PRId64 ", the global_step", resume->step),
+                        spell_step(resume, step), "%s", what);
+}
+
+/* Steps of Trainer: the optimizer and the scheduler make one each. */
+static void compare_steps(struct shapeproof_resume *resume)
+{
+    static const char of_optimizer[] = "the last step of its moments", of_scheduler[] = "its last_epoch";
+    const int64_t optimizer = resume->optimizer_step, scheduler = resume->scheduler_step;
+    if (resume->folder_step != SP_NO_STEP && resume->step != SP_NO_STEP && resume->folder_step != resume->step)
+        sp_resume_wrong(resume, "step", "trainer_state.json",
+                        sp_arena_printf(&resume->arena, "%" PRId64 ", as the folder says", resume->folder_step),
+                        spell_step(resume, resume->step), "its global_step");
+    if (optimizer != SP_NO_STEP && optimizer == scheduler && resume->step != SP_NO_STEP && optimizer < resume->step &&
+        !resume->has_scaler) {
+        sp_resume_untold(resume, true, "step", NULL,
+                         "optimizer and scheduler have made %" PRId64 " steps, the trainer %" PRId64
+                         ": they are of another checkpoint, or were new when the run was continued before",
+                         optimizer, resume->step);
+        return;
+    }
+    compare_step(resume, "optimizer", resume->optimizer_file, optimizer, of_optimizer);
+    compare_step(resume, "scheduler", resume->scheduler_file, scheduler, of_scheduler);
+}
+
+/* ---- layouts ---- */
+
+/* The moments of FSDP, as a distributed checkpoint in a folder of its own. */
+static void check_moments_folder(struct shapeproof_resume *resume, const char *name)
+{
+    struct shapeproof_error error = {0};
+    resume->moments = shapeproof_inventory_open(sp_folder_join(&resume->folder, name, &resume->arena), &error);
+    if (!resume->moments) sp_resume_wrong(resume, "optimizer", name, NULL, NULL, "%s", error.message);
+    else if (resume->moments->lacking || resume->moments->promise_count)
+        sp_resume_wrong(resume, "optimizer", name, NULL, NULL, "the data of %zu tensors are not there, or in part",
+                        resume->moments->lacking + resume->moments->promise_count);
+    else sp_resume_named_optimizer(resume, resume->moments);
+}
+
+static void check_trainer(struct shapeproof_resume *resume)
+{
+    const bool by_deepspeed = has_zero_files(resume);
+    resume->has_scaler = sp_resume_has(resume, "scaler.pt");
+    resume->folder_step = number_in_name(resume->path, "checkpoint-");
+    sp_resume_model(resume, sp_resume_has(resume, "pytorch_model_fsdp_0") ? "pytorch_model_fsdp_0" : "");
+    if (sp_resume_has(resume, "optimizer.pt")) check_optimizer_file(resume, "optimizer.pt");
+    else if (sp_resume_has(resume, "optimizer.bin")) check_optimizer_file(resume, "optimizer.bin");
+    else if (sp_resume_has(resume, "optimizer_0")) check_moments_folder(resume, "optimizer_0");
+    else if (!by_deepspeed)
+        say_missing(resume, "optimizer", "optimizer.pt", "there is none: the moments would begin anew");
+    if (sp_resume_has(resume, "scheduler.pt")) check_scheduler_file(resume, "scheduler.pt");
+    else if (!by_deepspeed)
+        say_missing(resume, "scheduler", "scheduler.pt", "there is none: the learning rate would begin anew");
+    sp_resume_random(resume, "rng_state.pth", "rng_state_", ".pth");
+    sp_resume_trainer_state(resume);
+    if (by_deepspeed) sp_resume_deepspeed(resume);
+    if (resume->has_scaler) check_readable(resume, "scaler", "scaler.pt");
+    if (sp_resume_has(resume, "training_args.bin")) check_readable(resume, "arguments", "training_args.bin");
+    sp_resume_tokenizer(resume);
+    compare_steps(resume);
+}
+
+/* Several models of one state have numbers in their names. */
+static bool has_several_models(const struct shapeproof_resume *resume)
+{
+    return sp_resume_has(resume, "model_1.safetensors") || sp_resume_has(resume, "pytorch_model_1.bin");
+}
+
+static void check_accelerate(struct shapeproof_resume *resume)
+{
+    const char *const fsdp = first_beginning(resume, "pytorch_model_fsdp_");
+    size_t optimizers = 0, schedulers = 0;
+    resume->has_scaler = sp_resume_has(resume, "scaler.pt");
+    if (has_several_models(resume))
+        sp_resume_untold(resume, true, "model", NULL, "several models: which optimizer belongs to which is not known");
+    else sp_resume_model(resume, fsdp ? fsdp : "");
+    for (size_t i = 0; i < resume->names.count; i++) {
+        const char *name = resume->names.items[i];
+        if (strncmp(name, "optimizer", strlen("optimizer")) == 0 && sp_ends_with(name, ".bin")) {
+            check_optimizer_file(resume, name);
+            optimizers++;
+        }
+    }
+    if (sp_resume_has(resume, "optimizer_0")) check_moments_folder(resume, "optimizer_0");
+    else if (!optimizers && !has_zero_files(resume))
+        say_missing(resume, "optimizer", "optimizer.bin", "there is none: the moments would begin anew");
+    for (size_t i = 0; i < resume->names.count; i++)
+        if (strncmp(resume->names.items[i], "scheduler", strlen("scheduler")) == 0 &&
+            sp_ends_with(resume->names.items[i], ".bin")) {
+            check_scheduler_file(resume, resume->names.items[i]);
+            schedulers++;
+        }
+    if (!schedulers) sp_resume_untold(resume, false, "scheduler", NULL, "there is none: it need not have one");
+    sp_resume_random(resume, NULL, "random_states_", ".pkl");
+    if (has_zero_files(resume)) sp_resume_deepspeed(resume);
+    if (resume->has_scaler) check_readable(resume, "scaler", "scaler.pt");
+    for (size_t i = 0; i < resume->names.count; i++)
+        if (strncmp(resume->names.items[i], "custom_checkpoint_", strlen("custom_checkpoint_")) == 0 ||
+            strncmp(resume->names.items[i], "sampler", strlen("sampler")) == 0)
+            check_readable(resume, "arguments", resume->names.items[i]);
+}
+
+static void check_deepspeed(struct shapeproof_resume *resume)
+{
+    if (!sp_resume_deepspeed(resume)) return;
+    sp_resume_model(resume, "");
+    if (resume->step != SP_NO_STEP) sp_resume_right(resume, "step", NULL, "%" PRId64, resume->step);
+}
+
+static void check_distributed(struct shapeproof_resume *resume)
+{
+    sp_resume_model(resume, "");
+    if (!resume->model) return;
+    sp_resume_named_optimizer(resume, resume->model);
+    sp_resume_right(resume, "ranks", ".metadata", "any number of ranks can load it: torch divides the tensors anew");
+}
+
+/* ---- one file ---- */
+
+/* Whether the value is one of those, or a list of *count of them. */
+static bool is_any(const struct sp_pickle_value *value, bool (*is)(const struct sp_pickle_value *), size_t *count)
+{
+    if (is(value)) *count = 1;
+    else *count = sp_pickle_is(value, SP_PICKLE_LIST) && is(sp_pickle_item(value, 0)) ? value->length : 0;
+    return *count > 0;
+}
+
+/* Model, optimizers and schedulers in one dictionary, as Lightning and most training loops have it. False, without a
+ * statement, when there is no optimizer in it. */
+static bool check_dictionary(struct shapeproof_resume *resume, struct sp_contents *contents, const char *file)
+{
+    const struct sp_pickle_value *pairs = sp_contents_pairs(sp_contents_root(contents));
+    const struct sp_pickle_value *step = sp_contents_get(sp_contents_root(contents), "global_step");
+    size_t count, optimizers = 0;
+    for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2)
+        if (is_any(pairs->as.items[i + 1], sp_resume_is_optimizer, &count)) optimizers += count;
+    if (!optimizers) return false;
+    sp_resume_model(resume, "");
+    for (uint32_t i = 0; i + 1 < pairs->length; i += 2) {
+        const struct sp_pickle_value *value = pairs->as.items[i + 1];
+        if (!is_any(value, sp_resume_is_optimizer, &count)) continue;
+        for (size_t k = 0; k < count; k++)
+            sp_resume_optimizer(resume, contents, sp_resume_is_optimizer(value) ? value : sp_pickle_item(value, k),
+                                file);
+    }
+    for (uint32_t i = 0; i + 1 < pairs->length; i += 2) {
+        const struct sp_pickle_value *value = pairs->as.items[i + 1];
+        if (!is_any(value, sp_resume_is_scheduler, &count)) continue;
+        for (size_t k = 0; k < count; k++)
+            sp_resume_scheduler(resume, contents, sp_resume_is_scheduler(value) ? value : sp_pickle_item(value, k),
+                                file);
+    }
+    if (!sp_pickle_is(step, SP_PICKLE_INT)) return true;
+    resume->step = step->as.integer;
+    const int64_t named = number_in_name(resume->path, "step=");
+    if (named != SP_NO_STEP && named != resume->step)
+        sp_resume_wrong(resume, "step", file, sp_arena_printf(&resume->arena, "%" PRId64 ", as the name says", named),
+                        spell_step(resume, resume->step), "its global_step");
+    else if (resume->optimizers == 1 && resume->optimizer_step > resume->step)
+        compare_step(resume, "optimizer", file, resume->optimizer_step, "the last step of its moments");
+    else sp_resume_right(resume, "step", file, "global_step %" PRId64, resume->step);
+    return true;
+}
+
+static bool check_file(struct shapeproof_resume *resume, struct shapeproof_error *error)
+{
+    const char *name = sp_base_name(resume->path);
+    resume->folder = (struct sp_folder){0};
+    const char *directory =
+        name > resume->path ? sp_arena_copy(&resume->arena, resume->path, (size_t)(name - resume->path)) : ".";
+    if (!sp_folder_open(&resume->folder, directory))
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: cannot be opened", directory);
+    struct sp_contents *contents = sp_contents_open(&resume->folder, name, error);
+    bool ok = contents != NULL;
+    if (!ok) sp_error_prefix(error, resume->path);
+    else {
+        const bool is_lightning = sp_contents_get(sp_contents_root(contents), "pytorch-lightning_version");
+        resume->layout = is_lightning ? "Lightning" : "torch";
+        ok = check_dictionary(resume, contents, name) || sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
+                                                                 "%s: there is no optimizer in it", resume->path);
+    }
+    sp_contents_close(contents);
+    sp_folder_close(&resume->folder);
+    return ok;
+}
+
+/* ---- all of it ---- */
+
+/* The folder is that of a whole run: leads to one of its checkpoints. */
+static bool refuse_folder(const struct shapeproof_resume *resume, struct shapeproof_error *error)
+{
+    const char *step = first_beginning(resume, "checkpoint-");
+    sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
+            "%s: no checkpoint to go on from: there is no optimizer in it", resume->path);
+    if (step) sp_hint(error, "name one of its checkpoints, such as %s/%s", resume->path, step);
+    return false;
+}
+
+static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_error *error)
+{
+    static const struct {
+        const char *file, *layout;
+        void (*check)(struct shapeproof_resume *resume);
+    } layouts[] = {
+        {"trainer_state.json", "Trainer", check_trainer},
+        {"optimizer.pt", "Trainer", check_trainer},
+        {"scheduler.pt", "Trainer", check_trainer},
+        {"optimizer.bin", "accelerate", check_accelerate},
+        {"random_states_0.pkl", "accelerate", check_accelerate},
+        {"scheduler.bin", "accelerate", check_accelerate},
+        {".metadata", "torch.distributed.checkpoint", check_distributed},
+    };
+    list_folder(resume);
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
+        if (sp_resume_has(resume, layouts[i].file)) {
+            resume->layout = layouts[i].layout;
+            layouts[i].check(resume);
+            return true;
+        }
+    if (!has_zero_files(resume)) return refuse_folder(resume, error);
+    resume->layout = "DeepSpeed";
+    check_deepspeed(resume);
+    return true;
+}
+
+struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapeproof_error *error)
+{
+    sp_error_reset(error);
+    struct shapeproof_resume *resume = sp_realloc(NULL, 1, sizeof *resume);
+    *resume = (struct shapeproof_resume){
+        .folder_step = SP_NO_STEP, .step = SP_NO_STEP, .optimizer_step = SP_NO_STEP, .scheduler_step = SP_NO_STEP};
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    resume->path = sp_arena_copy(&resume->arena, path, length);
+    bool ok;
+    struct stat status;
+    if (stat(resume->path, &status) != 0)
+        ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: there is no such file or directory", path);
+    else if (!S_ISDIR(status.st_mode)) ok = check_file(resume, error);
+    else if (!sp_folder_open(&resume->folder, resume->path))
+        ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: the directory cannot be opened", path);
+    else {
+        ok = check_folder(resume, error);
+        sp_folder_close(&resume->folder);
+    }
+    if (ok) return resume;
+    shapeproof_resume_free(resume);
+    return NULL;
+}
+
+void shapeproof_resume_free(struct shapeproof_resume *resume)
+{
+    if (!resume) return;
+    shapeproof_inventory_close(resume->model);
+    shapeproof_inventory_close(resume->moments);
+    free(resume->statements.items);
+    free(resume->names.items);
+    sp_arena_free(&resume->arena);
+    free(resume);
+}
+
+const char *shapeproof_resume_path(const struct shapeproof_resume *resume) { return resume->path; }
+const char *shapeproof_resume_layout(const struct shapeproof_resume *resume) { return resume->layout; }
+size_t shapeproof_resume_count(const struct shapeproof_resume *resume) { return resume->statements.count; }
+
+const struct shapeproof_resume_statement *shapeproof_resume_statement(const struct shapeproof_resume *resume,
+                                                                      size_t index)
+{
+    return &resume->statements.items[index];
+}
+
+enum shapeproof_resume_answer shapeproof_resume_answer(const struct shapeproof_resume *resume)
+{
+    enum shapeproof_resume_answer worst = SHAPEPROOF_RESUME_RIGHT;
+    for (size_t i = 0; i < resume->statements.count; i++) {
+        const struct shapeproof_resume_statement *one = &resume->statements.items[i];
+        if (one->answer == SHAPEPROOF_RESUME_WRONG) return SHAPEPROOF_RESUME_WRONG;
+        if (one->answer == SHAPEPROOF_RESUME_UNTOLD && one->is_essential) worst = SHAPEPROOF_RESUME_UNTOLD;
+    }
+    return worst;
+}

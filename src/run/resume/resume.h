@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * Can training go on from a checkpoint? Each part of it is read once, what it says of itself is noted as facts, and the
+ * facts are compared; each comparison is one statement.
+ *
+ *   files of the folder -> layout -> model.c       parameters: names, shapes
+ *                                    optimizer.c   moments against the parameters; its last step
+ *                                    states.c      scheduler, random states, trainer_state.json, arguments
+ *                                    sharded.c     what the ranks of DeepSpeed have saved
+ *                          then      resume.c      steps and numbers of ranks against each other */
+#ifndef SP_RUN_RESUME_RESUME_H
+#define SP_RUN_RESUME_RESUME_H
+
+#include "model/inventory.h"
+#include "read/folder.h"
+#include "read/torch/contents.h"
+#include "shapeproof/resume.h"
+
+enum { SP_NO_STEP = -1 };
+
+struct shapeproof_resume {
+    struct sp_arena arena;
+    const char *path, *layout;
+    SP_ARRAY(struct shapeproof_resume_statement) statements;
+    struct sp_folder folder;              /* open while the checkpoint is read */
+    SP_ARRAY(const char *) names;         /* of the files and folders in it, sorted */
+    struct shapeproof_inventory *model;   /* NULL when it cannot be read */
+    struct shapeproof_inventory *moments; /* of a distributed checkpoint that has the optimizer alone; or NULL */
+    /* Facts for comparisons; SP_NO_STEP: not known. */
+    int64_t folder_step;    /* by the name of the checkpoint */
+    int64_t step;           /* as the trainer says */
+    int64_t optimizer_step; /* the largest of all parameters */
+    int64_t scheduler_step; /* of a scheduler that makes one step with each of the optimizer */
+    const char *optimizer_file, *scheduler_file;
+    size_t optimizers, groups; /* groups of parameters of the only optimizer */
+    size_t ranks;              /* that have saved a random state; 0: not known */
+    bool has_scaler;           /* of float16: steps of the optimizer may have been skipped */
+};
+
+/* Adds a statement. Strings are copied; those that may be NULL stay so. */
+void sp_resume_right(struct shapeproof_resume *resume, const char *subject, const char *file, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void sp_resume_wrong(struct shapeproof_resume *resume, const char *subject, const char *file, const char *expected,
+                     const char *found, const char *format, ...) __attribute__((format(printf, 6, 7)));
+void sp_resume_untold(struct shapeproof_resume *resume, bool is_essential, const char *subject, const char *file,
+                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Whether the folder has that file or folder. */
+bool sp_resume_has(const struct shapeproof_resume *resume, const char *name);
+/* Opens a file of torch.save; after a statement that it is wrong NULL. */
+struct sp_contents *sp_resume_open(struct shapeproof_resume *resume, const char *subject, const char *name);
+
+/* model.c: reads the model at `path` below the folder, "" for the folder itself. */
+void sp_resume_model(struct shapeproof_resume *resume, const char *path);
+/* The tensors of the model that may be parameters, each storage once. */
+bool sp_resume_is_parameter(const struct shapeproof_tensor *tensor);
+/* Says of the tokenizer in the folder whether each of its tokens has a row in the embedding. */
+void sp_resume_tokenizer(struct shapeproof_resume *resume);
+
+/* optimizer.c: the state dict of an optimizer. */
+bool sp_resume_is_optimizer(const struct sp_pickle_value *value);
+void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
+                         const struct sp_pickle_value *value, const char *file);
+/* The optimizer of a distributed checkpoint, whose tensors have names: optimizer.state.NAME.exp_avg. */
+void sp_resume_named_optimizer(struct shapeproof_resume *resume, const struct shapeproof_inventory *moments);
+
+/* states.c */
+bool sp_resume_is_scheduler(const struct sp_pickle_value *value);
+void sp_resume_scheduler(struct shapeproof_resume *resume, struct sp_contents *contents,
+                         const struct sp_pickle_value *value, const char *file);
+/* The random states of all ranks: `alone` is the name for one rank, or NULL; the others are PREFIX R SUFFIX. */
+void sp_resume_random(struct shapeproof_resume *resume, const char *alone, const char *prefix, const char *suffix);
+void sp_resume_trainer_state(struct shapeproof_resume *resume);
+
+/* sharded.c: the folder that `latest` names, or global_stepN itself. False after a statement that `latest` leads
+ * nowhere. */
+bool sp_resume_deepspeed(struct shapeproof_resume *resume);
+
+#endif
