@@ -10,9 +10,22 @@
 #include "run/resume/resume.h"
 #include "shapeproof/report.h"
 
+/* Integers and the means of batch normalisation are buffers: an optimizer never has them. */
 bool sp_resume_is_parameter(const struct shapeproof_tensor *tensor)
 {
-    return !(tensor->flags & SHAPEPROOF_TENSOR_STATE) && tensor->same_as == SHAPEPROOF_NONE;
+    static const char *const buffers[] = {"running_mean", "running_var", "num_batches_tracked"};
+    if (tensor->flags & SHAPEPROOF_TENSOR_STATE || tensor->same_as != SHAPEPROOF_NONE) return false;
+    switch (tensor->dtype) {
+    case SHAPEPROOF_DTYPE_BOOL:
+    case SHAPEPROOF_DTYPE_U8:
+    case SHAPEPROOF_DTYPE_I8:
+    case SHAPEPROOF_DTYPE_I16:
+    case SHAPEPROOF_DTYPE_I32:
+    case SHAPEPROOF_DTYPE_I64:
+        return false;
+    default:
+        return !SP_IS_AMONG(sp_behind_last(tensor->name, '.'), buffers);
+    }
 }
 
 /* What is missing of the weights, in a few words; NULL for nothing. */
@@ -49,11 +62,12 @@ void sp_resume_model(struct shapeproof_resume *resume, const char *path)
                            ? sp_base_name(shapeproof_inventory_file(resume->model, 0))
                        : *path ? path
                                : NULL;
-    size_t parameters = 0;
-    for (size_t i = 0; i < resume->model->count; i++) parameters += sp_resume_is_parameter(&resume->model->tensors[i]);
+    size_t count = 0;
+    for (size_t i = 0; i < resume->model->count; i++)
+        count += !(resume->model->tensors[i].flags & SHAPEPROOF_TENSOR_STATE);
     if (gap) sp_resume_wrong(resume, "model", file, NULL, NULL, "%s", gap);
-    else if (!parameters) sp_resume_wrong(resume, "model", file, NULL, NULL, "it has no weights");
-    else sp_resume_right(resume, "model", file, "%s, whole", sp_count_of(&resume->arena, parameters, "tensor"));
+    else if (!count) sp_resume_wrong(resume, "model", file, NULL, NULL, "it has no weights");
+    else sp_resume_right(resume, "model", file, "%s, whole", sp_count_of(&resume->arena, count, "tensor"));
 }
 
 /* ---- the tokenizer ---- */

@@ -238,6 +238,7 @@ struct shape_count {
     const char *shape;
     uint32_t rank;
     size_t parameters, moments;
+    size_t layered;                /* of the parameters those with the number of a layer in their names */
     const char *parameter;         /* the first of that shape */
     const struct moments *surplus; /* the first of the moments that no parameter is left for */
 };
@@ -293,21 +294,65 @@ static void say_foreign(struct optimizer *o, const struct census *census, size_t
               foreign, o->with, worst->surplus->id);
 }
 
+/* The first number in a name, "model.layers.3.norm.weight" -> 3; false for a name without one. */
+static bool read_layer(const char *name, size_t *layer)
+{
+    for (const char *at = name; *at; at += *at == '.') {
+        const size_t length = strcspn(at, "."), digits = strspn(at, "0123456789");
+        if (digits && digits == length && digits < 7) {
+            *layer = (size_t)strtoul(at, NULL, 10);
+            return true;
+        }
+        at += length;
+    }
+    return false;
+}
+
+/* How many layers have no moments, if everything else has: of each shape, the moments that are missing are those of the
+ * same number of layers. This is how the optimizer of a smaller model looks. 0 for any other pattern. */
+static size_t count_missing_layers(const struct optimizer *o, const struct census *census, size_t *layers)
+{
+    size_t missing = 0, layer;
+    *layers = 0;
+    for (size_t i = 0; i < o->resume->model->count; i++)
+        if (sp_resume_is_parameter(&o->resume->model->tensors[i]) &&
+            read_layer(o->resume->model->tensors[i].name, &layer) && layer + 1 > *layers)
+            *layers = layer + 1;
+    for (size_t i = 0; i < census->list.count; i++) {
+        const struct shape_count *one = &census->list.items[i];
+        const size_t lack = one->parameters - one->moments;
+        if (!one->layered && lack) return 0;
+        if (!one->layered) continue;
+        if (lack * *layers % one->layered) return 0;
+        const size_t of_shape = lack * *layers / one->layered;
+        if (!of_shape || of_shape >= *layers || (missing && of_shape != missing)) return 0;
+        missing = of_shape;
+    }
+    return missing;
+}
+
 /* Names parameters that have no moments, as far as their shapes tell which these are. */
 static void say_without_moments(struct optimizer *o, const struct census *census, size_t parameters)
 {
     struct sp_names names = {0};
-    size_t without = parameters - o->with;
+    size_t without = parameters - o->with, layers;
+    const size_t missing = count_missing_layers(o, census, &layers);
+    if (missing) {
+        sp_resume_untold(
+            o->resume, true, "optimizer", o->file,
+            "it has moments of %zu of %zu layers: it is of a smaller model, or the other layers are frozen",
+            layers - missing, layers);
+        return;
+    }
     for (size_t i = 0; i < o->resume->model->count; i++) {
         const struct shapeproof_tensor *tensor = &o->resume->model->tensors[i];
         if (!sp_resume_is_parameter(tensor)) continue;
         const size_t known = sp_map_get(&census->shapes, spell_shape(&o->resume->arena, tensor->shape, tensor->rank));
         if (!census->list.items[known].moments) sp_names_add(&names, tensor->name);
     }
-    sp_resume_untold(
-        o->resume, false, "optimizer", o->file,
-        "%zu of %zu tensors of the model have no moments%s%s: frozen, without a gradient, or no parameters", without,
-        parameters, names.count ? ", among them " : "", names.count ? sp_names_text(&names) : "");
+    sp_resume_untold(o->resume, false, "optimizer", o->file,
+                     "%zu of %zu tensors of the model have no moments%s%s: frozen, without a gradient, or buffers",
+                     without, parameters, names.count ? ", among them " : "", names.count ? sp_names_text(&names) : "");
     sp_names_free(&names);
 }
 
@@ -344,7 +389,9 @@ static void compare_with_model(struct optimizer *o)
         const struct shapeproof_tensor *tensor = &model->tensors[i];
         if (!sp_resume_is_parameter(tensor)) continue;
         struct shape_count *count = count_of_shape(o, &census, tensor->shape, tensor->rank);
+        size_t layer;
         if (!count->parameters++) count->parameter = tensor->name;
+        count->layered += read_layer(tensor->name, &layer);
         parameters++;
     }
     for (size_t i = 0; i < o->list.count; i++) {

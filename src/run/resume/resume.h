@@ -50,7 +50,7 @@ struct sp_contents *sp_resume_open(struct shapeproof_resume *resume, const char 
 
 /* model.c: reads the model at `path` below the folder, "" for the folder itself. */
 void sp_resume_model(struct shapeproof_resume *resume, const char *path);
-/* The tensors of the model that may be parameters, each storage once. */
+/* Whether a tensor of the model may be a parameter; of tied ones, the first. */
 bool sp_resume_is_parameter(const struct shapeproof_tensor *tensor);
 /* Says of the tokenizer in the folder whether each of its tokens has a row in the embedding. */
 void sp_resume_tokenizer(struct shapeproof_resume *resume);
