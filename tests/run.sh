@@ -83,9 +83,9 @@ run_one() {
     echo "$counts" >"${log%.log}.count"
     # shellcheck disable=SC2086
     text=$(show "$name" $(($(date +%s) - start)) $counts "$log")
-    case $1 in # what a script left out, also where it did the rest
-    *.sh) text=$text$(sed -n 's/^\[  SKIPPED \] /        skipped: /p' "$log" | sed '1s/^/\n/') ;;
-    esac
+    # What it left out, also where it did the rest: a script says why, cmocka gives the name of the test, more than once.
+    text=$text$(sed -n '/^\[  SKIPPED \] [0-9]* test/!s/^\[  SKIPPED \] /        skipped: /p' "$log" |
+        awk '!said[$0]++' | sed '1s/^/\n/')
     printf '%s\n' "$text" # at once, so that what runs beside it does not come between
 }
 
