@@ -11,7 +11,9 @@
 #   ! what it writes to stderr
 #   = 0                                        its exit status
 #
-# --record runs the cases and writes what they really do into the files: read the diff before you commit it.
+# A line "needs sandbox" or "needs browser" above a case is for a command that was built without it: it skips the case.
+# --record runs the cases and writes what they really do into the files: read the diff before you commit it. It needs a
+# command that has everything.
 # From the environment: SHAPEPROOF, the command under test (default build/shapeproof).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -30,14 +32,16 @@ actual() {
     printf '= %s\n' "$status"
 }
 
-# Splits a file into its cases: expected.N and, for what stands between them, the line numbers in `cases`.
+# Splits a file into its cases, and prints how many there are: command.N, expected.N and, if the case needs a feature,
+# needs.N with its name.
 split_cases() {
-    rm -f "$work"/expected.* "$work"/command.*
+    rm -f "$work"/expected.* "$work"/command.* "$work"/needs.*
     awk -v work="$work" '
         function finish() { if (n && open) { close(work "/expected." n); open = 0 } }
         /^\$ / { finish(); n++; open = 1; print substr($0, 3) > (work "/command." n); close(work "/command." n) }
         open && /^(\$ |[>!=]( |$))/ { print > (work "/expected." n); next }
         { finish() }
+        /^needs / { print $2 > (work "/needs." (n + 1)); close(work "/needs." (n + 1)) }
         END { finish(); print n + 0 }' "$1"
 }
 
@@ -46,6 +50,10 @@ check_file() {
     n=0
     while [ $n -lt "$cases" ]; do
         n=$((n + 1))
+        if [ -e "$work/needs.$n" ] && lacks "$(cat "$work/needs.$n")"; then
+            echo "[  SKIPPED ] $1, case $n: this command was built without a $(cat "$work/needs.$n")"
+            continue
+        fi
         actual "$(cat "$work/command.$n")" >"$work/actual"
         judge "$1, case $n" "$work/expected.$n" "$work/actual"
     done
@@ -63,6 +71,10 @@ record_file() {
     cat "$work/recorded" >"$1"
 }
 
+if $record && [ -n "$lacking" ]; then
+    echo "--record needs a command that has everything; this one has no$lacking" >&2
+    exit 1
+fi
 for file in "$@"; do
     if $record; then record_file "$file"; else check_file "$file"; fi
 done
