@@ -76,6 +76,9 @@ if $record && [ -n "$lacking" ]; then
     exit 1
 fi
 for file in "$@"; do
+    # each file has a folder of its own, since a configuration in one would be found by the cases of all
+    tmp=$work/tmp/$(basename "$file" .test)
+    mkdir "$tmp"
     if $record; then record_file "$file"; else check_file "$file"; fi
 done
 $record || conclude
