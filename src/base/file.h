@@ -26,7 +26,7 @@ struct sp_file {
     const char *path;              /* borrowed: as the user wrote it */
     uint64_t base;                 /* of a file within a file: where it begins in that; else 0 */
     unsigned nesting;              /* how many files it is in, one within the other */
-    uint64_t inflated_from;        /* of what was inflated, in one layer or several: the size of the outermost; else 0 */
+    uint64_t inflated_from;        /* of what was inflated, in layers: the size of the outermost; else 0 */
     struct sp_byte_source *source; /* of a remote file; NULL for a local one */
 };
 
