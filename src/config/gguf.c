@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * GGUF files: their metadata as a configuration, and configurations of the models that they were made of as such of
  * files. gguf.def says which key is which. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -312,6 +313,31 @@ bool sp_config_gguf_names_model(const struct shapeproof_inventory *inventory)
            !(type && strcmp(type, "adapter") == 0);
 }
 
+/* A list with an entry for each layer that has fewer entries than there are layers: the tables read past its end. Those
+ * for multi-token prediction, which are last, may lack. Returns false with an error for such a list. */
+static bool has_whole_lists(const struct shapeproof_inventory *inventory, const char *architecture,
+                            struct shapeproof_error *error)
+{
+    static const char *const lists[] = {"attention.head_count", "attention.head_count_kv", "feed_forward_length",
+                                        "attention.sliding_window_pattern"};
+    struct sp_arena arena = {0};
+    bool whole = true;
+    const char *count = gguf_value(inventory, sp_arena_printf(&arena, "%s.block_count", architecture));
+    const char *more = gguf_value(inventory, sp_arena_printf(&arena, "%s.nextn_predict_layers", architecture));
+    const uint64_t layers = count ? strtoull(count, NULL, 10) : 0, further = more ? strtoull(more, NULL, 10) : 0;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && whole; i++) {
+        const char *key = sp_arena_printf(&arena, "%s.%s", architecture, lists[i]), *text = gguf_value(inventory, key);
+        const uint64_t entries = text && *text == '[' ? gguf_list_length(inventory, key) : layers;
+        if (entries >= layers || layers - entries <= further) continue;
+        sp_hint(error, "convert the model again: llama.cpp refuses the file");
+        whole = sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED,
+                        "%s has %" PRIu64 " entries, and %s.block_count is %" PRIu64 ": each layer needs one", key,
+                        entries, architecture, layers);
+    }
+    sp_arena_free(&arena);
+    return whole;
+}
+
 bool sp_config_gguf_agrees(const struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     static const char count[] = ".block_count";
@@ -321,7 +347,8 @@ bool sp_config_gguf_agrees(const struct shapeproof_inventory *inventory, struct 
     const size_t length = architecture ? strlen(architecture) : 0;
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory) && architecture; i++) {
         const char *key = shapeproof_inventory_metadata(inventory, i)->key;
-        if (strncmp(key, architecture, length) == 0 && key[length] == '.') return true;
+        if (strncmp(key, architecture, length) == 0 && key[length] == '.')
+            return has_whole_lists(inventory, architecture, error);
         if (!other && sp_ends_with(key, count)) other = key;
     }
     if (!other) return true;

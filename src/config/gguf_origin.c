@@ -436,7 +436,6 @@ static void compare_key(struct origin *origin, const char *key)
         const bool is_set = sp_value_is_set(wanted);
         const char *used = sp_text_keep(&origin->used, origin->arena);
         if (!is_set) continue;
-        if (!is_there && !*used) return; /* llama.cpp knows by itself what its converter always writes */
         if (!differs(key, stored, wanted, &place) || is_right_by_another(origin, mine + i, count - i, stored, place))
             return;
         sp_text_puts(&origin->used, used);
