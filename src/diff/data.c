@@ -192,7 +192,8 @@ static bool compare_tensor(struct comparison *c, size_t a)
     const size_t b = c->diff->a.other[a];
     const struct shapeproof_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
     const bool converted = shapeproof_diff_is_converted(c->diff, a);
-    const bool shaped = sp_tensor_same_shape(in_a, in_b) && !converted;
+    const bool turned = c->diff->a.turned[a] || c->diff->b.turned[b]; /* a square one, too */
+    const bool shaped = sp_tensor_same_shape(in_a, in_b) && !converted && !turned;
     const bool transposed = !shaped && is_transposed(c->diff, a);
     struct sp_view_pair pair;
     if (is_compared_already(c->diff, a, b)) return true;

@@ -5,7 +5,8 @@
  *      (counters.c);
  *   1. the same name;
  *   2. the same name in its common spelling: "dense/dense/kernel:0" and "dense.weight"; also when it is translated
- *      from the names on disk to those in memory (in_memory.c), or from those of another program (naming_schemes.c);
+ *      by the graph that uses the tensors (graph.c), from the names on disk to those in memory (in_memory.c), or from
+ *      those of another program (naming_schemes.c);
  *   3. another beginning, for many patterns alike (fronts.c);
  *   4. a pattern under another name that is like it, with the same indices and shapes (sides.h);
  *   5. of Keras, when nothing is called the same, the order of the layers (counters.c);
@@ -96,7 +97,7 @@ static void collect_side(struct sp_pairing *p, const struct sp_diff_half *half, 
 {
     sp_sides_free(sides);
     for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++)
-        if (half->other[i] == SHAPEPROOF_NONE && !half->joined[i])
+        if (half->other[i] == SHAPEPROOF_NONE && !half->joined[i] && !half->once[i])
             sp_sides_add(sides, &p->patterns, half->spelling[i].text,
                          sp_found_shape(&p->arena, shapeproof_inventory_tensor(half->inventory, i)), i);
     sp_sides_form(sides);
@@ -202,7 +203,11 @@ void sp_diff_pair(struct shapeproof_diff *diff)
     collect_unpaired(&p);
     pair_spellings(&p); /* 2 */
     collect_unpaired(&p);
-    if (sp_pairing_in_memory(&p)) {
+    if (sp_pairing_graph(&p)) {
+        collect_unpaired(&p);
+        pair_spellings(&p);
+        sp_pairing_shared(&p);
+    } else if (sp_pairing_in_memory(&p)) {
         collect_unpaired(&p);
         pair_spellings(&p);
     } else if (sp_pairing_naming_schemes(&p)) {

@@ -32,6 +32,8 @@ const struct sp_side *sp_pairing_side(const struct sp_sides *sides, size_t patte
 size_t sp_pairing_translation(struct sp_pairing *pairing, const char *a, const char *b, const char *rest);
 
 void sp_pairing_fronts(struct sp_pairing *pairing);         /* fronts.c */
+bool sp_pairing_graph(struct sp_pairing *pairing);          /* graph.c: likewise */
+void sp_pairing_shared(struct sp_pairing *pairing);         /* graph.c: once what it translated is paired */
 bool sp_pairing_in_memory(struct sp_pairing *pairing);      /* in_memory.c: likewise */
 bool sp_pairing_naming_schemes(struct sp_pairing *pairing); /* naming_schemes.c: true when names were translated */
 void sp_pairing_structure(struct sp_pairing *pairing);      /* structure.c */

@@ -24,6 +24,13 @@ struct sp_promise {
     bool unreadable;    /* the shard is not there, or cannot be opened; otherwise it lacks the tensor */
 };
 
+/* A tensor as the input of a node of a graph: which parameter of which module it is by that, "fc.weight". An exporter
+ * may have given it a name of its own, "onnx::MatMul_53", and one tensor to several nodes. */
+struct sp_tensor_use {
+    const char *tensor, *parameter;
+    bool transposed; /* the node multiplies by it from the right: it is the transpose of that parameter */
+};
+
 struct shapeproof_inventory {
     struct sp_arena arena; /* names, shapes, metadata: everything that the inventory hands out */
     const char *path;
@@ -58,6 +65,7 @@ struct shapeproof_inventory {
     const char *damaged; /* a member of an archive whose bytes do not match their CRC, or NULL */
     const char *lack;    /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;
+    SP_ARRAY(struct sp_tensor_use) uses;
     uint64_t dtypes;   /* bit n: a tensor has the dtype n */
     size_t plain_keys; /* at the top of a pickle, whose values neither are nor hold tensors */
     bool headed;       /* a value that is no tensor comes before all others there */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * ONNX: a ModelProto in the wire format of protocol buffers, whose graph (field 7) has the weights as its initializers
  * (field 5), a TensorProto each: 1 dimensions, 2 type, 8 name, 9 raw data, 13 where the data lie if not in this file.
+ * Of nodes (field 1 of the graph) those are read that take weights: 1 inputs, 3 name, 4 operator, 5 attributes, 9
+ * metadata. The exporters of PyTorch write into the name, or into the metadata, which module a node comes from.
  * What is data is passed over. The fields are walked here, in a few lines (read/proto.c): a generated parser would read
  * all of the weights into memory, and would have to be generated.
  * Not listed: constants of nodes, sparse initializers, initializers of the graphs within nodes.
@@ -15,7 +17,14 @@
 
 static const struct sp_format onnx_format = {"onnx", 0};
 
-enum { MODEL_GRAPH = 7, GRAPH_INITIALIZER = 5, GRAPH_SPARSE = 15, MAX_TOP_FIELDS = 100000, MAX_TEXT = 4096 };
+enum {
+    MODEL_GRAPH = 7,
+    GRAPH_NODE = 1,
+    GRAPH_INITIALIZER = 5,
+    GRAPH_SPARSE = 15,
+    MAX_TOP_FIELDS = 100000,
+    MAX_TEXT = 4096
+};
 enum { DIMS = 1, TYPE = 2, SEGMENT = 3, NAME = 8, RAW = 9, EXTERNAL = 13 };
 
 struct model {
@@ -217,6 +226,140 @@ static bool take_initializer(struct model *model, const struct sp_proto_field *f
     return true;
 }
 
+/* ---- nodes ---- */
+
+enum {
+    NODE_INPUT = 1,
+    NODE_OUTPUT = 2,
+    NODE_NAME = 3,
+    NODE_OPERATOR = 4,
+    NODE_ATTRIBUTE = 5,
+    NODE_METADATA = 9,
+    MAX_INPUTS = 5
+};
+
+struct node {
+    const char *inputs[MAX_INPUTS], *name, *type, *scopes, *output;
+    size_t input_count;
+    bool transposes; /* transB of Gemm */
+};
+
+/* What the inputs of an operator are to the module that it comes from; "" for no parameter. */
+static const struct {
+    const char *type, *parameters[MAX_INPUTS];
+    bool multiplies; /* by the transpose of the weight */
+} operators[] = {
+    {"MatMul", {"weight", "weight", "", "", ""}, true},
+    {"Gemm", {"", "weight", "bias", "", ""}, true},
+    {"Add", {"bias", "bias", "", "", ""}, false},
+    {"Conv", {"", "weight", "bias", "", ""}, false},
+    {"ConvTranspose", {"", "weight", "bias", "", ""}, false},
+    {"LayerNormalization", {"", "weight", "bias", "", ""}, false},
+    {"InstanceNormalization", {"", "weight", "bias", "", ""}, false},
+    {"BatchNormalization", {"", "weight", "bias", "running_mean", "running_var"}, false},
+    {"Gather", {"weight", "", "", "", ""}, false},
+};
+
+/* The module that a node comes from: "layers.0.linear1" of the name "/layers.0/linear1/MatMul", or of the scopes "['',
+ * 'layers.0', 'layers.0.linear1', 'linear_1']", whose last one is the operator. NULL when neither says it. */
+static const char *module_of(struct model *model, const struct node *node)
+{
+    struct sp_text text = {0};
+    const char *end = *node->scopes ? strrchr(node->scopes, ',') : *node->name == '/' ? strrchr(node->name, '/') : NULL;
+    if (end && *node->scopes) {
+        const char *begin;
+        for (begin = end; begin > node->scopes && begin[-1] != ' ' && begin[-1] != '[';) begin--;
+        if (end - begin > 2 && *begin == '\'' && end[-1] == '\'')
+            sp_text_append(&text, begin + 1, (size_t)(end - begin) - 2);
+    } else if (end)
+        for (const char *at = node->name + 1; at < end; at++) sp_text_append(&text, *at == '/' ? "." : at, 1);
+    if (text.length) return sp_text_keep(&text, &model->inventory->arena);
+    sp_text_free(&text);
+    return NULL;
+}
+
+/* Whether the node is one into which the exporter has folded the normalisation that its scopes name. */
+static bool is_folded(const struct node *node)
+{
+    return strncmp(node->type, "Conv", 4) == 0 && strstr(node->scopes, "batch_norm");
+}
+
+/* Notes of each input which parameter it is. An Identity gives a parameter the name that it would have had, were it not
+ * equal to another one. Most inputs are no initializers but the outputs of other nodes: whoever
+ * looks for a tensor of that name finds none. */
+static void note_uses(struct model *model, const struct node *node)
+{
+    const char *module = NULL;
+    if (strcmp(node->type, "Identity") == 0 && node->input_count == 1 && *node->inputs[0] && *node->output)
+        *SP_PUSH(&model->inventory->uses) = (struct sp_tensor_use){node->inputs[0], node->output, false};
+    if (is_folded(node)) return;
+    for (size_t op = 0; op < sizeof operators / sizeof *operators; op++) {
+        if (strcmp(node->type, operators[op].type) != 0) continue;
+        if (!(module = module_of(model, node))) return;
+        for (size_t i = 0; i < node->input_count; i++) {
+            const char *parameter = operators[op].parameters[i];
+            if (!*parameter || !*node->inputs[i]) continue;
+            *SP_PUSH(&model->inventory->uses) = (struct sp_tensor_use){
+                node->inputs[i], sp_arena_printf(&model->inventory->arena, "%s.%s", module, parameter),
+                operators[op].multiplies && !node->transposes && strcmp(parameter, "weight") == 0};
+        }
+    }
+}
+
+/* A key and a value: the scopes of the node, as torch.export has them. */
+static void take_metadata(struct model *model, const struct sp_proto_field *field, struct node *node)
+{
+    const char *key = "", *value = "";
+    struct sp_proto_field part;
+    sp_proto_enter(&model->window, field);
+    while (sp_proto_next(&model->window, field->end, &part)) {
+        if (part.number == 1) key = take_text(model, &part, MAX_TEXT);
+        if (part.number == 2 && strcmp(key, "pkg.torch.onnx.name_scopes") == 0)
+            value = take_text(model, &part, MAX_TEXT);
+        if (model->window.ok) model->window.at = part.end;
+    }
+    if (*value) node->scopes = value;
+}
+
+/* Whether the attribute is transB with the value 1: field 1 is its name, 3 its value. */
+static bool is_transposition(struct model *model, const struct sp_proto_field *field)
+{
+    bool named = false, set = false;
+    struct sp_proto_field part;
+    sp_proto_enter(&model->window, field);
+    while (sp_proto_next(&model->window, field->end, &part)) {
+        if (part.number == 1) named = strcmp(take_text(model, &part, MAX_TEXT), "transB") == 0;
+        if (part.number == 3 && part.kind == SP_PROTO_VARINT) set = part.value == 1;
+        if (model->window.ok) model->window.at = part.end;
+    }
+    return named && set;
+}
+
+/* Reads one node. A node that cannot be read says nothing, since no tensor depends on it. */
+static void take_node(struct model *model, const struct sp_proto_field *field)
+{
+    struct sp_window *window = &model->window;
+    struct node node = {.name = "", .type = "", .scopes = "", .output = ""};
+    struct sp_proto_field part;
+    sp_proto_enter(window, field);
+    while (sp_proto_next(window, field->end, &part)) {
+        if (part.kind != SP_PROTO_BYTES) continue;
+        if (part.number == NODE_INPUT && node.input_count < MAX_INPUTS)
+            node.inputs[node.input_count++] = take_text(model, &part, SP_MAX_NAME);
+        if (part.number == NODE_OUTPUT && !*node.output) node.output = take_text(model, &part, SP_MAX_NAME);
+        if (part.number == NODE_NAME) node.name = take_text(model, &part, SP_MAX_NAME);
+        if (part.number == NODE_OPERATOR) node.type = take_text(model, &part, MAX_TEXT);
+        if (part.number == NODE_ATTRIBUTE && strcmp(node.type, "Gemm") == 0)
+            node.transposes = node.transposes || is_transposition(model, &part);
+        if (part.number == NODE_METADATA) take_metadata(model, &part, &node);
+        if (window->ok) window->at = part.end;
+    }
+    if (window->ok) note_uses(model, &node);
+    window->ok = true;
+    window->at = field->end;
+    model->why = (struct shapeproof_error){0};
+}
+
 /* ---- the model ---- */
 
 static bool take_graph(struct model *model, const struct sp_proto_field *graph, struct shapeproof_error *error)
@@ -226,6 +369,7 @@ static bool take_graph(struct model *model, const struct sp_proto_field *graph, 
     sp_proto_enter(window, graph);
     while (sp_proto_next(window, graph->end, &field)) {
         model->sparse += field.number == GRAPH_SPARSE;
+        if (field.number == GRAPH_NODE && field.kind == SP_PROTO_BYTES) take_node(model, &field);
         if (field.number != GRAPH_INITIALIZER || field.kind != SP_PROTO_BYTES) continue;
         if (!take_initializer(model, &field, error)) return false;
         window->at = field.end;
