@@ -135,6 +135,7 @@ static const char *obstacle_to_likeness(struct shapeproof_check *check, size_t t
     const char *why = shapeproof_data_obstacle(check->data, tensor);
     if (!why) why = shapeproof_data_obstacle(check->data, whole);
     if (why) return why;
+    if (!a->dtype) return "the size of its elements is not known";
     if ((a->flags ^ b->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN) return "the bytes have another order";
     return begins_alike(a, b) ? NULL : "the elements have another order";
 }

@@ -7,10 +7,13 @@
 
 #include "base/arena.h"
 #include "base/chars.h"
+#include "base/real.h"
+#include "diff/dequantised.h"
 #include "diff/diff.h"
 #include "diff/elements.h"
 #include "diff/relations.h"
 #include "model/bytes.h"
+#include "model/values.h"
 #include "names/components.h"
 #include "shapeproof/inventory.h"
 
@@ -26,6 +29,8 @@ struct comparison {
     uint64_t bytes_left;                 /* of all that are not compared */
     size_t rounded, transposed, widened; /* that are the same in another form */
     size_t forms[SP_FORM_MINUS_EXP + 1]; /* by the relation that makes them the same */
+    size_t restored;                     /* that are the same within the error of their quantisation */
+    double relative_error;               /* the largest of these (sp_relative_error) */
 };
 
 static void add_data_finding(struct comparison *c, size_t a, enum shapeproof_diff_finding_kind kind,
@@ -179,6 +184,105 @@ static bool compare_reshaped(struct comparison *c, size_t a, const struct sp_vie
     return true;
 }
 
+/* ---- blocks of ggml ---- */
+
+/* Fills in the pair if one of the tensors has blocks of ggml that can be restored, and the other the same matrix in
+ * full precision. */
+static bool pair_blocks(struct comparison *c, size_t a, struct sp_dequantised_pair *pair)
+{
+    const size_t b = c->diff->a.other[a];
+    const struct shapeproof_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
+    const struct sp_ggml_block *block_a = in_a->dtype ? NULL : sp_ggml_block(in_a->dtype_name);
+    const struct sp_ggml_block *block_b = in_b->dtype ? NULL : sp_ggml_block(in_b->dtype_name);
+    if (!block_a == !block_b || !sp_is_float((block_a ? in_b : in_a)->dtype)) return false;
+    *pair = (struct sp_dequantised_pair){.packed = {c->a, a},
+                                         .full = {c->b, b},
+                                         .in_packed = in_a,
+                                         .in_full = in_b,
+                                         .block = block_a,
+                                         .progress = &c->progress};
+    if (block_b) {
+        pair->packed = (struct sp_bytes_of){c->b, b};
+        pair->full = (struct sp_bytes_of){c->a, a};
+        pair->in_packed = in_b;
+        pair->in_full = in_a;
+        pair->block = block_b;
+        pair->full_is_a = true;
+    }
+    return sp_tensor_same_shape(in_a, in_b) && sp_is_row_major(in_a) && sp_is_row_major(in_b);
+}
+
+/* Whether the tensor in full precision is within the error of the quantisation, with the rows of its heads in pairs or
+ * as they are stored. False with an error when a file cannot be read. */
+static bool is_within_error(struct comparison *c, struct sp_dequantised_pair *pair, uint64_t heads,
+                            struct sp_quantisation_error *found, bool *is_within)
+{
+    pair->heads = heads;
+    pair->only_whether = true;
+    if (!sp_dequantised_compare(pair, found, c->error)) return false;
+    *is_within = !found->outside;
+    return true;
+}
+
+/* Compares a tensor of blocks with the same one in full precision, in the order of rows that llama.cpp expects, then in
+ * the other one. What is outside in both is measured in the first. */
+static bool compare_with_blocks(struct comparison *c, size_t a, struct sp_dequantised_pair *pair)
+{
+    enum sp_row_order expected;
+    struct sp_quantisation_error found;
+    bool is_within = false;
+    const char *message = NULL, *detail = NULL;
+    const uint64_t heads = sp_relations_heads(c->relations, a, &expected);
+    const uint64_t first = expected == SP_ROWS_PAIRED ? heads : 0, other = heads - first;
+    if (!is_within_error(c, pair, first, &found, &is_within)) return false;
+    if (!is_within && heads) {
+        if (!is_within_error(c, pair, other, &found, &is_within)) return false;
+        if (is_within && expected == SP_ROWS_PAIRED)
+            message = "has its rows in the order of the original, where llama.cpp expects them permuted";
+        if (is_within && expected == SP_ROWS_STORED) message = "has its rows permuted for rotary positions";
+    }
+    c->diff->totals.data_compared++;
+    c->diff->totals.data_bytes += sp_diff_a(c->diff, a)->bytes;
+    if (is_within && !message) {
+        const double relative = sp_relative_error(&found);
+        c->restored++;
+        c->relative_error = relative > c->relative_error ? relative : c->relative_error;
+        c->forms[SP_FORM_PERMUTED] += pair->heads != 0;
+        return true;
+    }
+    if (!message) {
+        pair->heads = first;
+        pair->only_whether = false;
+        if (!sp_dequantised_compare(pair, &found, c->error)) return false;
+        message = sp_arena_printf(&c->diff->arena, "has other data than the error of %s explains", pair->block->name);
+        detail = sp_arena_printf(&c->diff->arena,
+                                 "%" PRIu64 " of %" PRIu64 " elements, the first in those from %" PRIu64
+                                 " on; greatest difference %s, relative error %s",
+                                 found.outside, found.elements, found.first, sp_real_text(found.most, 3).text,
+                                 sp_real_text(sp_relative_error(&found), 2).text);
+    }
+    c->diff->totals.data_different++;
+    add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA, message, detail);
+    return true;
+}
+
+/* Compares two tensors of blocks of one type byte by byte. */
+static bool compare_same_blocks(struct comparison *c, size_t a)
+{
+    const uint64_t bytes = sp_diff_a(c->diff, a)->bytes;
+    uint64_t at;
+    if (!compare_bytes(c, a, c->diff->a.other[a], bytes, &at)) return false;
+    c->diff->totals.data_compared++;
+    c->diff->totals.data_bytes += bytes;
+    if (at == bytes) return true;
+    c->diff->totals.data_different++;
+    add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA, "has other data",
+                     sp_arena_printf(&c->diff->arena, "first at byte %" PRIu64 " of %" PRIu64, at, bytes));
+    return true;
+}
+
+/* ---- which way of comparing ---- */
+
 /* Counts a tensor that cannot be compared, by the reason. */
 static void count_left(struct comparison *c, size_t a, size_t *reason)
 {
@@ -198,7 +302,10 @@ static bool compare_tensor(struct comparison *c, size_t a)
     struct sp_view_pair pair;
     if (is_compared_already(c->diff, a, b)) return true;
     if (c->diff->a.joined[a]) return true; /* which is counted with those that are joined */
-    if (!sp_elements_are_comparable(in_a, in_b) && in_a->dtype != in_b->dtype) {
+    struct sp_dequantised_pair blocks;
+    const bool is_restored = pair_blocks(c, a, &blocks);
+    const bool same_dtype = in_a->dtype == in_b->dtype && strcmp(in_a->dtype_name, in_b->dtype_name) == 0;
+    if (!is_restored && !same_dtype && !sp_elements_are_comparable(in_a, in_b)) {
         count_left(c, a, &c->dtypes);
         return true;
     }
@@ -210,6 +317,8 @@ static bool compare_tensor(struct comparison *c, size_t a)
     }
     const char *why = in_a->parameters ? obstacle_to_data(c, a, b, transposed || reshaped) : NULL;
     if (!why && !shaped && !transposed && !reshaped) why = "data not compared: transposed, with too many rows";
+    if (!why && is_restored) return compare_with_blocks(c, a, &blocks);
+    if (!why && shaped && !in_a->dtype) return compare_same_blocks(c, a);
     if (!why) return reshaped ? compare_reshaped(c, a, &pair) : compare_data(c, a, transposed);
     count_left(c, a, &c->diff->totals.data_unread);
     add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED, why, NULL);
@@ -234,6 +343,9 @@ static const char *note_words(struct comparison *c)
     const size_t unread = c->diff->totals.data_unread;
     put_reason(&forms, c->widened, "the same in another dtype");
     put_reason(&forms, c->rounded, "the same but rounded to another dtype");
+    if (c->restored)
+        sp_text_printf(&forms, "%s%zu the same within the error of quantisation, of at most %s %%",
+                       forms.length ? ", " : "", c->restored, sp_real_text(c->relative_error * 100, 2).text);
     put_reason(&forms, c->forms[SP_FORM_PERMUTED], "permuted for rotary positions, as llama.cpp has them");
     put_reason(&forms, c->forms[SP_FORM_HEADS], "with the heads of queries, keys and values gathered");
     put_reason(&forms, c->forms[SP_FORM_PLUS_ONE], "with 1 added, as llama.cpp has norms");

@@ -246,6 +246,19 @@ static struct relation expected_relation(const struct sp_relations *relations, c
     return expected;
 }
 
+uint64_t sp_relations_heads(const struct sp_relations *relations, size_t a, enum sp_row_order *expected)
+{
+    const struct shapeproof_tensor *made = subject_of(relations, a).made.tensor;
+    const char *architecture = relations->architecture;
+    *expected = SP_ROWS_ANY;
+    if (!architecture || !made->rank || (!IS_MODULE(made->name, queries) && !IS_MODULE(made->name, keys))) return 0;
+    const uint64_t heads = heads_of(relations, made->name);
+    if (!heads || made->shape[0] % heads || made->shape[0] / heads % 2) return 0;
+    if (IS_IN(architecture, pairing)) *expected = SP_ROWS_PAIRED;
+    else if (IS_IN(architecture, never_pairing)) *expected = SP_ROWS_STORED;
+    return heads;
+}
+
 /* ---- tensors of other shapes ---- */
 
 /* A kernel of Keras, whose last two dimensions are (in, out), and a weight of PyTorch, whose first two are (out, in).

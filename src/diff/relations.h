@@ -39,6 +39,16 @@ bool sp_relations_reshaped(const struct sp_relations *relations, size_t a, struc
  * difference. False with an error when a file cannot be read. */
 bool sp_relations_judge(struct sp_relations *relations, size_t a, const struct sp_view_pair *pair, bool same,
                         struct sp_judgement *judgement, struct shapeproof_error *error);
+/* In which order llama.cpp expects the rows of queries and keys. */
+enum sp_row_order {
+    SP_ROWS_ANY,    /* the architecture is not known */
+    SP_ROWS_STORED, /* as the original has them */
+    SP_ROWS_PAIRED  /* row 2 r + s of a head is row s d/2 + r of the d rows of the original */
+};
+
+/* The number of heads of a tensor of A and its counterpart that are queries or keys in a conversion to GGUF, and the
+ * order of rows that is expected; 0 of other tensors, and where the rows cannot be paired. */
+uint64_t sp_relations_heads(const struct sp_relations *relations, size_t a, enum sp_row_order *expected);
 /* Notes that the tensor judged last has a finding, which has other data without a relation. */
 void sp_relations_unexplained(struct sp_relations *relations);
 /* Once all tensors are judged: looks for the data of the unexplained ones in other tensors of the same shape, and

@@ -172,3 +172,13 @@ bool sp_values_are_rounded(enum shapeproof_dtype narrow, const unsigned char *fr
     if (narrow == SHAPEPROOF_DTYPE_BF16) return are_rounded_to_bf16(from, wide);
     return narrow == SHAPEPROOF_DTYPE_F16 && are_rounded_to_half(from, wide);
 }
+
+void sp_values_read(enum shapeproof_dtype dtype, const unsigned char *from, float *into, size_t count)
+{
+    const size_t size = shapeproof_dtype_bits(dtype) / 8;
+    for (size_t done = 0, part; done < count; done += part) {
+        part = count - done < SP_VALUES ? count - done : SP_VALUES;
+        if (part == SP_VALUES && sp_values_widen(dtype, from + done * size, into + done)) continue;
+        for (size_t i = done; i < done + part; i++) into[i] = (float)sp_value_of(dtype, from + i * size);
+    }
+}

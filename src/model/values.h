@@ -32,5 +32,7 @@ bool sp_values_are_equal(enum shapeproof_dtype narrow, const unsigned char *from
 /* Whether SP_VALUES elements of `wide`, rounded to F16 or BF16, have the bits of `narrow`, and all are finite. False
  * for another dtype. */
 bool sp_values_are_rounded(enum shapeproof_dtype narrow, const unsigned char *from, const float *wide);
+/* Writes any number of elements as F32; those of F64 are rounded. */
+void sp_values_read(enum shapeproof_dtype dtype, const unsigned char *from, float *into, size_t count);
 
 #endif
