@@ -71,6 +71,7 @@ struct shapeproof_run_model {
     const char *path;              /* to be opened */
     enum shapeproof_run_kind kind; /* MODEL, ADAPTER or AVERAGE */
     size_t step;                   /* index of its step, or SHAPEPROOF_NONE */
+    uint32_t holds;     /* what else the same file has tensors of: 1 << kind for each; 0 until shapeproof_run_examine */
     const char *config; /* of weights without a configuration (.weights.h5) another model of the run that has it in
                            itself; or NULL: shapeproof_config_beside finds it */
 };
@@ -82,7 +83,8 @@ struct shapeproof_run; /* opaque: owns everything that the functions below retur
  * NULL with SHAPEPROOF_ERR_FILE when the folder cannot be listed, or has more than 100,000 files. Free with
  * shapeproof_run_close. */
 SHAPEPROOF_API struct shapeproof_run *shapeproof_run_open(const char *path, struct shapeproof_error *error);
-/* Reads the headers of the files that are no model, and fills in their states. Of models the inventory tells. */
+/* Reads the headers of the files that are no model, and fills in their states; of models that are one file, fills in
+ * what else they hold. Whether a model is whole shapeproof_inventory_open and a check tell. */
 SHAPEPROOF_API void shapeproof_run_examine(struct shapeproof_run *run);
 SHAPEPROOF_API void shapeproof_run_close(struct shapeproof_run *run);
 
@@ -94,7 +96,8 @@ SHAPEPROOF_API const char *shapeproof_run_framework(const struct shapeproof_run 
 SHAPEPROOF_API size_t shapeproof_run_step_count(const struct shapeproof_run *run);
 SHAPEPROOF_API const struct shapeproof_run_step *shapeproof_run_step(const struct shapeproof_run *run, size_t index);
 /* The index of the step that is the last, by the file that says so (`latest`) or by its number, and of the best one, by
- * trainer_state.json or by its name; SHAPEPROOF_NONE when that is not known. */
+ * trainer_state.json, by its name or, once the run was examined, by Lightning's ModelCheckpoint; SHAPEPROOF_NONE when
+ * that is not known. */
 SHAPEPROOF_API size_t shapeproof_run_last(const struct shapeproof_run *run);
 SHAPEPROOF_API size_t shapeproof_run_best(const struct shapeproof_run *run);
 /* How the last and the best are known: "by its number", "by trainer_state.json: best_metric 1.25"; or "". */

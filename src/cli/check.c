@@ -10,6 +10,7 @@
 #include "cli/resume.h"
 #include "cli/run.h"
 #include "cli/subject.h"
+#include "fleet/pool.h"
 
 static const struct cli_option options[] = {
     {CLI_OPTION_CONFIG},
@@ -289,10 +290,11 @@ static int check_checkpoint(const struct cli_args *args)
 }
 
 /* The run in the folder that the first operand names; NULL when there is none. A folder that cannot be listed, or is
- * too large for a run, is left to the readers. */
+ * too large for a run, is left to the readers; and so are all in a page, where no process can check a model. */
 static struct shapeproof_run *run_of(const struct cli_args *args)
 {
     struct shapeproof_error ignored = {0};
+    if (!sp_pool_has_processes) return NULL;
     struct shapeproof_run *run = shapeproof_run_open(args->operands[0], &ignored);
     if (run && shapeproof_run_step_count(run)) return run;
     shapeproof_run_close(run);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "fleet/pool.h"
 
 enum { STEP = 1 << 16, LIMIT_GIB = 64 };
 
@@ -88,7 +89,8 @@ static int fetch_operand(struct cli_args *args, size_t operand)
 static bool is_run(const struct cli_args *args, const char *path)
 {
     struct shapeproof_error ignored = {0};
-    struct shapeproof_run *run = args->command->runs ? shapeproof_run_open(path, &ignored) : NULL;
+    struct shapeproof_run *run =
+        args->command->runs && sp_pool_has_processes ? shapeproof_run_open(path, &ignored) : NULL;
     const bool is = run && shapeproof_run_step_count(run);
     shapeproof_run_close(run);
     return is;

@@ -19,6 +19,8 @@
 #include "base/system/system.h"
 #include "base/text.h"
 
+const bool sp_pool_has_processes = true;
+
 enum { STEP = 1 << 16, MOST_OUTPUT = 1 << 28 };
 
 /* A process and what it has written so far. */

@@ -40,6 +40,8 @@ struct sp_pool {
     int interrupted; /* out: the signal that ended the run, or 0 */
 };
 
+/* False in a build for a system without processes, in which no pool can run. */
+extern const bool sp_pool_has_processes;
 /* Runs them all. False when no process can be made, or `done` wants no more (the error is not filled then). */
 bool sp_pool_run(struct sp_pool *pool, struct shapeproof_error *error);
 

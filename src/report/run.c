@@ -111,6 +111,7 @@ struct row {
     size_t step;
     enum shapeproof_run_kind kind;
     size_t first, end;   /* its files */
+    uint32_t holds;      /* what else is in them: 1 << kind */
     const char *verdict; /* of the model; or whether the files are whole */
     const char *reason;
 };
@@ -157,10 +158,20 @@ static struct row next_row(const struct shapeproof_run *run, const struct shapep
         row.reason = next->note;
     }
     if (model != SHAPEPROOF_NONE) {
+        row.holds = shapeproof_run_model(run, model)->holds;
         row.verdict = results[model].verdict;
         row.reason = results[model].reason;
     }
     return row;
+}
+
+/* "model", or of a file with more in it "model, optimizer". */
+static void put_kinds(const struct row *row, struct sp_text *text)
+{
+    sp_text_puts(text, shapeproof_run_kind_name(row->kind));
+    for (unsigned kind = 0; kind <= SHAPEPROOF_RUN_LOG; kind++)
+        if (row->holds & 1u << kind)
+            sp_text_printf(text, ", %s", shapeproof_run_kind_name((enum shapeproof_run_kind)kind));
 }
 
 /* The names of its files below the step: "model-00001-of-00004.safetensors and 3 more". */
@@ -203,7 +214,7 @@ static void put_rows(const struct shapeproof_run *run, const struct shapeproof_r
         end = row.end;
         struct sp_text *step = sp_table_cell(&table);
         if (!i || shapeproof_run_file(run, i - 1)->step != row.step) put_step_name(run, row.step, step);
-        sp_text_puts(sp_table_cell(&table), shapeproof_run_kind_name(row.kind));
+        put_kinds(&row, sp_table_cell(&table));
         put_files(run, &row, sp_table_cell(&table));
         sp_put_bytes(sp_table_cell(&table), bytes_of(run, &row));
         sp_text_puts(sp_table_cell(&table), row.verdict);
@@ -318,6 +329,13 @@ static void json_run(const struct shapeproof_run *run, const struct shapeproof_r
         sp_write_open_line(&json, '{');
         sp_write_key_string(&json, "name", model->name);
         sp_write_key_string(&json, "what", shapeproof_run_kind_name(model->kind));
+        if (model->holds) {
+            sp_write_key_open_line(&json, "holds", '[');
+            for (unsigned kind = 0; kind <= SHAPEPROOF_RUN_LOG; kind++)
+                if (model->holds & 1u << kind)
+                    sp_write_string(&json, shapeproof_run_kind_name((enum shapeproof_run_kind)kind));
+            sp_write_close(&json);
+        }
         json_step(&json, "step", run, model->step);
         sp_write_key_string(&json, "verdict", results[i].verdict);
         sp_write_key_string(&json, "reason", results[i].reason);
@@ -354,7 +372,9 @@ static void markdown_run(const struct shapeproof_run *run, const struct shapepro
         put_files(run, &row, &files);
         sp_text_puts(text, "| ");
         sp_markdown_cell_code(text, row.step == SHAPEPROOF_NONE ? "." : shapeproof_run_step(run, row.step)->name);
-        sp_text_printf(text, " | %s | ", shapeproof_run_kind_name(row.kind));
+        sp_text_puts(text, " | ");
+        put_kinds(&row, text);
+        sp_text_puts(text, " | ");
         sp_markdown_text(text, files.data);
         sp_text_printf(text, " | %s | ", row.verdict);
         sp_markdown_text(text, row.reason);

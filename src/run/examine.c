@@ -43,8 +43,116 @@ static void examine_file(struct shapeproof_run *run, struct shapeproof_run_file 
     }
 }
 
+/* ---- a file that holds the whole state of a training ---- */
+
+/* What the tensors below a key at the top of such a file are; the others are of the model. */
+static const struct {
+    const char *pattern;
+    enum shapeproof_run_kind kind;
+} keys[] = {
+    {"optim*", SHAPEPROOF_RUN_OPTIMIZER},
+    {"*_optimizer", SHAPEPROOF_RUN_OPTIMIZER},
+    {"ema*", SHAPEPROOF_RUN_AVERAGE},
+    {"*_ema", SHAPEPROOF_RUN_AVERAGE},
+    {"current_model_state", SHAPEPROOF_RUN_AVERAGE}, /* of Lightning's WeightAveraging, beside the average */
+    {"*rng*", SHAPEPROOF_RUN_RANDOM_STATE},
+    {"random_state*", SHAPEPROOF_RUN_RANDOM_STATE},
+    {"*scheduler*", SHAPEPROOF_RUN_SCHEDULER},
+    {"*scaler*", SHAPEPROOF_RUN_SCALER},
+    {"callbacks", SHAPEPROOF_RUN_TRAINER_STATE},
+    {"loops", SHAPEPROOF_RUN_TRAINER_STATE},
+    {"train_state", SHAPEPROOF_RUN_TRAINER_STATE},
+};
+
+/* The kind that the key at the beginning of a name says; MODEL for any other. */
+static enum shapeproof_run_kind kind_of_tensor(const char *name)
+{
+    char key[64] = "";
+    const size_t length = strcspn(name, ".");
+    if (!name[length] || length >= sizeof key) return SHAPEPROOF_RUN_MODEL;
+    memcpy(key, name, length);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (sp_file_pattern_matches(keys[i].pattern, key)) return keys[i].kind;
+    return SHAPEPROOF_RUN_MODEL;
+}
+
+static void examine_model(struct shapeproof_run_model *model)
+{
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(model->path, &ignored);
+    for (size_t i = 0; inventory && i < shapeproof_inventory_count(inventory); i++)
+        model->holds |= 1u << kind_of_tensor(shapeproof_inventory_tensor(inventory, i)->name);
+    model->holds &= ~(1u << SHAPEPROOF_RUN_MODEL);
+    shapeproof_inventory_close(inventory);
+}
+
+/* ---- the best checkpoint by Lightning's ModelCheckpoint ---- */
+
+/* The first of those tensors that are the same. */
+static size_t same_tensor(const struct shapeproof_inventory *inventory, size_t index)
+{
+    const size_t first = shapeproof_inventory_tensor(inventory, index)->same_as;
+    return first == SHAPEPROOF_NONE ? index : first;
+}
+
+/* The callback has the scores of the checkpoints that it keeps, and the best of these scores once more. The best
+ * checkpoint is the one whose score is the same tensor:
+ *
+ *     callbacks.ModelCheckpoint{...}.best_model_score                              storage 12
+ *     callbacks.ModelCheckpoint{...}.best_k_models./path/epoch=0-step=2.ckpt       storage 13
+ *     callbacks.ModelCheckpoint{...}.best_k_models./path/epoch=1-step=4.ckpt       storage 12
+ *
+ * Returns the path, borrowed from the inventory; NULL when it is not known, or several callbacks keep checkpoints. */
+static const char *best_of_callback(const struct shapeproof_inventory *inventory)
+{
+    static const char score[] = ".best_model_score", kept[] = ".best_k_models.";
+    const size_t count = shapeproof_inventory_count(inventory);
+    size_t best = SHAPEPROOF_NONE, callback = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
+        if (strncmp(name, "callbacks.", strlen("callbacks.")) != 0 || !sp_ends_with(name, score)) continue;
+        if (best != SHAPEPROOF_NONE) return NULL;
+        best = i;
+        callback = strlen(name) - strlen(score);
+    }
+    for (size_t i = 0; best != SHAPEPROOF_NONE && i < count; i++) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
+        if (strncmp(name, shapeproof_inventory_tensor(inventory, best)->name, callback) != 0) continue;
+        if (strncmp(name + callback, kept, strlen(kept)) != 0) continue;
+        if (same_tensor(inventory, i) == same_tensor(inventory, best)) return name + callback + strlen(kept);
+    }
+    return NULL;
+}
+
+/* Finds the best step in the last file that has such a callback. */
+static void find_best_by_callback(struct shapeproof_run *run)
+{
+    for (size_t i = run->models.count; i-- && run->best == SHAPEPROOF_NONE && !*run->best_reason;) {
+        struct shapeproof_error ignored = {0};
+        if (!(run->models.items[i].holds & 1u << SHAPEPROOF_RUN_TRAINER_STATE)) continue;
+        struct shapeproof_inventory *inventory = shapeproof_inventory_open(run->models.items[i].path, &ignored);
+        const char *path = inventory ? best_of_callback(inventory) : NULL;
+        if (path) {
+            const char *name = sp_base_name(path);
+            run->best = sp_run_step_called(run, path);
+            run->best_reason = run->best == SHAPEPROOF_NONE
+                                   ? sp_arena_printf(&run->arena, "ModelCheckpoint names %s, which is not there", name)
+                                   : "by ModelCheckpoint";
+        }
+        shapeproof_inventory_close(inventory);
+    }
+}
+
+static bool is_one_file(const struct shapeproof_run *run, const struct shapeproof_run_model *model)
+{
+    return model->step != SHAPEPROOF_NONE && run->steps.items[model->step].step.is_file;
+}
+
 void shapeproof_run_examine(struct shapeproof_run *run)
 {
+    for (size_t i = 0; i < run->models.count; i++)
+        if (is_one_file(run, &run->models.items[i])) examine_model(&run->models.items[i]);
+    find_best_by_callback(run);
     for (size_t i = 0; i < run->files.count; i++) {
         struct shapeproof_run_file *file = &run->files.items[i];
         switch (file->kind) {

@@ -22,8 +22,13 @@ const char *sp_run_join(struct sp_arena *arena, const char *folder, const char *
     return sp_arena_printf(arena, "%s%s%s", folder, folder[length - 1] == '/' ? "" : "/", name);
 }
 
-/* Hidden files are not of a training, but for the metadata of torch.distributed.checkpoint. */
-static bool is_skipped(const char *name) { return *name == '.' && strcmp(name, ".metadata") != 0; }
+/* Hidden files are not of a training, but for the metadata of torch.distributed.checkpoint; nor is a model in the cache
+ * of the hub. */
+static bool is_skipped(const char *name, unsigned level)
+{
+    const bool is_cache = level == 0 && (strcmp(name, "snapshots") == 0 || strcmp(name, "blobs") == 0);
+    return is_cache || (*name == '.' && strcmp(name, ".metadata") != 0);
+}
 
 static bool list_level(struct shapeproof_run *run, int fd, const char *folder, unsigned level,
                        struct shapeproof_error *error);
@@ -33,7 +38,7 @@ static bool list_entry(struct shapeproof_run *run, int fd, const char *folder, c
                        struct shapeproof_error *error)
 {
     struct stat info;
-    if (is_skipped(entry) || fstatat(fd, entry, &info, AT_SYMLINK_NOFOLLOW) != 0) return true;
+    if (is_skipped(entry, level) || fstatat(fd, entry, &info, AT_SYMLINK_NOFOLLOW) != 0) return true;
     const bool is_link = S_ISLNK(info.st_mode);
     if (is_link && fstatat(fd, entry, &info, 0) != 0) return true;
     const char *name = sp_run_join(&run->arena, folder, entry);

@@ -148,8 +148,7 @@ static void find_configs(struct shapeproof_run *run)
 
 /* ---- the last and the best ---- */
 
-/* The step that a path or a name of another machine means, by its last component. */
-static size_t step_called(const struct shapeproof_run *run, const char *path)
+size_t sp_run_step_called(const struct shapeproof_run *run, const char *path)
 {
     size_t length = strlen(path);
     while (length && path[length - 1] == '/') length--;
@@ -177,7 +176,7 @@ static void find_last(struct shapeproof_run *run)
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         const char *word = sp_run_word(run, sp_run_join(&run->arena, run->path, notes[i]));
         if (!word) continue;
-        const size_t named = step_called(run, word);
+        const size_t named = sp_run_step_called(run, word);
         run->last = named != SHAPEPROOF_NONE ? named : step_numbered(run, word);
         run->last_reason = run->last == SHAPEPROOF_NONE
                                ? sp_arena_printf(&run->arena, "%s names %s, which is not there", notes[i], word)
@@ -203,7 +202,7 @@ static void find_best(struct shapeproof_run *run)
         const struct shapeproof_value best = sp_value_member(state, "best_model_checkpoint");
         const struct shapeproof_value metric = sp_value_member(state, "best_metric");
         if (best.type != SHAPEPROOF_VALUE_STRING) break; /* it was not looked for */
-        run->best = step_called(run, best.string);
+        run->best = sp_run_step_called(run, best.string);
         if (run->best == SHAPEPROOF_NONE)
             sp_text_printf(&reason, "trainer_state.json names %s, which is not there", sp_base_name(best.string));
         else sp_text_puts(&reason, "by trainer_state.json");

@@ -2,7 +2,9 @@
  * The inside of a run, for the files of this module. The flow of shapeproof_run_open:
  *
  *     list.c   folder -> files, by names alone: path, bytes, kind, step
- *     run.c    files -> steps in order, models (what is opened as one checkpoint), the last and the best step */
+ *     run.c    files -> steps in order, models (what is opened as one checkpoint), the last and the best step
+ *
+ * shapeproof_run_examine (examine.c) then reads headers. */
 #ifndef SP_RUN_RUN_H
 #define SP_RUN_RUN_H
 
@@ -31,6 +33,8 @@ struct shapeproof_run {
 
 /* Lists the files below the folder, sorted by name, without kinds and steps. False with an error. */
 bool sp_run_list(struct shapeproof_run *run, int folder, struct shapeproof_error *error);
+/* The step that a path, also one of another machine, means by its last component; or SHAPEPROOF_NONE. */
+size_t sp_run_step_called(const struct shapeproof_run *run, const char *path);
 /* The value of a JSON file of the run, in its arena; absent when there is none or it cannot be read. */
 struct shapeproof_value sp_run_json(struct shapeproof_run *run, const char *path);
 /* The first word of a small text file, in the arena; NULL when there is none. */

@@ -182,6 +182,8 @@ void shapeproof_remote_free(struct shapeproof_remote *remote) { (void)remote; }
 
 /* ---- --list, --output, a terminal ---- */
 
+const bool sp_pool_has_processes = false;
+
 unsigned sp_pool_processors(void) { return 1; }
 
 bool sp_pool_run(struct sp_pool *pool, struct shapeproof_error *error)
