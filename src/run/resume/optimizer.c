@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
+#include "base/checked.h"
 #include "base/map.h"
 #include "base/names.h"
 #include "run/resume/resume.h"
@@ -85,23 +87,34 @@ static bool has_shape_of_parameter(const char *kind)
                                         "exp_inf", "square_avg", "acc_delta",      "grad_avg",
                                         "sum",     "prev",       "exp_avg_diff",   "neg_pre_grad",
                                         "hessian", "state1",     "state2",         "master_param",
-                                        "z",       "ax",         "previous_grad"};
+                                        "z",       "ax",         "previous_grad",  "variance"};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kind, kinds[i]) == 0) return true;
     return false;
 }
 
-/* Adafactor keeps the means of rows and columns of a matrix: (..., rows) and (..., columns). */
+static void note_kind(struct optimizer *o, const char *kind)
+{
+    const size_t length = strlen(kind);
+    for (const char *at = o->kinds.data; at && (at = strstr(at, kind)); at += length)
+        if ((at == o->kinds.data || at[-1] == ' ') && (!at[length] || at[length] == ',')) return;
+    sp_text_printf(&o->kinds, "%s%s", o->kinds.length ? ", " : "", kind);
+}
+
+/* Adafactor keeps the means of rows and columns of a matrix: (..., rows) and (..., columns) in transformers, (...,
+ * rows, 1) and (..., 1, columns) in torch. */
 static bool read_factors(struct optimizer *o, struct moments *m)
 {
     struct sp_contents_tensor rows, columns;
-    if (!sp_contents_tensor(o->contents, sp_contents_get(m->entry, "exp_avg_sq_row"), &rows) ||
-        !sp_contents_tensor(o->contents, sp_contents_get(m->entry, "exp_avg_sq_col"), &columns) || !rows.rank ||
-        rows.rank != columns.rank || rows.rank >= SP_MAX_RANK)
+    const bool flat = sp_contents_get(m->entry, "exp_avg_sq_row") != NULL;
+    if (!sp_contents_tensor(o->contents, sp_contents_get(m->entry, flat ? "exp_avg_sq_row" : "row_var"), &rows) ||
+        !sp_contents_tensor(o->contents, sp_contents_get(m->entry, flat ? "exp_avg_sq_col" : "col_var"), &columns) ||
+        !rows.rank || rows.rank != columns.rank || rows.rank >= SP_MAX_RANK)
         return false;
     memcpy(m->shape, rows.shape, rows.rank * sizeof *rows.shape);
-    m->shape[rows.rank] = columns.shape[columns.rank - 1];
-    m->rank = rows.rank + 1;
+    m->rank = flat ? rows.rank + 1 : rows.rank;
+    m->shape[m->rank - 1] = columns.shape[columns.rank - 1];
+    note_kind(o, flat ? "exp_avg_sq_row, exp_avg_sq_col" : "row_var, col_var");
     return m->is_known = true;
 }
 
@@ -117,14 +130,6 @@ static void check_master(struct optimizer *o, const struct moments *m, const str
     o->failed = true;
     sp_resume_wrong(o->resume, "master weights", o->file, "F32", master->dtype, "the master weights of parameter %s",
                     m->id);
-}
-
-static void note_kind(struct optimizer *o, const char *kind)
-{
-    const size_t length = strlen(kind);
-    for (const char *at = o->kinds.data; at && (at = strstr(at, kind)); at += length)
-        if ((at == o->kinds.data || at[-1] == ' ') && (!at[length] || at[length] == ',')) return;
-    sp_text_printf(&o->kinds, "%s%s", o->kinds.length ? ", " : "", kind);
 }
 
 /* Reads the shape of the moments of a parameter, which all must have the same; and its step. */
@@ -150,7 +155,7 @@ static void read_moments(struct optimizer *o, struct moments *m)
                       spell_shape(&o->resume->arena, tensor.shape, tensor.rank),
                       "of parameter %s, %s has another shape than %s", m->id, kind, first);
     }
-    if (!m->is_known && read_factors(o, m)) note_kind(o, "exp_avg_sq_row, exp_avg_sq_col");
+    if (!m->is_known) read_factors(o, m);
     o->with += m->is_known;
     if (!sp_contents_number(o->contents, sp_contents_get(m->entry, "step"), &step)) return;
     o->first_step = !o->has_step || step < o->first_step ? step : o->first_step;
@@ -210,6 +215,7 @@ static bool say_lacking(struct optimizer *o, const struct moments *has, const st
     for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
         const char *kind = spell_id(&o->resume->arena, pairs->as.items[i]);
         if (!kind || !has_shape_of_parameter(kind) || sp_contents_get(lacks->entry, kind)) continue;
+        if (strcmp(kind, "master_param") == 0) continue; /* F32 parameters need none */
         say_wrong(o, NULL, NULL, "parameter %s has no %s, and parameter %s has one", lacks->id, kind, has->id);
         return true;
     }
@@ -378,6 +384,75 @@ static bool compare_by_name(struct optimizer *o)
     return o->list.count > 0;
 }
 
+/* transformers 5 has the experts of a layer in one tensor (experts, rows, columns), and saves each by itself. */
+static bool has_experts(const struct shapeproof_inventory *model)
+{
+    for (size_t i = 0; i < model->count; i++)
+        if (strstr(model->tensors[i].name, ".experts.")) return true;
+    return false;
+}
+
+/* The elements of a shape, from its text; 0 when they overflow. */
+static uint64_t count_elements(const char *shape)
+{
+    uint64_t elements = 1;
+    for (const char *at = shape; *at; at++) {
+        if (!sp_is_digit(*at)) continue;
+        char *end;
+        if (!sp_mul_u64(elements, strtoull(at, &end, 10), &elements)) return 0;
+        at = end - 1;
+    }
+    return elements;
+}
+
+/* Whether what is left on both sides is one thing in two forms: moments of fused tensors, whose parts are parameters
+ * that have no moments. They have the same number of elements together, and are fewer or more tensors. */
+static bool is_fused(const struct census *census)
+{
+    uint64_t moments = 0, parameters = 0, product;
+    size_t more = 0, fewer = 0;
+    for (size_t i = 0; i < census->list.count; i++) {
+        const struct shape_count *one = &census->list.items[i];
+        const size_t surplus = one->moments > one->parameters ? one->moments - one->parameters : 0;
+        const size_t lack = one->parameters > one->moments ? one->parameters - one->moments : 0;
+        const uint64_t elements = count_elements(one->shape);
+        if (!sp_mul_u64(elements, surplus, &product) || !sp_add_u64(moments, product, &moments) ||
+            !sp_mul_u64(elements, lack, &product) || !sp_add_u64(parameters, product, &parameters))
+            return false;
+        more += surplus;
+        fewer += lack;
+    }
+    return moments == parameters && more != fewer;
+}
+
+/* Whether every moment that fits no parameter has three dimensions. */
+static bool are_stacks(const struct census *census)
+{
+    for (size_t i = 0; i < census->list.count; i++)
+        if (census->list.items[i].surplus && census->list.items[i].rank != 3) return false;
+    return true;
+}
+
+/* Says of moments that fit no parameter that they are of another model, unless the model may be stored otherwise than
+ * it is in memory. */
+static void judge_foreign(struct optimizer *o, const struct census *census, size_t foreign)
+{
+    const bool stacks = are_stacks(census) && has_experts(o->resume->model);
+    if (stacks && is_fused(census)) {
+        sp_resume_right(o->resume, "optimizer", o->file,
+                        "%zu of its moments are of fused experts, as large as those in the model together", foreign);
+        return;
+    }
+    if (!o->resume->partial && !stacks && !is_fused(census)) {
+        say_foreign(o, census, foreign);
+        return;
+    }
+    o->failed = true;
+    sp_resume_untold(o->resume, true, "optimizer", o->file,
+                     "the moments of %zu of %zu parameters fit no tensor of the model, which may be right: %s", foreign,
+                     o->with, o->resume->partial ? o->resume->partial : "its tensors may be fused in memory");
+}
+
 /* Every moment needs a parameter of its shape, and the groups cannot list more parameters than there are. */
 static void compare_with_model(struct optimizer *o)
 {
@@ -402,10 +477,10 @@ static void compare_with_model(struct optimizer *o)
         if (!count->surplus) count->surplus = m;
         foreign++;
     }
-    if (o->list.count > parameters)
+    if (o->list.count > parameters && !o->resume->partial)
         say_wrong(o, sp_arena_printf(arena, "at most %zu, the tensors of the model", parameters),
                   sp_arena_printf(arena, "%zu", o->list.count), "its groups list more parameters than the model has");
-    if (foreign) say_foreign(o, &census, foreign);
+    if (foreign) judge_foreign(o, &census, foreign);
     else if (!o->failed && !compare_by_name(o) && o->with < parameters && o->with)
         say_without_moments(o, &census, parameters);
     sp_map_free(&census.shapes);
@@ -445,7 +520,7 @@ static void conclude_optimizer(struct optimizer *o)
     if (!o->with && keeps_moments(o))
         say_wrong(o, "moments of each", "none", "no parameter has moments: they would begin anew");
     else if (!o->with)
-        sp_resume_right(resume, "optimizer", o->file, "%s in %s; it keeps no moments",
+        sp_resume_right(resume, "optimizer", o->file, "%s in %s, without moments of a known kind",
                         sp_count_of(&resume->arena, o->list.count, "parameter"), groups);
     else if (resume->model)
         sp_resume_right(resume, "optimizer", o->file, "moments (%s) of %s in %s, each with the shape of one",

@@ -221,6 +221,7 @@ static void check_trainer(struct shapeproof_resume *resume)
     const bool by_deepspeed = has_zero_files(resume);
     resume->has_scaler = sp_resume_has(resume, "scaler.pt");
     resume->folder_step = number_in_name(resume->path, "checkpoint-");
+    sp_resume_note_partial(resume);
     sp_resume_model(resume, sp_resume_has(resume, "pytorch_model_fsdp_0") ? "pytorch_model_fsdp_0" : "");
     if (sp_resume_has(resume, "optimizer.pt")) check_optimizer_file(resume, "optimizer.pt");
     else if (sp_resume_has(resume, "optimizer.bin")) check_optimizer_file(resume, "optimizer.bin");

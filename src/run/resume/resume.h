@@ -21,9 +21,10 @@ struct shapeproof_resume {
     struct sp_arena arena;
     const char *path, *layout;
     SP_ARRAY(struct shapeproof_resume_statement) statements;
-    struct sp_folder folder;              /* open while the checkpoint is read */
-    SP_ARRAY(const char *) names;         /* of the files and folders in it, sorted */
-    struct shapeproof_inventory *model;   /* NULL when it cannot be read */
+    struct sp_folder folder;            /* open while the checkpoint is read */
+    SP_ARRAY(const char *) names;       /* of the files and folders in it, sorted */
+    struct shapeproof_inventory *model; /* NULL when it cannot be read */
+    const char *partial; /* why the optimizer may rightly have parameters that the saved model has not; or NULL */
     struct shapeproof_inventory *moments; /* of a distributed checkpoint that has the optimizer alone; or NULL */
     /* Facts for comparisons; SP_NO_STEP: not known. */
     int64_t folder_step;    /* by the name of the checkpoint */
@@ -68,6 +69,8 @@ void sp_resume_scheduler(struct shapeproof_resume *resume, struct sp_contents *c
                          const struct sp_pickle_value *value, const char *file);
 /* The random states of all ranks: `alone` is the name for one rank, or NULL; the others are PREFIX R SUFFIX. */
 void sp_resume_random(struct shapeproof_resume *resume, const char *alone, const char *prefix, const char *suffix);
+/* Notes why the optimizer may have parameters that the model in the folder has not. */
+void sp_resume_note_partial(struct shapeproof_resume *resume);
 void sp_resume_trainer_state(struct shapeproof_resume *resume);
 
 /* sharded.c: the folder that `latest` names, or global_stepN itself. False after a statement that `latest` leads

@@ -92,6 +92,7 @@ static void read_model_states(struct sharded *s)
     if (!contents) return;
     const uint64_t data = read_count(contents, "dp_world_size"), model = read_count(contents, "mp_world_size");
     const uint64_t step = read_count(contents, "global_steps");
+    if (read_count(contents, "skipped_steps")) s->resume->has_scaler = true; /* it scales by itself */
     if (!sp_mul_u64(data, model ? model : 1, &s->world)) s->world = 0;
     if (model <= 1) count_elements(s, sp_contents_get(sp_contents_root(contents), "param_shapes"));
     if (step && step < INT64_MAX) {

@@ -40,7 +40,8 @@ void sp_resume_scheduler(struct shapeproof_resume *resume, struct sp_contents *c
     const bool on_plateau = sp_contents_get(value, "patience") != NULL;
     const size_t groups = resume->groups;
     const size_t rates = count_rates(value, "base_lrs", count_rates(value, "_last_lr", groups));
-    if (resume->optimizers == 1 && rates != groups)
+    /* Whoever unfreezes layers later adds groups, which the scheduler of Trainer never gets. */
+    if (resume->optimizers == 1 && rates != groups && strcmp(resume->layout, "Trainer") == 0)
         sp_resume_wrong(resume, "scheduler", file, sp_arena_printf(arena, "%zu, the groups of the optimizer", groups),
                         sp_arena_printf(arena, "%zu", rates), "it has learning rates of another number of groups");
     /* The constructor makes the first step: the count is one ahead of last_epoch. */
@@ -186,6 +187,26 @@ static void check_trainer_state(struct shapeproof_resume *resume, const char *na
     else if (most.type == SHAPEPROOF_VALUE_INT && most.integer > 0)
         sp_resume_right(resume, "step", name, "global_step %" PRId64 " of %" PRId64, step.integer, most.integer);
     else sp_resume_right(resume, "step", name, "global_step %" PRId64, step.integer);
+}
+
+/* Adapters whose tensors are what an encoder gives, which has parameters of its own that are not saved. */
+static bool has_encoder(struct shapeproof_resume *resume)
+{
+    static const char *const types[] = {"P_TUNING", "PREFIX_TUNING", "MULTITASK_PROMPT_TUNING", "CPT"};
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_value config;
+    size_t length = 0;
+    char *text = read_whole(resume, "adapter_config.json", &length, &ignored);
+    bool has = text && sp_value_parse_json(&resume->arena, text, length, &config, &ignored);
+    free(text);
+    const struct shapeproof_value type = has ? sp_value_member(config, "peft_type") : sp_value_absent("peft_type");
+    return type.type == SHAPEPROOF_VALUE_STRING && SP_IS_AMONG(type.string, types);
+}
+
+void sp_resume_note_partial(struct shapeproof_resume *resume)
+{
+    if (sp_resume_has(resume, "modules.json")) resume->partial = "the model has modules in other folders";
+    else if (has_encoder(resume)) resume->partial = "the encoder of its prompts is not saved";
 }
 
 void sp_resume_trainer_state(struct shapeproof_resume *resume)
