@@ -83,7 +83,7 @@ run_one() {
     echo "$counts" >"${log%.log}.count"
     # shellcheck disable=SC2086
     text=$(show "$name" $(($(date +%s) - start)) $counts "$log")
-    # What it left out, also where it did the rest: a script says why, cmocka gives the name of the test, more than once.
+    # What it left out, also where it did the rest: a script says why, cmocka gives the name of the test, several times.
     text=$text$(sed -n '/^\[  SKIPPED \] [0-9]* test/!s/^\[  SKIPPED \] /        skipped: /p' "$log" |
         awk '!said[$0]++' | sed '1s/^/\n/')
     printf '%s\n' "$text" # at once, so that what runs beside it does not come between
