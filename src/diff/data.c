@@ -11,6 +11,7 @@
 #include "diff/dequantised.h"
 #include "diff/diff.h"
 #include "diff/elements.h"
+#include "diff/parts.h"
 #include "diff/relations.h"
 #include "model/bytes.h"
 #include "model/values.h"
@@ -27,6 +28,7 @@ struct comparison {
     struct sp_relations *relations;
     size_t fused, dtypes, shapes;        /* tensors of A that are not compared, by the reason */
     uint64_t bytes_left;                 /* of all that are not compared */
+    size_t put_together;                 /* the same, fused or split in one of them */
     size_t rounded, transposed, widened; /* that are the same in another form */
     size_t forms[SP_FORM_MINUS_EXP + 1]; /* by the relation that makes them the same */
     size_t restored;                     /* that are the same within the error of their quantisation */
@@ -351,6 +353,7 @@ static const char *note_words(struct comparison *c)
     put_reason(&forms, c->forms[SP_FORM_PLUS_ONE], "with 1 added, as llama.cpp has norms");
     put_reason(&forms, c->forms[SP_FORM_MINUS_EXP], "as -exp(A_log)");
     put_reason(&forms, c->transposed + c->forms[SP_FORM_TRANSPOSED], "transposed");
+    put_reason(&forms, c->put_together, "fused or split");
     put_reason(&reasons, c->fused, "fused, split or quantised in one of them");
     put_reason(&reasons, c->dtypes, "of dtypes that cannot be compared");
     put_reason(&reasons, c->shapes, "of another shape");
@@ -385,15 +388,39 @@ static bool compare_all(struct comparison *c)
     return true;
 }
 
+/* Compares tensors that are one in one checkpoint and several in the other, and counts those that are joined because
+ * one of the files quantises them. */
+static bool compare_parts(struct comparison *c)
+{
+    struct shapeproof_diff *diff = c->diff;
+    const size_t count = shapeproof_inventory_count(diff->a.inventory);
+    bool *is_fused = sp_arena_array(&diff->arena, count, sizeof *is_fused);
+    struct sp_parts_totals totals;
+    if (!sp_parts_compare(diff, c->relations, c->a, c->b, &totals, c->error)) return false;
+    for (size_t i = 0; i < diff->joints.count; i++) {
+        const struct sp_diff_joint *joint = &diff->joints.items[i];
+        if (joint->whole_side == &diff->a) is_fused[joint->whole] = true;
+        else
+            for (size_t k = 0; k < joint->part_count; k++) is_fused[joint->parts[k]] = true;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (diff->a.joined[i] && !is_fused[i]) count_left(c, i, &c->fused);
+    c->fused += totals.left;
+    c->bytes_left += totals.bytes_left;
+    c->put_together = totals.compared - totals.different;
+    diff->totals.data_compared += totals.compared;
+    diff->totals.data_different += totals.different;
+    diff->totals.data_bytes += totals.bytes;
+    return true;
+}
+
 bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *watch, struct shapeproof_error *error)
 {
     struct comparison c = {.diff = diff, .progress = {.watch = watch}, .error = error};
     c.a = shapeproof_data_open(diff->a.inventory, error);
     c.b = c.a ? shapeproof_data_open(diff->b.inventory, error) : NULL;
     c.relations = c.b ? sp_relations_new(diff, c.a, c.b) : NULL;
-    const bool ok = c.b && compare_all(&c) && sp_relations_explain(c.relations, error);
-    for (size_t i = 0; ok && i < shapeproof_inventory_count(diff->a.inventory); i++)
-        if (diff->a.joined[i]) count_left(&c, i, &c.fused);
+    const bool ok = c.b && compare_all(&c) && compare_parts(&c) && sp_relations_explain(c.relations, error);
     if (ok) diff->data_note = note_words(&c);
     sp_relations_free(c.relations);
     shapeproof_data_close(c.a);

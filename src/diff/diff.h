@@ -30,10 +30,23 @@ struct sp_diff_half {
     bool *turned; /* the rule that translates its name also puts its dimensions in opposite order */
 };
 
+/* A tensor that is one on one side and several on the other (names/joints.h). All arrays are in the arena. */
+struct sp_diff_joint {
+    const struct sp_diff_half *whole_side, *parts_side;
+    size_t whole;        /* a tensor of its side */
+    const size_t *parts; /* tensors of the other side: of each component those by index */
+    size_t part_count;
+    const size_t *order; /* the components in the order in which the name of the whole has them */
+    size_t component_count;
+    bool transposed, by_heads;
+    const char *says; /* "self_attn.qkv_proj = q_proj + k_proj + v_proj" */
+};
+
 struct shapeproof_diff {
     struct sp_arena arena;
     struct sp_diff_half a, b;
     SP_ARRAY(struct sp_translation) translations;
+    SP_ARRAY(struct sp_diff_joint) joints;
     size_t *translation_of; /* for each tensor of A, or SHAPEPROOF_NONE */
     /* One of them has the names of another program: "of Meta's own Llama", and the names that they are translated to,
      * "of transformers". NULL for none. */

@@ -167,6 +167,12 @@ static void add_converted_joint(struct converting *c)
     joint.whole = (struct sp_joint_piece){item_of(d, whole, tensor), tensor_of(whole, tensor)->shape,
                                           tensor_of(whole, tensor)->rank};
     joint.parts = parts;
+    joint.component_count = cut ? c->target_count : 1;
+    for (size_t i = 1; !cut && i < c->count; i++)
+        joint.component_count += c->sources[i].expression != c->sources[i - 1].expression;
+    size_t *order = sp_arena_array(&d->diff->arena, joint.component_count, sizeof *order);
+    for (size_t i = 0; i < joint.component_count; i++) order[i] = i;
+    joint.order = order;
     sp_diff_add_joint(d->diff, &joint, whole, half);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Tensors that are one in one checkpoint and several in the other (joints.h). Whether their data are the same depends
- * on the order of the parts, which no shape tells: they are never compared. */
+ * on the order of the parts, which no shape tells: parts.c finds it by the data. */
 #include "names/joints.h"
 
 #include <string.h>
@@ -60,6 +60,31 @@ static void add_pieces(struct shapeproof_diff *diff, struct sp_joints *joints, c
     }
 }
 
+static size_t *copy_items(struct sp_arena *arena, const size_t *items, size_t count, size_t first)
+{
+    size_t *copy = sp_arena_array(arena, count, sizeof *copy);
+    for (size_t i = 0; i < count; i++) copy[i] = items[i] - first;
+    return copy;
+}
+
+/* Keeps a whole and its parts for the comparison of their data. */
+static void keep_joint(struct shapeproof_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,
+                       const struct sp_diff_half *parts)
+{
+    *SP_PUSH(&diff->joints) = (struct sp_diff_joint){
+        .whole_side = whole,
+        .parts_side = parts,
+        .whole = joint->whole.item - first_item(diff, whole),
+        .parts = copy_items(&diff->arena, joint->parts, joint->part_count, first_item(diff, parts)),
+        .part_count = joint->part_count,
+        .order = copy_items(&diff->arena, joint->order, joint->component_count, 0),
+        .component_count = joint->component_count,
+        .transposed = joint->transposed,
+        .by_heads = joint->by_heads,
+        .says = sp_arena_string(&diff->arena, joint->says),
+    };
+}
+
 void sp_diff_add_joint(struct shapeproof_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,
                        const struct sp_diff_half *parts)
 {
@@ -72,6 +97,7 @@ void sp_diff_add_joint(struct shapeproof_diff *diff, const struct sp_joint *join
                                                               : "");
     sp_diff_add_about(diff, in_a ? item : SHAPEPROOF_NONE, in_a ? SHAPEPROOF_NONE : item,
                       (struct shapeproof_diff_finding){.kind = SHAPEPROOF_DIFF_FINDING_JOINED, .message = message});
+    keep_joint(diff, joint, whole, parts);
     whole->joined[item] = true;
     for (size_t i = 0; i < joint->part_count; i++) parts->joined[joint->parts[i] - first_item(diff, parts)] = true;
 }

@@ -21,6 +21,7 @@
 struct unit {
     struct sp_view_pair pair; /* a is of the original, b of what was made of it */
     size_t a;                 /* the tensor of A */
+    const char *name;         /* of the tensor of A, or of a part of it */
     size_t finding;           /* that they have other data without a relation; SHAPEPROOF_NONE when they have not */
     double first;             /* the first value of the original, after its change */
 };
@@ -508,7 +509,8 @@ bool sp_relations_judge(struct sp_relations *relations, size_t a, const struct s
                               .error = error};
     const struct sp_view_pair flat = sp_view_pair_flat(&judging.subject.original, &judging.subject.made);
     struct unit *unit = SP_PUSH(&relations->units);
-    *unit = (struct unit){.pair = pair ? *pair : flat, .a = a, .finding = SHAPEPROOF_NONE};
+    *unit = (struct unit){
+        .pair = pair ? *pair : flat, .a = a, .name = sp_diff_a(relations->diff, a)->name, .finding = SHAPEPROOF_NONE};
     *judgement = (struct sp_judgement){.same = same};
     if ((judging.subject.original.tensor->flags | judging.subject.made.tensor->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN)
         return true;
@@ -523,6 +525,22 @@ bool sp_relations_judge(struct sp_relations *relations, size_t a, const struct s
 void sp_relations_unexplained(struct sp_relations *relations)
 {
     relations->units.items[relations->units.count - 1].finding = relations->diff->finding_count - 1;
+}
+
+/* ---- parts of tensors ---- */
+
+uint64_t sp_relations_heads(const struct sp_relations *relations, const char *name)
+{
+    if (!relations->architecture || IS_IN(relations->architecture, never_pairing)) return 0;
+    return IS_MODULE(name, queries) || IS_MODULE(name, keys) ? heads_of(relations, name) : 0;
+}
+
+bool sp_relations_reversed(const struct sp_relations *relations) { return relations->a_is_gguf; }
+
+void sp_relations_add_part(struct sp_relations *relations, const struct sp_view_pair *pair, const char *name, size_t a,
+                           size_t finding)
+{
+    *SP_PUSH(&relations->units) = (struct unit){.pair = *pair, .a = a, .name = name, .finding = finding};
 }
 
 /* ---- the data of another tensor ---- */
@@ -546,15 +564,7 @@ static int compare_units(const void *left, const void *right)
     if (in_a != in_b) return sp_order(in_a, in_b);
     if (a->first < b->first) return -1;
     if (a->first > b->first) return 1;
-    return sp_order(a->a, b->a);
-}
-
-/* Whether two values are the same but for the rounding to BF16, which has 8 bits. */
-static bool is_near(double a, double b)
-{
-    const double rounding = ldexp(1, -7);
-    if (!isfinite(a) || !isfinite(b)) return isfinite(a) == isfinite(b);
-    return fabs(a - b) <= rounding * fabs(a);
+    return a < b ? -1 : a > b; /* in the order in which they were judged */
 }
 
 /* Whether what was made of one unit's original has the data of another unit's. */
@@ -600,7 +610,7 @@ static bool begin_alike(const double *values, size_t count, const struct unit *o
     double own[SAMPLES];
     const size_t own_count = sp_views_sample_a(&other->pair, own, SAMPLES);
     for (size_t i = 0; i < count && i < own_count; i++)
-        if (!is_near(values[i], own[i])) return false;
+        if (!sp_is_near(values[i], own[i])) return false;
     return own_count && count;
 }
 
@@ -679,18 +689,13 @@ static struct place place_of(const char *one, const char *other)
     return place;
 }
 
-static const char *name_of(const struct search *search, const struct unit *unit)
-{
-    return sp_diff_a(search->relations->diff, unit->a)->name;
-}
-
 /* Writes into the finding of a unit that its data are those of another one. */
 static void tell_source(const struct search *search, const struct unit *unit, const struct unit *source, bool exchanged)
 {
     struct shapeproof_diff *diff = search->relations->diff;
     struct shapeproof_diff_finding *finding = &diff->findings[unit->finding];
-    const char *name = name_of(search, source);
-    const struct place place = place_of(name_of(search, unit), name);
+    const char *name = source->name;
+    const struct place place = place_of(unit->name, name);
     const uint64_t low = place.in_one < place.in_other ? place.in_one : place.in_other,
                    high = place.in_one < place.in_other ? place.in_other : place.in_one;
     if (!place.what)

@@ -51,6 +51,15 @@ enum sp_row_order {
 uint64_t sp_relations_heads(const struct sp_relations *relations, size_t a, enum sp_row_order *expected);
 /* Notes that the tensor judged last has a finding, which has other data without a relation. */
 void sp_relations_unexplained(struct sp_relations *relations);
+/* The number of heads of a tensor of queries or keys in a conversion to GGUF whose rows may be in the order for rotary
+ * positions there; 0 of others. `name` is that of the GGUF file. */
+uint64_t sp_relations_heads(const struct sp_relations *relations, const char *name);
+/* Whether A is the GGUF file of a conversion, so that B has the original. */
+bool sp_relations_reversed(const struct sp_relations *relations);
+/* A part of a tensor and what it should be; `pair.a` is of the original, `name` that of the part, `a` the tensor of A.
+ * `finding` is that they have other data, SHAPEPROOF_NONE when they have not. */
+void sp_relations_add_part(struct sp_relations *relations, const struct sp_view_pair *pair, const char *name, size_t a,
+                           size_t finding);
 /* Once all tensors are judged: looks for the data of the unexplained ones in other tensors of the same shape, and
  * writes into their findings where these are, or how much they differ. False with an error when a file cannot be read.
  */

@@ -91,6 +91,16 @@ static const struct {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
+/* The kinds in the order of how much they weigh, as section_of has them. */
+static const enum shapeproof_diff_finding_kind weight[KINDS] = {
+    SHAPEPROOF_DIFF_FINDING_REMOVED,      SHAPEPROOF_DIFF_FINDING_ADDED,       SHAPEPROOF_DIFF_FINDING_SHAPE,
+    SHAPEPROOF_DIFF_FINDING_TRANSPOSED,   SHAPEPROOF_DIFF_FINDING_DATA,        SHAPEPROOF_DIFF_FINDING_QUANTISED,
+    SHAPEPROOF_DIFF_FINDING_JOINED,       SHAPEPROOF_DIFF_FINDING_DTYPE,       SHAPEPROOF_DIFF_FINDING_TIED,
+    SHAPEPROOF_DIFF_FINDING_NOT_COMPARED, SHAPEPROOF_DIFF_FINDING_RENAMED,     SHAPEPROOF_DIFF_FINDING_UNUSED,
+    SHAPEPROOF_DIFF_FINDING_EXPIRED,      SHAPEPROOF_DIFF_FINDING_STORED_ONCE, SHAPEPROOF_DIFF_FINDING_STATE,
+    SHAPEPROOF_DIFF_FINDING_METADATA,
+};
+
 struct tally {
     size_t count;
     const struct shapeproof_diff_finding *first;
@@ -234,10 +244,7 @@ static void put_difference_kinds(struct shapeproof_diff *diff, struct sp_text *t
 {
     const char *noun = "";
     for (size_t i = 0; i < KINDS; i++) {
-        const size_t k = i == SHAPEPROOF_DIFF_FINDING_DTYPE  ? SHAPEPROOF_DIFF_FINDING_DATA
-                         : i == SHAPEPROOF_DIFF_FINDING_TIED ? SHAPEPROOF_DIFF_FINDING_DTYPE
-                         : i == SHAPEPROOF_DIFF_FINDING_DATA ? SHAPEPROOF_DIFF_FINDING_TIED
-                                                             : i; /* other data weigh more than other dtypes */
+        const size_t k = weight[i];
         if (!tallies[k].count) continue;
         if (*noun) sp_text_puts(text, is_list(noun) ? "; " : ", ");
         if (k == SHAPEPROOF_DIFF_FINDING_QUANTISED) put_quantised(diff, text, &tallies[k]);

@@ -336,3 +336,21 @@ size_t sp_views_sample_b(const struct sp_view_pair *pair, double *values, size_t
 {
     return sample_view(pair, &pair->b, values, count);
 }
+
+bool sp_is_near(double a, double b)
+{
+    const double rounding = ldexp(1, -7);
+    if (!isfinite(a) || !isfinite(b)) return isfinite(a) == isfinite(b);
+    return fabs(a - b) <= rounding * fabs(a);
+}
+
+bool sp_views_begin_alike(const struct sp_view_pair *pair)
+{
+    enum { FEW = 4 }; /* elements: one read of each tensor for each of them */
+    double a[FEW], b[FEW];
+    const size_t count = sp_views_sample_a(pair, a, FEW);
+    if (!count || sp_views_sample_b(pair, b, FEW) != count) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!sp_is_near(a[i], b[i])) return false;
+    return true;
+}

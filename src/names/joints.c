@@ -394,14 +394,21 @@ static unsigned find_places(const struct table *table, const struct sp_joint_who
     return named;
 }
 
+/* Which of the chosen columns the whole's name has first. */
+static size_t first_in_name(const struct table *table, const size_t *places, unsigned chosen)
+{
+    size_t first = 0;
+    while (!(chosen >> first & 1)) first++;
+    for (size_t i = first + 1; i < table->count; i++)
+        if ((chosen >> i & 1) && places[i] < places[first]) first = i;
+    return first;
+}
+
 /* "q_proj + k_proj + v_proj", in the order in which the whole's name has them. */
 static void put_columns(struct sp_text *text, const struct table *table, const size_t *places, unsigned chosen)
 {
     while (chosen) {
-        size_t next = 0;
-        while (!(chosen >> next & 1)) next++;
-        for (size_t i = next + 1; i < table->count; i++)
-            if ((chosen >> i & 1) && places[i] < places[next]) next = i;
+        const size_t next = first_in_name(table, places, chosen);
         chosen &= ~(1u << next);
         sp_text_puts(text, table->joints->component_names.items[table->columns[next].parts->component]);
         if (chosen) sp_text_puts(text, " + ");
@@ -466,6 +473,20 @@ static unsigned choose_joint(const struct table *table, const struct sp_joint_wh
 
 /* ---- joints ---- */
 
+/* The chosen columns in the order in which the whole's name has them, each as its place among the chosen ones. */
+static const size_t *order_of(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen)
+{
+    size_t places[MAX_COLUMNS], count = 0;
+    size_t *order = sp_arena_array(&table->joints->arena, bits(chosen), sizeof *order);
+    find_places(table, whole, places);
+    for (unsigned left = chosen; left;) {
+        const size_t next = first_in_name(table, places, left);
+        left &= ~(1u << next);
+        order[count++] = bits(chosen & ((1u << next) - 1));
+    }
+    return order;
+}
+
 /* Records that this whole is made of the chosen columns and marks it and its parts as used. A column has `depth` parts
  * when the whole stacks several matrices. */
 static void take_joint(struct table *table, const struct sp_joint_whole *whole, unsigned chosen, bool transposed)
@@ -477,6 +498,8 @@ static void take_joint(struct table *table, const struct sp_joint_whole *whole, 
     joint.mixed = bits(chosen) > 1;
     joint.by_heads = fits_heads(table, chosen, &whole->piece);
     joint.says = say_joint(table, whole, chosen, depth);
+    joint.order = order_of(table, whole, chosen);
+    joint.component_count = bits(chosen);
     if (whole->piece.rank > 1) sp_map_add(&joints->said, joint.says, 0);
     joint.parts = parts = sp_arena_array(&joints->arena, bits(chosen) * depth, sizeof *parts);
     for (size_t i = 0; i < table->count; i++) {

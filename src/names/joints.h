@@ -46,6 +46,9 @@ struct sp_joint {
     const char *says;    /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
     const size_t *parts; /* items: of each component those by index, components as they were added; in the arena */
     size_t part_count;
+    const size_t *order; /* of each component, in the order in which the name of the whole has them, its place in
+                          * `parts` among the components: q, k, v of "qkv"; in the arena */
+    size_t component_count;
 };
 
 /* Zero-initialise. */

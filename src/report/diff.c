@@ -77,6 +77,12 @@ struct change {
     bool renamed;
 };
 
+/* Whether a tensor of A is one tensor in B, too; one whose parts B has is not. */
+static bool has_counterpart(const struct shapeproof_diff *diff, size_t a)
+{
+    return a != SHAPEPROOF_NONE && shapeproof_diff_counterpart(diff, SHAPEPROOF_DIFF_A, a) != SHAPEPROOF_NONE;
+}
+
 /* For each tensor of A; to be freed. */
 static struct change *list_changes(const struct shapeproof_diff *diff)
 {
@@ -86,7 +92,7 @@ static struct change *list_changes(const struct shapeproof_diff *diff)
     for (size_t i = 0; i < shapeproof_diff_finding_count(diff); i++) {
         const struct shapeproof_diff_finding *finding = shapeproof_diff_finding(diff, i);
         for (size_t k = 0; k < CHANGES; k++)
-            if (finding->kind == changes[k].kind) of[finding->a].bits |= 1u << k;
+            if (finding->kind == changes[k].kind && has_counterpart(diff, finding->a)) of[finding->a].bits |= 1u << k;
         if (finding->kind == SHAPEPROOF_DIFF_FINDING_RENAMED) of[finding->a].renamed = true;
     }
     return of;

@@ -168,7 +168,7 @@ static void fused(void **state)
            "differs: l.0.attn.qkv_proj.weight is one in B and 3 in A: attn.qkv_proj = q_proj + k_proj + v_proj");
     expect("l.0.attn.qkv_proj.weight F32 16x8\nn F32 8",
            "l.0.attn.q_proj.weight F32 8x8\nl.0.attn.k_proj.weight F32 4x8\nl.0.attn.v_proj.weight F32 4x8\nn F32 9",
-           "differs: 1 tensor split in B: attn.qkv_proj = q_proj + k_proj + v_proj; 1 tensor of another shape (n)");
+           "differs: 1 tensor of another shape (n), 1 tensor split in B: attn.qkv_proj = q_proj + k_proj + v_proj");
 }
 
 /* ---- conversions to GGUF ---- */

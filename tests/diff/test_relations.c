@@ -51,24 +51,32 @@ static void write_tensors(char *path, const struct made *tensors, size_t count)
     sp_text_free(&header);
 }
 
-/* The first line about the data of two files. */
-static void expect_relation(const struct made *a, const struct made *b, size_t count, const char *summary)
+/* Compares the data of two files: the first line, and if `note` is not NULL what is said of the data. */
+static void expect_files(const struct made *a, size_t count_a, const struct made *b, size_t count_b,
+                         const char *summary, const char *note)
 {
     char path_a[] = "/tmp/shapeproof-diff-XXXXXX", path_b[] = "/tmp/shapeproof-diff-XXXXXX";
     struct shapeproof_error error = {0};
-    write_tensors(path_a, a, count);
-    write_tensors(path_b, b, count);
+    write_tensors(path_a, a, count_a);
+    write_tensors(path_b, b, count_b);
     struct shapeproof_inventory *in_a = shapeproof_inventory_open(path_a, &error);
     struct shapeproof_inventory *in_b = shapeproof_inventory_open(path_b, &error);
     struct shapeproof_diff *diff =
         shapeproof_diff_new(in_a, in_b, &(struct shapeproof_diff_options){.data = true}, &error);
     assert_non_null(diff);
     assert_string_equal(shapeproof_diff_summary(diff), summary);
+    if (note) assert_string_equal(shapeproof_diff_data_note(diff), note);
     shapeproof_diff_free(diff);
     shapeproof_inventory_close(in_a);
     shapeproof_inventory_close(in_b);
     unlink(path_a);
     unlink(path_b);
+}
+
+/* The first line about the data of two files with the same tensors. */
+static void expect_relation(const struct made *a, const struct made *b, size_t count, const char *summary)
+{
+    expect_files(a, count, b, count, summary, NULL);
 }
 
 /* 64 different values, of either sign, none of which BF16 has. */
@@ -207,6 +215,89 @@ static void data_of_others(void **state)
                     "h.0.gate.weight has other data, all 16 elements differ by at most 1 (relative error 0.97)");
 }
 
+/* ---- parts ---- */
+
+/* Copies row `from` of a tensor to row `to` of another with as many columns. */
+static void copy_row(struct made *into, unsigned to, const struct made *made, unsigned from)
+{
+    memcpy(into->values + (size_t)to * into->columns, made->values + (size_t)from * made->columns,
+           into->columns * sizeof(float));
+}
+
+/* Two layers with a fused pair of 6 rows: a and b are 3 rows each. Rows of the whole are those of a (0 to 2)
+ * and b (3 to 5) in the order of `rows`. */
+static void make_fused(struct made *whole, struct made *parts, const unsigned (*rows)[6])
+{
+    static const char *const wholes[] = {"h.0.m.ab_proj.weight", "h.1.m.ab_proj.weight"};
+    static const char *const names[] = {"h.0.m.a_proj.weight", "h.0.m.b_proj.weight", "h.1.m.a_proj.weight",
+                                        "h.1.m.b_proj.weight"};
+    for (unsigned i = 0; i < 4; i++) parts[i] = numbers(names[i], 3, 4, (float)i + 1);
+    for (unsigned i = 0; i < 2; i++) {
+        whole[i] = numbers(wholes[i], 6, 4, 0);
+        for (unsigned k = 0; k < 6; k++) copy_row(&whole[i], k, &parts[2 * i + rows[i][k] / 3], rows[i][k] % 3);
+    }
+}
+
+static void parts_in_any_order(void **state)
+{
+    static const unsigned behind[][6] = {{0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}};
+    static const unsigned before[][6] = {{3, 4, 5, 0, 1, 2}, {3, 4, 5, 0, 1, 2}};
+    static const unsigned in_turn[][6] = {{0, 3, 1, 4, 2, 5}, {0, 3, 1, 4, 2, 5}};
+    static const unsigned mixed[][6] = {{0, 1, 2, 3, 4, 5}, {3, 4, 5, 0, 1, 2}};
+    static const unsigned none[][6] = {{0, 2, 1, 3, 5, 4}, {0, 2, 1, 3, 5, 4}};
+    static const char fused[] = "2 tensors fused in B: m.ab_proj = a_proj + b_proj";
+    struct made whole[2], parts[4];
+    (void)state;
+    make_fused(whole, parts, behind);
+    expect_files(parts, 4, whole, 2, fused, "4 fused or split");
+    expect_files(whole, 2, parts, 4, "2 tensors split in B: m.ab_proj = a_proj + b_proj", "2 fused or split");
+    make_fused(whole, parts, before);
+    expect_files(parts, 4, whole, 2, fused, "4 fused or split");
+    make_fused(whole, parts, in_turn);
+    expect_files(parts, 4, whole, 2, fused, "4 fused or split");
+    make_fused(whole, parts, mixed);
+    expect_files(parts, 4, whole, 2,
+                 "2 tensors with other data (h.1.m.{a_proj,b_proj}.weight: each has the data of the other one: the "
+                 "two are exchanged), 2 tensors fused in B: m.ab_proj = a_proj + b_proj",
+                 "2 fused or split");
+    make_fused(whole, parts, none);
+    expect_files(parts, 4, whole, 2, fused, "4 not compared, 192 bytes: fused, split or quantised in one of them");
+}
+
+/* One value of a part, of which the other layer shows where it is. */
+static void value_of_a_part(void **state)
+{
+    static const unsigned in_turn[][6] = {{0, 3, 1, 4, 2, 5}, {0, 3, 1, 4, 2, 5}};
+    struct made whole[2], parts[4];
+    (void)state;
+    make_fused(whole, parts, in_turn);
+    whole[1].values[5] = 9; /* in the first row of b */
+    expect_files(parts, 4, whole, 2,
+                 "1 tensor with other data (h.1.m.b_proj.weight: 1 of 12 elements differs by at most 4.99 (relative "
+                 "error 0.36), first at element 1), 2 tensors fused in B: m.ab_proj = a_proj + b_proj",
+                 "3 fused or split");
+}
+
+/* Experts, each (3, 4), in one tensor. */
+static void stacked_parts(void **state)
+{
+    static const char *const names[] = {"h.0.experts.0.up.weight", "h.0.experts.1.up.weight"};
+    struct made parts[2];
+    struct made flat = numbers("h.0.experts.up", 6, 4, 0);
+    (void)state;
+    for (unsigned e = 0; e < 2; e++) {
+        parts[e] = numbers(names[e], 3, 4, (float)e + 1);
+        memcpy(flat.values + 12 * e, parts[e].values, 12 * sizeof(float));
+    }
+    expect_files(parts, 2, &flat, 1, "h.0.experts.up is one in B and 2 in A: experts.up = 2 x up", "2 fused or split");
+    flat.values[13] = -3;
+    expect_files(
+        parts, 2, &flat, 1,
+        "1 tensor with other data (h.0.experts.1.up.weight: 1 of 12 elements differs by at most 5.01 (relative "
+        "error 0.71), first at element 1), 1 tensor fused in B: experts.up = 2 x up",
+        "1 fused or split");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +307,9 @@ int main(void)
         cmocka_unit_test(changed_values),
         cmocka_unit_test(single_values),
         cmocka_unit_test(data_of_others),
+        cmocka_unit_test(parts_in_any_order),
+        cmocka_unit_test(value_of_a_part),
+        cmocka_unit_test(stacked_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

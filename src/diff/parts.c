@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT
+ * How parts lie in a whole, no shape tells: the rows of q, k and v one behind the other, or head by head; gate before
+ * up, or the other way round, or row by row. An arrangement is an order of the components and a number of groups:
+ *
+ *     1 group     q q q q k k v v          rows of the whole
+ *     2 groups    q q k v q q k v          the first half of each component, then the second half
+ *
+ * All arrangements of a whole are tried, and the one under which most parts have its data is its own. The wholes of one
+ * kind, such as the gate_up_proj of each layer, are expected to have the arrangement of most of them; a part that is
+ * not the same under it has other data. */
+#include "diff/parts.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "diff/elements.h"
+#include "model/layouts.h"
+
+enum {
+    COMPONENTS = 4,  /* of a whole whose arrangements are tried: 24 orders */
+    GROUPS = 1 << 12 /* at most: heads, or rows of an expert */
+};
+
+struct arrangement {
+    size_t order[COMPONENTS]; /* components, the first one first */
+    uint64_t groups;
+    bool transposed; /* the last two dimensions of the whole are exchanged */
+};
+
+/* A whole and its parts whose data can be compared. */
+struct fusion {
+    const struct sp_diff_joint *joint;
+    size_t kind;   /* a number for the wholes of one kind */
+    size_t depth;  /* how many parts a component has */
+    uint32_t axis; /* the dimension of the parts along which the components are joined */
+    struct sp_element_view whole;
+    struct arrangement best;
+    size_t matched;         /* parts, under `best` */
+    bool *same, *best_same; /* for each part, under the arrangement that was tried last, and under `best` */
+};
+
+/* What is known of the wholes of one kind. */
+struct kind {
+    struct arrangement expected;
+    size_t votes;             /* parts that are the same under it */
+    bool trusted[COMPONENTS]; /* a part of this component is the same in some whole */
+};
+
+struct comparing {
+    struct shapeproof_diff *diff;
+    struct sp_relations *relations;
+    const struct shapeproof_data *a, *b;
+    struct sp_parts_totals *totals;
+    struct shapeproof_error *error;
+    SP_ARRAY(struct fusion) fusions;
+    SP_ARRAY(struct kind) kinds;
+    struct sp_map kind_names;
+};
+
+/* ---- views of parts ---- */
+
+static struct sp_element_view view_of(const struct comparing *comparing, const struct sp_diff_half *half, size_t tensor)
+{
+    const bool is_a = half->side == SHAPEPROOF_DIFF_A;
+    return (struct sp_element_view){.bytes = {is_a ? comparing->a : comparing->b, tensor},
+                                    .tensor = shapeproof_inventory_tensor(half->inventory, tensor)};
+}
+
+static const struct shapeproof_tensor *part_of(const struct fusion *fusion, size_t component, size_t index)
+{
+    const struct sp_diff_joint *joint = fusion->joint;
+    return shapeproof_inventory_tensor(joint->parts_side->inventory, joint->parts[component * fusion->depth + index]);
+}
+
+/* The elements of all components of one index along the axis. */
+static uint64_t length_of(const struct fusion *fusion)
+{
+    uint64_t length = 0;
+    for (size_t i = 0; i < fusion->joint->component_count; i++) length += part_of(fusion, i, 0)->shape[fusion->axis];
+    return length;
+}
+
+static void add_size(struct sp_view_pair *pair, uint64_t size, uint64_t step_whole, uint64_t step_part)
+{
+    pair->size[pair->rank] = size;
+    pair->a.step[pair->rank] = step_whole;
+    pair->b.step[pair->rank++] = step_part;
+}
+
+/* Where the part begins along the axis within a group. */
+static uint64_t offset_in_group(const struct fusion *fusion, const struct arrangement *arrangement, size_t component)
+{
+    uint64_t offset = 0;
+    for (size_t i = 0; arrangement->order[i] != component; i++)
+        offset += part_of(fusion, arrangement->order[i], 0)->shape[fusion->axis];
+    return offset / arrangement->groups;
+}
+
+/* Adds the dimensions of the axis: groups, and rows within a group; with `heads` the rows of each head in the order for
+ * rotary positions in the part. */
+static bool add_axis(struct sp_view_pair *pair, const struct arrangement *arrangement, uint64_t length, uint64_t all,
+                     uint64_t step_whole, uint64_t step_part, uint64_t heads)
+{
+    const uint64_t groups = arrangement->groups, own = length / groups, whole = all / groups;
+    if (!heads) {
+        if (groups > 1) add_size(pair, groups, whole * step_whole, own * step_part);
+        add_size(pair, own, step_whole, step_part);
+        return true;
+    }
+    if (heads % groups || length % heads || length / heads % 2) return false;
+    const uint64_t head = length / heads;
+    if (groups > 1) add_size(pair, groups, whole * step_whole, own * step_part);
+    if (heads > groups) add_size(pair, heads / groups, head * step_whole, head * step_part);
+    add_size(pair, head / 2, step_whole, 2 * step_part);
+    add_size(pair, 2, head / 2 * step_whole, step_part);
+    return true;
+}
+
+/* Keys and values of latent attention, each head apart; the one of which the last dimension is not that of the whole is
+ * transposed: (A*(N + V), R) is (A, R, N) and (A, V, R). */
+static bool pair_heads(const struct fusion *fusion, const struct arrangement *arrangement, size_t component,
+                       struct sp_view_pair *pair)
+{
+    const uint64_t *whole = fusion->whole.tensor->shape, *part = part_of(fusion, component, 0)->shape;
+    const uint64_t heads = part[0], rank = whole[1], rows = whole[0] / heads;
+    const bool transposed = arrangement->transposed == (component == fusion->joint->order[0]);
+    const uint64_t own = transposed ? part[2] : part[1];
+    if ((transposed ? part[1] : part[2]) != rank) return false;
+    pair->a.start = arrangement->order[0] == component ? 0 : (rows - own) * rank;
+    add_size(pair, heads, rows * rank, own * rank);
+    add_size(pair, own, rank, transposed ? 1 : rank);
+    add_size(pair, rank, 1, transposed ? own : 1);
+    return true;
+}
+
+/* The pair of the elements of the whole that are a part's, and the part, under an arrangement. False when the shapes do
+ * not allow it. */
+static bool pair_part(const struct comparing *comparing, const struct fusion *fusion,
+                      const struct arrangement *arrangement, size_t component, size_t index, uint64_t heads,
+                      struct sp_view_pair *pair)
+{
+    const struct sp_diff_joint *joint = fusion->joint;
+    const struct shapeproof_tensor *part = part_of(fusion, component, index);
+    const uint32_t rank = part->rank;
+    const uint64_t all = joint->component_count > 1 ? length_of(fusion) : 0;
+    uint64_t size[SP_VIEW_RANK], step[SP_VIEW_RANK], own = 1, elements = 1;
+    *pair = (struct sp_view_pair){
+        .a = fusion->whole,
+        .b = view_of(comparing, joint->parts_side, joint->parts[component * fusion->depth + index])};
+    if (joint->by_heads) return pair_heads(fusion, arrangement, component, pair);
+    if (rank + 3 > SP_VIEW_RANK || (arrangement->transposed && rank < 2)) return false;
+    for (uint32_t i = 0; i < rank; i++) size[i] = all && i == fusion->axis ? all : part->shape[i];
+    for (uint32_t i = rank; i-- > 0; elements *= size[i]) step[i] = elements;
+    if (arrangement->transposed) {
+        step[rank - 1] = size[rank - 2];
+        step[rank - 2] = 1;
+    }
+    pair->a.start = index * elements;
+    if (all) pair->a.start += offset_in_group(fusion, arrangement, component) * step[fusion->axis];
+    uint64_t steps_own[SP_VIEW_RANK];
+    for (uint32_t i = rank; i-- > 0; own *= part->shape[i]) steps_own[i] = own;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (!all || i != fusion->axis) add_size(pair, part->shape[i], step[i], steps_own[i]);
+        else if (!add_axis(pair, arrangement, part->shape[i], all, step[i], steps_own[i], heads)) return false;
+    }
+    if (!rank) add_size(pair, 1, 1, 1);
+    return true;
+}
+
+/* The original first, as relations have it. */
+static void put_original_first(const struct comparing *comparing, const struct fusion *fusion,
+                               struct sp_view_pair *pair)
+{
+    const struct sp_element_view whole = pair->a;
+    const bool whole_is_a = fusion->joint->whole_side->side == SHAPEPROOF_DIFF_A;
+    if (whole_is_a != sp_relations_reversed(comparing->relations)) return;
+    pair->a = pair->b;
+    pair->b = whole;
+}
+
+/* ---- arrangements ---- */
+
+/* Whether a part is what the whole has of it; queries and keys for llama.cpp may have the order for rotary positions.
+ * *pair is that under which it is the same, else the plain one. */
+static bool compare_part(const struct comparing *comparing, const struct fusion *fusion,
+                         const struct arrangement *arrangement, size_t component, size_t index,
+                         struct sp_view_pair *pair, bool *same)
+{
+    enum sp_elements result = SP_ELEMENTS_DIFFERENT;
+    struct sp_view_pair plain;
+    const uint64_t heads =
+        fusion->axis ? 0 : sp_relations_heads(comparing->relations, part_of(fusion, component, index)->name);
+    *same = false;
+    for (int rotary = 0; rotary < (heads ? 2 : 1) && !*same; rotary++) {
+        if (!pair_part(comparing, fusion, arrangement, component, index, rotary ? heads : 0, pair)) break;
+        put_original_first(comparing, fusion, pair);
+        if (!rotary) plain = *pair;
+        if (!sp_views_fit(pair) || !sp_views_begin_alike(pair)) continue;
+        if (!sp_views_compare(pair, &result, comparing->error)) return false;
+        *same = result != SP_ELEMENTS_DIFFERENT;
+    }
+    if (!*same && pair->rank) *pair = plain;
+    return true;
+}
+
+/* How many parts are the same under an arrangement; fills in `same`. */
+static bool try_arrangement(const struct comparing *comparing, struct fusion *fusion,
+                            const struct arrangement *arrangement, size_t *matched)
+{
+    struct sp_view_pair pair;
+    *matched = 0;
+    for (size_t i = 0; i < fusion->joint->part_count; i++) {
+        if (!compare_part(comparing, fusion, arrangement, i / fusion->depth, i % fusion->depth, &pair,
+                          &fusion->same[i]))
+            return false;
+        *matched += fusion->same[i];
+    }
+    return true;
+}
+
+/* Tries an arrangement, and keeps it if more parts are the same under it than under those before. */
+static bool keep_better(const struct comparing *comparing, struct fusion *fusion, const struct arrangement *arrangement)
+{
+    size_t matched;
+    if (fusion->matched == fusion->joint->part_count) return true;
+    if (!try_arrangement(comparing, fusion, arrangement, &matched)) return false;
+    if (matched <= fusion->matched) return true;
+    fusion->matched = matched;
+    fusion->best = *arrangement;
+    memcpy(fusion->best_same, fusion->same, fusion->joint->part_count * sizeof *fusion->same);
+    return true;
+}
+
+/* Whether all components can be divided into as many groups. */
+static bool divides(const struct fusion *fusion, uint64_t groups)
+{
+    for (size_t i = 0; i < fusion->joint->component_count; i++)
+        if (part_of(fusion, i, 0)->shape[fusion->axis] % groups) return false;
+    return true;
+}
+
+/* Tries an order of the components with each number of groups, and the whole transposed if its shape allows both. */
+static bool try_order(const struct comparing *comparing, struct fusion *fusion, struct arrangement *arrangement)
+{
+    const struct sp_diff_joint *joint = fusion->joint;
+    const struct shapeproof_tensor *whole = fusion->whole.tensor;
+    const bool several = joint->component_count > 1 && !joint->by_heads;
+    const bool square = whole->rank >= 2 && whole->shape[whole->rank - 1] == whole->shape[whole->rank - 2] &&
+                        part_of(fusion, 0, 0)->rank >= 2;
+    const uint64_t most = several ? part_of(fusion, 0, 0)->shape[fusion->axis] : 1;
+    for (uint64_t groups = 1; groups <= most && groups <= GROUPS; groups++) {
+        if (several && !divides(fusion, groups)) continue;
+        for (int turned = 0; turned < (square || joint->by_heads ? 2 : 1); turned++) {
+            arrangement->groups = groups;
+            arrangement->transposed = joint->transposed != turned;
+            if (!keep_better(comparing, fusion, arrangement)) return false;
+        }
+    }
+    return true;
+}
+
+static void exchange(size_t *one, size_t *other)
+{
+    const size_t kept = *one;
+    *one = *other;
+    *other = kept;
+}
+
+/* The next order of numbers in lexicographic order (Narayana's algorithm); false behind the last one. */
+static bool next_order(size_t *order, size_t count)
+{
+    size_t first = count - 1; /* of the numbers at the end that descend */
+    while (first && order[first - 1] >= order[first]) first--;
+    if (!first) return false;
+    size_t greater = count - 1;
+    while (order[greater] <= order[first - 1]) greater--;
+    exchange(&order[first - 1], &order[greater]);
+    for (size_t last = count - 1; first < last; first++, last--) exchange(&order[first], &order[last]);
+    return true;
+}
+
+/* Finds the arrangement of a whole: that of its kind first, then the order of its name, then all others. */
+static bool find_arrangement(struct comparing *comparing, struct fusion *fusion)
+{
+    const size_t count = fusion->joint->component_count;
+    const struct kind *kind = &comparing->kinds.items[fusion->kind];
+    struct arrangement arrangement = {.groups = 1};
+    size_t places[COMPONENTS] = {0, 1, 2, 3};
+    if (kind->votes && !keep_better(comparing, fusion, &kind->expected)) return false;
+    do {
+        for (size_t i = 0; i < count; i++) arrangement.order[i] = fusion->joint->order[places[i]];
+        if (!try_order(comparing, fusion, &arrangement)) return false;
+    } while (fusion->matched < fusion->joint->part_count && next_order(places, count));
+    return true;
+}
+
+/* ---- wholes of one kind ---- */
+
+static bool same_arrangement(const struct arrangement *one, const struct arrangement *other, size_t components)
+{
+    return one->groups == other->groups && one->transposed == other->transposed &&
+           memcmp(one->order, other->order, components * sizeof *one->order) == 0;
+}
+
+static bool is_in_order(const struct fusion *fusion)
+{
+    return memcmp(fusion->best.order, fusion->joint->order,
+                  fusion->joint->component_count * sizeof *fusion->best.order) == 0;
+}
+
+/* The number of the kind of a whole: what it is made of, without the number of the layer, and its rank. */
+static size_t kind_of(struct comparing *comparing, const struct sp_diff_joint *joint, uint32_t rank)
+{
+    struct sp_arena *arena = &comparing->diff->arena;
+    const char *says = joint->says + strspn(joint->says, "0123456789.");
+    const char *name = sp_arena_printf(arena, "%u %d %s", rank, (int)joint->whole_side->side, says);
+    const size_t found = sp_map_get(&comparing->kind_names, name);
+    if (found != SIZE_MAX) return found;
+    *SP_PUSH(&comparing->kinds) = (struct kind){0};
+    sp_map_add(&comparing->kind_names, name, comparing->kinds.count - 1);
+    return comparing->kinds.count - 1;
+}
+
+/* Finds for a kind the arrangement that most parts have; of two that as many have, that of the names. */
+static void vote(struct comparing *comparing, size_t number)
+{
+    struct kind *kind = &comparing->kinds.items[number];
+    kind->votes = 0;
+    for (size_t i = 0; i < comparing->fusions.count; i++) {
+        const struct fusion *fusion = &comparing->fusions.items[i];
+        size_t votes = 0;
+        if (fusion->kind != number || !fusion->matched) continue;
+        for (size_t k = 0; k < comparing->fusions.count; k++)
+            if (comparing->fusions.items[k].kind == number &&
+                same_arrangement(&fusion->best, &comparing->fusions.items[k].best, fusion->joint->component_count))
+                votes += comparing->fusions.items[k].matched;
+        if (votes < kind->votes || (votes == kind->votes && !is_in_order(fusion))) continue;
+        kind->votes = votes;
+        kind->expected = fusion->best;
+    }
+}
+
+/* ---- one whole ---- */
+
+static bool is_readable(const struct comparing *comparing, const struct sp_diff_half *half, size_t tensor)
+{
+    const struct sp_element_view view = view_of(comparing, half, tensor);
+    return !shapeproof_data_obstacle(view.bytes.data, tensor) && sp_is_row_major(view.tensor) &&
+           !(view.tensor->flags & (SHAPEPROOF_TENSOR_BIG_ENDIAN | SHAPEPROOF_TENSOR_NO_SHAPE)) &&
+           view.tensor->parameters;
+}
+
+/* Whether the whole has the shape of all components joined along the axis, as it is or with the last two dimensions
+ * exchanged, and with as many of them as a component has parts. */
+static bool is_axis(const struct fusion *fusion, uint32_t axis)
+{
+    const struct shapeproof_tensor *first = part_of(fusion, 0, 0), *whole = fusion->whole.tensor;
+    const uint32_t rank = first->rank;
+    uint64_t shape[SP_VIEW_RANK];
+    if (rank > SP_VIEW_RANK || whole->rank < rank || whole->rank > rank + 1) return false;
+    for (size_t i = 1; i < fusion->joint->component_count; i++)
+        for (uint32_t d = 0; d < rank; d++)
+            if (d != axis && part_of(fusion, i, 0)->shape[d] != first->shape[d]) return false;
+    for (uint32_t d = 0; d < rank; d++) shape[d] = first->shape[d];
+    shape[axis] = 0;
+    for (size_t i = 0; i < fusion->joint->component_count; i++) shape[axis] += part_of(fusion, i, 0)->shape[axis];
+    if (whole->rank == rank) shape[0] *= fusion->depth;
+    const uint64_t *tail = whole->shape + (whole->rank - rank);
+    if (memcmp(shape, tail, rank * sizeof *shape) == 0) return true;
+    return rank >= 2 && memcmp(shape, tail, (rank - 2) * sizeof *shape) == 0 && shape[rank - 2] == tail[rank - 1] &&
+           shape[rank - 1] == tail[rank - 2];
+}
+
+/* Finds the dimension along which the components are joined; false when none has the sizes of the whole. */
+static bool find_axis(struct fusion *fusion)
+{
+    const uint32_t rank = part_of(fusion, 0, 0)->rank, axes = fusion->joint->component_count > 1 ? rank : 1;
+    if (fusion->joint->by_heads || !rank) return true;
+    for (fusion->axis = 0; fusion->axis < axes; fusion->axis++)
+        if (is_axis(fusion, fusion->axis)) return true;
+    return false;
+}
+
+/* Whether the data of a whole and its parts can be compared; fills in the fusion. */
+static bool open_fusion(struct comparing *comparing, const struct sp_diff_joint *joint, struct fusion *fusion)
+{
+    uint64_t elements = 0;
+    *fusion = (struct fusion){.joint = joint, .depth = joint->part_count / joint->component_count};
+    if (joint->component_count > COMPONENTS || joint->part_count % joint->component_count) return false;
+    if (!is_readable(comparing, joint->whole_side, joint->whole)) return false;
+    fusion->whole = view_of(comparing, joint->whole_side, joint->whole);
+    for (size_t i = 0; i < joint->part_count; i++) {
+        const struct shapeproof_tensor *part =
+            shapeproof_inventory_tensor(joint->parts_side->inventory, joint->parts[i]);
+        if (!is_readable(comparing, joint->parts_side, joint->parts[i]) ||
+            !sp_elements_are_comparable(part, fusion->whole.tensor) ||
+            !sp_tensor_same_shape(part, part_of(fusion, i / fusion->depth, 0)))
+            return false;
+        elements += part->parameters; /* of ranges in files: no overflow */
+    }
+    if (elements != fusion->whole.tensor->parameters || !find_axis(fusion)) return false;
+    fusion->kind = kind_of(comparing, joint, fusion->whole.tensor->rank);
+    fusion->same = sp_arena_array(&comparing->diff->arena, joint->part_count, sizeof *fusion->same);
+    fusion->best_same = sp_arena_array(&comparing->diff->arena, joint->part_count, sizeof *fusion->same);
+    return true;
+}
+
+/* Adds the finding that a part has other data. Returns its number. */
+static size_t add_part_finding(struct comparing *comparing, const struct fusion *fusion, size_t part)
+{
+    const struct sp_diff_joint *joint = fusion->joint;
+    const bool whole_is_a = joint->whole_side->side == SHAPEPROOF_DIFF_A;
+    sp_diff_add(comparing->diff,
+                (struct shapeproof_diff_finding){
+                    .kind = SHAPEPROOF_DIFF_FINDING_DATA,
+                    .name = shapeproof_inventory_tensor(joint->parts_side->inventory, joint->parts[part])->name,
+                    .message = SP_OTHER_DATA,
+                    .a = whole_is_a ? joint->whole : joint->parts[part],
+                    .b = whole_is_a ? joint->parts[part] : joint->whole});
+    return comparing->diff->finding_count - 1;
+}
+
+/* Whether it is certain that a part which is not the same has other data: its component is the same in another whole,
+ * or nothing but the index says where it belongs. */
+static bool is_certain(const struct comparing *comparing, const struct fusion *fusion, size_t component)
+{
+    const struct kind *kind = &comparing->kinds.items[fusion->kind];
+    return fusion->joint->component_count == 1 || kind->trusted[component];
+}
+
+/* Counts what was compared of a whole and its parts: of A the parts, or the whole once. */
+static void count_fusion(struct sp_parts_totals *totals, const struct fusion *fusion, const struct sp_parts_totals *own)
+{
+    const bool whole_is_a = fusion->joint->whole_side->side == SHAPEPROOF_DIFF_A;
+    totals->compared += whole_is_a ? own->compared > 0 : own->compared;
+    totals->different += whole_is_a ? own->different > 0 : own->different;
+    totals->left += whole_is_a ? own->left > 0 : own->left;
+    totals->bytes += own->bytes;
+    totals->bytes_left += own->bytes_left;
+}
+
+/* Reports and counts the parts of a whole, as they compare under the arrangement of its kind (`same`). */
+static void judge_fusion(struct comparing *comparing, const struct fusion *fusion)
+{
+    const struct sp_diff_joint *joint = fusion->joint;
+    const struct kind *kind = &comparing->kinds.items[fusion->kind];
+    const bool whole_is_a = joint->whole_side->side == SHAPEPROOF_DIFF_A;
+    struct arrangement expected = {.groups = 1, .transposed = joint->transposed};
+    struct sp_parts_totals own = {0};
+    if (kind->votes) expected = kind->expected;
+    else memcpy(expected.order, joint->order, joint->component_count * sizeof *expected.order);
+    for (size_t i = 0; i < joint->part_count; i++) {
+        const size_t component = i / fusion->depth;
+        const struct shapeproof_tensor *part = part_of(fusion, component, i % fusion->depth);
+        const unsigned bits = shapeproof_dtype_bits(whole_is_a ? fusion->whole.tensor->dtype : part->dtype);
+        const uint64_t bytes = part->parameters * bits / 8; /* at most those of the tensor of A */
+        struct sp_view_pair pair = {0};
+        const bool same = kind->votes && fusion->same[i]; /* as find_trusted left it */
+        if (!pair_part(comparing, fusion, &expected, component, i % fusion->depth, 0, &pair)) pair.rank = 0;
+        put_original_first(comparing, fusion, &pair);
+        if (!same && (!pair.rank || !sp_views_fit(&pair) || !is_certain(comparing, fusion, component))) {
+            own.left++;
+            own.bytes_left += bytes;
+            continue;
+        }
+        own.compared++;
+        own.bytes += bytes;
+        own.different += !same;
+        sp_relations_add_part(comparing->relations, &pair, part->name, whole_is_a ? joint->whole : joint->parts[i],
+                              same ? SHAPEPROOF_NONE : add_part_finding(comparing, fusion, i));
+    }
+    count_fusion(comparing->totals, fusion, &own);
+}
+
+/* ---- all of them ---- */
+
+/* Fills in `same` under the arrangement that is expected, and notes which components are the same in some whole. */
+static bool find_trusted(struct comparing *comparing, struct fusion *fusion)
+{
+    struct kind *kind = &comparing->kinds.items[fusion->kind];
+    size_t matched;
+    if (!kind->votes) return true;
+    const bool is_known =
+        fusion->matched && same_arrangement(&fusion->best, &kind->expected, fusion->joint->component_count);
+    if (is_known) memcpy(fusion->same, fusion->best_same, fusion->joint->part_count * sizeof *fusion->same);
+    else if (!try_arrangement(comparing, fusion, &kind->expected, &matched)) return false;
+    for (size_t i = 0; i < fusion->joint->part_count; i++) kind->trusted[i / fusion->depth] |= fusion->same[i];
+    return true;
+}
+
+static bool compare_fusions(struct comparing *comparing)
+{
+    for (size_t i = 0; i < comparing->fusions.count; i++) {
+        struct fusion *fusion = &comparing->fusions.items[i];
+        struct kind *kind = &comparing->kinds.items[fusion->kind];
+        if (!find_arrangement(comparing, fusion)) return false;
+        if (fusion->matched < fusion->joint->part_count) continue;
+        kind->expected = fusion->best; /* which is tried first in the next one */
+        kind->votes = fusion->matched;
+    }
+    for (size_t i = 0; i < comparing->kinds.count; i++) vote(comparing, i);
+    for (size_t i = 0; i < comparing->fusions.count; i++)
+        if (!find_trusted(comparing, &comparing->fusions.items[i])) return false;
+    for (size_t i = 0; i < comparing->fusions.count; i++) judge_fusion(comparing, &comparing->fusions.items[i]);
+    return true;
+}
+
+/* Counts the tensors of A of a whole and its parts that cannot be compared. */
+static void count_left(const struct comparing *comparing, const struct sp_diff_joint *joint)
+{
+    const bool whole_is_a = joint->whole_side->side == SHAPEPROOF_DIFF_A;
+    for (size_t i = 0; i < (whole_is_a ? 1 : joint->part_count); i++) {
+        comparing->totals->left++;
+        comparing->totals->bytes_left += sp_diff_a(comparing->diff, whole_is_a ? joint->whole : joint->parts[i])->bytes;
+    }
+}
+
+bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relations, const struct shapeproof_data *a,
+                      const struct shapeproof_data *b, struct sp_parts_totals *totals, struct shapeproof_error *error)
+{
+    struct comparing comparing = {
+        .diff = diff, .relations = relations, .a = a, .b = b, .totals = totals, .error = error};
+    *totals = (struct sp_parts_totals){0};
+    for (size_t i = 0; i < diff->joints.count; i++) {
+        const struct sp_diff_joint *joint = &diff->joints.items[i];
+        struct fusion fusion;
+        if (open_fusion(&comparing, joint, &fusion)) *SP_PUSH(&comparing.fusions) = fusion;
+        else count_left(&comparing, joint);
+    }
+    const bool ok = compare_fusions(&comparing);
+    free(comparing.fusions.items);
+    free(comparing.kinds.items);
+    sp_map_free(&comparing.kind_names);
+    return ok;
+}

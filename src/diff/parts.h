@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * The data of tensors that are one in one checkpoint and several in the other: queries, keys and values, gate and up,
+ * the experts of a layer. */
+#ifndef SP_DIFF_PARTS_H
+#define SP_DIFF_PARTS_H
+
+#include "diff/relations.h"
+
+/* What became of the data of the tensors of A that are joined. */
+struct sp_parts_totals {
+    size_t compared, different;
+    uint64_t bytes;      /* compared */
+    size_t left;         /* not compared: a quantised part, or an order that cannot be told */
+    uint64_t bytes_left; /* of these */
+};
+
+/* Compares each whole with its parts, where the data show how they are put together; adds a finding for each part that
+ * has other data, and counts. False with an error when a file cannot be read. */
+bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relations, const struct shapeproof_data *a,
+                      const struct shapeproof_data *b, struct sp_parts_totals *totals, struct shapeproof_error *error);
+
+#endif
