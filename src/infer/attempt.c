@@ -69,10 +69,82 @@ static void excuse_computed(struct sp_attempt *attempt)
     sp_present_modules_free(&present);
 }
 
+/* ---- what is beside the model ---- */
+
+/* Whether a word of the component is that of an average: "model_ema", "ema_state_dict", "averaged_model". */
+static bool is_average_component(const char *component, size_t length)
+{
+    static const char *const words[] = {"ema", "shadow", "swa", "average", "averaged", "averaging"};
+    static const char current[] = "current_model_state"; /* of WeightAveraging of Lightning: the raw weights */
+    for (size_t at = 0; at < length;) {
+        const char *word = component + at;
+        size_t end = at;
+        while (end < length && component[end] != '_') end++;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (end - at == strlen(words[i]) && memcmp(word, words[i], end - at) == 0) return true;
+        at = end + 1;
+    }
+    return length == strlen(current) && memcmp(component, current, length) == 0;
+}
+
+/* The tensor of the view that the rest of a name stands for, which is predicted; SHAPEPROOF_NONE without one. */
+static size_t find_original(const struct sp_attempt *attempt, const char *rest)
+{
+    const size_t predicted = shapeproof_prediction_find(attempt->prediction, rest);
+    size_t original = predicted == SHAPEPROOF_NONE ? SHAPEPROOF_NONE : attempt->match.tensor_of[predicted];
+    if (original == SHAPEPROOF_NONE) original = shapeproof_inventory_find(attempt->match.inventory, rest);
+    if (original == SHAPEPROOF_NONE && *attempt->naming.strip) {
+        struct sp_text name = {0};
+        sp_text_printf(&name, "%s%s", attempt->naming.strip, rest);
+        original = shapeproof_inventory_find(attempt->match.inventory, name.data);
+        sp_text_free(&name);
+    }
+    if (original == SHAPEPROOF_NONE || attempt->match.predicted_of[original] == SHAPEPROOF_NONE) return SHAPEPROOF_NONE;
+    return original;
+}
+
+/* Whether the tensor is a copy of a predicted one, below a key that names an average. Two towers of one model, which
+ * have the same names as well, are none. */
+static bool is_average(const struct sp_attempt *attempt, const struct shapeproof_tensor *tensor)
+{
+    enum { DEEPEST = 4 };
+    const char *rest = tensor->name;
+    if (!is_average_component(tensor->name, strcspn(tensor->name, "."))) return false;
+    for (int depth = 0; depth < DEEPEST && (rest = strchr(rest, '.')) != NULL; depth++) {
+        const size_t original = find_original(attempt, ++rest);
+        if (original == SHAPEPROOF_NONE) continue;
+        const struct shapeproof_tensor *own = shapeproof_inventory_tensor(attempt->match.inventory, original);
+        return sp_same_dims(own->shape, own->rank, tensor->shape, tensor->rank);
+    }
+    return false;
+}
+
+/* Whether the tensor lies outside of the prefix of the model, and is a number, the bytes of a generator of random
+ * numbers, or of a loss. */
+static bool is_of_trainer(const struct sp_attempt *attempt, const struct shapeproof_tensor *tensor)
+{
+    const char *strip = attempt->naming.strip;
+    if (!*strip || strncmp(tensor->name, strip, strlen(strip)) == 0) return false;
+    if (tensor->parameters <= 1 || (tensor->rank == 1 && tensor->dtype == SHAPEPROOF_DTYPE_U8)) return true;
+    return strstr(tensor->name, ".loss.") || strstr(tensor->name, ".criterion.");
+}
+
+static void find_beside(struct sp_attempt *attempt)
+{
+    const size_t count = shapeproof_inventory_count(attempt->match.inventory);
+    attempt->is_beside = sp_arena_array(&attempt->outline.solver.arena, count, sizeof *attempt->is_beside);
+    for (size_t i = 0; i < count; i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(attempt->match.inventory, i);
+        if (sp_match_tensor(&attempt->match, i) != SP_UNEXPECTED || tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE)
+            continue;
+        attempt->is_beside[i] = is_of_trainer(attempt, tensor) || is_average(attempt, tensor);
+    }
+}
+
 enum sp_difference sp_attempt_tensor(const struct sp_attempt *attempt, size_t tensor)
 {
     const size_t seen = sp_seen_as(attempt->view, tensor);
-    if (attempt->is_excused[seen]) return SP_STATE;
+    if (attempt->is_excused[seen] || attempt->is_beside[seen]) return SP_STATE;
     if (sp_attempt_is_joined(attempt, seen)) return SP_SAME;
     const enum sp_difference difference = sp_match_tensor(&attempt->match, seen);
     if (difference != SP_SHAPE || !attempt->view->is_flat || !attempt->view->is_flat[seen]) return difference;
@@ -182,6 +254,7 @@ static void verify(struct sp_attempt *attempt)
     attempt->naming = sp_naming_infer(&attempt->outline.solver.arena, &attempt->match);
     sp_match_rest(&attempt->match, &attempt->naming);
     excuse_computed(attempt);
+    find_beside(attempt);
     sp_attempt_join(attempt);
     count_explained(attempt);
     if (sp_attempt_explains_all(attempt)) attempt->settings = sp_attempt_settings(attempt);

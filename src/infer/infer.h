@@ -67,6 +67,7 @@ struct sp_attempt {
     struct sp_naming naming;         /* under which names of the view are predicted ones */
     struct sp_match match;           /* of the view's inventory and the prediction */
     bool *is_excused;                /* for each tensor of the view: not predicted, and computed by every loader */
+    bool *is_beside;                 /* for each tensor of the view: of a copy of the model, or of a trainer */
     bool *is_recomputed;             /* for each predicted tensor: not there, and a buffer that every loader computes */
     bool *is_joined;                 /* for each predicted tensor, then for each of the view: see joined.c */
     SP_ARRAY(struct sp_fused) fused; /* tensors that are one in the file and several in the prediction */

@@ -109,6 +109,20 @@ static void note_buffers(struct shapeproof_inference *inference)
                  NULL);
 }
 
+static bool is_beside(const struct sp_attempt *attempt, size_t seen) { return attempt->is_beside[seen]; }
+
+static void note_beside(struct shapeproof_inference *inference)
+{
+    size_t count;
+    const char *names = names_where(inference, inference->best, is_beside, &count);
+    if (count)
+        add_note(inference, "beside",
+                 sp_arena_printf(&inference->arena,
+                                 "also a moving average of the model, or values of a trainer: %s (%s)", names,
+                                 sp_count_of(&inference->arena, count, "tensor")),
+                 NULL);
+}
+
 static void note_recomputed(struct shapeproof_inference *inference)
 {
     const struct sp_attempt *best = inference->best;
@@ -221,6 +235,7 @@ void sp_note_storage(struct shapeproof_inference *inference, const struct sp_att
     note_joined(inference);
     if (transposed) note_fits_transposed(inference, transposed);
     note_buffers(inference);
+    note_beside(inference);
     note_recomputed(inference);
     note_shards(inference);
 }

@@ -22,6 +22,7 @@ static const struct {
     enum form form;
 } known[] = {
     {"inv_freq", VECTOR},
+    {"original_inv_freq", VECTOR},
     {"rope.freqs", VECTOR},
     {"rope_freqs.weight", VECTOR},
     {"cos_cached", TABLE},

@@ -19,6 +19,11 @@ static const char *const good[][2] = {
                   "dcp.files = 2\n"
                   "dcp.chunks = 3\n"
                   "! files of its data are not there (1): '__1_0.distcp'\n"},
+    {"ok/app", "dcp\n"
+               "app.model.weight F32 (2,2)\n"
+               "app.optim.state.weight.exp_avg F32 (2,2) state\n"
+               "dcp.files = 1\n"
+               "dcp.chunks = 2\n"},
     {"ok/apart", "dcp\n"
                  "rows F32 (4,2)\n"
                  "columns F32 (2,6)\n"

@@ -35,6 +35,15 @@ struct evidence {
     bool several_layers;    /* false: all are in one layer, which may be lost or there twice */
 };
 
+/* Whether a cause says that the tensor is beside the model: of a trainer, or of a copy. It is no evidence of another.
+ */
+static bool is_beside_model(const struct shapeproof_check *check, const struct shapeproof_finding *finding)
+{
+    if (finding->cause == SHAPEPROOF_NONE) return false;
+    const char *id = check->causes[finding->cause].id;
+    return strcmp(id, sp_cause_rows[SP_CAUSE_OUTSIDE].id) == 0 || strcmp(id, sp_cause_rows[SP_CAUSE_COPY].id) == 0;
+}
+
 static struct evidence weigh_findings(const struct shapeproof_check *check)
 {
     struct evidence evidence = {0};
@@ -42,7 +51,7 @@ static struct evidence weigh_findings(const struct shapeproof_check *check)
     size_t layer = 0, pattern = 0;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
-        if (!is_about_tensors(check, finding, NULL)) continue;
+        if (!is_about_tensors(check, finding, NULL) || is_beside_model(check, finding)) continue;
         if (!first) {
             first = finding;
             layer = sp_layer_end(first->name, SP_LAYERS);

@@ -333,15 +333,22 @@ static bool is_optimizer_name(const char *name)
     return false;
 }
 
-/* The first key on the way to a tensor tells what is beside the model; a tensor at the root is a part of it. */
+/* Whether a key on the way to a tensor says that it is beside the model: the first one, or the second one where all is
+ * below "app", as the examples of PyTorch have it. A tensor at the root is a part of the model. */
+static bool is_path_beside_model(const struct sp_pickle_value *path)
+{
+    const struct sp_pickle_value *first = sp_pickle_item(path, 0), *second = sp_pickle_item(path, 1);
+    const bool in_app = sp_pickle_is(first, SP_PICKLE_STR) && SP_IS(first->as.text, first->length, "app");
+    return second && (sp_torch_is_state_key(first) || (in_app && sp_torch_is_state_key(second)));
+}
+
 static void note_paths(struct sp_dcp *dcp, const struct sp_pickle_value *paths)
 {
     if (!sp_pickle_is(paths, SP_PICKLE_DICT)) return;
     for (uint32_t i = 0; i + 1 < paths->length; i += 2) {
         const size_t number = sp_dcp_find(dcp, paths->as.items[i]);
         const struct sp_pickle_value *path = paths->as.items[i + 1];
-        if (number == SHAPEPROOF_NONE || !sp_pickle_item(path, 1)) continue;
-        if (sp_torch_is_state_key(sp_pickle_item(path, 0))) dcp->tensors.items[number].state = true;
+        if (number != SHAPEPROOF_NONE && is_path_beside_model(path)) dcp->tensors.items[number].state = true;
     }
 }
 
