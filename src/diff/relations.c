@@ -249,10 +249,15 @@ static struct relation expected_relation(const struct sp_relations *relations, c
 
 uint64_t sp_relations_heads(const struct sp_relations *relations, size_t a, enum sp_row_order *expected)
 {
-    const struct shapeproof_tensor *made = subject_of(relations, a).made.tensor;
+    const struct subject subject = subject_of(relations, a);
+    const struct shapeproof_tensor *made = subject.made.tensor;
+    const struct relation relation = expected_relation(relations, &subject);
     const char *architecture = relations->architecture;
-    *expected = SP_ROWS_ANY;
-    if (!architecture || !made->rank || (!IS_MODULE(made->name, queries) && !IS_MODULE(made->name, keys))) return 0;
+    const bool is_known =
+        (relation.order == ORDER_STORED || relation.order == ORDER_PAIRED) && relation.change == SP_CHANGE_NONE;
+    *expected = is_known ? SP_ROWS_ANY : SP_ROWS_OTHER;
+    if (!is_known || !architecture || !made->rank || (!IS_MODULE(made->name, queries) && !IS_MODULE(made->name, keys)))
+        return 0;
     const uint64_t heads = heads_of(relations, made->name);
     if (!heads || made->shape[0] % heads || made->shape[0] / heads % 2) return 0;
     if (IS_IN(architecture, pairing)) *expected = SP_ROWS_PAIRED;

@@ -43,7 +43,8 @@ bool sp_relations_judge(struct sp_relations *relations, size_t a, const struct s
 enum sp_row_order {
     SP_ROWS_ANY,    /* the architecture is not known */
     SP_ROWS_STORED, /* as the original has them */
-    SP_ROWS_PAIRED  /* row 2 r + s of a head is row s d/2 + r of the d rows of the original */
+    SP_ROWS_PAIRED, /* row 2 r + s of a head is row s d/2 + r of the d rows of the original */
+    SP_ROWS_OTHER   /* another order of elements than these, or other values, also of tensors that are neither */
 };
 
 /* The number of heads of a tensor of A and its counterpart that are queries or keys in a conversion to GGUF, and the
