@@ -190,7 +190,7 @@ static bool compare_part(const struct comparing *comparing, const struct fusion 
     enum sp_elements result = SP_ELEMENTS_DIFFERENT;
     struct sp_view_pair plain;
     const uint64_t heads =
-        fusion->axis ? 0 : sp_relations_heads(comparing->relations, part_of(fusion, component, index)->name);
+        fusion->axis ? 0 : sp_relations_part_heads(comparing->relations, part_of(fusion, component, index)->name);
     *same = false;
     for (int rotary = 0; rotary < (heads ? 2 : 1) && !*same; rotary++) {
         if (!pair_part(comparing, fusion, arrangement, component, index, rotary ? heads : 0, pair)) break;

@@ -534,7 +534,7 @@ void sp_relations_unexplained(struct sp_relations *relations)
 
 /* ---- parts of tensors ---- */
 
-uint64_t sp_relations_heads(const struct sp_relations *relations, const char *name)
+uint64_t sp_relations_part_heads(const struct sp_relations *relations, const char *name)
 {
     if (!relations->architecture || IS_IN(relations->architecture, never_pairing)) return 0;
     return IS_MODULE(name, queries) || IS_MODULE(name, keys) ? heads_of(relations, name) : 0;

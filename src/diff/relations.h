@@ -54,7 +54,7 @@ uint64_t sp_relations_heads(const struct sp_relations *relations, size_t a, enum
 void sp_relations_unexplained(struct sp_relations *relations);
 /* The number of heads of a tensor of queries or keys in a conversion to GGUF whose rows may be in the order for rotary
  * positions there; 0 of others. `name` is that of the GGUF file. */
-uint64_t sp_relations_heads(const struct sp_relations *relations, const char *name);
+uint64_t sp_relations_part_heads(const struct sp_relations *relations, const char *name);
 /* Whether A is the GGUF file of a conversion, so that B has the original. */
 bool sp_relations_reversed(const struct sp_relations *relations);
 /* A part of a tensor and what it should be; `pair.a` is of the original, `name` that of the part, `a` the tensor of A.

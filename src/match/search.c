@@ -96,12 +96,16 @@ static size_t count_sampled(const struct shapeproof_inventory *inventory)
 }
 
 /* The share of the sampled names that the scheme can translate once `strip` is removed, and wrappers before that if
- * drop_wrappers: 8 for all of them, 0 for less than one in eight, which may be by chance. */
+ * drop_wrappers: 8 for all of them, 0 for less than one in eight, which may be by chance. Also 0 when more names are
+ * such as the scheme makes: then the file has these names already, and what looks like the scheme means something else.
+ *
+ *     layers.0.attn.q_proj, layers.0.mlp.w1, ...         names of torchtune
+ *     layers.0.self_attn.q_proj, layers.0.mlp.w1, ...    not: torchtune's scheme makes self_attn of attn */
 static size_t eighths_translated(const struct shapeproof_inventory *inventory, const struct sp_naming_scheme *scheme,
                                  const char *strip, bool drop_wrappers)
 {
     const size_t count = shapeproof_inventory_count(inventory), length = strlen(strip);
-    size_t translated_count = 0, sampled = 0;
+    size_t translated_count = 0, made_count = 0, sampled = 0;
     struct sp_text bare = {0}, translated = {0};
     for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
         const char *name = shapeproof_inventory_tensor(inventory, i)->name;
@@ -111,12 +115,13 @@ static size_t eighths_translated(const struct shapeproof_inventory *inventory, c
         }
         sampled++;
         size_t row = 0; /* of the scheme, from which it looks */
-        if (strncmp(name, strip, length) == 0 && sp_naming_scheme_translate(scheme, name + length, &row, &translated))
-            translated_count++;
+        if (strncmp(name, strip, length) != 0) continue;
+        if (sp_naming_scheme_translate(scheme, name + length, &row, &translated)) translated_count++;
+        else made_count += sp_naming_scheme_makes(scheme, name + length);
     }
     sp_text_free(&bare);
     sp_text_free(&translated);
-    return sampled ? translated_count * 8 / sampled : 0;
+    return made_count <= translated_count && sampled ? translated_count * 8 / sampled : 0;
 }
 
 /* Scores every scheme that translates at least one name in eight, behind each prefix. */

@@ -90,6 +90,16 @@ bool sp_naming_scheme_translate(const struct sp_naming_scheme *scheme, const cha
     return false;
 }
 
+bool sp_naming_scheme_makes(const struct sp_naming_scheme *scheme, const char *name)
+{
+    struct sp_indices indices;
+    for (size_t i = 0; i < scheme->count; i++) {
+        const char *to = scheme->rows[i].to + (strncmp(scheme->rows[i].to, "*.", 2) == 0 ? 2 : 0);
+        if (strcmp(to, "*") != 0 && match_row(to, name, &indices)) return true;
+    }
+    return false;
+}
+
 bool sp_naming_scheme_whole(const struct sp_naming_scheme *scheme, const char *name, size_t row, struct sp_text *text)
 {
     const struct sp_scheme_row *last = &scheme->rows[row - 1];

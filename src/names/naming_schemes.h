@@ -31,6 +31,8 @@ const struct sp_naming_scheme *sp_naming_scheme(size_t index);
  */
 bool sp_naming_scheme_translate(const struct sp_naming_scheme *scheme, const char *name, size_t *row,
                                 struct sp_text *text);
+/* Whether a row of the scheme makes such a name. */
+bool sp_naming_scheme_makes(const struct sp_naming_scheme *scheme, const char *name);
 /* The name of the whole that the row before `row` is about; false when it is about none. */
 bool sp_naming_scheme_whole(const struct sp_naming_scheme *scheme, const char *name, size_t row, struct sp_text *text);
 
