@@ -53,8 +53,18 @@ static uint64_t number_in(const char *name)
     return number ? strtoull(number, NULL, 10) : SP_NO_STEP;
 }
 
+/* "checkpoint_rank1.pt": what one rank has of a checkpoint is no step. */
+static bool is_of_rank(const char *name)
+{
+    const char *rank = strstr(name, "rank");
+    if (!rank) return false;
+    rank += strlen("rank");
+    return sp_is_digit(rank[strspn(rank, "-_=")]);
+}
+
 bool sp_step_name_read(const char *name, bool is_file, struct sp_step_name *step)
 {
+    if (is_of_rank(name)) return false;
     for (size_t i = 0; i < COUNT(step_rows); i++) {
         if (is_file != (step_rows[i].what == FILE) || !sp_file_pattern_matches(step_rows[i].pattern, name)) continue;
         const bool is_numbered = strchr(step_rows[i].pattern, '#') != NULL;

@@ -45,6 +45,7 @@ static void test_step_names(void **state)
         {"checkpoint", false, NULL, 0},
         {"model.safetensors", true, NULL, 0},
         {"checkpoint-500", true, "", 500},
+        {"checkpoint_rank1.pt", true, NULL, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
