@@ -145,7 +145,7 @@ static bool is_good_tile(const struct tiles *tiles, uint32_t first, uint64_t mos
 }
 
 /* Finds the largest tile that fits and wastes little; else chunks of the last dimension, if it lies in one piece. False
- * when there is none. */
+ * when there is none, and for elements of less than a byte. */
 static bool find_tile(struct tiles *tiles)
 {
     const struct sp_view_pair *pair = tiles->pair;
@@ -153,6 +153,7 @@ static bool find_tile(struct tiles *tiles)
     tiles->size_a = shapeproof_dtype_bits(pair->a.tensor->dtype) / 8;
     tiles->size_b = shapeproof_dtype_bits(pair->b.tensor->dtype) / 8;
     tiles->chunk = pair->size[last];
+    if (!tiles->size_a || !tiles->size_b) return false;
     for (uint64_t most = USUAL; most <= MOST; most *= MOST / USUAL)
         for (tiles->first = 0; tiles->first < pair->rank; tiles->first++)
             if (is_good_tile(tiles, tiles->first, most)) return true;

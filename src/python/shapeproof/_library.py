@@ -265,7 +265,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "config_remark_count": (c_size_t, _OBJECT),
     "config_remark": (_TEXT, _OBJECT, c_size_t),
     "config_beside": (_OWN, _TEXT),
-    "adapter_base_config": (_OWN, _OBJECT),
+    "adapter_base_config": (_OWN, _OBJECT, _TEXT),
     "expectations_load": (_OBJECT, _TEXT, _TEXT, _ERROR),
     "expectations_free": (None, _OBJECT),
     "predict": (_OBJECT, _OBJECT, _OBJECT, POINTER(PredictOptions), _ERROR),

@@ -221,7 +221,7 @@ def for_checkpoint(
     elif not is_given and not call("config_is_inside", inventory, encode(subject.table)):
         config = take_text(call("config_beside", encode(path)))
         if config is None and not table and not settings:
-            config = take_text(call("adapter_base_config", inventory))
+            config = take_text(call("adapter_base_config", inventory, encode(_hub_cache())))
     if config is None and not (is_given or table or settings or call("config_is_inside", inventory, None)):
         raise UnknownArchitectureError(
             f"{path}: there is no configuration", "give config=, or table= with set=; shapeproof.infer() looks for them"
@@ -229,6 +229,14 @@ def for_checkpoint(
     subject.load(config, model, settings)
     subject.fit(inventory)
     return subject
+
+
+def _hub_cache() -> str:
+    """Where the Hugging Face hub's own programs keep what they download, as the command looks for it."""
+    cache, home = os.environ.get("HF_HUB_CACHE"), os.environ.get("HF_HOME")
+    if cache or home:
+        return cache or os.path.join(home or "", "hub")
+    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "huggingface", "hub")
 
 
 def load_expectations(session: Session, path: Path | None) -> int | None:
