@@ -140,7 +140,6 @@ static bool note_listed(void *host, const struct sp_pool_end *end)
         if (stop) line.length = (size_t)(++stop - end->output);
         keep_listed_parts(run, end, stop);
     }
-    if (isatty(run->results.to)) cli_end_step();
     run->ended++;
     if (run->each) {
         struct sp_text text = {0};
@@ -149,6 +148,7 @@ static bool note_listed(void *host, const struct sp_pool_end *end)
         cli_tell_amount("models", run->ended, run->path_count);
         return true;
     }
+    if (isatty(run->results.to)) cli_end_step(); /* the line of results stands where that of the step does */
     if (!sp_results_add(&run->results, run->paths[end->task], &line, &run->error)) return false;
     show_progress(run);
     return true;
