@@ -54,9 +54,12 @@ static void collect_names(struct direction *d)
     }
 }
 
+/* A model has some dozens of patterns. Of files with more, as of names that are all different, a part is enough. */
 static void collect_samples(struct direction *d, const struct sp_sides *sides)
 {
-    for (size_t i = 0; i < sides->count; i++) {
+    enum { MOST_PATTERNS = 1000 };
+    const size_t stride = sides->count / MOST_PATTERNS + 1;
+    for (size_t i = 0; i < sides->count; i += stride) {
         const struct sp_side *side = &sides->items[i];
         *SP_PUSH(&d->samples) = side->members[0].item;
         if (side->count > 1) *SP_PUSH(&d->samples) = side->members[side->count - 1].item;
@@ -220,12 +223,14 @@ static uint64_t last_index(const char *name)
     return indices.count ? indices.value[indices.count - 1] : 0;
 }
 
-/* Reports the sources of one expression that are not there, of as many as the stack in memory has. */
+/* Reports the sources of one expression that are not there, of as many as the stack in memory has; not of a stack of
+ * more than twice as many, whose first dimension may be anything. */
 static size_t report_gaps(struct converting *c, const struct source *sources, size_t count, uint64_t depth)
 {
     struct direction *d = c->d;
     size_t gaps = 0, next = 0;
-    for (uint64_t index = 0; index < depth && count; index++) {
+    if (depth / 2 > count) return 0;
+    for (uint64_t index = 0; index < depth; index++) {
         if (next < count && last_index(sources[next].name) == index) {
             next++;
             continue;
@@ -244,21 +249,29 @@ static size_t report_gaps(struct converting *c, const struct source *sources, si
     return gaps;
 }
 
+/* The source whose shape more than half of them have; NULL when none is. This is the majority vote of Boyer and Moore:
+ * each source with another shape than the candidate outweighs one with the same. */
+static const struct shapeproof_tensor *usual_source(const struct direction *d, const struct source *sources,
+                                                    size_t count)
+{
+    const struct shapeproof_tensor *candidate = NULL;
+    size_t lead = 0, alike = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct shapeproof_tensor *tensor = tensor_of(d->disk, sources[i].tensor);
+        if (!lead) candidate = tensor;
+        lead = !lead || sp_tensor_same_shape(tensor, candidate) ? lead + 1 : lead - 1;
+    }
+    for (size_t i = 0; i < count; i++) alike += sp_tensor_same_shape(candidate, tensor_of(d->disk, sources[i].tensor));
+    return alike > count / 2 ? candidate : NULL;
+}
+
 /* Reports the sources of one expression whose shape is not that of most of them. */
 static size_t report_odd_ones(struct converting *c, const struct source *sources, size_t count)
 {
     struct direction *d = c->d;
-    const struct shapeproof_tensor *usual = tensor_of(d->disk, sources->tensor);
-    size_t most = 0, odd = 0;
-    for (size_t i = 0; i < count && most * 2 <= count; i++) {
-        const struct shapeproof_tensor *tensor = tensor_of(d->disk, sources[i].tensor);
-        size_t alike = 0;
-        for (size_t k = 0; k < count; k++) alike += sp_tensor_same_shape(tensor, tensor_of(d->disk, sources[k].tensor));
-        if (alike <= most) continue;
-        most = alike;
-        usual = tensor;
-    }
-    for (size_t i = 0; i < count && most * 2 > count; i++) {
+    const struct shapeproof_tensor *usual = usual_source(d, sources, count);
+    size_t odd = 0;
+    for (size_t i = 0; usual && i < count; i++) {
         const struct shapeproof_tensor *tensor = tensor_of(d->disk, sources[i].tensor);
         if (sp_tensor_same_shape(tensor, usual)) continue;
         add_conversion_finding(
