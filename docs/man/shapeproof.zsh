@@ -178,7 +178,7 @@ _shapeproof() {
     infer)
         _arguments -s -S \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '(-E --emit-config)'{-E,--emit-config}'[write a config.json that check can use to stdout, instead of the report]' \
+            '(-E --emit-config)'{-E,--emit-config}'[write to stdout, instead of the report, a config.json that check can use]' \
             '(-a --all)'{-a,--all}'[write one line for each tensor that is not explained]' \
             '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
@@ -284,7 +284,7 @@ _shapeproof() {
             '*--at=[evaluate at the hyper-parameters of a counter-example, written as prove prints it]:POINT: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
-            '*--allow=[the verdicts that give exit status 0]:allow:(proved tested)' \
+            '*--allow=[tested]:allow:(proved tested)' \
             '--explain[print the proof of every verdict]' \
             '(-a --all)'{-a,--all}'[list also the claims that are proved]' \
             '--offline[do not use the network]' \

@@ -43,7 +43,7 @@ const struct cli_term cli_exit_statuses[] = {
     {"0", "success: for example, the checkpoint matches and its loader loads it whole, or all claims are proved, or "
           "the output was printed"},
     {"1", "the answer is negative: for example, the checkpoint differs or its loader does not load it whole, or a "
-          "claim is refuted, or no solution exists; or with --strict there is a warning"},
+          "claim is refuted, or no solution exists; or --strict is given and there is a warning"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a configuration or a file of expected differences is wrong"},
     {"4", "a checkpoint is unreadable or malformed or could not be fetched, or the output could not be written"},
@@ -56,7 +56,7 @@ const struct cli_term cli_environment[] = {
     {"SHAPEPROOF_TABLES",
      "files and folders of your own tables, colon-separated; they take precedence over the built-in ones"},
     {"NO_COLOR", "if set and not empty, the output is not coloured; --color=always overrides this"},
-    {"TERM", "if 'dumb', there is no pager, no progress and no colour; --color=always overrides the last"},
+    {"TERM", "if 'dumb', there is no pager, no progress and no colour; --color=always turns colour on nevertheless"},
     {"SHAPEPROOF_PAGER",
      "the pager, a command for the shell; the default is the value of PAGER, or less if PAGER is not "
      "set. There is no pager if the value is empty or 'cat'"},

@@ -209,7 +209,7 @@ static int run_diff(const struct cli_args *args)
 
 static const struct cli_term statuses[] = {
     {"0", "the verdict is same"},
-    {"1", "the verdict is differs, or with --strict there is a warning"},
+    {"1", "the verdict is differs, or --strict is given and there is a warning"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a file of expected differences is wrong; with --by group, a table or a configuration is wrong"},
     {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the report could not be written"},
@@ -232,16 +232,17 @@ const struct cli_command cli_diff = {
         "Between Keras and PyTorch, kernels are also transposed, and layers are matched by their variables. A "
         ".keras archive and an .h5 file name the variables of one Keras model differently. If one of the files has "
         "the configuration of the model, diff matches these variables by the configuration, and they do not count "
-        "as renamed. A weight that only one of the files quantises is reported as quantised. Two things are not "
-        "differences: a tied name that the format of a file cannot store, and the state of an optimizer or trainer "
-        "that only one file has.\n"
+        "as renamed. A weight that only one of the files quantises is reported as quantised. These are not "
+        "differences: a tied name that the format of a file cannot store, the state of an optimizer or trainer "
+        "that only one file has, and what a conversion to GGUF or to the names of a known program changes.\n"
         "\n"
         "--format html writes a page that needs neither a network nor scripts: the verdict, what grew and shrank, the "
         "findings, and the tensors of both. In a browser with scripts it also has a map of the tensors and a search.\n"
         "\n"
-        "With --by, the report has the change of each row: B minus A, and this difference as a percentage of A, or "
-        "'new' or 'gone'. Rows without a change become one. With --by group, each checkpoint is checked with the "
-        "configuration inside or beside it, and its tensors have the groups of its table. If only one of them has a "
+        "With --by, the report has a row for each group. It gives B minus A, also as a percentage of A: 'new' if A "
+        "has none, 'gone' if B has none. Groups without a change share one row. With --by group, each checkpoint "
+        "is checked with the configuration inside or beside it, and its tensors have the groups of its table. If only "
+        "one of them has a "
         "configuration, both are checked with that. As in 'shapeproof inspect --by', the bytes of the files "
         "that belong to no tensor have rows, so that the changes add up to the change of the size of the files.\n"
         "\n"

@@ -8,7 +8,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_TABLE},
     {.name = "emit-config",
      .letter = 'E',
-     .help = "write a config.json that check can use to stdout, instead of the report"},
+     .help = "write to stdout, instead of the report, a config.json that check can use"},
     {.name = "all",
      .letter = 'a',
      .help = "write one line for each tensor that is not explained; do not collapse "

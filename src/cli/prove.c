@@ -30,7 +30,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_VOCABULARY},
     {.name = "allow",
      .argument = "proved|tested",
-     .help = "the verdicts that give exit status 0: with proved (the default) only PROVED, with tested also TESTED"},
+     .help = "tested: a claim that is only TESTED counts as proved; proved (the default): it does not"},
     {.name = "explain",
      .help = "print the proof of every verdict: the polynomials of both sides, for each case; not with a checkpoint or "
              "hyper-parameters"},

@@ -378,7 +378,7 @@ static void report_difference(struct origin *origin, const char *key, struct sha
             sp_arena_printf(origin->arena, "%s is absent: llama.cpp refuses the file; %s", name, said);
     else
         difference->message =
-            sp_arena_printf(origin->arena, "%s is absent, which llama.cpp takes as %s, %s", name, value, said);
+            sp_arena_printf(origin->arena, "%s is absent, so llama.cpp uses %s, but %s", name, value, said);
     if (is_there && place == EVERYWHERE)
         difference->hint = sp_arena_printf(origin->arena,
                                            "set %s to %s in the file (gguf_set_metadata of llama.cpp), or convert the "

@@ -270,8 +270,8 @@ static bool compare_with_blocks(struct comparison *c, size_t a, struct sp_dequan
         if (!sp_dequantised_compare(pair, &found, c->error)) return false;
         message = sp_arena_printf(&c->diff->arena, "has other data than the error of %s explains", pair->block->name);
         detail = sp_arena_printf(&c->diff->arena,
-                                 "%" PRIu64 " of %" PRIu64 " elements, the first in those from %" PRIu64
-                                 " on; greatest difference %s, relative error %s",
+                                 "%" PRIu64 " of %" PRIu64 " elements, the first in the block that begins at %" PRIu64
+                                 "; greatest difference %s, relative error %s",
                                  found.outside, found.elements, found.first, sp_real_text(found.most, 3).text,
                                  sp_real_text(sp_relative_error(&found), 2).text);
     }
