@@ -6,8 +6,8 @@
  *     torch.nn.utils.spectral_norm                  weight_orig, weight_u, weight_v
  *     torch.nn.utils.prune                          weight_orig, weight_mask
  *     torch.nn.utils.parametrizations.weight_norm   parametrizations.weight.original0 (g), original1 (v)
- *     ....spectral_norm                             parametrizations.weight.original, parametrizations.weight.0._u,
- * 0._v any other, such as ....orthogonal             parametrizations.weight.original, parametrizations.weight.0.base
+ *     ....spectral_norm                             parametrizations.weight.original, and below .weight.0: _u, _v
+ *     any other, such as ....orthogonal             parametrizations.weight.original, and below .weight.0: base
  */
 #ifndef SP_MODEL_PARAMETRISED_H
 #define SP_MODEL_PARAMETRISED_H

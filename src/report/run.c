@@ -78,7 +78,7 @@ static void put_reason(const struct shapeproof_run *run, const struct shapeproof
     sp_names_free(&failed);
 }
 
-/* The name of a step, or "-" and why there is none. */
+/* The name of a step, or "not known"; and in brackets how that is known, or why it is not. */
 static void put_step(const struct shapeproof_run *run, size_t index, const char *reason, struct sp_text *text)
 {
     if (index == SHAPEPROOF_NONE) sp_text_puts(text, "not known");

@@ -219,7 +219,7 @@ static void find_best(struct shapeproof_run *run)
 
 /* ---- the run ---- */
 
-/* The framework of the steps, or else of the files; "" when two are equally specific. */
+/* The framework of the first step that tells one, or else of the first file; "" when none does. */
 static const char *framework_of(const struct shapeproof_run *run)
 {
     const char *found = "";

@@ -2,16 +2,26 @@
  * The metadata of a GGUF file, compared with the configuration beside it. */
 #include <string.h>
 
+#include "base/chars.h"
 #include "config/gguf_origin.h"
 #include "config/inside.h"
 #include "explain/gather.h"
+
+/* Whether the key is one of these: "head_dim" of "head_dim and hidden_size", but not of "v_head_dim". */
+static bool has_key(const char *keys, const char *key)
+{
+    const size_t length = strlen(key);
+    for (const char *at = keys; (at = strstr(at, key)); at += length)
+        if ((at == keys || !sp_is_word(at[-1])) && !sp_is_word(at[length])) return true;
+    return false;
+}
 
 /* Whether a cause already says that the configuration and the tensors have different values of one of these keys. */
 static bool is_said(const struct shapeproof_check *check, const char *keys)
 {
     for (size_t i = 0; i < check->cause_count; i++) {
         const char *key = check->causes[i].hyperparameter;
-        if (key && *key && strstr(keys, key)) return true;
+        if (key && *key && has_key(keys, key)) return true;
     }
     return false;
 }

@@ -70,9 +70,8 @@ static bool index_member(struct npz *npz, size_t index, const char *name, struct
 
 /* Each member that is an array becomes a tensor. One that cannot be read is listed as unread, with the reason in `why`,
  * and the loop goes on; only an error that ends the reading makes sp_inventory_unread false. Headers that are too long
- * in all end the reading. The bytes of an unread
- * member are claimed as a whole, for where its data begin is not known; of the others what index_member has left, the
- * headers, is structure. */
+ * in all end the reading. The bytes of an unread member are claimed as a whole, for where its data begin is not known;
+ * of the others what index_member has left, the headers, is structure. */
 bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
                   struct shapeproof_error *error)
 {

@@ -285,8 +285,8 @@ static bool is_folded(const struct node *node)
 }
 
 /* Notes of each input which parameter it is. An Identity gives a parameter the name that it would have had, were it not
- * equal to another one. Most inputs are no initializers but the outputs of other nodes: whoever
- * looks for a tensor of that name finds none. */
+ * equal to another one. Most inputs are no initializers but the outputs of other nodes: whoever looks for a tensor of
+ * that name finds none. */
 static void note_uses(struct model *model, const struct node *node)
 {
     const char *module = NULL;
