@@ -162,7 +162,7 @@ static bool compare_data(struct comparison *c, size_t a, bool transposed)
         result.result = at == tensor->bytes ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_DIFFERENT;
     } else if (!compare_in_order(c, a, transposed ? SP_ORDER_TRANSPOSED : SP_ORDER_SAME, &result)) return false;
     const bool same = result.result != SP_ELEMENTS_DIFFERENT;
-    if (transposed) sp_relations_reshaped(c->relations, a, &pair); /* which is filled in, however large it is */
+    if (transposed) sp_relations_reshaped(c->relations, a, &pair); /* which is filled in, of any size and of none */
     if (!sp_relations_judge(c->relations, a, transposed ? &pair : NULL, same, &judgement, c->error)) return false;
     c->transposed += same && transposed;
     report_data(c, a, &judgement, result.result,

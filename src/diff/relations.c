@@ -302,8 +302,8 @@ bool sp_relations_reshaped(const struct sp_relations *relations, size_t a, struc
 {
     const struct subject subject = subject_of(relations, a);
     const struct shapeproof_tensor *one = subject.original.tensor, *other = subject.made.tensor;
-    if (!one->parameters || one->parameters != other->parameters) return false;
     *pair = sp_view_pair_flat(&subject.original, &subject.made);
+    if (!one->parameters || one->parameters != other->parameters) return false;
     if (shapeproof_diff_is_converted(relations->diff, a)) {
         const bool first = one->shape[0] == other->shape[one->rank - 1] && one->shape[1] == other->shape[one->rank - 2];
         pair_kernel(&subject, !first || one->rank == 2, pair);

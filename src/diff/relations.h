@@ -31,8 +31,9 @@ struct sp_relations *sp_relations_new(struct shapeproof_diff *diff, const struct
 void sp_relations_free(struct sp_relations *relations);
 
 /* Fills in the pair of a tensor of A and its counterpart if their elements can be paired although their shapes differ:
- * matrices that are transposed, kernels of Keras, other dimensions of the same elements. False when they cannot, or the
- * pair does not fit (sp_views_fit). */
+ * matrices that are transposed, kernels of Keras, other dimensions of the same elements. False when they cannot or
+ * have no elements, where the pair is that of the elements as they are stored, and when the pair does not fit
+ * (sp_views_fit). */
 bool sp_relations_reshaped(const struct sp_relations *relations, size_t a, struct sp_view_pair *pair);
 /* Judges a tensor of A and its counterpart, whose elements are the same as `pair` has them or not; `pair` is NULL for
  * tensors of one shape as they are stored. Compares them in other forms where one is expected or could explain the
