@@ -48,8 +48,8 @@ static const char *where(struct comparison *c, const struct shapeproof_tensor *t
                            byte * 8 / shapeproof_dtype_bits(tensor->dtype), tensor->parameters);
 }
 
-/* Why their bytes cannot be compared, or NULL. In the arena, or static. */
-static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bool transposed)
+/* Why their bytes cannot be compared, or NULL; `shaped`: both are in the same shape. In the arena, or static. */
+static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bool shaped)
 {
     const struct shapeproof_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
     const char *why = shapeproof_data_obstacle(c->a, a), *side = "A";
@@ -60,7 +60,8 @@ static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bo
     if (why) return sp_arena_printf(&c->diff->arena, "data not compared: %s in %s", why, side);
     if ((in_a->flags ^ in_b->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN)
         return "data not compared: the bytes have another order";
-    return transposed || sp_tensor_same_order(in_a, in_b) ? NULL : "data not compared: the elements have another order";
+    const bool ordered = shaped ? sp_tensor_same_order(in_a, in_b) : sp_is_row_major(in_a) && sp_is_row_major(in_b);
+    return ordered ? NULL : "data not compared: the elements have another order";
 }
 
 /* A tie on both sides: its first tensor stands for it. */
@@ -322,7 +323,7 @@ static bool compare_tensor(struct comparison *c, size_t a)
         count_left(c, a, &c->shapes);
         return true;
     }
-    const char *why = in_a->parameters ? obstacle_to_data(c, a, b, transposed || reshaped) : NULL;
+    const char *why = in_a->parameters ? obstacle_to_data(c, a, b, shaped) : NULL;
     if (!why && !shaped && !transposed && !reshaped) why = "data not compared: transposed, with too many rows";
     if (!why && is_restored) return compare_with_blocks(c, a, &blocks);
     if (!why && shaped && !in_a->dtype) return compare_same_blocks(c, a);
