@@ -262,7 +262,9 @@ uint64_t sp_relations_heads(const struct sp_relations *relations, size_t a, enum
     if (!heads || made->shape[0] % heads || made->shape[0] / heads % 2) return 0;
     if (IS_IN(architecture, pairing)) *expected = SP_ROWS_PAIRED;
     else if (IS_IN(architecture, never_pairing)) *expected = SP_ROWS_STORED;
-    return heads;
+    if (made->rank >= 2) return heads;
+    if (*expected != SP_ROWS_STORED) *expected = SP_ROWS_OTHER; /* rows of one element, of which a block has several */
+    return 0;
 }
 
 /* ---- tensors of other shapes ---- */

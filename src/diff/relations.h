@@ -49,7 +49,8 @@ enum sp_row_order {
 };
 
 /* The number of heads of a tensor of A and its counterpart that are queries or keys in a conversion to GGUF, and the
- * order of rows that is expected; 0 of other tensors, and where the rows cannot be paired. */
+ * order of rows that is expected; 0 of other tensors, and where the rows cannot be paired or are not whole blocks, as
+ * those of a vector. */
 uint64_t sp_relations_heads(const struct sp_relations *relations, size_t a, enum sp_row_order *expected);
 /* Notes that the tensor judged last has a finding, which has other data without a relation. */
 void sp_relations_unexplained(struct sp_relations *relations);
