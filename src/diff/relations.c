@@ -574,23 +574,38 @@ static int compare_units(const void *left, const void *right)
     return a < b ? -1 : a > b; /* in the order in which they were judged */
 }
 
-/* Whether what was made of one unit's original has the data of another unit's. */
+/* Whether a pair has all elements of both tensors. */
+static bool is_of_wholes(const struct sp_view_pair *pair)
+{
+    uint64_t elements = 1;
+    for (uint32_t i = 0; i < pair->rank; i++) elements *= pair->size[i]; /* at most the elements of a tensor */
+    return elements == pair->a.tensor->parameters && elements == pair->b.tensor->parameters;
+}
+
+static bool has_same_sizes(const struct sp_view_pair *one, const struct sp_view_pair *other)
+{
+    return one->rank == other->rank && memcmp(one->size, other->size, one->rank * sizeof *one->size) == 0;
+}
+
+/* Whether what was made of one unit's original has the data of another unit's. Of whole tensors in the layout of the
+ * one or of the other; a part of a tensor keeps its own, since that of another part may reach behind its tensor. */
 static bool has_data_of(const struct unit *unit, const struct unit *other, bool *same, struct shapeproof_error *error)
 {
     const struct shapeproof_tensor *one = unit->pair.a.tensor, *two = other->pair.a.tensor;
+    const bool wholes = is_of_wholes(&unit->pair) && is_of_wholes(&other->pair);
     enum sp_elements result;
     *same = false;
     if (!sp_tensor_same_shape(one, two) || one->dtype != two->dtype) return true;
     if (!sp_tensor_same_shape(unit->pair.b.tensor, other->pair.b.tensor)) return true;
     if (unit->pair.b.tensor->dtype != other->pair.b.tensor->dtype) return true;
-    for (int layout = 0; layout < 2 && !*same; layout++) { /* that of the one, then that of the other */
+    if (!wholes && !has_same_sizes(&unit->pair, &other->pair)) return true;
+    for (int layout = 0; layout < (wholes ? 2 : 1) && !*same; layout++) { /* that of the one, then that of the other */
         struct sp_view_pair pair = layout ? other->pair : unit->pair;
+        if (!wholes) pair.a = other->pair.a;
         pair.a.bytes = other->pair.a.bytes;
         pair.a.tensor = two;
-        pair.a.start = other->pair.a.start;
         pair.b.bytes = unit->pair.b.bytes;
         pair.b.tensor = unit->pair.b.tensor;
-        pair.b.start = unit->pair.b.start;
         if (!sp_views_compare(&pair, &result, error)) return false;
         *same = result != SP_ELEMENTS_DIFFERENT;
     }

@@ -278,6 +278,32 @@ static void value_of_a_part(void **state)
                  "3 fused or split");
 }
 
+/* Two layers of queries, keys and values of 4 rows each, fused behind each other in the one kind of module and by two
+ * heads in the other, of which one part has other data that begin like those of the first kind. */
+static void parts_in_other_orders(void **state)
+{
+    static const char *const wholes[] = {"h.0.attn.qkv.weight", "h.1.attn.qkv.weight", "h.0.mixer.qkv.weight",
+                                         "h.1.mixer.qkv.weight"};
+    static const char letters[] = "qkv";
+    char names[12][32];
+    struct made whole[4], parts[12];
+    (void)state;
+    for (unsigned i = 0; i < 12; i++) {
+        const unsigned p = i % 3;
+        snprintf(names[i], sizeof names[i], "h.%u.%s.%c.weight", i / 3 % 2, i < 6 ? "attn" : "mixer", letters[p]);
+        parts[i] = numbers(names[i], 4, 4, (float)i + 1);
+        if (!p) whole[i / 3] = numbers(wholes[i / 3], 12, 4, 0);
+        if (i == 2 || i == 8) memset(parts[i].values, 0, 4 * sizeof(float));
+        for (unsigned row = 0; row < 4; row++)
+            copy_row(&whole[i / 3], i < 6 ? 4 * p + row : row / 2 * 6 + 2 * p + row % 2, &parts[i], row);
+    }
+    parts[8].values[15] = 20;
+    expect_files(whole, 4, parts, 12,
+                 "1 tensor with other data (h.0.mixer.v.weight: 1 of 16 elements differs by at most 28.8 (relative "
+                 "error 0.92), first at element 15), 4 tensors split in B: attn.qkv = q + k + v, mixer.qkv = q + k + v",
+                 "3 fused or split");
+}
+
 /* Experts, each (3, 4), in one tensor. */
 static void stacked_parts(void **state)
 {
@@ -309,6 +335,7 @@ int main(void)
         cmocka_unit_test(data_of_others),
         cmocka_unit_test(parts_in_any_order),
         cmocka_unit_test(value_of_a_part),
+        cmocka_unit_test(parts_in_other_orders),
         cmocka_unit_test(stacked_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
