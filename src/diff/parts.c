@@ -309,12 +309,14 @@ static bool is_in_order(const struct fusion *fusion)
                   fusion->joint->component_count * sizeof *fusion->best.order) == 0;
 }
 
-/* The number of the kind of a whole: what it is made of, without the number of the layer, and its rank. */
+/* The number of the kind of a whole: what it is made of, without the number of the layer, and its rank. The text does
+ * not tell how many components there are, for " + " can be in a name. */
 static size_t kind_of(struct comparing *comparing, const struct sp_diff_joint *joint, uint32_t rank)
 {
     struct sp_arena *arena = &comparing->diff->arena;
     const char *says = joint->says + strspn(joint->says, "0123456789.");
-    const char *name = sp_arena_printf(arena, "%u %d %s", rank, (int)joint->whole_side->side, says);
+    const char *name =
+        sp_arena_printf(arena, "%u %zu %d %s", rank, joint->component_count, (int)joint->whole_side->side, says);
     const size_t found = sp_map_get(&comparing->kind_names, name);
     if (found != SIZE_MAX) return found;
     *SP_PUSH(&comparing->kinds) = (struct kind){0};
