@@ -340,9 +340,9 @@ size_t sp_views_sample_b(const struct sp_view_pair *pair, double *values, size_t
 
 bool sp_is_near(double a, double b)
 {
-    const double rounding = ldexp(1, -7);
+    const double rounding = ldexp(1, -7), least = ldexp(1, -25);
     if (!isfinite(a) || !isfinite(b)) return isfinite(a) == isfinite(b);
-    return fabs(a - b) <= rounding * fabs(a);
+    return fabs(a - b) <= rounding * fabs(a) + least;
 }
 
 bool sp_views_begin_alike(const struct sp_view_pair *pair)

@@ -63,7 +63,8 @@ bool sp_views_fit(const struct sp_view_pair *pair);
 /* Compares the elements of a pair that fits up to the first that is neither equal nor rounded. False with an error when
  * a file cannot be read. */
 bool sp_views_compare(const struct sp_view_pair *pair, enum sp_elements *result, struct shapeproof_error *error);
-/* Whether two values are the same but for the rounding to BF16, which has 8 bits. */
+/* Whether two values are the same but for the rounding to BF16, which has 8 bits, or to F16, whose smallest numbers are
+ * 2^-24 apart. */
 bool sp_is_near(double a, double b);
 /* Whether the first few elements along the last dimension are about the same: cheap, before sp_views_compare. */
 bool sp_views_begin_alike(const struct sp_view_pair *pair);
