@@ -23,7 +23,8 @@ struct tiles {
     uint64_t chunk;        /* elements of the last dimension in a tile */
     size_t size_a, size_b; /* bytes of an element */
     unsigned char *a, *b;
-    uint64_t done; /* elements compared */
+    enum shapeproof_dtype narrow; /* to which elements may be rounded */
+    uint64_t done;                /* elements compared */
     bool is_exact, is_rounded;
     struct sp_view_differences *measured; /* or NULL */
 };
@@ -96,8 +97,7 @@ static enum sp_elements compare_element(const struct tiles *tiles, const unsigne
         return sp_is_same_value(sp_rounded_to(in_a, expected), other) ? SP_ELEMENTS_ROUNDED : SP_ELEMENTS_DIFFERENT;
     }
     if (sp_is_same_value(one, other)) return SP_ELEMENTS_EQUAL;
-    const enum shapeproof_dtype narrow = tiles->size_a < tiles->size_b ? in_a : in_b;
-    const double rounded = sp_rounded_to(narrow, one), rounded_other = sp_rounded_to(narrow, other);
+    const double rounded = sp_rounded_to(tiles->narrow, one), rounded_other = sp_rounded_to(tiles->narrow, other);
     if (isfinite(one) != isfinite(other) || !sp_is_same_value(rounded, rounded_other)) return SP_ELEMENTS_DIFFERENT;
     return SP_ELEMENTS_ROUNDED;
 }
@@ -170,7 +170,7 @@ static void compare_tile(struct tiles *tiles, uint64_t length)
     const size_t step_a = (size_t)pair->a.step[last] * tiles->size_a,
                  step_b = (size_t)pair->b.step[last] * tiles->size_b;
     const enum shapeproof_dtype in_a = pair->a.tensor->dtype, in_b = pair->b.tensor->dtype;
-    struct sp_element_run run = {in_a, in_b, tiles->size_a < tiles->size_b ? in_a : in_b, tiles->is_exact};
+    struct sp_element_run run = {in_a, in_b, tiles->narrow, tiles->is_exact};
     const bool is_run = pair->change == SP_CHANGE_NONE && !tiles->measured && pair->a.step[last] == 1 &&
                         pair->b.step[last] == 1; /* which is many times as fast */
     uint64_t index[SP_VIEW_RANK] = {0};
@@ -280,8 +280,26 @@ static bool is_whole_transposed(const struct sp_view_pair *pair)
            pair->b.step[0] == b->shape[1] && pair->b.step[1] == 1;
 }
 
+/* The one of the two dtypes that has fewer bits; of two that have as many that of B. */
+static enum shapeproof_dtype narrow_of(const struct sp_view_pair *pair)
+{
+    const enum shapeproof_dtype a = pair->a.tensor->dtype, b = pair->b.tensor->dtype;
+    return shapeproof_dtype_bits(a) < shapeproof_dtype_bits(b) ? a : b;
+}
+
+/* Compares with `narrow` as the dtype to which elements may be rounded. */
+static bool compare_as(const struct sp_view_pair *pair, enum shapeproof_dtype narrow, enum sp_elements *result,
+                       struct shapeproof_error *error)
+{
+    struct tiles tiles = {.pair = pair, .narrow = narrow};
+    const bool ok = walk_views(&tiles, error);
+    *result = tiles.is_exact ? SP_ELEMENTS_EQUAL : tiles.is_rounded ? SP_ELEMENTS_ROUNDED : SP_ELEMENTS_DIFFERENT;
+    return ok;
+}
+
 bool sp_views_compare(const struct sp_view_pair *pair, enum sp_elements *result, struct shapeproof_error *error)
 {
+    const enum shapeproof_dtype a = pair->a.tensor->dtype, b = pair->b.tensor->dtype;
     if (is_whole_transposed(pair)) { /* for which there is a faster way */
         struct sp_element_comparison whole = {.a = pair->a.bytes,
                                               .b = pair->b.bytes,
@@ -292,16 +310,17 @@ bool sp_views_compare(const struct sp_view_pair *pair, enum sp_elements *result,
         *result = whole.result;
         return read;
     }
-    struct tiles tiles = {.pair = pair};
-    const bool ok = walk_views(&tiles, error);
-    *result = tiles.is_exact ? SP_ELEMENTS_EQUAL : tiles.is_rounded ? SP_ELEMENTS_ROUNDED : SP_ELEMENTS_DIFFERENT;
-    return ok;
+    if (!compare_as(pair, narrow_of(pair), result, error)) return false;
+    if (*result != SP_ELEMENTS_DIFFERENT || a == b || pair->change != SP_CHANGE_NONE ||
+        shapeproof_dtype_bits(a) != shapeproof_dtype_bits(b))
+        return true;
+    return compare_as(pair, a, result, error); /* F16 and BF16: either may be the one that was rounded */
 }
 
 bool sp_views_measure(const struct sp_view_pair *pair, struct sp_view_differences *differences,
                       struct shapeproof_error *error)
 {
-    struct tiles tiles = {.pair = pair, .measured = differences};
+    struct tiles tiles = {.pair = pair, .narrow = narrow_of(pair), .measured = differences};
     *differences = (struct sp_view_differences){0};
     return walk_views(&tiles, error);
 }

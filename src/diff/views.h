@@ -60,8 +60,8 @@ struct sp_view_pair sp_view_pair_flat(const struct sp_element_view *a, const str
 /* Whether the pair can be compared: not when the elements of a part of it lie so far apart that more than 64 MiB would
  * be in memory at once. */
 bool sp_views_fit(const struct sp_view_pair *pair);
-/* Compares the elements of a pair that fits up to the first that is neither equal nor rounded. False with an error when
- * a file cannot be read. */
+/* Compares the elements of a pair that fits up to the first that is neither equal nor rounded: to the narrower of the
+ * two dtypes, of F16 and BF16 all of them to either. False with an error when a file cannot be read. */
 bool sp_views_compare(const struct sp_view_pair *pair, enum sp_elements *result, struct shapeproof_error *error);
 /* Whether two values are the same but for the rounding to BF16, which has 8 bits, or to F16, whose smallest numbers are
  * 2^-24 apart. */
