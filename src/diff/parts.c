@@ -7,7 +7,8 @@
  *
  * All arrangements of a whole are tried, and the one under which most parts have its data is its own. The wholes of one
  * kind, such as the gate_up_proj of each layer, are expected to have the arrangement of most of them; a part that is
- * not the same under it has other data. */
+ * not the same under it has other data. A whole of another size has as many groups, or groups as large: a layer with
+ * fewer heads has fewer groups. */
 #include "diff/parts.h"
 
 #include <stdlib.h>
@@ -36,13 +37,15 @@ struct fusion {
     uint32_t axis; /* the dimension of the parts along which the components are joined */
     struct sp_element_view whole;
     struct arrangement best;
-    size_t matched;         /* parts, under `best` */
-    bool *same, *best_same; /* for each part, under the arrangement that was tried last, and under `best` */
+    size_t matched;              /* parts, under `best` */
+    bool *same, *best_same;      /* for each part, under the arrangement that was tried last, and under `best` */
+    struct arrangement expected; /* that of its kind; no groups: its size does not allow it */
 };
 
 /* What is known of the wholes of one kind. */
 struct kind {
     struct arrangement expected;
+    uint64_t group;           /* elements of a whole along the axis that a group of it has */
     size_t votes;             /* parts that are the same under it */
     bool trusted[COMPONENTS]; /* a part of this component is the same in some whole */
 };
@@ -240,6 +243,47 @@ static bool divides(const struct fusion *fusion, uint64_t groups)
     return true;
 }
 
+static bool same_order(const struct arrangement *one, const struct arrangement *other, size_t components)
+{
+    return one->transposed == other->transposed &&
+           memcmp(one->order, other->order, components * sizeof *one->order) == 0;
+}
+
+static bool same_arrangement(const struct arrangement *one, const struct arrangement *other, size_t components)
+{
+    return one->groups == other->groups && same_order(one, other, components);
+}
+
+/* How many elements along the axis a group of a whole has. */
+static uint64_t group_of(const struct fusion *fusion, const struct arrangement *arrangement)
+{
+    return arrangement->groups > 1 ? length_of(fusion) / arrangement->groups : 0; /* one group is of any size */
+}
+
+static void expect_arrangement(struct kind *kind, const struct fusion *fusion, size_t votes)
+{
+    kind->votes = votes;
+    kind->expected = fusion->best;
+    kind->group = group_of(fusion, &fusion->best);
+}
+
+/* Whether the arrangement that was found for a whole is that of its kind. */
+static bool is_as_expected(const struct fusion *fusion, const struct kind *kind)
+{
+    return fusion->matched && same_order(&fusion->best, &kind->expected, fusion->joint->component_count) &&
+           (fusion->best.groups == kind->expected.groups ||
+            (kind->group && group_of(fusion, &fusion->best) == kind->group));
+}
+
+/* Finds the arrangement of the kind in a whole that may be of another size. False when there is none. */
+static bool expected_in(const struct fusion *fusion, const struct kind *kind, struct arrangement *arrangement)
+{
+    *arrangement = kind->expected;
+    if (arrangement->groups <= 1 || divides(fusion, arrangement->groups)) return true;
+    arrangement->groups = length_of(fusion) / kind->group;
+    return arrangement->groups && length_of(fusion) % kind->group == 0 && divides(fusion, arrangement->groups);
+}
+
 /* Tries an order of the components with each number of groups, and the whole transposed if its shape allows both. */
 static bool try_order(const struct comparing *comparing, struct fusion *fusion, struct arrangement *arrangement)
 {
@@ -287,7 +331,8 @@ static bool find_arrangement(struct comparing *comparing, struct fusion *fusion)
     const struct kind *kind = &comparing->kinds.items[fusion->kind];
     struct arrangement arrangement = {.groups = 1};
     size_t places[COMPONENTS] = {0, 1, 2, 3};
-    if (kind->votes && !keep_better(comparing, fusion, &kind->expected)) return false;
+    if (kind->votes && expected_in(fusion, kind, &arrangement) && !keep_better(comparing, fusion, &arrangement))
+        return false;
     do {
         for (size_t i = 0; i < count; i++) arrangement.order[i] = fusion->joint->order[places[i]];
         if (!try_order(comparing, fusion, &arrangement)) return false;
@@ -296,12 +341,6 @@ static bool find_arrangement(struct comparing *comparing, struct fusion *fusion)
 }
 
 /* ---- wholes of one kind ---- */
-
-static bool same_arrangement(const struct arrangement *one, const struct arrangement *other, size_t components)
-{
-    return one->groups == other->groups && one->transposed == other->transposed &&
-           memcmp(one->order, other->order, components * sizeof *one->order) == 0;
-}
 
 static bool is_in_order(const struct fusion *fusion)
 {
@@ -338,8 +377,7 @@ static void vote(struct comparing *comparing, size_t number)
                 same_arrangement(&fusion->best, &comparing->fusions.items[k].best, fusion->joint->component_count))
                 votes += comparing->fusions.items[k].matched;
         if (votes < kind->votes || (votes == kind->votes && !is_in_order(fusion))) continue;
-        kind->votes = votes;
-        kind->expected = fusion->best;
+        expect_arrangement(kind, fusion, votes);
     }
 }
 
@@ -442,25 +480,24 @@ static void count_fusion(struct sp_parts_totals *totals, const struct fusion *fu
     totals->bytes_left += own->bytes_left;
 }
 
-/* Reports and counts the parts of a whole, as they compare under the arrangement of its kind (`same`). */
+/* Reports and counts the parts of a whole, as find_trusted left it. */
 static void judge_fusion(struct comparing *comparing, const struct fusion *fusion)
 {
     const struct sp_diff_joint *joint = fusion->joint;
     const struct kind *kind = &comparing->kinds.items[fusion->kind];
     const bool whole_is_a = joint->whole_side->side == SHAPEPROOF_DIFF_A;
-    struct arrangement expected = {.groups = 1, .transposed = joint->transposed};
+    const bool arranged = fusion->expected.groups;
     struct sp_parts_totals own = {0};
-    if (kind->votes) expected = kind->expected;
-    else memcpy(expected.order, joint->order, joint->component_count * sizeof *expected.order);
     for (size_t i = 0; i < joint->part_count; i++) {
         const size_t component = i / fusion->depth;
         const struct shapeproof_tensor *part = part_of(fusion, component, i % fusion->depth);
         const unsigned bits = shapeproof_dtype_bits(whole_is_a ? fusion->whole.tensor->dtype : part->dtype);
         const uint64_t bytes = part->parameters * bits / 8; /* at most those of the tensor of A */
         struct sp_view_pair pair = {0};
-        const bool same = kind->votes && fusion->same[i]; /* as find_trusted left it */
-        if (!pair_part(comparing, fusion, &expected, component, i % fusion->depth, 0, &pair)) pair.rank = 0;
-        put_original_first(comparing, fusion, &pair);
+        const bool same = arranged && kind->votes && fusion->same[i];
+        if (!arranged || !pair_part(comparing, fusion, &fusion->expected, component, i % fusion->depth, 0, &pair))
+            pair.rank = 0;
+        else put_original_first(comparing, fusion, &pair);
         if (!same && (!pair.rank || !sp_views_fit(&pair) || !is_certain(comparing, fusion, component))) {
             own.left++;
             own.bytes_left += bytes;
@@ -477,16 +514,25 @@ static void judge_fusion(struct comparing *comparing, const struct fusion *fusio
 
 /* ---- all of them ---- */
 
-/* Fills in `same` under the arrangement that is expected, and notes which components are the same in some whole. */
+/* Finds the arrangement that is expected of a whole, fills in `same` under it, and notes which components are the same
+ * in some whole. */
 static bool find_trusted(struct comparing *comparing, struct fusion *fusion)
 {
+    const struct sp_diff_joint *joint = fusion->joint;
     struct kind *kind = &comparing->kinds.items[fusion->kind];
     size_t matched;
-    if (!kind->votes) return true;
-    const bool is_known =
-        fusion->matched && same_arrangement(&fusion->best, &kind->expected, fusion->joint->component_count);
-    if (is_known) memcpy(fusion->same, fusion->best_same, fusion->joint->part_count * sizeof *fusion->same);
-    else if (!try_arrangement(comparing, fusion, &kind->expected, &matched)) return false;
+    if (!kind->votes) {
+        fusion->expected = (struct arrangement){.groups = 1, .transposed = joint->transposed};
+        memcpy(fusion->expected.order, joint->order, joint->component_count * sizeof *joint->order);
+        return true;
+    }
+    if (is_as_expected(fusion, kind)) {
+        fusion->expected = fusion->best;
+        memcpy(fusion->same, fusion->best_same, joint->part_count * sizeof *fusion->same);
+    } else if (!expected_in(fusion, kind, &fusion->expected)) {
+        fusion->expected.groups = 0;
+        return true;
+    } else if (!try_arrangement(comparing, fusion, &fusion->expected, &matched)) return false;
     for (size_t i = 0; i < fusion->joint->part_count; i++) kind->trusted[i / fusion->depth] |= fusion->same[i];
     return true;
 }
@@ -498,8 +544,7 @@ static bool compare_fusions(struct comparing *comparing)
         struct kind *kind = &comparing->kinds.items[fusion->kind];
         if (!find_arrangement(comparing, fusion)) return false;
         if (fusion->matched < fusion->joint->part_count) continue;
-        kind->expected = fusion->best; /* which is tried first in the next one */
-        kind->votes = fusion->matched;
+        expect_arrangement(kind, fusion, fusion->matched); /* which is tried first in the next one */
     }
     for (size_t i = 0; i < comparing->kinds.count; i++) vote(comparing, i);
     for (size_t i = 0; i < comparing->fusions.count; i++)

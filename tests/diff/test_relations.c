@@ -264,6 +264,49 @@ static void parts_in_any_order(void **state)
     expect_files(parts, 4, whole, 2, fused, "4 not compared, 192 bytes: fused, split or quantised in one of them");
 }
 
+/* Three layers with a fused pair, row by row, of which the last one has half as many rows: with b before a if `turned`.
+ */
+static void make_fused_of_sizes(struct made *whole, struct made *parts, bool turned)
+{
+    static const char *const wholes[] = {"h.0.m.ab_proj.weight", "h.1.m.ab_proj.weight", "h.2.m.ab_proj.weight"};
+    static const char *const names[] = {"h.0.m.a_proj.weight", "h.0.m.b_proj.weight", "h.1.m.a_proj.weight",
+                                        "h.1.m.b_proj.weight", "h.2.m.a_proj.weight", "h.2.m.b_proj.weight"};
+    for (unsigned i = 0; i < 3; i++) {
+        const unsigned rows = i < 2 ? 8 : 4;
+        whole[i] = numbers(wholes[i], 2 * rows, 4, 0);
+        for (unsigned part = 0; part < 2; part++) {
+            struct made *made = &parts[2 * i + part];
+            *made = numbers(names[2 * i + part], rows, 4, (float)(2 * i + part) + 1);
+            for (unsigned row = 0; row < rows; row++)
+                copy_row(&whole[i], 2 * row + (turned && i == 2 ? !part : part), made, row);
+        }
+    }
+}
+
+static void parts_of_another_size(void **state)
+{
+    static const char fused[] = "3 tensors fused in B: m.ab_proj = a_proj + b_proj";
+    struct made whole[3], parts[6];
+    (void)state;
+    make_fused_of_sizes(whole, parts, false);
+    expect_files(parts, 6, whole, 3, fused, "6 fused or split");
+    parts[4].values[13] = 9;
+    expect_files(parts, 6, whole, 3,
+                 "1 tensor with other data (h.2.m.a_proj.weight: 1 of 16 elements differs by at most 3.82 (relative "
+                 "error 0.18), first at element 13), 3 tensors fused in B: m.ab_proj = a_proj + b_proj",
+                 "5 fused or split");
+    make_fused_of_sizes(whole, parts, true);
+    expect_files(parts, 6, whole, 3,
+                 "2 tensors with other data (h.2.m.{a_proj,b_proj}.weight: each has the data of the other one: the "
+                 "two are exchanged), 3 tensors fused in B: m.ab_proj = a_proj + b_proj",
+                 "4 fused or split");
+    make_fused_of_sizes(whole, parts, false);
+    parts[4].rows = 3; /* and 5 of b: no division into rows of each is possible */
+    parts[5].rows = 5;
+    expect_files(parts, 6, whole, 3, fused,
+                 "4 fused or split; 2 not compared, 128 bytes: fused, split or quantised in one of them");
+}
+
 /* One value of a part, of which the other layer shows where it is. */
 static void value_of_a_part(void **state)
 {
@@ -349,6 +392,7 @@ int main(void)
         cmocka_unit_test(single_values),
         cmocka_unit_test(data_of_others),
         cmocka_unit_test(parts_in_any_order),
+        cmocka_unit_test(parts_of_another_size),
         cmocka_unit_test(value_of_a_part),
         cmocka_unit_test(parts_in_other_orders),
         cmocka_unit_test(stacked_parts),
