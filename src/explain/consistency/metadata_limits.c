@@ -30,15 +30,20 @@ static struct shapeproof_value value_of(const struct metadata *metadata, const c
     return value;
 }
 
-/* The number of a key, or of the layer in a list, or the largest of a list if `layer` is SIZE_MAX; `other` without. */
-static int64_t number_of(const struct metadata *metadata, const char *key, size_t layer, int64_t other)
+/* The number of the layer in a value: that of all layers, or one of a list; `other` without. */
+static int64_t number_in(const struct shapeproof_value *value, size_t layer, int64_t other)
+{
+    if (value->type == SHAPEPROOF_VALUE_INT) return value->integer;
+    if (value->type != SHAPEPROOF_VALUE_LIST || layer >= value->count) return other;
+    return value->items[layer].type == SHAPEPROOF_VALUE_INT ? value->items[layer].integer : other;
+}
+
+/* The number of a key, or the largest of its list; `other` without. */
+static int64_t number_of(const struct metadata *metadata, const char *key, int64_t other)
 {
     const struct shapeproof_value value = value_of(metadata, key);
     int64_t largest = INT64_MIN;
-    if (value.type == SHAPEPROOF_VALUE_INT) return value.integer;
-    if (value.type != SHAPEPROOF_VALUE_LIST || !value.count) return other;
-    if (layer < value.count)
-        return value.items[layer].type == SHAPEPROOF_VALUE_INT ? value.items[layer].integer : other;
+    if (value.type != SHAPEPROOF_VALUE_LIST || !value.count) return number_in(&value, 0, other);
     for (size_t i = 0; i < value.count; i++) {
         if (value.items[i].type != SHAPEPROOF_VALUE_INT) return other;
         if (value.items[i].integer > largest) largest = value.items[i].integer;
@@ -61,10 +66,10 @@ static struct shapeproof_cause *blame_key(const struct metadata *metadata, const
 static void compare_experts(const struct metadata *metadata)
 {
     struct sp_arena *arena = &metadata->check->arena;
-    const int64_t experts = number_of(metadata, "expert_count", SIZE_MAX, 0);
-    const int64_t used = number_of(metadata, "expert_used_count", SIZE_MAX, 0);
-    const int64_t groups = number_of(metadata, "expert_group_count", SIZE_MAX, 0);
-    const int64_t used_groups = number_of(metadata, "expert_group_used_count", SIZE_MAX, 0);
+    const int64_t experts = number_of(metadata, "expert_count", 0);
+    const int64_t used = number_of(metadata, "expert_used_count", 0);
+    const int64_t groups = number_of(metadata, "expert_group_count", 0);
+    const int64_t used_groups = number_of(metadata, "expert_group_used_count", 0);
     const char *count = key_of(metadata, "expert_count"), *group_count = key_of(metadata, "expert_group_count");
     if (used > experts)
         blame_key(metadata, "expert_used_count",
@@ -88,12 +93,12 @@ static void compare_lists(const struct metadata *metadata)
         "attention.head_count",       "attention.head_count_kv",    "attention.sliding_window_pattern",
         "attention.recurrent_layers", "attention.rope_pattern",     "attention.indexer.types",
         "attention.compress_ratios",  "swiglu_clamp_exp",           "swiglu_clamp_shexp"};
-    const int64_t layers = number_of(metadata, "block_count", SIZE_MAX, -1);
-    const int64_t further = number_of(metadata, "nextn_predict_layers", SIZE_MAX, 0);
+    const int64_t layers = number_of(metadata, "block_count", -1);
+    const int64_t further = number_of(metadata, "nextn_predict_layers", 0);
     for (size_t i = 0; i < sizeof lists / sizeof *lists && layers >= 0; i++) {
         const struct shapeproof_value list = value_of(metadata, lists[i]);
         const int64_t count = (int64_t)list.count;
-        if (list.type != SHAPEPROOF_VALUE_LIST || count == layers || count == layers - further) continue;
+        if (list.type != SHAPEPROOF_VALUE_LIST || count == layers || layers - count == further) continue;
         blame_key(metadata, lists[i],
                   sp_arena_printf(&metadata->check->arena, "%s has %" PRId64 " entries, %s is %" PRId64,
                                   key_of(metadata, lists[i]), count, key_of(metadata, "block_count"), layers));
@@ -103,10 +108,14 @@ static void compare_lists(const struct metadata *metadata)
 /* Each head of keys is shared by as many heads of queries. */
 static void compare_heads(const struct metadata *metadata)
 {
-    const int64_t layers = number_of(metadata, "block_count", SIZE_MAX, 0);
-    for (int64_t i = 0; i < layers; i++) {
-        const int64_t heads = number_of(metadata, "attention.head_count", (size_t)i, 0);
-        const int64_t shared = number_of(metadata, "attention.head_count_kv", (size_t)i, heads);
+    const struct shapeproof_value queries = value_of(metadata, "attention.head_count");
+    const struct shapeproof_value keys = value_of(metadata, "attention.head_count_kv");
+    const int64_t layers = number_of(metadata, "block_count", 0);
+    /* Without lists all layers are as the first, however many there are. */
+    const size_t longest = queries.count > keys.count ? queries.count : keys.count, count = longest ? longest : 1;
+    for (size_t i = 0; i < count && (int64_t)i < layers; i++) {
+        const int64_t heads = number_in(&queries, i, 0);
+        const int64_t shared = number_in(&keys, i, heads);
         if (shared <= 0 || heads % shared == 0) continue;
         blame_key(metadata, "attention.head_count",
                   sp_arena_printf(&metadata->check->arena, "%s is %" PRId64 ", no multiple of %s, which is %" PRId64,
@@ -120,10 +129,10 @@ static void compare_heads(const struct metadata *metadata)
 static void compare_rotary(const struct metadata *metadata)
 {
     static const char *const whole[] = {"llama", "deci", "falcon", "llama-embed"};
-    const int64_t heads = number_of(metadata, "attention.head_count", SIZE_MAX, 0);
-    const int64_t width = number_of(metadata, "embedding_length", SIZE_MAX, 0);
-    const int64_t head = number_of(metadata, "attention.key_length", SIZE_MAX, heads > 0 ? width / heads : 0);
-    const int64_t rotary = number_of(metadata, "rope.dimension_count", SIZE_MAX, head);
+    const int64_t heads = number_of(metadata, "attention.head_count", 0);
+    const int64_t width = number_of(metadata, "embedding_length", 0);
+    const int64_t head = number_of(metadata, "attention.key_length", heads > 0 ? width / heads : 0);
+    const int64_t rotary = number_of(metadata, "rope.dimension_count", head);
     const bool is_whole = SP_IS_AMONG(metadata->architecture, whole);
     if (head <= 0 || heads <= 0 || rotary == head || (rotary < head && !is_whole)) return;
     blame_key(metadata, "rope.dimension_count",
