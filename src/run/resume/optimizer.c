@@ -44,6 +44,14 @@ struct optimizer {
     bool failed; /* something wrong was said */
 };
 
+/* Looks: at most so many keys of one entry of "state", or of a group, are looked for; and for each byte of a copy. */
+enum { LOOKUPS = 64, COPY = 4 };
+
+static bool spend(struct optimizer *o, uint64_t looks)
+{
+    return sp_resume_spend(o->resume, "optimizer", o->file, looks);
+}
+
 /* ---- texts ---- */
 
 static void put_dimensions(struct sp_text *text, const uint64_t *shape, uint32_t rank)
@@ -81,17 +89,11 @@ __attribute__((format(printf, 4, 5))) static void say_wrong(struct optimizer *o,
 /* ---- the moments of one parameter ---- */
 
 /* What optimizers call the tensors that have the shape of their parameter. */
-static bool has_shape_of_parameter(const char *kind)
-{
-    static const char *const kinds[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq", "momentum_buffer",
-                                        "exp_inf", "square_avg", "acc_delta",      "grad_avg",
-                                        "sum",     "prev",       "exp_avg_diff",   "neg_pre_grad",
-                                        "hessian", "state1",     "state2",         "master_param",
-                                        "z",       "ax",         "previous_grad",  "variance"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(kind, kinds[i]) == 0) return true;
-    return false;
-}
+static const char *const kinds[] = {
+    "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "momentum_buffer", "exp_inf", "square_avg", "acc_delta", "grad_avg",
+    "sum",     "prev",       "exp_avg_diff",   "neg_pre_grad",    "hessian", "state1",     "state2",    "master_param",
+    "z",       "ax",         "previous_grad",  "variance"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void note_kind(struct optimizer *o, const char *kind)
 {
@@ -135,14 +137,12 @@ static void check_master(struct optimizer *o, const struct moments *m, const str
 /* Reads the shape of the moments of a parameter, which all must have the same; and its step. */
 static void read_moments(struct optimizer *o, struct moments *m)
 {
-    const struct sp_pickle_value *pairs = sp_contents_pairs(m->entry);
     struct sp_contents_tensor tensor;
     double step;
     const char *first = NULL;
-    for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
-        const char *kind = spell_id(&o->resume->arena, pairs->as.items[i]);
-        if (!kind || !has_shape_of_parameter(kind) || !sp_contents_tensor(o->contents, pairs->as.items[i + 1], &tensor))
-            continue;
+    for (size_t i = 0; i < KINDS; i++) {
+        const char *kind = kinds[i];
+        if (!sp_contents_tensor(o->contents, sp_contents_get(m->entry, kind), &tensor)) continue;
         note_kind(o, kind);
         if (strcmp(kind, "master_param") == 0) check_master(o, m, &tensor);
         if (!m->is_known) {
@@ -164,6 +164,31 @@ static void read_moments(struct optimizer *o, struct moments *m)
 }
 
 /* ---- the groups ---- */
+
+/* An identifier is copied, and its text may be long. */
+static uint64_t cost_of_id(const struct sp_pickle_value *id)
+{
+    return LOOKUPS + (sp_pickle_is(id, SP_PICKLE_STR) ? COPY * (uint64_t)id->length : 0);
+}
+
+/* Spends what it costs to read the optimizer; false when that is too much. */
+static bool spend_looks(struct optimizer *o)
+{
+    const struct sp_pickle_value *pairs = sp_contents_pairs(o->state);
+    bool ok = spend(o, LOOKUPS * (uint64_t)(o->resume->model ? o->resume->model->count : 0));
+    for (uint32_t i = 0; ok && i < o->groups->length; i++) {
+        const struct sp_pickle_value *group = o->groups->as.items[i];
+        ok = spend(o, LOOKUPS * (1 + sp_resume_length(group)));
+        if (!ok) break;
+        const struct sp_pickle_value *params = sp_contents_get(group, "params");
+        const struct sp_pickle_value *names = sp_contents_get(group, "param_names");
+        for (uint32_t k = 0; ok && sp_pickle_is(params, SP_PICKLE_LIST) && k < params->length; k++)
+            ok = spend(o, cost_of_id(params->as.items[k]) + cost_of_id(sp_pickle_item(names, k)));
+    }
+    for (uint32_t i = 0; ok && i + 1 < pairs->length; i += 2)
+        ok = spend(o, cost_of_id(pairs->as.items[i]) + LOOKUPS * sp_resume_length(pairs->as.items[i + 1]));
+    return ok;
+}
 
 static bool add_group(struct optimizer *o, size_t number, struct sp_map *ids)
 {
@@ -211,10 +236,9 @@ static bool list_moments(struct optimizer *o)
 /* Whether one has a kind of moments that the other lacks, which is then said. */
 static bool say_lacking(struct optimizer *o, const struct moments *has, const struct moments *lacks)
 {
-    const struct sp_pickle_value *pairs = sp_contents_pairs(has->entry);
-    for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
-        const char *kind = spell_id(&o->resume->arena, pairs->as.items[i]);
-        if (!kind || !has_shape_of_parameter(kind) || sp_contents_get(lacks->entry, kind)) continue;
+    for (size_t i = 0; i < KINDS; i++) {
+        const char *kind = kinds[i];
+        if (!sp_contents_get(has->entry, kind) || sp_contents_get(lacks->entry, kind)) continue;
         if (strcmp(kind, "master_param") == 0) continue; /* F32 parameters need none */
         say_wrong(o, NULL, NULL, "parameter %s has no %s, and parameter %s has one", lacks->id, kind, has->id);
         return true;
@@ -535,13 +559,14 @@ void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *c
                          const struct sp_pickle_value *value, const char *file)
 {
     struct optimizer o = {.resume = resume, .contents = contents, .file = file};
+    if (!spend(&o, SP_STATEMENT_LOOKS + LOOKUPS * sp_resume_length(value))) return;
     o.state = sp_contents_get(value, "state");
     o.groups = sp_contents_get(value, "param_groups");
     if (!sp_resume_is_optimizer(value)) {
         sp_resume_wrong(resume, "optimizer", file, NULL, NULL, "it is not the state of an optimizer of torch");
         return;
     }
-    if (list_moments(&o)) {
+    if (spend_looks(&o) && list_moments(&o)) {
         for (size_t i = 0; i < o.list.count; i++) read_moments(&o, &o.list.items[i]);
         if (!o.failed) compare_kinds(&o);
         if (resume->model) compare_with_model(&o);
@@ -563,7 +588,7 @@ static bool split_moment_name(struct sp_arena *arena, const char *whole, const c
     if (!last || last <= at) return false;
     *name = sp_arena_copy(arena, at, (size_t)(last - at));
     *kind = last + 1;
-    return has_shape_of_parameter(*kind);
+    return SP_IS_AMONG(*kind, kinds);
 }
 
 /* The tensor of the model that has the name, with or without "model." in front; NULL for none. */

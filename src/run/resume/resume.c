@@ -12,7 +12,7 @@
 #include "base/chars.h"
 #include "base/names.h"
 
-enum { MAX_FILES = 100 * 1000 };
+enum { MAX_FILES = 100 * 1000, MAX_LOOKS = 1 << 30 };
 
 /* ---- statements ---- */
 
@@ -63,6 +63,21 @@ void sp_resume_untold(struct shapeproof_resume *resume, bool is_essential, const
             .answer = SHAPEPROOF_RESUME_UNTOLD, .subject = subject, .file = file, .is_essential = is_essential},
         format, args);
     va_end(args);
+}
+
+bool sp_resume_spend(struct shapeproof_resume *resume, const char *subject, const char *file, uint64_t looks)
+{
+    if (resume->looks > MAX_LOOKS) return false;
+    resume->looks += looks;
+    if (resume->looks <= MAX_LOOKS) return true;
+    sp_resume_untold(resume, true, subject, file, "not read to the end: its values lead to each other too often");
+    return false;
+}
+
+uint64_t sp_resume_length(const struct sp_pickle_value *value)
+{
+    const struct sp_pickle_value *pairs = sp_contents_pairs(value);
+    return pairs ? pairs->length : 0;
 }
 
 /* ---- files ---- */
@@ -305,6 +320,19 @@ static bool is_any(const struct sp_pickle_value *value, bool (*is)(const struct 
     return *count > 0;
 }
 
+/* Spends the looks of is_any at all values of a dictionary. */
+static bool spend_looks(struct shapeproof_resume *resume, const struct sp_pickle_value *pairs, const char *file)
+{
+    enum { LOOKUPS = 8 }; /* keys of optimizers, twice, and of schedulers; in a value itself, or in its first item */
+    bool ok = true;
+    for (uint32_t i = 0; ok && pairs && i + 1 < pairs->length; i += 2) {
+        const struct sp_pickle_value *value = pairs->as.items[i + 1], *first = sp_pickle_item(value, 0);
+        ok = sp_resume_spend(resume, "optimizer", file,
+                             LOOKUPS * (1 + sp_resume_length(value) + sp_resume_length(first)));
+    }
+    return ok;
+}
+
 /* Model, optimizers and schedulers in one dictionary, as Lightning and most training loops have it. False, without a
  * statement, when there is no optimizer in it. */
 static bool check_dictionary(struct shapeproof_resume *resume, struct sp_contents *contents, const char *file)
@@ -312,6 +340,7 @@ static bool check_dictionary(struct shapeproof_resume *resume, struct sp_content
     const struct sp_pickle_value *pairs = sp_contents_pairs(sp_contents_root(contents));
     const struct sp_pickle_value *step = sp_contents_get(sp_contents_root(contents), "global_step");
     size_t count, optimizers = 0;
+    if (!spend_looks(resume, pairs, file)) return true;
     for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2)
         if (is_any(pairs->as.items[i + 1], sp_resume_is_optimizer, &count)) optimizers += count;
     if (!optimizers) return false;

@@ -15,7 +15,7 @@
 #include "read/torch/contents.h"
 #include "shapeproof/resume.h"
 
-enum { SP_NO_STEP = -1 };
+enum { SP_NO_STEP = -1, SP_STATEMENT_LOOKS = 4096 /* what statements cost as looks, as they take memory */ };
 
 struct shapeproof_resume {
     struct sp_arena arena;
@@ -35,6 +35,7 @@ struct shapeproof_resume {
     size_t optimizers, groups; /* groups of parameters of the only optimizer */
     size_t ranks;              /* that have saved a random state; 0: not known */
     bool has_scaler;           /* of float16: steps of the optimizer may have been skipped */
+    uint64_t looks;            /* sp_resume_spend */
 };
 
 /* Adds a statement. Strings are copied; those that may be NULL stay so. */
@@ -44,6 +45,11 @@ void sp_resume_wrong(struct shapeproof_resume *resume, const char *subject, cons
                      const char *found, const char *format, ...) __attribute__((format(printf, 6, 7)));
 void sp_resume_untold(struct shapeproof_resume *resume, bool is_essential, const char *subject, const char *file,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Must come before values of a pickle are walked, with the number of looks at them: a small file may refer to one large
+ * value a million times. False when these are too many for one checkpoint, which is said once. */
+bool sp_resume_spend(struct shapeproof_resume *resume, const char *subject, const char *file, uint64_t looks);
+/* Keys and values of a dictionary together; 0 for any other value. */
+uint64_t sp_resume_length(const struct sp_pickle_value *value);
 /* Whether the folder has that file or folder. */
 bool sp_resume_has(const struct shapeproof_resume *resume, const char *name);
 /* Opens a file of torch.save; after a statement that it is wrong NULL. */

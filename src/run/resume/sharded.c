@@ -44,6 +44,7 @@ static bool multiply_size(const struct sp_pickle_value *size, uint64_t *elements
 {
     if (sp_pickle_is(size, SP_PICKLE_OBJECT)) size = sp_pickle_arg(size, 0);
     if (!sp_pickle_is(size, SP_PICKLE_TUPLE) && !sp_pickle_is(size, SP_PICKLE_LIST)) return false;
+    if (size->length > SP_MAX_RANK) return false;
     *elements = 1;
     for (uint32_t i = 0; i < size->length; i++) {
         const struct sp_pickle_value *item = size->as.items[i];
@@ -57,9 +58,14 @@ static bool multiply_size(const struct sp_pickle_value *size, uint64_t *elements
 /* Adds up param_shapes: [{name: shape}, ...], a dictionary for each group. */
 static void count_elements(struct sharded *s, const struct sp_pickle_value *shapes)
 {
+    const char *file = below(s, s->model_file);
     uint64_t elements;
     for (uint32_t g = 0; sp_pickle_is(shapes, SP_PICKLE_LIST) && g < shapes->length; g++) {
         const struct sp_pickle_value *pairs = sp_contents_pairs(shapes->as.items[g]);
+        if (!sp_resume_spend(s->resume, "model", file, 1 + sp_resume_length(pairs))) {
+            s->elements = 0;
+            return;
+        }
         for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2)
             if (!multiply_size(pairs->as.items[i + 1], &elements) || !sp_add_u64(s->elements, elements, &s->elements)) {
                 s->elements = 0;
@@ -157,7 +163,10 @@ static void read_partition(struct sharded *s, const char *name)
             s->wrong++;
             sp_resume_wrong(s->resume, "master weights", below(s, name), "F32", master.dtype, "group %u", i);
         }
-        compare_partition(s, contents, name, i, sp_contents_get(base, "state"), length);
+        const struct sp_pickle_value *states = sp_contents_get(base, "state");
+        if (!sp_resume_spend(s->resume, "optimizer", below(s, name), SP_STATEMENT_LOOKS + sp_resume_length(states)))
+            break;
+        compare_partition(s, contents, name, i, states, length);
     }
     if (!ok) {
         s->wrong++;

@@ -13,6 +13,8 @@
 
 /* ---- the scheduler ---- */
 
+enum { LOOKUPS = 5 }; /* keys of a scheduler that are looked for */
+
 bool sp_resume_is_scheduler(const struct sp_pickle_value *value)
 {
     return sp_pickle_is(sp_contents_get(value, "last_epoch"), SP_PICKLE_INT);
@@ -30,6 +32,7 @@ void sp_resume_scheduler(struct shapeproof_resume *resume, struct sp_contents *c
 {
     struct sp_arena *arena = &resume->arena;
     double epoch = 0, count = 0;
+    if (!sp_resume_spend(resume, "scheduler", file, SP_STATEMENT_LOOKS + LOOKUPS * sp_resume_length(value))) return;
     if (!sp_contents_number(contents, sp_contents_get(value, "last_epoch"), &epoch)) {
         sp_resume_untold(resume, false, "scheduler", file,
                          "readable, but it has no last_epoch: a scheduler of its own");
