@@ -60,6 +60,8 @@ static const char *obstacle_to_data(struct comparison *c, size_t a, size_t b, bo
     if (why) return sp_arena_printf(&c->diff->arena, "data not compared: %s in %s", why, side);
     if ((in_a->flags ^ in_b->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN)
         return "data not compared: the bytes have another order";
+    if (in_a->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN && in_a->dtype != in_b->dtype)
+        return "data not compared: big-endian numbers of two dtypes";
     const bool ordered = shaped ? sp_tensor_same_order(in_a, in_b) : sp_is_row_major(in_a) && sp_is_row_major(in_b);
     return ordered ? NULL : "data not compared: the elements have another order";
 }

@@ -505,6 +505,12 @@ static bool judge_stored(struct judging *judging)
     return true;
 }
 
+/* Whether the bytes of a pair are compared, but not the numbers in them. */
+static bool is_big_endian(const struct sp_view_pair *pair)
+{
+    return (pair->a.tensor->flags | pair->b.tensor->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN;
+}
+
 bool sp_relations_judge(struct sp_relations *relations, size_t a, const struct sp_view_pair *pair, bool same,
                         struct sp_judgement *judgement, struct shapeproof_error *error)
 {
@@ -519,8 +525,7 @@ bool sp_relations_judge(struct sp_relations *relations, size_t a, const struct s
     *unit = (struct unit){
         .pair = pair ? *pair : flat, .a = a, .name = sp_diff_a(relations->diff, a)->name, .finding = SHAPEPROOF_NONE};
     *judgement = (struct sp_judgement){.same = same};
-    if ((judging.subject.original.tensor->flags | judging.subject.made.tensor->flags) & SHAPEPROOF_TENSOR_BIG_ENDIAN)
-        return true;
+    if (is_big_endian(&flat)) return true;
     if (!sp_is_row_major(judging.subject.original.tensor) || !sp_is_row_major(judging.subject.made.tensor)) return true;
     if (!pair) judging.stored = &flat;
     judging.expected = expected_relation(relations, &judging.subject);
@@ -531,7 +536,8 @@ bool sp_relations_judge(struct sp_relations *relations, size_t a, const struct s
 
 void sp_relations_unexplained(struct sp_relations *relations)
 {
-    relations->units.items[relations->units.count - 1].finding = relations->diff->finding_count - 1;
+    struct unit *unit = &relations->units.items[relations->units.count - 1];
+    if (!is_big_endian(&unit->pair)) unit->finding = relations->diff->finding_count - 1;
 }
 
 /* ---- parts of tensors ---- */
@@ -765,7 +771,7 @@ static bool tell_differences(const struct search *search, const struct unit *uni
     return true;
 }
 
-/* All units, sorted, with their first values. */
+/* All units that have values, sorted, with the first of these. */
 static void sort_units(struct search *search)
 {
     struct sp_relations *relations = search->relations;
@@ -773,7 +779,8 @@ static void sort_units(struct search *search)
     for (size_t i = 0; i < relations->units.count; i++) {
         struct unit *unit = &relations->units.items[i];
         double value;
-        if (!unit->pair.a.tensor->parameters || !sp_views_sample_a(&unit->pair, &value, 1)) continue;
+        if (!unit->pair.a.tensor->parameters || is_big_endian(&unit->pair)) continue;
+        if (!sp_views_sample_a(&unit->pair, &value, 1)) continue;
         unit->first = orderly(value);
         search->sorted[search->count++] = unit;
     }

@@ -52,7 +52,8 @@ enum sp_row_order {
  * order of rows that is expected; 0 of other tensors, and where the rows cannot be paired or are not whole blocks, as
  * those of a vector. */
 uint64_t sp_relations_heads(const struct sp_relations *relations, size_t a, enum sp_row_order *expected);
-/* Notes that the tensor judged last has a finding, which has other data without a relation. */
+/* Notes that the tensor judged last has a finding, which has other data without a relation. That of big-endian tensors
+ * stays as it is: of these only the bytes are compared. */
 void sp_relations_unexplained(struct sp_relations *relations);
 /* The number of heads of a tensor of queries or keys in a conversion to GGUF whose rows may be in the order for rotary
  * positions there; 0 of others. `name` is that of the GGUF file. */
