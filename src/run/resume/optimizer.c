@@ -39,7 +39,7 @@ struct optimizer {
     SP_ARRAY(struct moments) list;
     size_t with;          /* parameters that have moments */
     struct sp_text kinds; /* "exp_avg, exp_avg_sq" */
-    double first_step, last_step;
+    double last_step;
     bool has_step;
     bool failed; /* something wrong was said */
 };
@@ -158,7 +158,6 @@ static void read_moments(struct optimizer *o, struct moments *m)
     if (!m->is_known) read_factors(o, m);
     o->with += m->is_known;
     if (!sp_contents_number(o->contents, sp_contents_get(m->entry, "step"), &step)) return;
-    o->first_step = !o->has_step || step < o->first_step ? step : o->first_step;
     o->last_step = !o->has_step || step > o->last_step ? step : o->last_step;
     o->has_step = true;
 }
@@ -534,7 +533,7 @@ static void conclude_optimizer(struct optimizer *o)
 {
     struct shapeproof_resume *resume = o->resume;
     if (o->has_step) {
-        resume->optimizer_step = (int64_t)o->last_step;
+        resume->optimizer_step = sp_resume_steps(o->last_step);
         resume->optimizer_file = o->file;
     }
     resume->optimizers++;

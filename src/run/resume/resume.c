@@ -164,6 +164,12 @@ static bool has_zero_files(const struct shapeproof_resume *resume)
 
 /* ---- steps ---- */
 
+int64_t sp_resume_steps(double number)
+{
+    if (!(number >= 0)) return SP_NO_STEP;
+    return number < 0x1p63 ? (int64_t)number : INT64_MAX;
+}
+
 /* The number behind the last `marker` in the name of the checkpoint: "checkpoint-4" -> 4. */
 static int64_t number_in_name(const char *path, const char *marker)
 {

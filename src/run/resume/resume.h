@@ -50,6 +50,8 @@ void sp_resume_untold(struct shapeproof_resume *resume, bool is_essential, const
 bool sp_resume_spend(struct shapeproof_resume *resume, const char *subject, const char *file, uint64_t looks);
 /* Keys and values of a dictionary together; 0 for any other value. */
 uint64_t sp_resume_length(const struct sp_pickle_value *value);
+/* A number of steps in a file, which may be any: at most 2^63 - 1, and none when it is negative or no number. */
+int64_t sp_resume_steps(double number);
 /* Whether the folder has that file or folder. */
 bool sp_resume_has(const struct shapeproof_resume *resume, const char *name);
 /* Opens a file of torch.save; after a statement that it is wrong NULL. */

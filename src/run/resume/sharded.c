@@ -127,7 +127,7 @@ static void compare_partition(struct sharded *s, struct sp_contents *contents, c
             moments = pairs->as.items[i + 1];
     double step;
     if (sp_contents_number(contents, sp_contents_get(moments, "step"), &step)) {
-        s->resume->optimizer_step = (int64_t)step;
+        s->resume->optimizer_step = sp_resume_steps(step);
         s->resume->optimizer_file = below(s, name);
     }
     if (!sp_contents_tensor(contents, sp_contents_get(moments, "exp_avg"), &moment)) return;

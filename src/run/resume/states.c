@@ -53,7 +53,7 @@ void sp_resume_scheduler(struct shapeproof_resume *resume, struct sp_contents *c
                         sp_arena_printf(arena, "%.0f", count), "its last_epoch is %.0f", epoch);
     else sp_resume_right(resume, "scheduler", file, "last_epoch %.0f", epoch);
     if (on_plateau || !has_count) return;
-    resume->scheduler_step = (int64_t)epoch;
+    resume->scheduler_step = sp_resume_steps(epoch);
     resume->scheduler_file = file;
 }
 
