@@ -28,13 +28,27 @@ static void examine_tensors(struct shapeproof_run *run, struct shapeproof_run_fi
     shapeproof_inventory_close(inventory);
 }
 
+/* Whether a file is of a checkpoint of torch.distributed.checkpoint, which is opened as a folder. */
+static bool is_distributed(const char *name)
+{
+    return sp_ends_with(name, ".distcp") || strcmp(sp_base_name(name), ".metadata") == 0;
+}
+
+/* Whether two files are of one such checkpoint. */
+static bool are_of_one(const struct shapeproof_run_file *a, const struct shapeproof_run_file *b)
+{
+    const size_t folder = (size_t)(sp_base_name(a->path) - a->path);
+    return is_distributed(a->name) && is_distributed(b->name) && folder == (size_t)(sp_base_name(b->path) - b->path) &&
+           strncmp(a->path, b->path, folder) == 0;
+}
+
 static void examine_file(struct shapeproof_run *run, struct shapeproof_run_file *file)
 {
     const char *base = sp_base_name(file->name);
     if (sp_ends_with(base, ".json")) {
         if (sp_value_is_set(sp_run_json(run, file->path))) file->state = SHAPEPROOF_RUN_WHOLE;
         else break_file(run, file, "no JSON");
-    } else if (sp_ends_with(base, ".distcp") || strcmp(base, ".metadata") == 0) {
+    } else if (is_distributed(base)) {
         const size_t folder = strlen(file->path) - strlen(base) - 1;
         examine_tensors(run, file, sp_arena_copy(&run->arena, file->path, folder));
     } else if (sp_file_ending_says(base) || sp_ends_with(base, ".pkl")) {
@@ -153,8 +167,16 @@ void shapeproof_run_examine(struct shapeproof_run *run)
     for (size_t i = 0; i < run->models.count; i++)
         if (is_one_file(run, &run->models.items[i])) examine_model(&run->models.items[i]);
     find_best_by_callback(run);
+    const struct shapeproof_run_file *first = NULL;
     for (size_t i = 0; i < run->files.count; i++) {
         struct shapeproof_run_file *file = &run->files.items[i];
+        /* Files of one checkpoint follow each other. What the first is, `.metadata`, holds for all that it names; when
+         * that is broken, nothing is known of the others. */
+        if (first && first->kind == file->kind && are_of_one(first, file)) {
+            if (first->state == SHAPEPROOF_RUN_WHOLE) file->state = SHAPEPROOF_RUN_WHOLE;
+            continue;
+        }
+        first = file;
         switch (file->kind) {
         case SHAPEPROOF_RUN_OPTIMIZER:
         case SHAPEPROOF_RUN_SCHEDULER:
