@@ -28,6 +28,18 @@ static void examine_tensors(struct shapeproof_run *run, struct shapeproof_run_fi
     shapeproof_inventory_close(inventory);
 }
 
+/* Of a file that is too large to be parsed nothing is said. */
+static void examine_json(struct shapeproof_run *run, struct shapeproof_run_file *file)
+{
+    struct sp_arena scratch = {0};
+    struct shapeproof_error error = {0};
+    struct shapeproof_value value;
+    if (sp_run_json(&scratch, file->path, &value, &error)) file->state = SHAPEPROOF_RUN_WHOLE;
+    else if (error.kind == SHAPEPROOF_KIND_MALFORMED) break_file(run, file, "no JSON");
+    else if (error.kind == SHAPEPROOF_KIND_IO) break_file(run, file, error.message);
+    sp_arena_free(&scratch);
+}
+
 /* Whether a file is of a checkpoint of torch.distributed.checkpoint, which is opened as a folder. */
 static bool is_distributed(const char *name)
 {
@@ -46,8 +58,7 @@ static void examine_file(struct shapeproof_run *run, struct shapeproof_run_file 
 {
     const char *base = sp_base_name(file->name);
     if (sp_ends_with(base, ".json")) {
-        if (sp_value_is_set(sp_run_json(run, file->path))) file->state = SHAPEPROOF_RUN_WHOLE;
-        else break_file(run, file, "no JSON");
+        examine_json(run, file);
     } else if (is_distributed(base)) {
         const size_t folder = strlen(file->path) - strlen(base) - 1;
         examine_tensors(run, file, sp_arena_copy(&run->arena, file->path, folder));

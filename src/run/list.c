@@ -13,7 +13,7 @@
 
 /* The deepest files of trainers are logs/version_0/checkpoints/STEP/actor/huggingface/FILE. */
 enum { LEVELS = 7, MOST_FILES = 100 * 1000 };
-enum { MOST_JSON = 64 << 20, MOST_WORD = 4096 }; /* bytes: trainer_state.json has a line for each logged step */
+enum { MOST_JSON = 256 << 20, MOST_WORD = 4096 }; /* bytes: trainer_state.json has a line for each logged step */
 
 const char *sp_run_join(struct sp_arena *arena, const char *folder, const char *name)
 {
@@ -91,33 +91,32 @@ bool sp_run_list(struct shapeproof_run *run, int folder, struct shapeproof_error
     return true;
 }
 
-/* The text of a file of at most `limit` bytes, to be freed; NULL when it cannot be read. */
-static char *read_text(const char *path, size_t limit, size_t *length)
+/* The text of a file of at most `limit` bytes, to be freed; NULL with an error. */
+static char *read_text(const char *path, size_t limit, size_t *length, struct shapeproof_error *error)
 {
-    struct shapeproof_error ignored = {0};
     struct sp_file file;
-    if (!sp_file_open(&file, AT_FDCWD, path, &ignored)) return NULL;
-    char *text = sp_file_slurp(&file, limit, &ignored);
+    if (!sp_file_open(&file, AT_FDCWD, path, error)) return NULL;
+    char *text = sp_file_slurp(&file, limit, error);
     *length = (size_t)file.size;
     sp_file_close(&file);
     return text;
 }
 
-struct shapeproof_value sp_run_json(struct shapeproof_run *run, const char *path)
+bool sp_run_json(struct sp_arena *arena, const char *path, struct shapeproof_value *value,
+                 struct shapeproof_error *error)
 {
-    struct shapeproof_value value = sp_value_absent("");
-    struct shapeproof_error ignored = {0};
     size_t length;
-    char *text = read_text(path, MOST_JSON, &length);
-    if (!text || !sp_value_parse_json(&run->arena, text, length, &value, &ignored)) value = sp_value_absent("");
+    char *text = read_text(path, MOST_JSON, &length, error);
+    const bool ok = text && sp_value_parse_json(arena, text, length, value, error);
     free(text);
-    return value;
+    return ok;
 }
 
 const char *sp_run_word(struct shapeproof_run *run, const char *path)
 {
+    struct shapeproof_error ignored = {0};
     size_t length;
-    char *text = read_text(path, MOST_WORD, &length);
+    char *text = read_text(path, MOST_WORD, &length, &ignored);
     const size_t begin = text ? strspn(text, " \t\r\n") : 0, size = text ? strcspn(text + begin, " \t\r\n") : 0;
     const char *word = size ? sp_arena_copy(&run->arena, text + begin, size) : NULL;
     free(text);

@@ -189,31 +189,39 @@ static void find_last(struct shapeproof_run *run)
         if (run->steps.items[i].step.number != SHAPEPROOF_NONE) run->last = i, run->last_reason = "by its number";
 }
 
+/* Takes the best step from a trainer_state.json, which may name none. */
+static void take_best(struct shapeproof_run *run, struct shapeproof_value state)
+{
+    struct sp_text reason = {0};
+    const struct shapeproof_value best = sp_value_member(state, "best_model_checkpoint");
+    const struct shapeproof_value metric = sp_value_member(state, "best_metric");
+    if (best.type != SHAPEPROOF_VALUE_STRING) return; /* it was not looked for */
+    run->best = sp_run_step_called(run, best.string);
+    if (run->best == SHAPEPROOF_NONE)
+        sp_text_printf(&reason, "trainer_state.json names %s, which is not there", sp_base_name(best.string));
+    else sp_text_puts(&reason, "by trainer_state.json");
+    if (run->best != SHAPEPROOF_NONE && sp_value_is_set(metric)) {
+        sp_text_puts(&reason, ": best_metric ");
+        sp_value_json(&reason, metric);
+    }
+    run->best_reason = sp_text_keep(&reason, &run->arena);
+}
+
 /* What the trainer_state.json of the last step says, which has seen all others; otherwise a step that is called best.
  */
 static void find_best(struct shapeproof_run *run)
 {
-    struct sp_text reason = {0};
-    for (size_t i = run->steps.count; i-- && run->best == SHAPEPROOF_NONE;) {
+    bool is_told = false;
+    for (size_t i = run->steps.count; i-- && !is_told;) {
+        struct sp_arena scratch = {0};
+        struct shapeproof_error ignored = {0};
+        struct shapeproof_value state;
         const char *path = sp_run_join(&run->arena, run->steps.items[i].step.path, "trainer_state.json");
-        const struct shapeproof_value state =
-            run->steps.items[i].step.is_file ? sp_value_absent("") : sp_run_json(run, path);
-        if (!sp_value_is_set(state)) continue;
-        const struct shapeproof_value best = sp_value_member(state, "best_model_checkpoint");
-        const struct shapeproof_value metric = sp_value_member(state, "best_metric");
-        if (best.type != SHAPEPROOF_VALUE_STRING) break; /* it was not looked for */
-        run->best = sp_run_step_called(run, best.string);
-        if (run->best == SHAPEPROOF_NONE)
-            sp_text_printf(&reason, "trainer_state.json names %s, which is not there", sp_base_name(best.string));
-        else sp_text_puts(&reason, "by trainer_state.json");
-        if (run->best != SHAPEPROOF_NONE && sp_value_is_set(metric)) {
-            sp_text_puts(&reason, ": best_metric ");
-            sp_value_json(&reason, metric);
-        }
-        run->best_reason = sp_text_keep(&reason, &run->arena);
-        return;
+        is_told = !run->steps.items[i].step.is_file && sp_run_json(&scratch, path, &state, &ignored);
+        if (is_told) take_best(run, state);
+        sp_arena_free(&scratch);
     }
-    for (size_t i = 0; i < run->steps.count && run->best == SHAPEPROOF_NONE; i++)
+    for (size_t i = 0; i < run->steps.count && run->best == SHAPEPROOF_NONE && !*run->best_reason; i++)
         if (run->steps.items[i].is_best) run->best = i, run->best_reason = "by its name";
 }
 

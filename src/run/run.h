@@ -35,8 +35,10 @@ struct shapeproof_run {
 bool sp_run_list(struct shapeproof_run *run, int folder, struct shapeproof_error *error);
 /* The step that a path, also one of another machine, means by its last component; or SHAPEPROOF_NONE. */
 size_t sp_run_step_called(const struct shapeproof_run *run, const char *path);
-/* The value of a JSON file of the run, in its arena; absent when there is none or it cannot be read. */
-struct shapeproof_value sp_run_json(struct shapeproof_run *run, const char *path);
+/* The value of a JSON file, in the arena, which for a large file should not be that of the run. False with an error,
+ * which is malformed when it is no JSON. */
+bool sp_run_json(struct sp_arena *arena, const char *path, struct shapeproof_value *value,
+                 struct shapeproof_error *error);
 /* The first word of a small text file, in the arena; NULL when there is none. */
 const char *sp_run_word(struct shapeproof_run *run, const char *path);
 /* "folder/name"; the name itself when the folder is ".". */
