@@ -157,12 +157,6 @@ struct sp_likeness sp_tie_likeness(struct shapeproof_check *check, size_t tensor
 
 /* ---- metadata ---- */
 
-static const char *metadata_of(const struct shapeproof_inventory *inventory, const char *key)
-{
-    const size_t found = sp_map_get(&inventory->metadata_keys, key);
-    return found == SHAPEPROOF_NONE ? NULL : inventory->metadata[found].value;
-}
-
 /* The name as the file would have it. */
 static const char *name_in_file(const struct shapeproof_check *check, const char *predicted, struct sp_text *text)
 {
@@ -177,8 +171,8 @@ size_t sp_tie_alias(const struct shapeproof_check *check, size_t predicted)
 {
     struct sp_text text = {0};
     const char *name = shapeproof_prediction_tensor(check->prediction, predicted)->name;
-    const char *kept = metadata_of(check->inventory, name);
-    if (!kept) kept = metadata_of(check->inventory, name_in_file(check, name, &text));
+    const char *kept = sp_inventory_metadata_value(check->inventory, name);
+    if (!kept) kept = sp_inventory_metadata_value(check->inventory, name_in_file(check, name, &text));
     sp_text_free(&text);
     return kept ? shapeproof_inventory_find(check->inventory, kept) : SHAPEPROOF_NONE;
 }

@@ -64,14 +64,6 @@ struct adoption {
     size_t count;
 };
 
-static const char *gguf_value(const struct shapeproof_inventory *file, const char *key)
-{
-    for (size_t i = 0; i < shapeproof_inventory_metadata_count(file); i++)
-        if (strcmp(shapeproof_inventory_metadata(file, i)->key, key) == 0)
-            return shapeproof_inventory_metadata(file, i)->value;
-    return NULL;
-}
-
 static void add_gguf_member(struct adoption *adoption, const char *key, struct shapeproof_value value)
 {
     for (size_t i = 0; i < adoption->count; i++)
@@ -86,7 +78,7 @@ static uint64_t gguf_list_length(const struct shapeproof_inventory *file, const 
     struct sp_arena arena = {0};
     struct shapeproof_error error = {0};
     struct shapeproof_value list = {0};
-    const char *text = gguf_value(file, key);
+    const char *text = sp_inventory_metadata_value(file, key);
     if (!text) return 0;
     if (*text != '[') return strtoull(text, NULL, 10);
     if (!sp_value_parse_json(&arena, text, strlen(text), &list, &error)) list.count = 0;
@@ -118,7 +110,7 @@ static void take_keys(struct adoption *adoption, enum taken taken)
         struct shapeproof_value value;
         if (taken == OF_FILE_ALONE && !keys[i].own) continue;
         if (*keys[i].architecture && strcmp(keys[i].architecture, adoption->architecture) != 0) continue;
-        const char *text = gguf_value(adoption->file, key_in_file(adoption, keys[i].key));
+        const char *text = sp_inventory_metadata_value(adoption->file, key_in_file(adoption, keys[i].key));
         if (text && sp_value_parse_json(&adoption->config->arena, text, strlen(text), &value, &error))
             add_gguf_member(adoption, keys[i].becomes, value);
     }
@@ -136,7 +128,7 @@ static void take_absent(struct adoption *adoption)
 {
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
         if (strcmp(absent[i].architecture, adoption->architecture) == 0 &&
-            !gguf_value(adoption->file, key_in_file(adoption, absent[i].key)))
+            !sp_inventory_metadata_value(adoption->file, key_in_file(adoption, absent[i].key)))
             add_gguf_member(adoption, absent[i].becomes, sp_value_int(0));
 }
 
@@ -283,7 +275,7 @@ static void adopt_configuration(struct adoption *adoption)
 /* All projectors are of one architecture, and differ by their kind: "clip-gemma3". */
 static const char *architecture_and_kind(struct adoption *adoption)
 {
-    const char *kind = gguf_value(adoption->file, "clip.projector_type");
+    const char *kind = sp_inventory_metadata_value(adoption->file, "clip.projector_type");
     if (!kind || strcmp(adoption->architecture, "clip") != 0) return adoption->architecture;
     return sp_arena_printf(&adoption->config->arena, "clip-%s", kind);
 }
@@ -308,9 +300,9 @@ static void adopt_metadata(struct adoption *adoption)
 /* An adapter names the architecture of its base, and nothing else of it. */
 bool sp_config_gguf_names_model(const struct shapeproof_inventory *inventory)
 {
-    const char *type = gguf_value(inventory, "general.type");
-    return sp_format_has(inventory, SP_BY_LLAMA_CPP) && gguf_value(inventory, "general.architecture") &&
-           !(type && strcmp(type, "adapter") == 0);
+    const char *type = sp_inventory_metadata_value(inventory, "general.type");
+    return sp_format_has(inventory, SP_BY_LLAMA_CPP) &&
+           sp_inventory_metadata_value(inventory, "general.architecture") && !(type && strcmp(type, "adapter") == 0);
 }
 
 /* A list with an entry for each layer that has fewer entries than there are layers: the tables read past its end. Those
@@ -322,11 +314,13 @@ static bool has_whole_lists(const struct shapeproof_inventory *inventory, const 
                                         "attention.sliding_window_pattern"};
     struct sp_arena arena = {0};
     bool whole = true;
-    const char *count = gguf_value(inventory, sp_arena_printf(&arena, "%s.block_count", architecture));
-    const char *more = gguf_value(inventory, sp_arena_printf(&arena, "%s.nextn_predict_layers", architecture));
+    const char *count = sp_inventory_metadata_value(inventory, sp_arena_printf(&arena, "%s.block_count", architecture));
+    const char *more =
+        sp_inventory_metadata_value(inventory, sp_arena_printf(&arena, "%s.nextn_predict_layers", architecture));
     const uint64_t layers = count ? strtoull(count, NULL, 10) : 0, further = more ? strtoull(more, NULL, 10) : 0;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && whole; i++) {
-        const char *key = sp_arena_printf(&arena, "%s.%s", architecture, lists[i]), *text = gguf_value(inventory, key);
+        const char *key = sp_arena_printf(&arena, "%s.%s", architecture, lists[i]),
+                   *text = sp_inventory_metadata_value(inventory, key);
         const uint64_t entries = text && *text == '[' ? gguf_list_length(inventory, key) : layers;
         if (entries >= layers || layers - entries <= further) continue;
         sp_hint(error, "convert the model again: llama.cpp refuses the file");
@@ -342,7 +336,7 @@ bool sp_config_gguf_agrees(const struct shapeproof_inventory *inventory, struct 
 {
     static const char count[] = ".block_count";
     const char *architecture =
-        sp_config_gguf_names_model(inventory) ? gguf_value(inventory, "general.architecture") : NULL;
+        sp_config_gguf_names_model(inventory) ? sp_inventory_metadata_value(inventory, "general.architecture") : NULL;
     const char *other = NULL;
     const size_t length = architecture ? strlen(architecture) : 0;
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory) && architecture; i++) {
@@ -362,7 +356,8 @@ bool sp_config_gguf_agrees(const struct shapeproof_inventory *inventory, struct 
 void sp_config_take_gguf(struct shapeproof_config *config, const struct shapeproof_inventory *inventory)
 {
     struct adoption adoption = {.config = config, .file = inventory};
-    adoption.architecture = sp_arena_string(&config->arena, gguf_value(inventory, "general.architecture"));
+    adoption.architecture =
+        sp_arena_string(&config->arena, sp_inventory_metadata_value(inventory, "general.architecture"));
     adopt_metadata(&adoption);
 }
 
@@ -371,7 +366,7 @@ bool sp_config_adopt(struct shapeproof_config *config, const struct shapeproof_t
 {
     struct adoption adoption = {.config = config, .tables = tables, .file = inventory};
     if (!sp_format_has(inventory, SP_BY_LLAMA_CPP)) return true;
-    const char *architecture = gguf_value(inventory, "general.architecture");
+    const char *architecture = sp_inventory_metadata_value(inventory, "general.architecture");
     adoption.architecture = architecture ? sp_arena_string(&config->arena, architecture) : "";
     const bool projects = strcmp(adoption.architecture, "clip") == 0; /* what a configuration says is not of that */
     if (has_file(config) && !projects) adopt_configuration(&adoption);
@@ -393,17 +388,17 @@ bool sp_config_is_of_gguf(const struct shapeproof_config *config, const struct s
 const char *sp_config_gguf_key(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
                                const char *becomes, bool *there)
 {
-    const char *architecture = gguf_value(inventory, "general.architecture"), *first = NULL;
+    const char *architecture = sp_inventory_metadata_value(inventory, "general.architecture"), *first = NULL;
     *there = false;
     for (size_t i = 0; i < KEY_COUNT && architecture && !*there; i++) {
         if (strcmp(keys[i].becomes, becomes) != 0) continue;
         if (*keys[i].architecture && strcmp(keys[i].architecture, architecture) != 0) continue;
         const bool whole = strncmp(keys[i].key, "tokenizer.", 10) == 0;
         const char *key = whole ? keys[i].key : sp_arena_printf(arena, "%s.%s", architecture, keys[i].key);
-        *there = gguf_value(inventory, key) != NULL;
+        *there = sp_inventory_metadata_value(inventory, key) != NULL;
         if (*there || !first) first = key;
     }
-    if (*there || strcmp(becomes, "vocab_size") != 0 || !gguf_value(inventory, TOKENS)) return first;
+    if (*there || strcmp(becomes, "vocab_size") != 0 || !sp_inventory_metadata_value(inventory, TOKENS)) return first;
     *there = true;
     return TOKENS;
 }
@@ -411,18 +406,18 @@ const char *sp_config_gguf_key(struct sp_arena *arena, const struct shapeproof_i
 const char *sp_config_gguf_own_key(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
                                    const char *becomes)
 {
-    const char *architecture = gguf_value(inventory, "general.architecture");
+    const char *architecture = sp_inventory_metadata_value(inventory, "general.architecture");
     for (size_t i = 0; i < KEY_COUNT && architecture; i++) {
         if (!keys[i].own || strcmp(keys[i].becomes, becomes) != 0) continue;
         const char *key = sp_arena_printf(arena, "%s.%s", architecture, keys[i].key);
-        if (gguf_value(inventory, key)) return key;
+        if (sp_inventory_metadata_value(inventory, key)) return key;
     }
     return NULL;
 }
 
 bool sp_config_gguf_shows(const struct shapeproof_inventory *inventory, const char *becomes)
 {
-    const char *architecture = gguf_value(inventory, "general.architecture");
+    const char *architecture = sp_inventory_metadata_value(inventory, "general.architecture");
     for (size_t i = 0; i < SIGN_COUNT && architecture; i++)
         if (strcmp(signs[i].becomes, becomes) == 0 &&
             (!*signs[i].architecture || strcmp(signs[i].architecture, architecture) == 0))
@@ -432,7 +427,7 @@ bool sp_config_gguf_shows(const struct shapeproof_inventory *inventory, const ch
 
 struct sp_gguf_tokens sp_config_gguf_tokens(const struct shapeproof_inventory *inventory)
 {
-    const char *model = gguf_value(inventory, "tokenizer.ggml.model");
+    const char *model = sp_inventory_metadata_value(inventory, "tokenizer.ggml.model");
     struct sp_gguf_tokens tokens = {0};
     if (!sp_format_has(inventory, SP_BY_LLAMA_CPP)) return tokens;
     if (model && (strcmp(model, "none") == 0 || strcmp(model, "no_vocab") == 0)) return tokens;

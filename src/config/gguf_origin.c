@@ -10,6 +10,7 @@
 
 #include "base/chars.h"
 #include "base/names.h"
+#include "model/format.h"
 
 static const struct row {
     const char *architectures, *key, *value;
@@ -86,14 +87,6 @@ static bool has_word(const char *list, const char *word)
 
 /* ---- what the file and the configuration say ---- */
 
-static const char *stored_text(const struct shapeproof_inventory *file, const char *key)
-{
-    for (size_t i = 0; i < shapeproof_inventory_metadata_count(file); i++)
-        if (strcmp(shapeproof_inventory_metadata(file, i)->key, key) == 0)
-            return shapeproof_inventory_metadata(file, i)->value;
-    return NULL;
-}
-
 static const char *full_key(struct origin *origin, const char *key)
 {
     return sp_arena_printf(origin->arena, "%s.%s", origin->architecture, key);
@@ -104,7 +97,7 @@ static struct shapeproof_value stored_value(struct origin *origin, const char *k
 {
     struct shapeproof_error error = {0};
     struct shapeproof_value value;
-    const char *text = stored_text(origin->file, full_key(origin, key));
+    const char *text = sp_inventory_metadata_value(origin->file, full_key(origin, key));
     if (!text) return sp_value_absent(key);
     if (sp_value_parse_json(origin->arena, text, strlen(text), &value, &error)) return value;
     return sp_value_string(text);
@@ -500,7 +493,7 @@ static void compare_frequencies(struct origin *origin)
 struct sp_gguf_differences sp_config_gguf_differences(struct sp_arena *arena, const struct shapeproof_config *config,
                                                       const struct shapeproof_inventory *file)
 {
-    const char *architecture = stored_text(file, "general.architecture");
+    const char *architecture = sp_inventory_metadata_value(file, "general.architecture");
     struct origin origin = {.arena = arena, .config = config, .file = file, .architecture = architecture};
     const struct row *mine[MOST_ROWS];
     if (!architecture || rows_of(&origin, "*", mine)) return origin.found;

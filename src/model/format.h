@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The format of a checkpoint, and what other modules have to know of it. Each reader has the formats that it reads as
- * constants; nothing compares their names. */
+ * The format of a checkpoint, and what other modules have to know of it and of its metadata. Each reader has the
+ * formats that it reads as constants; nothing compares their names. */
 #ifndef SP_MODEL_FORMAT_H
 #define SP_MODEL_FORMAT_H
 
@@ -26,5 +26,7 @@ struct sp_format {
 };
 
 bool sp_format_has(const struct shapeproof_inventory *inventory, enum sp_format_trait trait);
+/* The value of a key of the metadata, or NULL. */
+const char *sp_inventory_metadata_value(const struct shapeproof_inventory *inventory, const char *key);
 
 #endif

@@ -90,8 +90,6 @@ uint32_t sp_inventory_add_file(struct shapeproof_inventory *inventory, const cha
 struct shapeproof_tensor *sp_inventory_add(struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 /* Copies both. A key is kept once: its first value, with a warning when a later one differs. */
 void sp_inventory_add_metadata(struct shapeproof_inventory *inventory, const char *key, const char *value);
-/* The value of a key, or NULL. */
-const char *sp_inventory_metadata_value(const struct shapeproof_inventory *inventory, const char *key);
 /* Adds a warning, unless there is an equal one. Past SP_MAX_WARNINGS one last warning says that there are more. */
 void sp_inventory_warn(struct shapeproof_inventory *inventory, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
