@@ -84,13 +84,6 @@ static uint64_t length_of(const struct fusion *fusion)
     return length;
 }
 
-static void add_size(struct sp_view_pair *pair, uint64_t size, uint64_t step_whole, uint64_t step_part)
-{
-    pair->size[pair->rank] = size;
-    pair->a.step[pair->rank] = step_whole;
-    pair->b.step[pair->rank++] = step_part;
-}
-
 /* Where the part begins along the axis within a group. */
 static uint64_t offset_in_group(const struct fusion *fusion, const struct arrangement *arrangement, size_t component)
 {
@@ -107,16 +100,16 @@ static bool add_axis(struct sp_view_pair *pair, const struct arrangement *arrang
 {
     const uint64_t groups = arrangement->groups, own = length / groups, whole = all / groups;
     if (!heads) {
-        if (groups > 1) add_size(pair, groups, whole * step_whole, own * step_part);
-        add_size(pair, own, step_whole, step_part);
+        if (groups > 1) sp_view_pair_add(pair, groups, whole * step_whole, own * step_part);
+        sp_view_pair_add(pair, own, step_whole, step_part);
         return true;
     }
     if (heads % groups || length % heads || length / heads % 2) return false;
     const uint64_t head = length / heads;
-    if (groups > 1) add_size(pair, groups, whole * step_whole, own * step_part);
-    if (heads > groups) add_size(pair, heads / groups, head * step_whole, head * step_part);
-    add_size(pair, head / 2, step_whole, 2 * step_part);
-    add_size(pair, 2, head / 2 * step_whole, step_part);
+    if (groups > 1) sp_view_pair_add(pair, groups, whole * step_whole, own * step_part);
+    if (heads > groups) sp_view_pair_add(pair, heads / groups, head * step_whole, head * step_part);
+    sp_view_pair_add(pair, head / 2, step_whole, 2 * step_part);
+    sp_view_pair_add(pair, 2, head / 2 * step_whole, step_part);
     return true;
 }
 
@@ -131,9 +124,9 @@ static bool pair_heads(const struct fusion *fusion, const struct arrangement *ar
     const uint64_t own = transposed ? part[2] : part[1];
     if ((transposed ? part[1] : part[2]) != rank) return false;
     pair->a.start = arrangement->order[0] == component ? 0 : (rows - own) * rank;
-    add_size(pair, heads, rows * rank, own * rank);
-    add_size(pair, own, rank, transposed ? 1 : rank);
-    add_size(pair, rank, 1, transposed ? own : 1);
+    sp_view_pair_add(pair, heads, rows * rank, own * rank);
+    sp_view_pair_add(pair, own, rank, transposed ? 1 : rank);
+    sp_view_pair_add(pair, rank, 1, transposed ? own : 1);
     return true;
 }
 
@@ -164,10 +157,10 @@ static bool pair_part(const struct comparing *comparing, const struct fusion *fu
     uint64_t steps_own[SP_VIEW_RANK];
     for (uint32_t i = rank; i-- > 0; own *= part->shape[i]) steps_own[i] = own;
     for (uint32_t i = 0; i < rank; i++) {
-        if (!all || i != fusion->axis) add_size(pair, part->shape[i], step[i], steps_own[i]);
+        if (!all || i != fusion->axis) sp_view_pair_add(pair, part->shape[i], step[i], steps_own[i]);
         else if (!add_axis(pair, arrangement, part->shape[i], all, step[i], steps_own[i], heads)) return false;
     }
-    if (!rank) add_size(pair, 1, 1, 1);
+    if (!rank) sp_view_pair_add(pair, 1, 1, 1);
     return true;
 }
 
@@ -185,25 +178,22 @@ static void put_original_first(const struct comparing *comparing, const struct f
 /* ---- arrangements ---- */
 
 /* Whether a part is what the whole has of it; queries and keys for llama.cpp may have the order for rotary positions.
- * *pair is that under which it is the same, else the plain one. */
+ */
 static bool compare_part(const struct comparing *comparing, const struct fusion *fusion,
-                         const struct arrangement *arrangement, size_t component, size_t index,
-                         struct sp_view_pair *pair, bool *same)
+                         const struct arrangement *arrangement, size_t component, size_t index, bool *same)
 {
     enum sp_elements result = SP_ELEMENTS_DIFFERENT;
-    struct sp_view_pair plain;
+    struct sp_view_pair pair;
     const uint64_t heads =
         fusion->axis ? 0 : sp_relations_part_heads(comparing->relations, part_of(fusion, component, index)->name);
     *same = false;
     for (int rotary = 0; rotary < (heads ? 2 : 1) && !*same; rotary++) {
-        if (!pair_part(comparing, fusion, arrangement, component, index, rotary ? heads : 0, pair)) break;
-        put_original_first(comparing, fusion, pair);
-        if (!rotary) plain = *pair;
-        if (!sp_views_fit(pair) || !sp_views_begin_alike(pair)) continue;
-        if (!sp_views_compare(pair, &result, comparing->error)) return false;
+        if (!pair_part(comparing, fusion, arrangement, component, index, rotary ? heads : 0, &pair)) break;
+        put_original_first(comparing, fusion, &pair);
+        if (!sp_views_fit(&pair) || !sp_views_begin_alike(&pair)) continue;
+        if (!sp_views_compare(&pair, &result, comparing->error)) return false;
         *same = result != SP_ELEMENTS_DIFFERENT;
     }
-    if (!*same && pair->rank) *pair = plain;
     return true;
 }
 
@@ -211,11 +201,9 @@ static bool compare_part(const struct comparing *comparing, const struct fusion 
 static bool try_arrangement(const struct comparing *comparing, struct fusion *fusion,
                             const struct arrangement *arrangement, size_t *matched)
 {
-    struct sp_view_pair pair;
     *matched = 0;
     for (size_t i = 0; i < fusion->joint->part_count; i++) {
-        if (!compare_part(comparing, fusion, arrangement, i / fusion->depth, i % fusion->depth, &pair,
-                          &fusion->same[i]))
+        if (!compare_part(comparing, fusion, arrangement, i / fusion->depth, i % fusion->depth, &fusion->same[i]))
             return false;
         *matched += fusion->same[i];
     }

@@ -107,13 +107,6 @@ enum order {
     ORDER_GATHERED    /* (heads, 3, d) became (3, heads, d) */
 };
 
-static void add_dimension(struct sp_view_pair *pair, uint64_t size, uint64_t step_a, uint64_t step_b)
-{
-    pair->size[pair->rank] = size;
-    pair->a.step[pair->rank] = step_a;
-    pair->b.step[pair->rank++] = step_b;
-}
-
 /* The pair in that order, of `heads` heads; false when the shape does not allow it. */
 static bool order_elements(const struct subject *subject, enum order order, uint64_t heads, struct sp_view_pair *pair)
 {
@@ -124,8 +117,8 @@ static bool order_elements(const struct subject *subject, enum order order, uint
     if (!tensor->rank || tensor->rank > 2 || !rows || !columns) return false;
     pair->rank = 0;
     if (order == ORDER_TRANSPOSED) {
-        add_dimension(pair, rows, 1, columns);
-        add_dimension(pair, columns, rows, 1);
+        sp_view_pair_add(pair, rows, 1, columns);
+        sp_view_pair_add(pair, columns, rows, 1);
         return tensor->rank == 2 && rows == columns;
     }
     const uint64_t parts = order == ORDER_GATHERED ? 3 : order == ORDER_TWICE ? 4 : 2;
@@ -133,25 +126,25 @@ static bool order_elements(const struct subject *subject, enum order order, uint
     const uint64_t size = rows / heads, half = size / 2 * columns, quarter = size / 4 * columns;
     if (order == ORDER_GATHERED) {
         const uint64_t own = size / 3;
-        add_dimension(pair, 3, own * columns, heads * own * columns);
-        add_dimension(pair, heads, size * columns, own * columns);
-        add_dimension(pair, own, columns, columns);
+        sp_view_pair_add(pair, 3, own * columns, heads * own * columns);
+        sp_view_pair_add(pair, heads, size * columns, own * columns);
+        sp_view_pair_add(pair, own, columns, columns);
     } else {
         if (size % (order == ORDER_TWICE ? 4 : 2)) return false;
-        add_dimension(pair, heads, size * columns, size * columns);
+        sp_view_pair_add(pair, heads, size * columns, size * columns);
         if (order == ORDER_PAIRED) {
-            add_dimension(pair, size / 2, columns, 2 * columns);
-            add_dimension(pair, 2, half, columns);
+            sp_view_pair_add(pair, size / 2, columns, 2 * columns);
+            sp_view_pair_add(pair, 2, half, columns);
         } else if (order == ORDER_HALVED) {
-            add_dimension(pair, size / 2, 2 * columns, columns);
-            add_dimension(pair, 2, columns, half);
+            sp_view_pair_add(pair, size / 2, 2 * columns, columns);
+            sp_view_pair_add(pair, 2, columns, half);
         } else {
-            add_dimension(pair, size / 4, columns, 4 * columns);
-            add_dimension(pair, 2, half, 2 * columns);
-            add_dimension(pair, 2, quarter, columns);
+            sp_view_pair_add(pair, size / 4, columns, 4 * columns);
+            sp_view_pair_add(pair, 2, half, 2 * columns);
+            sp_view_pair_add(pair, 2, quarter, columns);
         }
     }
-    if (columns > 1) add_dimension(pair, columns, 1, 1);
+    if (columns > 1) sp_view_pair_add(pair, columns, 1, 1);
     return true;
 }
 
@@ -279,13 +272,13 @@ static void pair_kernel(const struct subject *subject, bool kernel_is_original, 
     const uint64_t in = shape[rank - 2], out = shape[rank - 1], area = kernel->tensor->parameters / in / out;
     pair->rank = 0;
     if (kernel_is_original) {
-        add_dimension(pair, out, 1, in * area);
-        add_dimension(pair, in, out, area);
-        add_dimension(pair, area, in * out, 1);
+        sp_view_pair_add(pair, out, 1, in * area);
+        sp_view_pair_add(pair, in, out, area);
+        sp_view_pair_add(pair, area, in * out, 1);
     } else {
-        add_dimension(pair, out, in * area, 1);
-        add_dimension(pair, in, area, out);
-        add_dimension(pair, area, 1, in * out);
+        sp_view_pair_add(pair, out, in * area, 1);
+        sp_view_pair_add(pair, in, area, out);
+        sp_view_pair_add(pair, area, 1, in * out);
     }
 }
 
@@ -295,9 +288,9 @@ static void pair_transposed(const struct subject *subject, struct sp_view_pair *
     const struct shapeproof_tensor *tensor = subject->original.tensor;
     const uint64_t rows = tensor->shape[tensor->rank - 2], columns = tensor->shape[tensor->rank - 1];
     pair->rank = 0;
-    add_dimension(pair, tensor->parameters / rows / columns, rows * columns, rows * columns);
-    add_dimension(pair, columns, 1, rows);
-    add_dimension(pair, rows, columns, 1);
+    sp_view_pair_add(pair, tensor->parameters / rows / columns, rows * columns, rows * columns);
+    sp_view_pair_add(pair, columns, 1, rows);
+    sp_view_pair_add(pair, rows, columns, 1);
 }
 
 bool sp_relations_reshaped(const struct sp_relations *relations, size_t a, struct sp_view_pair *pair)

@@ -264,6 +264,13 @@ struct sp_view_pair sp_view_pair_flat(const struct sp_element_view *a, const str
     return pair;
 }
 
+void sp_view_pair_add(struct sp_view_pair *pair, uint64_t size, uint64_t step_a, uint64_t step_b)
+{
+    pair->size[pair->rank] = size;
+    pair->a.step[pair->rank] = step_a;
+    pair->b.step[pair->rank++] = step_b;
+}
+
 bool sp_views_fit(const struct sp_view_pair *pair)
 {
     struct tiles tiles = {.pair = pair};

@@ -57,6 +57,8 @@ struct sp_view_differences {
 
 /* A pair of all elements of two tensors in the order in which both have them. */
 struct sp_view_pair sp_view_pair_flat(const struct sp_element_view *a, const struct sp_element_view *b);
+/* Adds a dimension behind those that the pair has. */
+void sp_view_pair_add(struct sp_view_pair *pair, uint64_t size, uint64_t step_a, uint64_t step_b);
 /* Whether the pair can be compared: not when the elements of a part of it lie so far apart that more than 64 MiB would
  * be in memory at once. */
 bool sp_views_fit(const struct sp_view_pair *pair);
