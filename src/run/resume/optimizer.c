@@ -18,6 +18,7 @@
 #include "base/checked.h"
 #include "base/map.h"
 #include "base/names.h"
+#include "model/layouts.h"
 #include "run/resume/resume.h"
 
 /* Of one parameter, as the optimizer has it. */
@@ -53,20 +54,6 @@ static bool spend(struct optimizer *o, uint64_t looks)
 }
 
 /* ---- texts ---- */
-
-static void put_dimensions(struct sp_text *text, const uint64_t *shape, uint32_t rank)
-{
-    sp_text_puts(text, "(");
-    for (uint32_t i = 0; i < rank; i++) sp_text_printf(text, "%s%" PRIu64, i ? ", " : "", shape[i]);
-    sp_text_puts(text, ")");
-}
-
-static const char *spell_shape(struct sp_arena *arena, const uint64_t *shape, uint32_t rank)
-{
-    struct sp_text text = {0};
-    put_dimensions(&text, shape, rank);
-    return sp_text_keep(&text, arena);
-}
 
 /* A number or a text as it stands in "params" and as a key of "state"; NULL for anything else. */
 static const char *spell_id(struct sp_arena *arena, const struct sp_pickle_value *id)
@@ -151,8 +138,8 @@ static void read_moments(struct optimizer *o, struct moments *m)
             memcpy(m->shape, tensor.shape, tensor.rank * sizeof *tensor.shape);
             first = kind;
         } else if (!equals_shape(m, &tensor))
-            say_wrong(o, spell_shape(&o->resume->arena, m->shape, m->rank),
-                      spell_shape(&o->resume->arena, tensor.shape, tensor.rank),
+            say_wrong(o, sp_shape_text(&o->resume->arena, m->shape, m->rank),
+                      sp_shape_text(&o->resume->arena, tensor.shape, tensor.rank),
                       "of parameter %s, %s has another shape than %s", m->id, kind, first);
     }
     if (!m->is_known) read_factors(o, m);
@@ -280,7 +267,7 @@ struct census {
 static struct shape_count *count_of_shape(struct optimizer *o, struct census *census, const uint64_t *shape,
                                           uint32_t rank)
 {
-    const char *text = spell_shape(&o->resume->arena, shape, rank);
+    const char *text = sp_shape_text(&o->resume->arena, shape, rank);
     const size_t known = sp_map_get(&census->shapes, text);
     if (known != SIZE_MAX) return &census->list.items[known];
     sp_map_add(&census->shapes, text, census->list.count);
@@ -376,7 +363,7 @@ static void say_without_moments(struct optimizer *o, const struct census *census
     for (size_t i = 0; i < o->resume->model->count; i++) {
         const struct shapeproof_tensor *tensor = &o->resume->model->tensors[i];
         if (!sp_resume_is_parameter(tensor)) continue;
-        const size_t known = sp_map_get(&census->shapes, spell_shape(&o->resume->arena, tensor->shape, tensor->rank));
+        const size_t known = sp_map_get(&census->shapes, sp_shape_text(&o->resume->arena, tensor->shape, tensor->rank));
         if (!census->list.items[known].moments) sp_names_add(&names, tensor->name);
     }
     sp_resume_untold(o->resume, false, "optimizer", o->file,
@@ -398,8 +385,8 @@ static bool compare_by_name(struct optimizer *o)
         const struct moments *m = &o->list.items[i];
         const char *name = m->name ? m->name : m->id;
         const struct shapeproof_tensor *tensor = &model->tensors[shapeproof_inventory_find(model, name)];
-        const char *expected = spell_shape(&o->resume->arena, tensor->shape, tensor->rank);
-        const char *found = spell_shape(&o->resume->arena, m->shape, m->rank);
+        const char *expected = sp_shape_text(&o->resume->arena, tensor->shape, tensor->rank);
+        const char *found = sp_shape_text(&o->resume->arena, m->shape, m->rank);
         if (!m->is_known || strcmp(expected, found) == 0) continue;
         say_wrong(o, expected, found, "the moments of %s have another shape", sp_quote(name).text);
         return true;
@@ -619,8 +606,8 @@ void sp_resume_named_optimizer(struct shapeproof_resume *resume, const struct sh
         if (parameter->rank == tensor->rank &&
             memcmp(parameter->shape, tensor->shape, tensor->rank * sizeof *tensor->shape) == 0)
             continue;
-        sp_resume_wrong(resume, "optimizer", NULL, spell_shape(arena, parameter->shape, parameter->rank),
-                        spell_shape(arena, tensor->shape, tensor->rank), "%s of %s has another shape", kind,
+        sp_resume_wrong(resume, "optimizer", NULL, sp_shape_text(arena, parameter->shape, parameter->rank),
+                        sp_shape_text(arena, tensor->shape, tensor->rank), "%s of %s has another shape", kind,
                         sp_quote(name).text);
         return;
     }

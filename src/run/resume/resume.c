@@ -166,7 +166,7 @@ static bool has_zero_files(const struct shapeproof_resume *resume)
 
 int64_t sp_resume_steps(double number)
 {
-    if (!(number >= 0)) return SP_NO_STEP;
+    if (!(number >= 0)) return SP_RESUME_NO_STEP;
     return number < 0x1p63 ? (int64_t)number : INT64_MAX;
 }
 
@@ -177,9 +177,9 @@ static int64_t number_in_name(const char *path, const char *marker)
     for (const char *c = path; *c; c++)
         if (*c == '/' && c[1] && c[1] != '/') name = c + 1;
     for (const char *found = name; (found = strstr(found, marker)); found++) at = found + strlen(marker);
-    if (!at || !sp_is_digit(*at)) return SP_NO_STEP;
+    if (!at || !sp_is_digit(*at)) return SP_RESUME_NO_STEP;
     const size_t digits = strspn(at, "0123456789");
-    return digits > 18 ? SP_NO_STEP : (int64_t)strtoll(at, NULL, 10);
+    return digits > 18 ? SP_RESUME_NO_STEP : (int64_t)strtoll(at, NULL, 10);
 }
 
 static const char *spell_step(struct shapeproof_resume *resume, int64_t step)
@@ -192,7 +192,7 @@ static const char *spell_step(struct shapeproof_resume *resume, int64_t step)
 static void compare_step(struct shapeproof_resume *resume, const char *subject, const char *file, int64_t step,
                          const char *what)
 {
-    if (step == SP_NO_STEP || resume->step == SP_NO_STEP || step == resume->step) return;
+    if (step == SP_RESUME_NO_STEP || resume->step == SP_RESUME_NO_STEP || step == resume->step) return;
     if (step < resume->step && resume->has_scaler)
         sp_resume_right(resume, subject, file, "%s is %" PRId64 ", %" PRId64 " behind: steps that overflowed", what,
                         step, resume->step - step);
@@ -207,12 +207,13 @@ static void compare_steps(struct shapeproof_resume *resume)
 {
     static const char of_optimizer[] = "the last step of its moments", of_scheduler[] = "its last_epoch";
     const int64_t optimizer = resume->optimizer_step, scheduler = resume->scheduler_step;
-    if (resume->folder_step != SP_NO_STEP && resume->step != SP_NO_STEP && resume->folder_step != resume->step)
+    if (resume->folder_step != SP_RESUME_NO_STEP && resume->step != SP_RESUME_NO_STEP &&
+        resume->folder_step != resume->step)
         sp_resume_wrong(resume, "step", "trainer_state.json",
                         sp_arena_printf(&resume->arena, "%" PRId64 ", as the folder says", resume->folder_step),
                         spell_step(resume, resume->step), "its global_step");
-    if (optimizer != SP_NO_STEP && optimizer == scheduler && resume->step != SP_NO_STEP && optimizer < resume->step &&
-        !resume->has_scaler) {
+    if (optimizer != SP_RESUME_NO_STEP && optimizer == scheduler && resume->step != SP_RESUME_NO_STEP &&
+        optimizer < resume->step && !resume->has_scaler) {
         sp_resume_untold(resume, true, "step", NULL,
                          "optimizer and scheduler have made %" PRId64 " steps, the trainer %" PRId64
                          ": they are of another checkpoint, or were new when the run was continued before",
@@ -305,7 +306,7 @@ static void check_deepspeed(struct shapeproof_resume *resume)
 {
     if (!sp_resume_deepspeed(resume)) return;
     sp_resume_model(resume, "");
-    if (resume->step != SP_NO_STEP) sp_resume_right(resume, "step", NULL, "%" PRId64, resume->step);
+    if (resume->step != SP_RESUME_NO_STEP) sp_resume_right(resume, "step", NULL, "%" PRId64, resume->step);
 }
 
 static void check_distributed(struct shapeproof_resume *resume)
@@ -368,7 +369,7 @@ static bool check_dictionary(struct shapeproof_resume *resume, struct sp_content
     if (!sp_pickle_is(step, SP_PICKLE_INT)) return true;
     resume->step = step->as.integer;
     const int64_t named = number_in_name(resume->path, "step=");
-    if (named != SP_NO_STEP && named != resume->step)
+    if (named != SP_RESUME_NO_STEP && named != resume->step)
         sp_resume_wrong(resume, "step", file, sp_arena_printf(&resume->arena, "%" PRId64 ", as the name says", named),
                         spell_step(resume, resume->step), "its global_step");
     else if (resume->optimizers == 1 && resume->optimizer_step > resume->step)
@@ -442,8 +443,10 @@ struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapepr
 {
     sp_error_reset(error);
     struct shapeproof_resume *resume = sp_realloc(NULL, 1, sizeof *resume);
-    *resume = (struct shapeproof_resume){
-        .folder_step = SP_NO_STEP, .step = SP_NO_STEP, .optimizer_step = SP_NO_STEP, .scheduler_step = SP_NO_STEP};
+    *resume = (struct shapeproof_resume){.folder_step = SP_RESUME_NO_STEP,
+                                         .step = SP_RESUME_NO_STEP,
+                                         .optimizer_step = SP_RESUME_NO_STEP,
+                                         .scheduler_step = SP_RESUME_NO_STEP};
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
     resume->path = sp_arena_copy(&resume->arena, path, length);

@@ -15,7 +15,7 @@
 #include "read/torch/contents.h"
 #include "shapeproof/resume.h"
 
-enum { SP_NO_STEP = -1, SP_STATEMENT_LOOKS = 4096 /* what statements cost as looks, as they take memory */ };
+enum { SP_RESUME_NO_STEP = -1, SP_STATEMENT_LOOKS = 4096 /* what statements cost as looks, as they take memory */ };
 
 struct shapeproof_resume {
     struct sp_arena arena;
@@ -26,7 +26,7 @@ struct shapeproof_resume {
     struct shapeproof_inventory *model; /* NULL when it cannot be read */
     const char *partial; /* why the optimizer may rightly have parameters that the saved model has not; or NULL */
     struct shapeproof_inventory *moments; /* of a distributed checkpoint that has the optimizer alone; or NULL */
-    /* Facts for comparisons; SP_NO_STEP: not known. */
+    /* Facts for comparisons; SP_RESUME_NO_STEP: not known. */
     int64_t folder_step;    /* by the name of the checkpoint */
     int64_t step;           /* as the trainer says */
     int64_t optimizer_step; /* the largest of all parameters */

@@ -102,8 +102,8 @@ static void read_model_states(struct sharded *s)
     if (!sp_mul_u64(data, model ? model : 1, &s->world)) s->world = 0;
     if (model <= 1) count_elements(s, sp_contents_get(sp_contents_root(contents), "param_shapes"));
     if (step && step < INT64_MAX) {
-        s->resume->step = s->resume->step == SP_NO_STEP ? (int64_t)step : s->resume->step;
-        const char *folder = s->resume->layout && *s->below ? s->below : sp_base_name(s->resume->path);
+        s->resume->step = s->resume->step == SP_RESUME_NO_STEP ? (int64_t)step : s->resume->step;
+        const char *folder = *s->below ? s->below : sp_base_name(s->resume->path);
         const char *digits = strpbrk(folder, "0123456789");
         const uint64_t named = digits ? strtoull(digits, NULL, 10) : step;
         if (strncmp(folder, "global_step", strlen("global_step")) == 0 && named != step)

@@ -157,7 +157,7 @@ static char *read_whole(struct shapeproof_resume *resume, const char *name, size
 /* The largest "step" of the list of logs. */
 static int64_t last_logged(struct shapeproof_value history)
 {
-    int64_t last = SP_NO_STEP;
+    int64_t last = SP_RESUME_NO_STEP;
     for (size_t i = 0; history.type == SHAPEPROOF_VALUE_LIST && i < history.count; i++) {
         const struct shapeproof_value step = sp_value_member(history.items[i], "step");
         if (step.type == SHAPEPROOF_VALUE_INT && step.integer > last) last = step.integer;
