@@ -10,7 +10,6 @@
 #include "cli/resume.h"
 #include "cli/run.h"
 #include "cli/subject.h"
-#include "fleet/pool.h"
 
 static const struct cli_option options[] = {
     {CLI_OPTION_CONFIG},
@@ -289,26 +288,10 @@ static int check_checkpoint(const struct cli_args *args)
     return status;
 }
 
-/* The run in the folder that the first operand names; NULL when there is none. A folder that cannot be listed, or is
- * too large for a run, is left to the readers; and so are all in a page, where no process can check a model. */
-static struct shapeproof_run *run_of(const struct cli_args *args)
-{
-    struct shapeproof_error ignored = {0};
-    if (!sp_pool_has_processes) return NULL;
-    struct shapeproof_run *run = shapeproof_run_open(args->operands[0], &ignored);
-    if (run && shapeproof_run_step_count(run)) return run;
-    shapeproof_run_close(run);
-    return NULL;
-}
-
 /* What the first operand names: a run, one checkpoint or several. */
 static int check_operand(const struct cli_args *args)
 {
-    struct shapeproof_run *run = run_of(args);
-    if (!run) return check_checkpoint(args);
-    const int status = cli_check_run(args, run, check_checkpoint);
-    shapeproof_run_close(run);
-    return status;
+    return args->run ? cli_check_run(args, args->run, check_checkpoint) : check_checkpoint(args);
 }
 
 static int run_check(const struct cli_args *args)

@@ -85,15 +85,16 @@ static int fetch_operand(struct cli_args *args, size_t operand)
     return CLI_OK;
 }
 
-/* Whether the folder is a run whose models the command checks by itself. */
-static bool is_run(const struct cli_args *args, const char *path)
+/* Opens the run in the folder, for a command that goes through its steps. A folder that cannot be listed, or is too
+ * large for a run, is left to the readers; so are all in a page, where no process can check a model. */
+static void open_run(struct cli_args *args, const char *path)
 {
     struct shapeproof_error ignored = {0};
-    struct shapeproof_run *run =
-        args->command->runs && sp_pool_has_processes ? shapeproof_run_open(path, &ignored) : NULL;
-    const bool is = run && shapeproof_run_step_count(run);
-    shapeproof_run_close(run);
-    return is;
+    if (!args->command->runs || !sp_pool_has_processes) return;
+    args->run = shapeproof_run_open(path, &ignored);
+    if (args->run && shapeproof_run_step_count(args->run)) return;
+    shapeproof_run_close(args->run);
+    args->run = NULL;
 }
 
 static int find_checkpoints(struct cli_args *args)
@@ -103,14 +104,19 @@ static int find_checkpoints(struct cli_args *args)
         if (shapeproof_is_remote(args->operands[i])) {
             const int status = fetch_operand(args, i);
             if (status != CLI_OK) return status;
+            open_run(args, args->operands[i]);
             continue;
         }
-        const bool input = strcmp(args->operands[i], "-") == 0;
+        const bool resumes = cli_flag_alone(args, "resume"), input = strcmp(args->operands[i], "-") == 0;
         if (input && taken) return cli_usage_error(NULL, "%s: standard input is asked for twice", args->command->name);
-        const bool as_given = cli_flag_alone(args, "resume") || is_run(args, args->operands[i]);
+        if (!resumes) open_run(args, args->operands[i]);
+        const bool as_given = resumes || args->run;
         char *path = input ? spool_input() : as_given ? NULL : shapeproof_checkpoint_path(args->operands[i]);
         if (input && !path) return CLI_FILE;
-        if (path) own_path(args, i, path);
+        if (path) {
+            own_path(args, i, path);
+            open_run(args, path); /* the path may lead to another folder */
+        }
         taken = taken || input;
     }
     return CLI_OK;

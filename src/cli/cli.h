@@ -96,6 +96,7 @@ struct cli_args {
     size_t owned_count;
     struct shapeproof_remote **remotes; /* what was fetched for them */
     size_t remote_count;
+    struct shapeproof_run *run; /* in the folder of an operand, for a command that goes through runs; or NULL */
 };
 
 /* ---- commands.c, main.c ---- */

@@ -345,6 +345,7 @@ bool cli_parse(struct cli_args *args, const struct cli_command *command, int cou
 void cli_args_free(struct cli_args *args)
 {
     cli_free_remotes(args);
+    shapeproof_run_close(args->run);
     for (size_t i = 0; i < args->owned_count; i++) shapeproof_free(args->owned[i]);
     free(args->owned);
     free(args->operands);
