@@ -24,7 +24,7 @@ struct sp_dequantised_pair {
     struct sp_bytes_of packed, full;
     const struct shapeproof_tensor *in_packed, *in_full;
     const struct sp_ggml_block *block; /* of `packed` */
-    uint64_t heads;                    /* `packed` has the rows of so many heads in pairs (SP_ORDER_ROTARY); 0: not */
+    uint64_t heads;                    /* `packed` has the rows of so many heads in pairs (SP_ROWS_PAIRED); 0: not */
     bool only_whether;                 /* end at the first element outside */
     struct sp_data_progress *progress; /* or NULL; in bytes of the full one if `full_is_a`, otherwise of the other */
     bool full_is_a;

@@ -38,6 +38,16 @@ bool sp_elements_are_comparable(const struct shapeproof_tensor *a, const struct 
            (sp_is_float(a->dtype) && sp_is_float(b->dtype));
 }
 
+enum shapeproof_dtype sp_elements_narrow(enum shapeproof_dtype a, enum shapeproof_dtype b)
+{
+    return shapeproof_dtype_bits(a) < shapeproof_dtype_bits(b) ? a : b;
+}
+
+bool sp_elements_either_is_narrow(enum shapeproof_dtype a, enum shapeproof_dtype b)
+{
+    return a != b && shapeproof_dtype_bits(a) == shapeproof_dtype_bits(b);
+}
+
 /* ---- a run of elements ---- */
 
 /* Whether two numbers are equal when they are rounded, and as finite. */
@@ -225,10 +235,9 @@ static bool compare_as(struct sp_element_comparison *c, enum shapeproof_dtype na
 bool sp_elements_compare(struct sp_element_comparison *c, struct shapeproof_error *error)
 {
     const enum shapeproof_dtype a = c->in_a->dtype, b = c->in_b->dtype;
-    const unsigned bits_a = shapeproof_dtype_bits(a), bits_b = shapeproof_dtype_bits(b);
     struct sp_element_comparison other = *c;
-    if (!compare_as(c, bits_a < bits_b ? a : b, error)) return false;
-    if (c->result != SP_ELEMENTS_DIFFERENT || a == b || bits_a != bits_b) return true;
+    if (!compare_as(c, sp_elements_narrow(a, b), error)) return false;
+    if (c->result != SP_ELEMENTS_DIFFERENT || !sp_elements_either_is_narrow(a, b)) return true;
     if (!compare_as(&other, a, error)) return false;
     if (other.result != SP_ELEMENTS_DIFFERENT) *c = other;
     return true;

@@ -36,16 +36,20 @@ struct sp_element_comparison {
     struct sp_bytes_of a, b;
     const struct shapeproof_tensor *in_a, *in_b; /* dense and row-major, without an obstacle */
     enum sp_element_order order;
-    struct sp_data_progress *progress;
+    struct sp_data_progress *progress; /* or NULL */
     enum sp_elements result;
     uint64_t at; /* of SP_ELEMENTS_DIFFERENT: the first element of B that is neither equal nor rounded */
 };
 
 /* Whether values of both dtypes are numbers that can be compared: the same dtype, or two of F16, BF16, F32 and F64. */
 bool sp_elements_are_comparable(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b);
+/* The dtype to which elements may be rounded: the one with fewer bits, or B's; then A's too, if either may be it, as of
+ * F16 and BF16. */
+enum shapeproof_dtype sp_elements_narrow(enum shapeproof_dtype a, enum shapeproof_dtype b);
+bool sp_elements_either_is_narrow(enum shapeproof_dtype a, enum shapeproof_dtype b);
 /* Compares two tensors in the order that the comparison has, up to the first element that is neither equal nor rounded.
- * Fills in `result` and `at`. Of two dtypes of 16 bits either may be the one that was rounded. False with
- * an error when a file cannot be read, or when the caller wants the call to end. */
+ * Fills in `result` and `at`. False with an error when a file cannot be read, or when the caller wants the call to end.
+ */
 bool sp_elements_compare(struct sp_element_comparison *comparison, struct shapeproof_error *error);
 
 /* ---- elements in memory ---- */

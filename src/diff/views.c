@@ -87,19 +87,15 @@ static enum sp_elements compare_element(const struct tiles *tiles, const unsigne
 {
     const enum sp_change change = tiles->pair->change;
     const enum shapeproof_dtype in_a = tiles->pair->a.tensor->dtype, in_b = tiles->pair->b.tensor->dtype;
-    if (change == SP_CHANGE_NONE && in_a == in_b)
-        return memcmp(a, b, tiles->size_a) == 0 ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_DIFFERENT;
-    const double one = sp_value_of(in_a, a), other = sp_value_of(in_b, b);
-    if (change != SP_CHANGE_NONE) {
-        const double expected = change_value(change, one);
-        if (isfinite(one) && !isfinite(expected)) return SP_ELEMENTS_DIFFERENT; /* what a change must not do */
-        if (is_changed_value(change, in_b, expected, other)) return SP_ELEMENTS_EQUAL;
-        return sp_is_same_value(sp_rounded_to(in_a, expected), other) ? SP_ELEMENTS_ROUNDED : SP_ELEMENTS_DIFFERENT;
+    if (change == SP_CHANGE_NONE) {
+        struct sp_element_run run = {in_a, in_b, tiles->narrow, true};
+        if (!sp_elements_run(&run, a, b, 1)) return SP_ELEMENTS_DIFFERENT;
+        return run.is_exact ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_ROUNDED;
     }
-    if (sp_is_same_value(one, other)) return SP_ELEMENTS_EQUAL;
-    const double rounded = sp_rounded_to(tiles->narrow, one), rounded_other = sp_rounded_to(tiles->narrow, other);
-    if (isfinite(one) != isfinite(other) || !sp_is_same_value(rounded, rounded_other)) return SP_ELEMENTS_DIFFERENT;
-    return SP_ELEMENTS_ROUNDED;
+    const double one = sp_value_of(in_a, a), other = sp_value_of(in_b, b), expected = change_value(change, one);
+    if (isfinite(one) && !isfinite(expected)) return SP_ELEMENTS_DIFFERENT; /* what a change must not do */
+    if (is_changed_value(change, in_b, expected, other)) return SP_ELEMENTS_EQUAL;
+    return sp_is_same_value(sp_rounded_to(in_a, expected), other) ? SP_ELEMENTS_ROUNDED : SP_ELEMENTS_DIFFERENT;
 }
 
 static void measure_element(const struct tiles *tiles, const unsigned char *a, const unsigned char *b, bool differs)
@@ -287,11 +283,9 @@ static bool is_whole_transposed(const struct sp_view_pair *pair)
            pair->b.step[0] == b->shape[1] && pair->b.step[1] == 1;
 }
 
-/* The one of the two dtypes that has fewer bits; of two that have as many that of B. */
 static enum shapeproof_dtype narrow_of(const struct sp_view_pair *pair)
 {
-    const enum shapeproof_dtype a = pair->a.tensor->dtype, b = pair->b.tensor->dtype;
-    return shapeproof_dtype_bits(a) < shapeproof_dtype_bits(b) ? a : b;
+    return sp_elements_narrow(pair->a.tensor->dtype, pair->b.tensor->dtype);
 }
 
 /* Compares with `narrow` as the dtype to which elements may be rounded. */
@@ -318,10 +312,9 @@ bool sp_views_compare(const struct sp_view_pair *pair, enum sp_elements *result,
         return read;
     }
     if (!compare_as(pair, narrow_of(pair), result, error)) return false;
-    if (*result != SP_ELEMENTS_DIFFERENT || a == b || pair->change != SP_CHANGE_NONE ||
-        shapeproof_dtype_bits(a) != shapeproof_dtype_bits(b))
+    if (*result != SP_ELEMENTS_DIFFERENT || pair->change != SP_CHANGE_NONE || !sp_elements_either_is_narrow(a, b))
         return true;
-    return compare_as(pair, a, result, error); /* F16 and BF16: either may be the one that was rounded */
+    return compare_as(pair, a, result, error);
 }
 
 bool sp_views_measure(const struct sp_view_pair *pair, struct sp_view_differences *differences,
