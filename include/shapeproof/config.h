@@ -79,8 +79,8 @@ SHAPEPROOF_API const char *shapeproof_config_path(const struct shapeproof_config
 SHAPEPROOF_API void shapeproof_config_free(struct shapeproof_config *config);
 
 /* The path of the configuration that belongs to a checkpoint: config.json, or else config, or huggingface/config.json,
- * in the directory or beside the file; of a step of a training ("run/checkpoints/step-20") also config.json in a folder
- * above, up to the first that has one. NULL when there is none. free() it with shapeproof_free. */
+ * in the directory or beside the file. A step of a training ("run/checkpoints/step-20") without one has the config.json
+ * of the first folder above it that has one. NULL if no configuration is found. free() it with shapeproof_free. */
 SHAPEPROOF_API char *shapeproof_config_beside(const char *checkpoint_path);
 
 #ifdef __cplusplus

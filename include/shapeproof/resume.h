@@ -17,7 +17,7 @@ extern "C" {
 
 enum shapeproof_resume_answer {
     SHAPEPROOF_RESUME_RIGHT = 0,
-    SHAPEPROOF_RESUME_UNTOLD = 1, /* it cannot be told */
+    SHAPEPROOF_RESUME_UNTOLD = 1, /* the files do not show it */
     SHAPEPROOF_RESUME_WRONG = 2
 };
 
@@ -28,7 +28,7 @@ struct shapeproof_resume_statement {
      * "scaler" */
     const char *subject;
     const char *file;     /* that it is about, by its name in the folder; or NULL */
-    const char *text;     /* what is right or wrong, or why it cannot be told */
+    const char *text;     /* what is right or wrong, or why the files do not show it */
     const char *expected; /* of what is wrong, where there are two values to compare; else NULL */
     const char *found;    /* likewise */
     bool is_essential;    /* untold: without it nobody knows whether training can go on */

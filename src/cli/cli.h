@@ -237,8 +237,9 @@ void cli_forget_error(void);
  * JSON and, if they are asked for, as Markdown and as HTML. */
 void cli_capture(bool on);
 bool cli_captures(void);
-/* Whether the report is kept as text, too; and that text, "" if there is none. */
+/* Keeps the text form of the report besides. */
 void cli_capture_text(void);
+/* That text; "" if there is none. */
 const char *cli_captured_text(void);
 
 /* ---- pager.c ---- */

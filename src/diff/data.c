@@ -175,8 +175,8 @@ static bool compare_data(struct comparison *c, size_t a, bool transposed)
     return true;
 }
 
-/* Compares the data of two tensors of other shapes whose elements can be paired. Those that only are as many may be in
- * any order: if they are not the same, nothing is known. */
+/* Compares the data of two tensors of other shapes whose elements can be paired. If they are not the same in the
+ * order in which the files have them, they are reported as other data. */
 static bool compare_reshaped(struct comparison *c, size_t a, const struct sp_view_pair *pair)
 {
     struct sp_judgement judgement;

@@ -195,10 +195,8 @@ static const char *const gathering[] = {"bloom", "gptneox"};
 
 static bool is_norm(const char *name) { return sp_ends_with(name, "norm.weight"); }
 
-/* Whether other matrices of the same layers are transposed, in the checkpoint or, of a name, as the names of Conv1D
- * are.
- */
-static bool siblings_are_transposed(const struct shapeproof_diff *diff)
+/* Whether a matrix whose shape shows it was found to be transposed so far. Of GPT-2 c_attn and c_fc are no squares. */
+static bool has_transposed_matrix(const struct shapeproof_diff *diff)
 {
     for (size_t i = 0; i < diff->finding_count; i++)
         if (diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_TRANSPOSED) return true;
@@ -231,7 +229,7 @@ static struct relation expected_relation(const struct sp_relations *relations, c
     if (is_rotary && heads && IS_IN(architecture, pairing)) expected = (struct relation){ORDER_PAIRED, heads, 0};
     if (IS_MODULE(made, fused_heads) && heads && IS_IN(architecture, gathering))
         expected = (struct relation){ORDER_GATHERED, heads, 0};
-    if (is_conv1d(original) && siblings_are_transposed(relations->diff))
+    if (is_conv1d(original) && has_transposed_matrix(relations->diff))
         expected = (struct relation){ORDER_TRANSPOSED, 0, 0};
     if (is_norm(original) && is_norm(made) && !sp_ends_with(made, "ssm_norm.weight") && IS_IN(architecture, adding_one))
         expected.change = SP_CHANGE_PLUS_ONE;
@@ -398,7 +396,7 @@ static bool may_be_right(const struct judging *judging, const struct relation *r
     const struct sp_relations *relations = judging->relations;
     const bool is_rotary = relation->order == ORDER_PAIRED || relation->order == ORDER_HALVED;
     if (relation->change != SP_CHANGE_NONE) return false;
-    if (relation->order == ORDER_TRANSPOSED) return siblings_are_transposed(relations->diff);
+    if (relation->order == ORDER_TRANSPOSED) return has_transposed_matrix(relations->diff);
     if (!relations->architecture) return is_rotary && relations->diff->scheme;
     return relation->order == ORDER_PAIRED && !IS_IN(relations->architecture, never_pairing);
 }
