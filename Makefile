@@ -205,6 +205,8 @@ demo: deps  ## demo: build, then read and check real checkpoints
 test: deps  ## test: build, then run every test
 	@$(SELF) $(JOBS) run-tests
 
+# Recording 8 callers of each allocation, and not 30, saves an eighth of the time; a report shows enough with them.
+asan: export ASAN_OPTIONS ?= malloc_context_size=8
 asan: deps  ## asan: the same tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(SELF) $(JOBS) MODE=asan run-tests
 
