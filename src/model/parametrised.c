@@ -10,41 +10,63 @@
 
 /* ---- kinds ---- */
 
+/* Where the names of the parts stand. */
+enum place {
+    BEHIND_NAME,  /* behind the weight's own name: "weight_g" */
+    BELOW_MARKER, /* below "parametrizations.weight." */
+    IN_MODULE     /* below the module of the weight: "_packed_params._packed_params.0" */
+};
+
 enum shapes {
     NORM_OF_ROWS,     /* a part has the shape of the weight with all dimensions but one being 1, or no dimensions */
     SAME_SHAPE,       /* all parts have one shape */
     SINGULAR_VECTORS, /* two vectors, as long as the sides of the weight taken as a matrix */
     WITHIN_SIDES,     /* other parts have no dimension that the weight does not have */
+    SCALARS,          /* other parts have no dimensions */
     ANY_SHAPES
 };
+
+/* What a quantised linear layer of PyTorch stores: the matrix and the bias, packed for a library, and the scale and the
+ * zero point of its output. In the pickle of a whole module these two are numbers, and no tensors. */
+#define PACKED_MATRIX "_packed_params._packed_params.0"
+#define PACKED_BIAS "_packed_params._packed_params.1"
+#define PACKED_EMBEDDING "_packed_params._packed_weight"
+static const char packed[] = "PyTorch's quantisation";
 
 /* The parts of a kind. The weight has the shape of parts[like]. */
 static const struct kind {
     const char *how;
-    const char *parts[3]; /* behind the weight's name, or below "parametrizations.weight." */
+    const char *parts[3];
     size_t count, like;
-    bool below;
+    enum place place;
     enum shapes shapes;
 } kinds[] = {
-    {"weight norm", {"_g", "_v"}, 2, 1, false, NORM_OF_ROWS},
-    {"spectral norm", {"_orig", "_u", "_v"}, 3, 0, false, SINGULAR_VECTORS},
-    {"a mask of pruning", {"_orig", "_mask"}, 2, 0, false, SAME_SHAPE},
-    {"weight norm", {"original0", "original1"}, 2, 1, true, NORM_OF_ROWS},
-    {"spectral norm", {"original", "0._u", "0._v"}, 3, 0, true, SINGULAR_VECTORS},
-    {"a parametrisation", {"original", "0.base"}, 2, 0, true, WITHIN_SIDES},
-    {"a parametrisation", {"original"}, 1, 0, true, ANY_SHAPES},
+    {"weight norm", {"_g", "_v"}, 2, 1, BEHIND_NAME, NORM_OF_ROWS},
+    {"spectral norm", {"_orig", "_u", "_v"}, 3, 0, BEHIND_NAME, SINGULAR_VECTORS},
+    {"a mask of pruning", {"_orig", "_mask"}, 2, 0, BEHIND_NAME, SAME_SHAPE},
+    {"weight norm", {"original0", "original1"}, 2, 1, BELOW_MARKER, NORM_OF_ROWS},
+    {"spectral norm", {"original", "0._u", "0._v"}, 3, 0, BELOW_MARKER, SINGULAR_VECTORS},
+    {"a parametrisation", {"original", "0.base"}, 2, 0, BELOW_MARKER, WITHIN_SIDES},
+    {"a parametrisation", {"original"}, 1, 0, BELOW_MARKER, ANY_SHAPES},
+    {packed, {PACKED_MATRIX, "scale", "zero_point"}, 3, 0, IN_MODULE, SCALARS},
+    {packed, {PACKED_MATRIX}, 1, 0, IN_MODULE, ANY_SHAPES},
+    {packed, {PACKED_BIAS}, 1, 0, IN_MODULE, ANY_SHAPES},
+    {packed, {PACKED_EMBEDDING}, 1, 0, IN_MODULE, ANY_SHAPES},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* ---- names ---- */
 
-/* A name taken apart: "proj.parametrizations.weight.0._u" -> "proj.weight", "0._u" (below); "proj.weight_g" ->
- * "proj.weight", "_g". */
+/* A name taken apart:
+ *
+ *     "proj.parametrizations.weight.0._u"      "proj.weight", "0._u" (BELOW_MARKER)
+ *     "proj.weight_g"                          "proj.weight", "_g" (BEHIND_NAME)
+ *     "proj._packed_params._packed_params.1"   "proj.bias", "_packed_params._packed_params.1" (IN_MODULE) */
 struct parted {
     struct sp_text weight;
     const char *part;
-    bool below;
+    enum place place;
 };
 
 static const char *find_marker(const char *name)
@@ -55,9 +77,28 @@ static const char *find_marker(const char *name)
     return NULL;
 }
 
-static bool take_apart(const char *name, struct parted *parted)
+/* Takes the name of a tensor of a quantised module apart. Other modules have a "scale", too, but as a vector. */
+static bool take_packed_apart(const struct shapeproof_tensor *tensor, struct parted *parted)
+{
+    static const char *const parts[] = {PACKED_MATRIX, PACKED_BIAS, PACKED_EMBEDDING, "scale", "zero_point"};
+    const char *name = tensor->name;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const size_t front = strlen(name) - strlen(parts[i]);
+        if (!sp_ends_with(name, parts[i]) || (front && name[front - 1] != '.')) continue;
+        if (parts[i][0] != '_' && tensor->rank) return false;
+        sp_text_append(&parted->weight, name, front);
+        sp_text_puts(&parted->weight, strcmp(parts[i], PACKED_BIAS) == 0 ? "bias" : "weight");
+        parted->part = name + front;
+        parted->place = IN_MODULE;
+        return true;
+    }
+    return false;
+}
+
+static bool take_apart(const struct shapeproof_tensor *tensor, struct parted *parted)
 {
     static const char *const tails[] = {"_g", "_v", "_orig", "_u", "_mask"};
+    const char *name = tensor->name;
     const char *at = find_marker(name), *weight = at ? strchr(at, '.') + 1 : NULL;
     const size_t length = weight ? strcspn(weight, ".") : 0;
     parted->weight.length = 0;
@@ -65,15 +106,17 @@ static bool take_apart(const char *name, struct parted *parted)
         sp_text_append(&parted->weight, name, (size_t)(at - name));
         sp_text_append(&parted->weight, weight, length);
         parted->part = weight + length + 1;
-        return parted->below = true;
+        parted->place = BELOW_MARKER;
+        return true;
     }
+    if (take_packed_apart(tensor, parted)) return true;
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
         if (!sp_ends_with(name, tails[i])) continue;
         const size_t stem = strlen(name) - strlen(tails[i]);
         if (!stem || name[stem - 1] == '.') return false;
         sp_text_append(&parted->weight, name, stem);
         parted->part = name + stem;
-        parted->below = false;
+        parted->place = BEHIND_NAME;
         return true;
     }
     return false;
@@ -87,24 +130,25 @@ struct group {
     size_t tensors[SP_MOST_PARAMETRISED_PARTS];
     const char *parts[SP_MOST_PARAMETRISED_PARTS];
     size_t count;
-    bool below, too_many;
+    enum place place;
+    bool too_many;
 };
 
 struct finder {
     struct sp_arena *arena;
     const struct shapeproof_inventory *inventory;
     SP_ARRAY(struct group) groups;
-    struct sp_map by_weight; /* the weight's name, with a mark for `below` in front */
+    struct sp_map by_weight; /* the place of the parts as a digit, and the weight's name */
     size_t whole[KINDS];     /* how many weights of the kind are whole */
 };
 
 static void note_part(struct finder *finder, size_t tensor, const struct parted *parted)
 {
-    const char *key = sp_arena_printf(finder->arena, "%c%s", parted->below ? '.' : '_', parted->weight.data);
+    const char *key = sp_arena_printf(finder->arena, "%d%s", (int)parted->place, parted->weight.data);
     size_t number = sp_map_get(&finder->by_weight, key);
     if (number == SIZE_MAX) {
         number = finder->groups.count;
-        *SP_PUSH(&finder->groups) = (struct group){.weight = key + 1, .below = parted->below};
+        *SP_PUSH(&finder->groups) = (struct group){.weight = key + 1, .place = parted->place};
         sp_map_add(&finder->by_weight, key, number);
     }
     struct group *group = &finder->groups.items[number];
@@ -126,7 +170,7 @@ static size_t find_part(const struct group *group, const char *part)
 static size_t count_parts(const struct group *group, const struct kind *kind)
 {
     size_t count = 0;
-    for (size_t i = 0; group->below == kind->below && i < kind->count; i++)
+    for (size_t i = 0; group->place == kind->place && i < kind->count; i++)
         count += find_part(group, kind->parts[i]) != SHAPEPROOF_NONE;
     return count;
 }
@@ -177,6 +221,7 @@ static bool do_shapes_agree(const struct finder *finder, const struct group *gro
     if (kind->shapes == NORM_OF_ROWS) return is_norm_of(a, b);
     if (kind->shapes == SINGULAR_VECTORS) return are_sides(b, parts[2], a);
     if (kind->shapes == WITHIN_SIDES) return is_within_sides(b, a);
+    if (kind->shapes == SCALARS) return !b->rank && !parts[2]->rank;
     if (kind->shapes == SAME_SHAPE)
         return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
     return true;
@@ -205,6 +250,16 @@ static size_t lacking_kind(const struct finder *finder, const struct group *grou
     return found;
 }
 
+/* The name of a tensor of the file that would be this part of the group. */
+static const char *name_of_part(const struct finder *finder, const struct group *group, const char *part)
+{
+    const char *dot = strrchr(group->weight, '.'), *own = dot ? dot + 1 : group->weight;
+    const int module = (int)(own - group->weight); /* the length of its name, with the dot */
+    if (group->place == BEHIND_NAME) return sp_arena_printf(finder->arena, "%s%s", group->weight, part);
+    if (group->place == IN_MODULE) return sp_arena_printf(finder->arena, "%.*s%s", module, group->weight, part);
+    return sp_arena_printf(finder->arena, "%.*sparametrizations.%s.%s", module, group->weight, own, part);
+}
+
 static void describe_group(const struct finder *finder, const struct group *group, struct sp_parametrised *found)
 {
     const size_t lacking = lacking_kind(finder, group), whole = whole_kind(group);
@@ -216,13 +271,10 @@ static void describe_group(const struct finder *finder, const struct group *grou
     }
     found->like = find_part(group, kind->parts[kind->like]);
     found->is_whole = lacking == KINDS && do_shapes_agree(finder, group, kind);
-    for (size_t i = 0; i < kind->count && !found->lack; i++) {
-        if (find_part(group, kind->parts[i]) != SHAPEPROOF_NONE) continue;
-        const char *dot = strrchr(group->weight, '.'), *own = dot ? dot + 1 : group->weight;
-        found->lack = group->below ? sp_arena_printf(finder->arena, "%.*sparametrizations.%s.%s",
-                                                     (int)(own - group->weight), group->weight, own, kind->parts[i])
-                                   : sp_arena_printf(finder->arena, "%s%s", group->weight, kind->parts[i]);
-    }
+    found->is_quantised = kind->how == packed;
+    for (size_t i = 0; i < kind->count && !found->lack; i++)
+        if (find_part(group, kind->parts[i]) == SHAPEPROOF_NONE)
+            found->lack = name_of_part(finder, group, kind->parts[i]);
 }
 
 size_t sp_parametrised_find(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
@@ -233,8 +285,7 @@ size_t sp_parametrised_find(struct sp_arena *arena, const struct shapeproof_inve
     size_t count = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
-        if (!(tensor->flags & SHAPEPROOF_TENSOR_STATE) && take_apart(tensor->name, &parted))
-            note_part(&finder, i, &parted);
+        if (!(tensor->flags & SHAPEPROOF_TENSOR_STATE) && take_apart(tensor, &parted)) note_part(&finder, i, &parted);
     }
     for (size_t i = 0; i < finder.groups.count; i++) {
         const size_t kind = whole_kind(&finder.groups.items[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Weights that a file stores under a parametrisation of PyTorch: in place of the weight those tensors that it is
- * computed from.
+ * Weights that a file stores under a parametrisation of PyTorch, or in one of its quantised modules: in place of the
+ * weight those tensors that it is computed from.
  *
  *     torch.nn.utils.weight_norm                    weight_g, weight_v
  *     torch.nn.utils.spectral_norm                  weight_orig, weight_u, weight_v
@@ -8,6 +8,7 @@
  *     torch.nn.utils.parametrizations.weight_norm   parametrizations.weight.original0 (g), original1 (v)
  *     ....spectral_norm                             parametrizations.weight.original, and below .weight.0: _u, _v
  *     any other, such as ....orthogonal             parametrizations.weight.original, and below .weight.0: base
+ *     torch.ao.quantization.quantize_dynamic        _packed_params._packed_params.0, scale, zero_point; .1 is the bias
  */
 #ifndef SP_MODEL_PARAMETRISED_H
 #define SP_MODEL_PARAMETRISED_H
@@ -22,9 +23,10 @@ struct sp_parametrised {
     const char *how;    /* "weight norm", "pruning" ... ; of a group that is not whole what it would be */
     size_t parts[SP_MOST_PARAMETRISED_PARTS]; /* tensors of the file, that of the weight's own values first or last */
     size_t count;                             /* of these */
-    size_t like;      /* the part with the shape of the weight; SHAPEPROOF_NONE if it is absent */
-    bool is_whole;    /* all parts are there, and their shapes agree */
-    const char *lack; /* of one that is not whole: the part that is absent, "weight_g"; NULL if shapes do not agree */
+    size_t like;       /* the part with the shape of the weight; SHAPEPROOF_NONE if it is absent */
+    bool is_quantised; /* by PyTorch, which packs the matrix for a library */
+    bool is_whole;     /* all parts are there, and their shapes agree */
+    const char *lack;  /* of one that is not whole: the part that is absent, "weight_g"; NULL if shapes do not agree */
 };
 
 /* Finds the weights of a file that are stored so, in the order of their first parts. All in the arena. Tensors that may

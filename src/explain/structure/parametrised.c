@@ -94,8 +94,12 @@ static void explain_whole(const struct parametrised *all, const struct sp_parame
     cause->message =
         sp_arena_printf(arena, "%s %s stored under %s, such as %s as %s", sp_count_of(arena, weights, "weight"),
                         weights == 1 ? "is" : "are", how, first->weight, list_parts(all, first));
-    cause->hint = "load it into a model with the same parametrisation, or remove it before saving: "
-                  "remove_parametrizations, remove_weight_norm, prune.remove of torch.nn.utils";
+    cause->hint =
+        first->is_quantised
+            ? "load it into a model that was quantised in the same way: torch.ao.quantization.quantize_dynamic "
+              "for linear layers, before load_state_dict"
+            : "load it into a model with the same parametrisation, or remove it before saving: "
+              "remove_parametrizations, remove_weight_norm, prune.remove of torch.nn.utils";
 }
 
 /* A cause for each weight of which a part is absent, or has another shape than the others or the predicted one. */
@@ -116,7 +120,7 @@ static void explain_part(const struct parametrised *all, const struct sp_paramet
                          : sp_arena_printf(arena, "%s is stored under %s, and the shapes of its parts do not agree: %s",
                                            stored->weight, stored->how, list_parts(all, stored));
     cause->hint = stored->is_whole ? "use the configuration that the model was trained with"
-                                   : "the weight cannot be computed from this file: save the model again";
+                                   : "the model cannot be restored from this file: save it again";
 }
 
 void sp_explain_parametrised(struct shapeproof_check *check)
