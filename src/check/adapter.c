@@ -205,10 +205,12 @@ bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pai
 
 bool sp_has_magnitudes(const struct shapeproof_inventory *inventory)
 {
-    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
-        if (strstr(shapeproof_inventory_tensor(inventory, i)->name, ".lora_magnitude_vector") ||
-            sp_ends_with(shapeproof_inventory_tensor(inventory, i)->name, ".dora_scale"))
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
+        if (strstr(name, ".lora_magnitude_vector") || sp_ends_with(name, ".dora_scale") ||
+            sp_ends_with(name, ".magnitude"))
             return true;
+    }
     return false;
 }
 

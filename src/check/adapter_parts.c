@@ -78,6 +78,7 @@ static const struct sp_part_kind kinds[] = {
     {"pvera_A", "PVeRA", SP_PART_OF_ALL, SP_PART_ANYWHERE},
     {"pvera_B", "PVeRA", SP_PART_OF_ALL, SP_PART_ANYWHERE},
     {"dora_scale", "DoRA", SP_PART_OUT_OR_IN, SP_PART_WITH_PAIRS},
+    {"magnitude", "DoRA", SP_PART_OUT_OR_IN, SP_PART_WITH_PAIRS}, /* torchtune's */
     {"diff", "whole differences", SP_PART_WEIGHT, SP_PART_ANYWHERE},
     {"diff_b", "whole differences", SP_PART_BIAS, SP_PART_ANYWHERE},
     {"set_weight", "whole weights", SP_PART_WEIGHT, SP_PART_ANYWHERE},
@@ -122,6 +123,7 @@ const char *sp_parts_describe(struct sp_arena *arena, const struct shapeproof_in
         struct sp_part part;
         if (!sp_part_read(arena, shapeproof_inventory_tensor(inventory, i)->name, &part) || !part.kind->method)
             continue;
+        if (part.kind->where == SP_PART_WITH_PAIRS) continue;
         if (!method) method = part.kind->method;
         if (!sp_part_is_of_all(part.kind) && sp_map_add(&known, part.module, i)) modules[count++] = part.module;
     }

@@ -25,7 +25,7 @@ enum sp_part_rule {
 /* Where a component stands for a part. */
 enum sp_part_where {
     SP_PART_ANYWHERE,
-    SP_PART_WITH_PAIRS, /* beside a pair of LoRA: a module with one needs the other */
+    SP_PART_WITH_PAIRS, /* beside a pair of LoRA: a module with one needs the other. None in a file without pairs */
     SP_PART_BEHIND_FLAT /* behind a flat module alone (SP_FRONT_FLAT): the word is too common elsewhere */
 };
 
@@ -45,7 +45,7 @@ struct sp_part {
     const char *rest;   /* behind that: "weight", "dense.weight"; "" for nothing */
 };
 
-/* "an adapter (IA3) for 12 modules", of a file that has such parts; NULL for any other. In the arena. */
+/* "an adapter (IA3) for 12 modules", of a file that has such parts and no pairs; NULL for any other. In the arena. */
 const char *sp_parts_describe(struct sp_arena *arena, const struct shapeproof_inventory *inventory);
 
 /* Whether the name is one of a part. Strings are in the arena. */

@@ -110,6 +110,7 @@ static void judge_pairs(struct sp_judged *judged)
 {
     const size_t pairs = judged->adapter.count;
     sp_adapter_base_open(&judged->base, judged->check);
+    if (judged->base.scheme) judged->adapter.config = sp_value_absent("adapter_config.json"); /* it is for PEFT */
     judged->fits = sp_realloc(NULL, pairs, sizeof *judged->fits);
     judged->bases = sp_realloc(NULL, pairs, sizeof *judged->bases);
     for (size_t i = 0; i < pairs; i++) {
@@ -201,6 +202,15 @@ static const char *naming(const struct sp_judged *judged)
     return *front && judged->bases[i].in_place ? front : pair->ending->names;
 }
 
+/* " with kohya's names", " with names of torchtune"; "" for PEFT's own. */
+static const char *with_names(const struct sp_judged *judged)
+{
+    struct sp_arena *arena = &judged->check->arena;
+    const char *whose = naming(judged);
+    if (judged->base.scheme) return sp_arena_printf(arena, " with names %s", judged->base.scheme->says);
+    return *whose ? sp_arena_printf(arena, " with %s names", whose) : "";
+}
+
 /* Which program loads an adapter with such names; NULL for PEFT, which the usual hint names. A label in the names,
  * which PEFT leaves out when it saves, is said before anything else. */
 static const char *loading_hint(const struct sp_judged *judged)
@@ -212,6 +222,8 @@ static const char *loading_hint(const struct sp_judged *judged)
                                "the names contain the name of the adapter, %s, which PEFT removes when it "
                                "saves an adapter",
                                sp_quote(label).text);
+    if (judged->base.scheme)
+        return "load it with the program that wrote it: PEFT looks only for modules with the names of the model";
     if (strcmp(names, "ComfyUI's") == 0)
         return "load it with ComfyUI: diffusers translates such names only for some of its pipelines, and otherwise "
                "ignores them";
@@ -235,10 +247,9 @@ static void say_fitting(const struct sp_judged *judged, const char *names, size_
 {
     struct sp_arena *arena = &judged->check->arena;
     const char *matrices = count == 1 ? "1 matrix" : sp_arena_printf(arena, "%zu matrices", count);
-    const char *whose = naming(judged);
-    const char *what = sp_arena_printf(arena, "a %s adapter of %s%s%s%s",
-                                       sp_has_magnitudes(judged->check->inventory) ? "DoRA" : "LoRA", ranks(judged),
-                                       *whose ? " with " : "", whose, *whose ? " names" : "");
+    const char *what =
+        sp_arena_printf(arena, "a %s adapter of %s%s", sp_has_magnitudes(judged->check->inventory) ? "DoRA" : "LoRA",
+                        ranks(judged), with_names(judged));
     const char *outer = outer_key(judged);
     if (*outer) what = sp_arena_printf(arena, "%s, under the outer key %s,", what, sp_quote(outer).text);
     if (judged->base.whole) {
@@ -246,7 +257,9 @@ static void say_fitting(const struct sp_judged *judged, const char *names, size_
                                          "%s is stored beside the weights of the model, not merged into %s: "
                                          "%s",
                                          what, matrices, names);
-        cause->hint = sp_adapter_merge_hint;
+        cause->hint = judged->base.scheme ? "not merged: merge it with the program that trained it, and save the model "
+                                            "that it returns"
+                                          : sp_adapter_merge_hint;
         return;
     }
     cause->message = sp_arena_printf(arena, "%s that fits %s of the model: %s", what, matrices, names);

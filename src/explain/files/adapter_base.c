@@ -62,35 +62,14 @@ static bool is_of_trainer(const struct shapeproof_inventory *inventory)
            strcmp(sp_base_name(shapeproof_inventory_path(inventory)), "adapter_model.bin") != 0;
 }
 
-void sp_adapter_base_open(struct sp_adapter_base *base, struct shapeproof_check *check)
-{
-    const size_t tensors = shapeproof_inventory_count(check->inventory);
-    *base = (struct sp_adapter_base){.check = check, .whole = is_model_there(check)};
-    base->front = looked_for(check, &base->diffusers, &base->strips);
-    base->training = is_of_trainer(check->inventory);
-    base->peft = sp_value_is_set(sp_adapter_config(&check->arena, check->inventory));
-    sp_adapter_modules_open(&base->modules, check, &check->arena, base->diffusers);
-    base->finding_of = sp_realloc(NULL, tensors, sizeof *base->finding_of);
-    for (size_t i = 0; i < tensors; i++) base->finding_of[i] = SHAPEPROOF_NONE;
-    for (size_t i = 0; i < check->finding_count; i++)
-        if (sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_UNEXPECTED))
-            base->finding_of[check->findings[i].tensor] = i;
-    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) note_left_out(base, i);
-}
-
-void sp_adapter_base_close(struct sp_adapter_base *base)
-{
-    for (int i = 0; i < SP_MOST_LEFT_OUT; i++) sp_map_free(&base->left_out[i]);
-    sp_adapter_modules_close(&base->modules);
-    free(base->finding_of);
-}
-
 /* The predicted tensor of that name, or of the name without its first component, without its first two, and so on; or
- * SHAPEPROOF_NONE. `left_out` is how many components predicted names are to lack in front: 0 compares whole ones. */
-static size_t find_behind(const struct sp_adapter_base *base, const char *name, int left_out)
+ * SHAPEPROOF_NONE. `left_out` is how many components predicted names are to lack in front: 0 compares whole ones. Of
+ * the module, which is in front of the last `rest` characters, a component must be left: every head is a "weight". */
+static size_t find_behind(const struct sp_adapter_base *base, const char *name, size_t rest, int left_out)
 {
     enum { DEEPEST = 6 };
-    for (int depth = 0; name && depth < DEEPEST; depth++, name = sp_behind_component(name, ".")) {
+    for (int depth = 0; name && strlen(name) > rest && depth < DEEPEST;
+         depth++, name = sp_behind_component(name, ".")) {
         const size_t found = left_out ? sp_map_get(&base->left_out[left_out - 1], name)
                                       : shapeproof_prediction_find(base->check->prediction, name);
         if (found != SHAPEPROOF_NONE) return found;
@@ -115,9 +94,85 @@ static size_t find_anywhere(const struct sp_adapter_base *base, const char *modu
     put_bare_module(&name, module);
     sp_text_printf(&name, ".%s", rest);
     for (int left_out = 0; left_out <= SP_MOST_LEFT_OUT && found == SHAPEPROOF_NONE; left_out++)
-        found = find_behind(base, name.data, left_out);
+        found = find_behind(base, name.data, strlen(rest), left_out);
     sp_text_free(&name);
     return found;
+}
+
+/* ---- names of another program ---- */
+
+/* The predicted weight that the scheme has for the module, or SHAPEPROOF_NONE. */
+static size_t find_translated(const struct sp_adapter_base *base, const struct sp_naming_scheme *scheme,
+                              const char *module)
+{
+    static const char ending[] = ".weight";
+    struct sp_text name = {0}, translated = {0};
+    size_t found = SHAPEPROOF_NONE;
+    sp_text_printf(&name, "%s%s", module, ending);
+    for (size_t row = 0;
+         found == SHAPEPROOF_NONE && sp_naming_scheme_translate(scheme, name.data, &row, &translated);) {
+        if (!sp_ends_with(translated.data, ending)) continue;
+        translated.data[translated.length - strlen(ending)] = '\0';
+        found = find_anywhere(base, translated.data, ending + 1);
+    }
+    sp_text_free(&name);
+    sp_text_free(&translated);
+    return found;
+}
+
+/* The scheme by which most modules of the adapter have a weight in the model, if more than half of them have one, and
+ * not so many by their own names; NULL otherwise. Only programs that load an adapter by its names as they are have a
+ * scheme of their own: torchtune. */
+static const struct sp_naming_scheme *choose_scheme(const struct sp_adapter_base *base)
+{
+    const struct shapeproof_inventory *inventory = base->check->inventory;
+    const struct sp_naming_scheme *best = NULL;
+    const char **modules = sp_arena_array(&base->check->arena, shapeproof_inventory_count(inventory), sizeof *modules);
+    size_t count = 0, most = 0;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const char *name = shapeproof_inventory_tensor(inventory, i)->name;
+        struct sp_adapter_place place;
+        if (!sp_adapter_place(name, &place) || place.role != SP_ROLE_DOWN || place.ending->taken != SP_TAKEN_ANYWHERE)
+            continue;
+        modules[count] = sp_arena_copy(&base->check->arena, name, place.module);
+        most += find_anywhere(base, modules[count++], "weight") != SHAPEPROOF_NONE;
+    }
+    if (most < count / 2) most = count / 2;
+    for (size_t e = 0; count && e < sp_naming_scheme_count(); e++) {
+        size_t found = 0;
+        for (size_t i = 0; i < count; i++)
+            found += find_translated(base, sp_naming_scheme(e), modules[i]) != SHAPEPROOF_NONE;
+        if (found <= most) continue;
+        most = found;
+        best = sp_naming_scheme(e);
+    }
+    return best;
+}
+
+/* ---- the base ---- */
+
+void sp_adapter_base_open(struct sp_adapter_base *base, struct shapeproof_check *check)
+{
+    const size_t tensors = shapeproof_inventory_count(check->inventory);
+    *base = (struct sp_adapter_base){.check = check, .whole = is_model_there(check)};
+    base->front = looked_for(check, &base->diffusers, &base->strips);
+    base->training = is_of_trainer(check->inventory);
+    base->peft = sp_value_is_set(sp_adapter_config(&check->arena, check->inventory));
+    sp_adapter_modules_open(&base->modules, check, &check->arena, base->diffusers);
+    base->finding_of = sp_realloc(NULL, tensors, sizeof *base->finding_of);
+    for (size_t i = 0; i < tensors; i++) base->finding_of[i] = SHAPEPROOF_NONE;
+    for (size_t i = 0; i < check->finding_count; i++)
+        if (sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_UNEXPECTED))
+            base->finding_of[check->findings[i].tensor] = i;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) note_left_out(base, i);
+    base->scheme = choose_scheme(base);
+}
+
+void sp_adapter_base_close(struct sp_adapter_base *base)
+{
+    for (int i = 0; i < SP_MOST_LEFT_OUT; i++) sp_map_free(&base->left_out[i]);
+    sp_adapter_modules_close(&base->modules);
+    free(base->finding_of);
 }
 
 /* Whether the module is of another model of the pipeline than the base: of a denoiser, when that is a model of
@@ -207,7 +262,8 @@ struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *ba
         found.original = target->original;
         found.in_place = is_looked_for(base, front, target, ending);
     } else if (front->form != SP_FRONT_FLAT) {
-        found.weights[0] = find_anywhere(base, module, "weight");
+        found.weights[0] = base->scheme ? find_translated(base, base->scheme, module) : SHAPEPROOF_NONE;
+        if (found.weights[0] == SHAPEPROOF_NONE) found.weights[0] = find_anywhere(base, module, "weight");
         found.count = found.weights[0] != SHAPEPROOF_NONE;
         found.in_place = base->whole || (front->side == SP_SIDE_TEXT_ENCODER && !base->diffusers);
     }

@@ -8,6 +8,7 @@
 
 #include "check/check.h"
 #include "explain/files/adapter_modules.h"
+#include "names/naming_schemes.h"
 
 enum { SP_MOST_LEFT_OUT = 2 }; /* how many components in front of a predicted name an adapter may leave out */
 
@@ -21,6 +22,7 @@ struct sp_adapter_base {
     bool training;     /* the file is a checkpoint of a trainer, which has the adapter under keys of its own */
     bool strips;       /* its loader takes original names behind the front as well */
     const char *front; /* what its loader looks for in front of the names of the model: "base_model.model.", "unet." */
+    const struct sp_naming_scheme *scheme; /* by which modules are named as another program names them, or NULL */
     struct sp_adapter_modules modules;
     size_t *finding_of; /* for each tensor of the file: the finding that it is unexpected, or SHAPEPROOF_NONE */
 };

@@ -216,6 +216,7 @@ static void read_parts(struct parts *parts)
         struct part part = {.tensor = finding->tensor, .finding = i};
         if (!sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED)) continue;
         if (!sp_part_read(&check->arena, finding->name, &part.is)) continue;
+        if (part.is.kind->where == SP_PART_WITH_PAIRS && !parts->pairs.count) continue;
         *SP_PUSH(parts) = part;
         if (!parts->method && part.is.kind->where != SP_PART_WITH_PAIRS) parts->method = part.is.kind->method;
     }
@@ -418,8 +419,8 @@ void sp_explain_adapter_parts(struct shapeproof_check *check)
     static const enum shapeproof_finding_kind unexpected = SHAPEPROOF_FINDING_UNEXPECTED;
     struct parts parts = {.check = check};
     if (!sp_count_wanted(check, sp_is_open_kind, &unexpected)) return;
-    read_parts(&parts);
     sp_adapter_read(&parts.pairs, &check->arena, check->inventory);
+    read_parts(&parts);
     if (parts.count) {
         sp_adapter_base_open(&parts.base, check);
         judge_parts(&parts);
