@@ -74,14 +74,25 @@ static bool translate_to_known(struct ends *ends, const struct sp_naming_scheme 
     return false;
 }
 
-/* The same of a tensor; else the first name that the scheme has for it. */
+/* The same of a tensor, by its name, its common spelling, and that without its first component: the key of a training
+ * under which the model is. */
+static bool is_translated_to_known(struct ends *ends, const struct sp_naming_scheme *scheme,
+                                   const struct sp_diff_half *half, size_t i)
+{
+    const char *spelling = half->spelling[i].text, *behind = sp_behind_component(spelling, ".");
+    return translate_to_known(ends, scheme, name_of(half, i)) || translate_to_known(ends, scheme, spelling) ||
+           (behind && translate_to_known(ends, scheme, behind));
+}
+
+/* The same; else the first name that the scheme has for it. */
 static bool translate_tensor(struct ends *ends, const struct sp_naming_scheme *scheme, const struct sp_diff_half *half,
                              size_t i)
 {
-    size_t row = 0;
-    return translate_to_known(ends, scheme, name_of(half, i)) ||
-           translate_to_known(ends, scheme, half->spelling[i].text) ||
-           sp_naming_scheme_translate(scheme, half->spelling[i].text, &row, &ends->text);
+    const char *spelling = half->spelling[i].text, *behind = sp_behind_component(spelling, ".");
+    size_t row = 0, row_behind = 0;
+    return is_translated_to_known(ends, scheme, half, i) ||
+           sp_naming_scheme_translate(scheme, spelling, &row, &ends->text) ||
+           (behind && sp_naming_scheme_translate(scheme, behind, &row_behind, &ends->text));
 }
 
 /* How many names are ends of names of the other side, translated if there is a scheme to do it. */
@@ -90,9 +101,7 @@ static size_t count_known(const struct sp_diff_half *half, const struct sp_namin
     size_t known = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
         if (half->other[i] != SHAPEPROOF_NONE) continue;
-        known += is_known(ends, half->spelling[i].text) ||
-                 (scheme && (translate_to_known(ends, scheme, name_of(half, i)) ||
-                             translate_to_known(ends, scheme, half->spelling[i].text)));
+        known += is_known(ends, half->spelling[i].text) || (scheme && is_translated_to_known(ends, scheme, half, i));
     }
     return known;
 }
