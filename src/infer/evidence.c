@@ -43,12 +43,12 @@ static struct kinds count_kinds(const struct sp_attempt *attempt)
  * second state dict there is no evidence against the first. */
 static size_t unexplained_beside(const struct sp_attempt *attempt)
 {
-    const struct shapeproof_inventory *file = attempt->view->inventory;
+    const struct shapeproof_inventory *file = attempt->view->file; /* its view may have other tensors */
     const struct shapeproof_tensor *first = NULL;
     size_t count = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(file); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(file, i);
-        if (attempt->match.predicted_of[i] == SHAPEPROOF_NONE) continue;
+        if (attempt->match.predicted_of[sp_seen_as(attempt->view, i)] == SHAPEPROOF_NONE) continue;
         if (!first) first = tensor;
         if (!first->outer || tensor->outer != first->outer || strncmp(tensor->name, first->name, first->outer) != 0)
             return attempt->unexplained;
