@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "read/torch/torch.h"
 #include "read/window.h"
@@ -445,7 +446,9 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, str
     }
     if (!sp_names_spend(&w->names_left, w->name.length + LISTED_COST, w->error)) return false;
     struct sp_torch_tensor listed = *found;
-    if (is_optimizer_state(w)) listed.flags |= SHAPEPROOF_TENSOR_STATE;
+    /* What get_extra_state of a module returned, such as the scales of Transformer Engine for FP8. */
+    const bool is_extra_state = sp_ends_with(w->name.data, "_extra_state");
+    if (is_optimizer_state(w) || is_extra_state) listed.flags |= SHAPEPROOF_TENSOR_STATE;
     const char *name = unique_name(w);
     if (!sp_torch_list(w->torch, name, &listed, w->error)) return false;
     if (!w->depth || !w->stack[0].is_module) inventory->tensors[inventory->count - 1].outer = w->outer;
