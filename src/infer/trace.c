@@ -118,20 +118,21 @@ static const char *const fields[SP_SCORE_FIELDS] = {
 static void trace_loser(const struct sp_infer_search *search, const struct sp_attempt *attempt)
 {
     const struct sp_score best = sp_attempt_score(search->best), other = sp_attempt_score(attempt);
+    const char *space = *attempt->class ? " " : "";
     unsigned field = 0;
     while (field < SP_SCORE_FIELDS && best.of[field] == other.of[field]) field++;
     if (field >= SP_SCORE_GUESSES && attempt->table != search->best->table && search->best->prediction)
-        sp_trace(search->watch, "  %s %s: tables that extend it: %zu against %zu", attempt->table->name, attempt->class,
-                 sp_count_heirs(attempt->tables, attempt->table),
+        sp_trace(search->watch, "  %s%s%s: tables that extend it: %zu against %zu", attempt->table->name, space,
+                 attempt->class, sp_count_heirs(attempt->tables, attempt->table),
                  sp_count_heirs(search->best->tables, search->best->table));
     else if (field == SP_SCORE_FIELDS)
-        sp_trace(search->watch, "  %s %s: the same score, tried later", attempt->table->name, attempt->class);
+        sp_trace(search->watch, "  %s%s%s: the same score, tried later", attempt->table->name, space, attempt->class);
     else if (field == SP_SCORE_EXPLAINED)
-        sp_trace(search->watch, "  %s %s: %s: %zu against %zu", attempt->table->name, attempt->class, fields[field],
-                 attempt->explained, search->best->explained);
+        sp_trace(search->watch, "  %s%s%s: %s: %zu against %zu", attempt->table->name, space, attempt->class,
+                 fields[field], attempt->explained, search->best->explained);
     else
-        sp_trace(search->watch, "  %s %s: %s: %zu against %zu", attempt->table->name, attempt->class, fields[field],
-                 (size_t)other.of[field], (size_t)best.of[field]);
+        sp_trace(search->watch, "  %s%s%s: %s: %zu against %zu", attempt->table->name, space, attempt->class,
+                 fields[field], (size_t)other.of[field], (size_t)best.of[field]);
 }
 
 static int compare_attempts(const void *left, const void *right)
