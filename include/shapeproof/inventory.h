@@ -169,6 +169,10 @@ SHAPEPROOF_API const char *shapeproof_inventory_beside(const struct shapeproof_i
 SHAPEPROOF_API size_t shapeproof_inventory_metadata_count(const struct shapeproof_inventory *inventory);
 SHAPEPROOF_API const struct shapeproof_metadata *
 shapeproof_inventory_metadata(const struct shapeproof_inventory *inventory, size_t index);
+/* What a pickle says at its top besides tensors, as a JSON object: {"model_args": {"n_layer": 2}, "epoch": 3}. An
+ * object is its state, with the name of its class as "__class__". NULL where there is nothing, and for other formats.
+ */
+SHAPEPROOF_API const char *shapeproof_inventory_settings(const struct shapeproof_inventory *inventory);
 /* Tensors that are in the file and could not be read, each of which a warning names or counts. */
 SHAPEPROOF_API size_t shapeproof_inventory_unread_count(const struct shapeproof_inventory *inventory);
 /* What is odd about the file and no reason to refuse it, a sentence each. */

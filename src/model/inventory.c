@@ -395,6 +395,7 @@ const struct shapeproof_metadata *shapeproof_inventory_metadata(const struct sha
     return &inventory->metadata[index];
 }
 
+const char *shapeproof_inventory_settings(const struct shapeproof_inventory *inventory) { return inventory->settings; }
 size_t shapeproof_inventory_unread_count(const struct shapeproof_inventory *inventory) { return inventory->unread; }
 size_t shapeproof_inventory_warning_count(const struct shapeproof_inventory *inventory)
 {

@@ -66,11 +66,12 @@ struct shapeproof_inventory {
     const char *lack;    /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;
     SP_ARRAY(struct sp_tensor_use) uses;
-    uint64_t dtypes;   /* bit n: a tensor has the dtype n */
-    size_t plain_keys; /* at the top of a pickle, whose values neither are nor hold tensors */
-    bool headed;       /* a value that is no tensor comes before all others there */
-    bool unkeyed;      /* there is no dictionary there at all, but a list, an object or a single value */
-    bool numbered;     /* a key there is no text */
+    uint64_t dtypes;      /* bit n: a tensor has the dtype n */
+    size_t plain_keys;    /* at the top of a pickle, whose values neither are nor hold tensors */
+    bool headed;          /* a value that is no tensor comes before all others there */
+    bool unkeyed;         /* there is no dictionary there at all, but a list, an object or a single value */
+    bool numbered;        /* a key there is no text */
+    const char *settings; /* what else is said there, a JSON object; or NULL */
 };
 
 /* Limits that hold for every format: docs/formats.md lists them. */

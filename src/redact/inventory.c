@@ -66,6 +66,7 @@ static void forget_other_texts(struct shapeproof_inventory *inventory)
     inventory->unread_names.count = 0;
     inventory->first_unread = (struct shapeproof_error){.status = SHAPEPROOF_ERR_FILE};
     inventory->beside = inventory->stray = inventory->broken_optimizer = inventory->damaged = inventory->lack = NULL;
+    inventory->settings = NULL;
 }
 
 bool shapeproof_inventory_is_redacted(const struct shapeproof_inventory *inventory) { return inventory->is_redacted; }

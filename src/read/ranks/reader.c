@@ -146,6 +146,7 @@ static void describe_ranks(const struct sp_ranks *ranks, const struct sp_folder 
         sp_inventory_add_metadata(inventory, "optimizer_files", text);
     }
     if (ranks->universal) sp_inventory_add_metadata(inventory, "universal", "zero");
+    if (own->settings) inventory->settings = sp_arena_string(&inventory->arena, own->settings);
     inventory->divided = own->divided;
     inventory->gatherable = ranks->universal || (models && optimizers >= models && optimizers >= data_ranks);
     if (inventory->divided) inventory->broken_optimizer = broken_optimizer(ranks, folder, inventory);

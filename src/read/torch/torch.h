@@ -219,6 +219,11 @@ char *sp_torch_zip_read_pickle(struct sp_zip *zip, size_t index, size_t *length,
 bool sp_torch_model_states(struct sp_torch *torch, const struct sp_pickle_value *root, size_t first,
                            struct shapeproof_error *error);
 
+/* ---- settings.c ---- */
+
+/* Keeps what the pickle says at its top besides tensors as the `settings` of the inventory, if there are none yet. */
+void sp_torch_note_settings(struct sp_torch *torch, const struct sp_pickle_value *root);
+
 /* ---- legacy.c ---- */
 
 /* The object that a call of torch.storage._load_from_bytes would give: the bytes are a legacy stream of their own.

@@ -744,6 +744,7 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
     }
     if (ok) warn_of_the_rest(&w);
     ok = ok && sp_torch_model_states(torch, root, before, error);
+    if (ok) sp_torch_note_settings(torch, root);
     torch->counted = w.listed;
     sp_map_free(&w.names);
     sp_names_free(&w.transient);
