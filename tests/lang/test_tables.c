@@ -131,6 +131,7 @@ static void test_gpt2_untied(void **state)
 {
     (void)state;
     assert_int_equal(totals("gpt2", SETTINGS("tie_word_embeddings=false")).unique_parameters, 163037184);
+    assert_int_equal(totals("nanogpt", SETTINGS("vocab_size=50257")).unique_parameters, 124439808);
 }
 
 static void test_llama3_8b(void **state)
