@@ -18,9 +18,10 @@ struct shapeproof_config; /* opaque */
 /* Without any hyper-parameter. Never NULL. */
 SHAPEPROOF_API struct shapeproof_config *shapeproof_config_new(void);
 /* Reads a file: `key=value` lines when its name ends in .hpm; YAML when it ends in .yaml or .yml, or is `config` (which
- * Sockeye writes) and no JSON object; else JSON. Of a GGUF file or a Keras model what it has in itself. Replaces what
- * an earlier file said. Nothing in a .hpm file is executed, nothing that a YAML tag names constructed. Returns
- * SHAPEPROOF_OK, or SHAPEPROOF_ERR_TABLE when the file is wrong or missing. */
+ * Sockeye writes) and no JSON object; else JSON. Of a checkpoint what it has in itself: the metadata of GGUF, the
+ * layers of a Keras model, the arguments that a program has saved beside the tensors. Replaces what an earlier file
+ * said. Nothing in a .hpm file is executed, nothing that a YAML tag names constructed. Returns SHAPEPROOF_OK, or
+ * SHAPEPROOF_ERR_TABLE when the file is wrong or missing. */
 SHAPEPROOF_API enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, const char *path,
                                                              struct shapeproof_error *error);
 /* Likewise from a text in memory. `name` stands for the path in messages, and its ending tells the format. No file is
@@ -77,6 +78,10 @@ SHAPEPROOF_API enum shapeproof_status shapeproof_config_quantisation_is_known(co
 /* The file that was loaded, or "". Borrowed. */
 SHAPEPROOF_API const char *shapeproof_config_path(const struct shapeproof_config *config);
 SHAPEPROOF_API void shapeproof_config_free(struct shapeproof_config *config);
+
+/* What in the file at shapeproof_config_path the values are from: "model_args", a key of a checkpoint that its program
+ * has saved them under; "" when it is all of the file. Borrowed. */
+SHAPEPROOF_API const char *shapeproof_config_place(const struct shapeproof_config *config);
 
 /* The path of the configuration that belongs to a checkpoint: config.json, or else config, or huggingface/config.json,
  * in the directory or beside the file. A step of a training ("run/checkpoints/step-20") without one has the config.json

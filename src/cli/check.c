@@ -256,7 +256,8 @@ static bool check_with_pipeline(const struct cli_args *args, const char *path,
     return is;
 }
 
-/* With the configuration that is given, or the one beside the checkpoint, or that of the base of an adapter. */
+/* With the configuration that is given, or the one that the search finds. A pipeline in place of a configuration comes
+ * before the base that an adapter names. */
 static int check_inventory(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
     struct cli_subject subject;
@@ -323,9 +324,10 @@ const struct cli_command cli_check = {
     .description =
         "Reads the checkpoint at PATH (a file, a directory, or an index), predicts its tensors from a "
         "configuration, and compares names, shapes, dtypes and ties. The configuration is the config.json beside "
-        "the checkpoint, or is given by --config, --model, --table and --set. A Keras model (.keras or .h5) "
-        "contains its configuration. Only headers are read. With --data, the data of some tensors are read and "
-        "compared, too: tied tensors that are stored twice, and tensors of equal shape that could be tied.\n"
+        "the checkpoint, or is given by --config, --model, --table and --set. GGUF files, Keras models, and the "
+        "checkpoints of some training programs contain their configuration. Only headers are read. With --data, "
+        "the data of some tensors are read and compared, too: tied tensors that are stored twice, and tensors of "
+        "equal shape that could be tied.\n"
         "\n"
         "The report begins with the verdict and its reason. The verdict is 'match', 'explained', 'differs' or "
         "'unknown'. It is 'explained' if every difference has a harmless cause, such as a prefix of all names. It "

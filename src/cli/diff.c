@@ -68,12 +68,13 @@ static int put_sums(const struct cli_args *args, const struct shapeproof_diff *d
     return status;
 }
 
-/* A checkpoint that has no configuration, neither inside nor beside it, is read with the one beside the other. */
+/* A checkpoint for which no configuration is found is read with the one beside the other. */
 static const char *place_of_config(const char *own, const struct shapeproof_inventory *inventory, const char *other)
 {
-    char *beside = shapeproof_config_is_inside(inventory, NULL) ? NULL : shapeproof_config_beside(own);
+    bool inside;
+    char *beside = shapeproof_config_search(inventory, own, NULL, NULL, &inside);
     char *beside_other = shapeproof_config_beside(other);
-    const bool is_other = !shapeproof_config_is_inside(inventory, NULL) && !beside && beside_other;
+    const bool is_other = !inside && !beside && beside_other;
     shapeproof_free(beside);
     shapeproof_free(beside_other);
     return is_other ? other : own;

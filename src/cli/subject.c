@@ -282,15 +282,12 @@ static bool is_told(const struct cli_args *args)
 int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *args, const char *path,
                          const struct shapeproof_inventory *inventory)
 {
-    const bool inside = shapeproof_config_is_inside(inventory, cli_value(args, "table", NULL));
-    char *beside = inside ? NULL : shapeproof_config_beside(path);
+    bool inside;
+    char *hub = cli_hub_cache();
+    char *beside = shapeproof_config_search(inventory, path, cli_value(args, "table", NULL), hub, &inside);
     int status;
     *subject = (struct cli_subject){.tables = NULL};
-    if (!inside && !beside && !is_told(args)) {
-        char *hub = cli_hub_cache();
-        beside = shapeproof_adapter_base_config(inventory, hub);
-        free(hub);
-    }
+    free(hub);
     if (!inside && !beside && !is_told(args)) return no_configuration(path, inventory);
     status = cli_subject_open(subject, args, beside);
     if (status == CLI_OK) status = cli_subject_fit(subject, inventory);

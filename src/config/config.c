@@ -81,7 +81,7 @@ static void rebuild(struct shapeproof_config *config);
 struct shapeproof_config *shapeproof_config_new(void)
 {
     struct shapeproof_config *config = sp_realloc(NULL, 1, sizeof *config);
-    *config = (struct shapeproof_config){.path = "", .file_root = {.type = SHAPEPROOF_VALUE_OBJECT}};
+    *config = (struct shapeproof_config){.path = "", .place = "", .file_root = {.type = SHAPEPROOF_VALUE_OBJECT}};
     rebuild(config);
     return config;
 }
@@ -97,6 +97,7 @@ void shapeproof_config_free(struct shapeproof_config *config)
 }
 
 const char *shapeproof_config_path(const struct shapeproof_config *config) { return config->path; }
+const char *shapeproof_config_place(const struct shapeproof_config *config) { return config->place; }
 const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config) { return &config->hyper; }
 
 /* ---- settings ---- */
@@ -200,7 +201,7 @@ static void forget_derived(struct shapeproof_config *config)
 void sp_config_set_model(struct shapeproof_config *config, struct shapeproof_value root, const char *name)
 {
     forget_derived(config);
-    config->path = "";
+    config->path = config->place = "";
     config->remark_count = 0;
     config->model = name;
     sp_config_compose(config, root, name, NULL);
@@ -239,6 +240,7 @@ struct shapeproof_config *sp_config_without(const struct shapeproof_config *conf
 {
     struct shapeproof_config *variant = shapeproof_config_new();
     variant->path = config->path;
+    variant->place = config->place;
     variant->file_root = config->file_root;
     variant->original = config->original;
     memcpy(variant->remarks, config->remarks, sizeof variant->remarks);
@@ -377,8 +379,9 @@ static bool parse_config(struct shapeproof_config *config, const char *path, con
                        "expected an object of hyper-parameters, found %s", sp_value_kind(root.type));
     remark_on_repeats(config, &repeats);
     sp_keras_code_each(root, remark_on_code, config);
-    root = sp_config_of_gguf(&config->arena, root);
+    root = sp_config_of_program_file(&config->arena, sp_config_of_gguf(&config->arena, root));
     sp_config_compose(config, root, NULL, NULL);
+    config->place = "";
     config->path = sp_arena_string(&config->arena, path);
     forget_derived(config);
     if (sp_sockeye_is_config(root))
@@ -418,6 +421,7 @@ enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, 
     if (sp_file_open(&file, AT_FDCWD, path, error)) {
         text = is_text(&file);
         config->label = config->model = NULL;
+        config->place = "";
         if (text) load_text(config, path, &file, error);
         else if (sp_config_load_checkpoint(config, path, error)) forget_derived(config);
         sp_file_close(&file);
@@ -496,18 +500,39 @@ static bool leave_step(struct sp_text *path)
 enum { MOST_LEVELS = 4 };
 
 /* config.json is Hugging Face's, config Sockeye's; verl has what is Hugging Face's in a folder beside the ranks' files.
- * Of a step of a training that has none itself it is in a folder above. */
-char *shapeproof_config_beside(const char *checkpoint_path)
+ */
+static const char *const config_names[] = {"config.json", "config", "huggingface/config.json"};
+
+/* The folder that the checkpoint is, or is in: a path that ends with '/' or is empty. */
+static struct sp_text folder_of(const char *checkpoint_path)
 {
-    static const char *const names[] = {"config.json", "config", "huggingface/config.json"};
     struct stat info;
     struct sp_text path = {0};
     const char *slash = strrchr(checkpoint_path, '/');
     if (stat(checkpoint_path, &info) == 0 && S_ISDIR(info.st_mode)) sp_text_printf(&path, "%s/", checkpoint_path);
     else sp_text_append(&path, checkpoint_path, slash ? (size_t)(slash + 1 - checkpoint_path) : 0);
-    if (find_in_folder(&path, names, sizeof names / sizeof *names)) return path.data;
-    for (size_t levels = 0; levels < MOST_LEVELS && leave_step(&path); levels++)
-        if (find_in_folder(&path, names, 1)) return path.data;
+    return path;
+}
+
+char *sp_config_in_folder(const char *checkpoint_path)
+{
+    struct sp_text path = folder_of(checkpoint_path);
+    if (find_in_folder(&path, config_names, sizeof config_names / sizeof *config_names)) return path.data;
     sp_text_free(&path);
     return NULL;
+}
+
+char *sp_config_above(const char *checkpoint_path)
+{
+    struct sp_text path = folder_of(checkpoint_path);
+    for (size_t levels = 0; levels < MOST_LEVELS && leave_step(&path); levels++)
+        if (find_in_folder(&path, config_names, 1)) return path.data;
+    sp_text_free(&path);
+    return NULL;
+}
+
+char *shapeproof_config_beside(const char *checkpoint_path)
+{
+    char *found = sp_config_in_folder(checkpoint_path);
+    return found ? found : sp_config_above(checkpoint_path);
 }

@@ -27,6 +27,7 @@ struct shapeproof_config {
     const struct sp_scope *scope;     /* sp_config_limit; NULL: none */
     const struct sp_storage *storage; /* sp_config_store; NULL: predictions are of the model, not of what is stored */
     bool loose;                       /* sp_config_loosen */
+    const char *place;                /* shapeproof_config_place */
     const char *label;                /* what the configuration is called in place of its file; NULL: as the file */
     const char *model;                /* the published model that the values are of; NULL: of none */
     struct sp_variables *variables;   /* how the file calls the variables of a Keras model; NULL: it is none */
@@ -57,6 +58,12 @@ void sp_config_set_model(struct shapeproof_config *config, struct shapeproof_val
 void sp_config_compose(struct shapeproof_config *config, struct shapeproof_value root, const char *label,
                        struct sp_variables *variables);
 
+/* The path of config.json, config or huggingface/config.json in the folder that the path is, or is in; NULL without
+ * one. On the heap. */
+char *sp_config_in_folder(const char *checkpoint_path);
+/* The path of the config.json of the first folder above it, where the path is of a step of a training; or NULL. On the
+ * heap. */
+char *sp_config_above(const char *checkpoint_path);
 /* Limits what predictions from this config expand. The scope is borrowed. */
 void sp_config_limit(struct shapeproof_config *config, const struct sp_scope *scope);
 

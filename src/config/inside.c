@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/chars.h"
+
 static const char *model_config(const struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < shapeproof_inventory_metadata_count(inventory); i++) {
@@ -37,6 +39,18 @@ bool shapeproof_config_is_inside(const struct shapeproof_inventory *inventory, c
     return inside;
 }
 
+bool sp_config_take_program(struct shapeproof_config *config, const struct shapeproof_inventory *inventory)
+{
+    struct sp_program_config found;
+    if (!sp_config_of_program(&config->arena, inventory, &found)) return false;
+    const char *path = shapeproof_inventory_path(inventory);
+    config->path = sp_arena_string(&config->arena, path);
+    config->place = found.place;
+    sp_config_compose(config, found.root,
+                      sp_arena_printf(&config->arena, "%s of %s", found.place, sp_base_name(config->path)), NULL);
+    return true;
+}
+
 static bool take_inside(struct shapeproof_config *config, const struct shapeproof_inventory *inventory,
                         struct shapeproof_error *error)
 {
@@ -46,6 +60,7 @@ static bool take_inside(struct shapeproof_config *config, const struct shapeproo
         sp_config_take_gguf(config, inventory);
         return true;
     }
+    if (sp_config_take_program(config, inventory)) return true;
     if (!sp_config_keras_entry(&config->arena, inventory, &entry)) {
         sp_hint(error, "give the config.json of the model, or a GGUF or Keras file, which have one in themselves");
         return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE,

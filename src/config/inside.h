@@ -35,6 +35,18 @@ struct sp_gguf_tokens {
 struct sp_gguf_tokens sp_config_gguf_tokens(const struct shapeproof_inventory *inventory);
 /* What a configuration that is for GGUF files by its model_type says of them; any other as it is. */
 struct shapeproof_value sp_config_of_gguf(struct sp_arena *arena, struct shapeproof_value root);
+/* programs.c: the configuration that a checkpoint holds as the arguments of the program that made the model. */
+struct sp_program_config {
+    const char *place; /* "model_args", a dotted path within shapeproof_inventory_settings */
+    struct shapeproof_value root;
+};
+/* False when there is none that a table could read. */
+bool sp_config_of_program(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                          struct sp_program_config *found);
+/* Makes it the configuration; false, and nothing done, when there is none. */
+bool sp_config_take_program(struct shapeproof_config *config, const struct shapeproof_inventory *inventory);
+/* The configuration of a file that has such arguments at its top, timm's args.yaml; any other as it is. */
+struct shapeproof_value sp_config_of_program_file(struct sp_arena *arena, struct shapeproof_value root);
 /* Takes what the checkpoint at the path holds, as shapeproof_config_load does what a file of text says. */
 bool sp_config_load_checkpoint(struct shapeproof_config *config, const char *path, struct shapeproof_error *error);
 

@@ -156,6 +156,7 @@ struct shapeproof_prediction *shapeproof_predict(const struct shapeproof_tables 
     /* NULL: the tensors of the model; otherwise what is stored for them, about which `no_file` tells nothing */
     const struct sp_storage *storage = options->stored ? &no_file : config->storage;
     const struct sp_unit *table = sp_choose_table(tables, options->table, &hyper, error);
+    if (!table && *config->place) sp_error_prefix(error, config->label);
     if (!table) return NULL;
     struct shapeproof_prediction *prediction =
         storage ? predict_stored(table, tables, hyper, storage, error) : sp_expand(table, &hyper, error);

@@ -20,14 +20,13 @@ static bool add_tables(struct opened *opened, const char *const *files, struct s
     return opened->tables != NULL;
 }
 
-/* The configuration that is given, or the one beside the checkpoint, or of an adapter that of its base. Without any,
- * the settings and the checkpoint itself have to do. */
+/* The configuration that is given, or the one that the search finds. Without any, the settings have to do. */
 static bool load_config(struct opened *opened, const char *path, const struct shapeproof_check_path_options *options,
                         struct shapeproof_error *error)
 {
-    const bool inside = shapeproof_config_is_inside(opened->inventory, options->check.table);
-    char *beside = options->config || inside ? NULL : shapeproof_config_beside(path);
-    if (!options->config && !inside && !beside) beside = shapeproof_adapter_base_config(opened->inventory, NULL);
+    bool inside = false;
+    char *beside =
+        options->config ? NULL : shapeproof_config_search(opened->inventory, path, options->check.table, NULL, &inside);
     const char *from = options->config ? options->config : beside;
     bool loaded = true;
     if (from) loaded = shapeproof_config_load(opened->config, from, error) == SHAPEPROOF_OK;

@@ -13,5 +13,6 @@ enum shapeproof_status shapeproof_config_fit(struct shapeproof_config *config, s
     sp_error_reset(error);
     if (!table && sp_keras_compose(tables, config, inventory, error) != SHAPEPROOF_OK) return error->status;
     if (inventory && !sp_config_adopt(config, tables, inventory, error)) return error->status;
+    if (inventory && !*config->path && !config->model) sp_config_take_program(config, inventory);
     return SHAPEPROOF_OK;
 }

@@ -216,6 +216,9 @@ static void put_table_line(const struct shapeproof_check *check, struct sp_text 
     if (*model) sp_text_printf(cell, ", with the values of %s", model);
     if (!*config) return;
     sp_text_puts(cell, file ? ", with the values of " : ", from ");
+    const char *place = shapeproof_config_place(shapeproof_check_config(check));
+    sp_put_visible(cell, place);
+    if (*place) sp_text_puts(cell, " of ");
     sp_put_visible(cell, path_beside(config, shapeproof_inventory_path(shapeproof_check_inventory(check))));
 }
 

@@ -212,17 +212,19 @@ def for_checkpoint(
     table: Names,
     settings: Settings,
 ) -> Subject:
-    """The subject of a call about a checkpoint: with the configuration that is given, or the one in the checkpoint or
-    beside it, or that of the base of an adapter. A module in memory has its own."""
+    """The subject of a call about a checkpoint: with the configuration that is given, or the one that the search finds.
+    A module in memory has its own."""
     subject = Subject(session, table)
     is_given = config is not None or bool(model)
+    inside = ctypes.c_bool()
     if not is_given and _memory.is_model(source):
         config = _memory.config_of(source)
-    elif not is_given and not call("config_is_inside", inventory, encode(subject.table)):
-        config = take_text(call("config_beside", encode(path)))
-        if config is None and not table and not settings:
-            config = take_text(call("adapter_base_config", inventory, encode(_hub_cache())))
-    if config is None and not (is_given or table or settings or call("config_is_inside", inventory, None)):
+    elif not is_given:
+        hub = encode(_hub_cache())
+        config = take_text(
+            call("config_search", inventory, encode(path), encode(subject.table), hub, ctypes.byref(inside))
+        )
+    if config is None and not (is_given or table or settings or inside.value):
         raise UnknownArchitectureError(
             f"{path}: there is no configuration", "give config=, or table= with set=; shapeproof.infer() looks for them"
         )

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * Where the configuration of a checkpoint is. shapeproof/check.h has the order, and docs/configuration.md the reasons.
+ */
+#include "config/config.h"
+#include "config/inside.h"
+#include "shapeproof/check.h"
+#include "shapeproof/config.h"
+
+static bool has_program(const struct shapeproof_inventory *inventory)
+{
+    struct sp_arena arena = {0};
+    struct sp_program_config ignored;
+    const bool has = sp_config_of_program(&arena, inventory, &ignored);
+    sp_arena_free(&arena);
+    return has;
+}
+
+char *shapeproof_config_search(const struct shapeproof_inventory *inventory, const char *path, const char *table,
+                               const char *hub, bool *inside)
+{
+    char *found = NULL;
+    *inside = shapeproof_config_is_inside(inventory, table);
+    if (*inside || (found = sp_config_in_folder(path))) return found;
+    *inside = has_program(inventory);
+    if (*inside || (found = sp_config_above(path))) return found;
+    return shapeproof_adapter_base_config(inventory, hub);
+}

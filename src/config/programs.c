@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ * The arguments of a model that its program has saved beside the tensors, as a configuration that a table reads.
+ * programs.def says which key is which. Objects that are configurations already are found wherever they are:
+ *
+ *   {"model_args": {"n_layer": 2, ...}}                     ->  {"shapeproof_table": "nanogpt", "n_layer": 2, ...}
+ *   {"hyper_parameters": {"config": a LlamaConfig}}         ->  {"model_type": "llama", "hidden_size": 16, ...} */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "config/inside.h"
+
+struct program {
+    const char *id, *place, *table;
+};
+
+static const struct program programs[] = {
+#define PROGRAM(id, words, place, table) {id, place, table},
+#include "config/programs.def"
+};
+
+static const struct {
+    const char *id, *key;
+} signs[] = {
+#define SIGN(id, key) {id, key},
+#include "config/programs.def"
+};
+
+static const struct {
+    const char *id, *key, *becomes;
+} takes[] = {
+#define TAKE(id, key, becomes) {id, key, becomes},
+#include "config/programs.def"
+};
+
+static const struct {
+    const char *id, *name;
+} files[] = {
+#define FILE_OF(id, name) {id, name},
+#include "config/programs.def"
+};
+
+enum {
+    PROGRAM_COUNT = sizeof programs / sizeof *programs,
+    SIGN_COUNT = sizeof signs / sizeof *signs,
+    TAKE_COUNT = sizeof takes / sizeof *takes,
+    FILE_COUNT = sizeof files / sizeof *files,
+    MOST_LEVELS = 3 /* from the top of a checkpoint to a configuration: hyper_parameters.model.config */
+};
+
+/* ---- arguments of a program ---- */
+
+/* What the arguments have at a dotted path, which may end with the place of an item: "input_size[0]". */
+static struct shapeproof_value argument(struct sp_arena *arena, struct shapeproof_value arguments, const char *key)
+{
+    const char *bracket = strchr(key, '[');
+    if (!bracket) return sp_value_at(arguments, key);
+    const struct shapeproof_value list = sp_value_at(arguments, sp_arena_copy(arena, key, (size_t)(bracket - key)));
+    const size_t place = strtoul(bracket + 1, NULL, 10);
+    return list.type == SHAPEPROOF_VALUE_LIST && place < list.count ? list.items[place] : sp_value_absent(key);
+}
+
+static bool has_signs(struct sp_arena *arena, const char *id, struct shapeproof_value arguments)
+{
+    for (size_t i = 0; i < SIGN_COUNT; i++)
+        if (strcmp(signs[i].id, id) == 0 && !sp_value_is_set(argument(arena, arguments, signs[i].key))) return false;
+    return true;
+}
+
+static struct shapeproof_value configuration_of(struct sp_arena *arena, const struct program *program,
+                                                struct shapeproof_value arguments)
+{
+    struct shapeproof_value root = {.type = SHAPEPROOF_VALUE_OBJECT};
+    if (*program->table) root = sp_value_with(arena, root, "shapeproof_table", sp_value_string(program->table));
+    for (size_t i = 0; i < TAKE_COUNT; i++) {
+        if (strcmp(takes[i].id, program->id) != 0) continue;
+        const struct shapeproof_value value = argument(arena, arguments, takes[i].key);
+        if (sp_value_is_set(value)) root = sp_value_with(arena, root, takes[i].becomes, value);
+    }
+    return root;
+}
+
+/* ---- configurations ---- */
+
+/* The model_type that a class of transformers has, "xlm_roberta" of
+ * "transformers.models.xlm_roberta.configuration_xlm_roberta.XLMRobertaConfig"; NULL for any other class. In the arena.
+ */
+static const char *type_of_class(struct sp_arena *arena, struct shapeproof_value class)
+{
+    static const char package[] = "transformers.models.";
+    if (class.type != SHAPEPROOF_VALUE_STRING || strncmp(class.string, package, sizeof package - 1) != 0) return NULL;
+    const char *type = class.string + sizeof package - 1;
+    return sp_ends_with(class.string, "Config") ? sp_arena_copy(arena, type, strcspn(type, ".")) : NULL;
+}
+
+/* Whether it is a configuration of transformers or diffusers: other programs have keys of the same names, but not
+ * together with the release. */
+static bool is_configuration(struct shapeproof_value object)
+{
+    const bool of_transformers = sp_value_is_set(sp_value_member(object, "model_type")) &&
+                                 (sp_value_is_set(sp_value_member(object, "transformers_version")) ||
+                                  sp_value_is_set(sp_value_member(object, "architectures")));
+    return of_transformers || (sp_value_is_set(sp_value_member(object, "_class_name")) &&
+                               sp_value_is_set(sp_value_member(object, "_diffusers_version")));
+}
+
+/* Looks for the first configuration in an object and the objects in it. Sets where it is, a dotted path. */
+static bool find_configuration(struct sp_arena *arena, struct shapeproof_value object, const char *path, unsigned level,
+                               struct sp_program_config *found)
+{
+    for (size_t i = 0; object.type == SHAPEPROOF_VALUE_OBJECT && i < object.count && level < MOST_LEVELS; i++) {
+        const struct shapeproof_value value = object.members[i].value;
+        const char *type = type_of_class(arena, sp_value_member(value, "__class__"));
+        const char *place =
+            *path ? sp_arena_printf(arena, "%s.%s", path, object.members[i].key) : object.members[i].key;
+        if (value.type != SHAPEPROOF_VALUE_OBJECT) continue;
+        if (type || is_configuration(value)) {
+            found->place = place;
+            found->root = value;
+            if (type && !sp_value_is_set(sp_value_member(value, "model_type")))
+                found->root = sp_value_with(arena, value, "model_type", sp_value_string(type));
+            return true;
+        }
+        if (find_configuration(arena, value, place, level + 1, found)) return true;
+    }
+    return false;
+}
+
+/* ---- where they are ---- */
+
+static bool find_in_settings(struct sp_arena *arena, struct shapeproof_value settings, struct sp_program_config *found)
+{
+    for (size_t i = 0; i < PROGRAM_COUNT; i++) {
+        const struct shapeproof_value arguments = sp_value_at(settings, programs[i].place);
+        if (arguments.type != SHAPEPROOF_VALUE_OBJECT || !has_signs(arena, programs[i].id, arguments)) continue;
+        found->place = programs[i].place;
+        found->root = configuration_of(arena, &programs[i], arguments);
+        return true;
+    }
+    return find_configuration(arena, settings, "", 0, found);
+}
+
+bool sp_config_of_program(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                          struct sp_program_config *found)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_value settings;
+    const char *text = shapeproof_inventory_settings(inventory);
+    return text && sp_value_parse_json(arena, text, strlen(text), &settings, &error) &&
+           find_in_settings(arena, settings, found);
+}
+
+struct shapeproof_value sp_config_of_program_file(struct sp_arena *arena, struct shapeproof_value root)
+{
+    for (size_t i = 0; i < FILE_COUNT; i++)
+        for (size_t k = 0; k < PROGRAM_COUNT; k++)
+            if (strcmp(files[i].id, programs[k].id) == 0 && has_signs(arena, files[i].id, root))
+                return configuration_of(arena, &programs[k], root);
+    return root;
+}
