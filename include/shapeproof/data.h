@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The bytes of tensors, for those who ask for them: an inventory never reads them. Bytes are as the file stores them,
- * little-endian unless the tensor is SHAPEPROOF_TENSOR_BIG_ENDIAN; nothing is converted, decompressed or put in another
- * order.
+ * little-endian unless the tensor is SHAPEPROOF_TENSOR_BIG_ENDIAN; nothing is converted. What is compressed is
+ * decompressed, and what lies in pieces is put together, as it is read.
  */
 #ifndef SHAPEPROOF_DATA_H
 #define SHAPEPROOF_DATA_H
@@ -25,9 +25,12 @@ SHAPEPROOF_API struct shapeproof_data *shapeproof_data_open(const struct shapepr
                                                             struct shapeproof_error *error);
 SHAPEPROOF_API void shapeproof_data_close(struct shapeproof_data *data);
 
-/* Why the bytes of a tensor cannot be had: "the file holds no bytes for it", "chunked, compact or compressed in HDF5";
- * NULL when they can. Borrowed until shapeproof_data_close. */
+/* Why the bytes of a tensor cannot be had: "the file holds no bytes for it", "not contiguous"; NULL when they can. May
+ * read headers of the pieces of a tensor. Borrowed until shapeproof_data_close. */
 SHAPEPROOF_API const char *shapeproof_data_obstacle(const struct shapeproof_data *data, size_t tensor);
+/* Whether the bytes of a tensor should be asked for from the first to the last. It is large and compressed: who asks
+ * for an earlier byte than before has it decompressed from its beginning again. */
+SHAPEPROOF_API bool shapeproof_data_in_order(const struct shapeproof_data *data, size_t tensor);
 /* The bytes of a tensor without an obstacle, from its first element to its last in the file: shapeproof_tensor.bytes of
  * them, in row-major order unless it has other strides. False with an error when the file cannot be read, or is shorter
  * than it was. */

@@ -32,6 +32,7 @@ void shapeproof_inventory_close(struct shapeproof_inventory *inventory)
     free(inventory->warnings);
     free(inventory->promises);
     free(inventory->unread_names.items);
+    free(inventory->described.items);
     free(inventory->uses.items);
     free(inventory->suspects.items);
     sp_account_free(&inventory->account);

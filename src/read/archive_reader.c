@@ -57,14 +57,15 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
     return ok;
 }
 
-static bool locate_archived(const struct sp_file *file, uint32_t file_index,
-                            const struct shapeproof_inventory *inventory, struct sp_data_place *places,
+static bool locate_archived(const struct sp_file *file, uint32_t file_index, struct sp_data_places *places,
                             struct shapeproof_error *error)
 {
     struct sp_zip *zip = sp_zip_open(file, error);
     if (!zip) return false;
-    const bool ok = sp_torch_zip_locate(zip, file_index, inventory, places, error);
-    sp_zip_close(zip);
+    bool is_torch;
+    const bool ok = sp_torch_zip_locate(zip, file_index, places, &is_torch, error);
+    if (ok && !is_torch && !sp_keras_zip_is(zip) && sp_npz_is(zip)) sp_npz_locate(zip, file_index, places);
+    else sp_zip_close(zip);
     return ok;
 }
 

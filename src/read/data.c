@@ -11,14 +11,16 @@
 
 #include "base/chars.h"
 #include "base/names.h"
+#include "read/dcp/folder.h"
 #include "read/folder.h"
 #include "read/reader.h"
 
 struct shapeproof_data {
     const struct shapeproof_inventory *inventory;
     struct sp_arena arena;
-    struct sp_file *files; /* as many as the inventory has; fd -1 when not open */
-    struct sp_data_place *places;
+    struct sp_folder folder; /* from which the names of the files lead */
+    struct sp_file *files;   /* as many as the inventory has; fd -1 when not open */
+    struct sp_data_places places;
 };
 
 /* ---- places ---- */
@@ -44,7 +46,7 @@ static void place_known(struct shapeproof_data *data)
 {
     for (size_t i = 0; i < data->inventory->count; i++) {
         const struct shapeproof_tensor *tensor = &data->inventory->tensors[i];
-        data->places[i] = (struct sp_data_place){tensor->data_begin, tensor->data_end, NULL};
+        data->places.items[i] = (struct sp_data_place){.begin = tensor->data_begin, .end = tensor->data_end};
     }
 }
 
@@ -53,9 +55,10 @@ static void judge_places(struct shapeproof_data *data)
 {
     for (size_t i = 0; i < data->inventory->count; i++) {
         const struct shapeproof_tensor *tensor = &data->inventory->tensors[i];
-        struct sp_data_place *place = &data->places[i];
+        struct sp_data_place *place = &data->places.items[i];
         const char *obstacle = obstacle_in(tensor);
-        if (obstacle || !tensor->bytes) place->obstacle = obstacle;
+        if (obstacle || !tensor->bytes) *place = (struct sp_data_place){.obstacle = obstacle};
+        else if (place->source) place->obstacle = NULL;
         else if (place->end) place->obstacle = place->end - place->begin == tensor->bytes ? NULL : "not contiguous";
         else if (!place->obstacle) place->obstacle = "without a place of its own in the file";
     }
@@ -64,10 +67,10 @@ static void judge_places(struct shapeproof_data *data)
 /* ---- files ---- */
 
 /* Where the names of the inventory's files lead from: see shapeproof_inventory_open. */
-static bool open_folder(struct shapeproof_data *data, struct sp_folder *folder)
+static bool open_folder(struct shapeproof_data *data)
 {
+    struct sp_folder *folder = &data->folder;
     const char *path = data->inventory->path, *slash = strrchr(path, '/');
-    *folder = (struct sp_folder){.fd = AT_FDCWD, .path = ""};
     if (data->inventory->file_count == 1 && strcmp(data->inventory->files[0], path) == 0) return true;
     if (sp_folder_open(folder, path)) return true;
     path = slash ? sp_arena_copy(&data->arena, path, (size_t)(slash + 1 - path)) : ".";
@@ -75,36 +78,33 @@ static bool open_folder(struct shapeproof_data *data, struct sp_folder *folder)
 }
 
 /* Of what was fetched from elsewhere the headers alone are here, and holes in place of the data. */
-static bool is_mirror(struct shapeproof_data *data, const struct sp_folder *folder, const char *name)
+static bool is_mirror(struct shapeproof_data *data, const char *name)
 {
     const int parents = (int)(sp_base_name(name) - name);
     const char *mark = sp_arena_printf(&data->arena, "%.*s%s", parents, name, SP_MIRROR_MARK);
-    return faccessat(folder->fd, mark, F_OK, 0) == 0;
+    return faccessat(data->folder.fd, mark, F_OK, 0) == 0;
 }
 
-static bool open_file(struct shapeproof_data *data, const struct sp_folder *folder, uint32_t index,
-                      struct shapeproof_error *error)
+static bool open_file(struct shapeproof_data *data, uint32_t index, struct shapeproof_error *error)
 {
     const char *name = data->inventory->files[index];
     struct sp_file *file = &data->files[index];
-    bool ok = !is_mirror(data, folder, name) || sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
-                                                        "only its headers were fetched, and not the data");
-    ok = ok && sp_file_open(file, folder->fd, name, error);
+    bool ok = !is_mirror(data, name) || sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+                                                "only its headers were fetched, and not the data");
+    ok = ok && sp_file_open(file, data->folder.fd, name, error);
     const struct sp_reader *reader = ok ? sp_reader_for(file, error) : NULL;
-    ok = reader && (!reader->locate || reader->locate(file, index, data->inventory, data->places, error));
-    return ok || sp_folder_blame(folder, name, error);
+    ok = reader && (!reader->locate || reader->locate(file, index, &data->places, error));
+    return ok || sp_folder_blame(&data->folder, name, error);
 }
 
 static bool open_files(struct shapeproof_data *data, struct shapeproof_error *error)
 {
-    struct sp_folder folder;
     bool ok = true;
-    if (!open_folder(data, &folder))
+    if (!open_folder(data))
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: cannot be opened again",
                        data->inventory->path);
-    for (uint32_t i = 0; i < data->inventory->file_count && ok; i++) ok = open_file(data, &folder, i, error);
-    if (folder.fd != AT_FDCWD) sp_folder_close(&folder);
-    return ok;
+    for (uint32_t i = 0; i < data->inventory->file_count && ok; i++) ok = open_file(data, i, error);
+    return ok && (!data->inventory->described.count || sp_dcp_locate(&data->folder, &data->places, error));
 }
 
 struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *inventory,
@@ -112,9 +112,10 @@ struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *
 {
     sp_error_reset(error);
     struct shapeproof_data *data = sp_realloc(NULL, 1, sizeof *data);
-    *data = (struct shapeproof_data){.inventory = inventory};
+    *data = (struct shapeproof_data){
+        .inventory = inventory, .folder = {.fd = AT_FDCWD, .path = ""}, .places.inventory = inventory};
     data->files = sp_arena_array(&data->arena, inventory->file_count, sizeof *data->files);
-    data->places = sp_arena_array(&data->arena, inventory->count, sizeof *data->places);
+    data->places.items = sp_arena_array(&data->arena, inventory->count, sizeof *data->places.items);
     for (size_t i = 0; i < inventory->file_count; i++) data->files[i].fd = -1;
     place_known(data);
     if (!open_files(data, error)) {
@@ -128,6 +129,10 @@ struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *
 void shapeproof_data_close(struct shapeproof_data *data)
 {
     if (!data) return;
+    for (size_t i = 0; i < data->places.sources.count; i++)
+        data->places.sources.items[i]->close(data->places.sources.items[i]);
+    free(data->places.sources.items);
+    if (data->folder.fd != AT_FDCWD) sp_folder_close(&data->folder);
     for (size_t i = 0; i < data->inventory->file_count; i++) sp_file_close(&data->files[i]);
     sp_arena_free(&data->arena);
     free(data);
@@ -137,7 +142,14 @@ void shapeproof_data_close(struct shapeproof_data *data)
 
 const char *shapeproof_data_obstacle(const struct shapeproof_data *data, size_t tensor)
 {
-    return data->places[tensor].obstacle;
+    const struct sp_data_place *place = &data->places.items[tensor];
+    if (place->obstacle || !place->source || !place->source->obstacle) return place->obstacle;
+    return place->source->obstacle(place->source, tensor);
+}
+
+bool shapeproof_data_in_order(const struct shapeproof_data *data, size_t tensor)
+{
+    return data->places.items[tensor].in_order;
 }
 
 bool shapeproof_data_read(const struct shapeproof_data *data, size_t tensor, uint64_t offset, void *into, size_t length,
@@ -145,11 +157,15 @@ bool shapeproof_data_read(const struct shapeproof_data *data, size_t tensor, uin
 {
     sp_error_reset(error);
     const struct shapeproof_tensor *read = &data->inventory->tensors[tensor];
-    if (data->places[tensor].obstacle || offset > read->bytes || length > read->bytes - offset)
+    const struct sp_data_place *place = &data->places.items[tensor];
+    if (offset > read->bytes || length > read->bytes - offset || shapeproof_data_obstacle(data, tensor))
         return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
                        "no bytes [%" PRIu64 ", +%zu) of tensor %s can be read", offset, length,
                        sp_quote(read->name).text);
-    if (sp_file_read(&data->files[read->file], data->places[tensor].begin + offset, into, length, error)) return true;
-    sp_error_prefix(error, data->inventory->files[read->file]);
-    return false;
+    if (!length) return true;
+    const bool ok = place->source ? place->source->read(place->source, tensor, offset, into, length, error)
+                                  : sp_file_read(&data->files[read->file], place->begin + offset, into, length, error);
+    if (!ok && place->source) sp_error_prefix(error, sp_quote(read->name).text);
+    if (!ok) sp_error_prefix(error, data->inventory->files[read->file]);
+    return ok;
 }

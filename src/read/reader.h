@@ -17,10 +17,29 @@ struct sp_probe {
     bool deep; /* no reader knew the head: now a probe may look further into the file */
 };
 
+/* Reads tensors whose bytes are no range of their file: what is compressed, or in pieces. Who makes one embeds it. */
+struct sp_data_source {
+    /* Why the bytes of a tensor cannot be had, which is found out when they are first asked for; NULL when they can.
+     * The function itself is NULL when the places say it all. */
+    const char *(*obstacle)(struct sp_data_source *source, size_t tensor);
+    bool (*read)(struct sp_data_source *source, size_t tensor, uint64_t offset, void *into, size_t length,
+                 struct shapeproof_error *error);
+    void (*close)(struct sp_data_source *source);
+};
+
 /* Where the bytes of a tensor lie in its file, or why they cannot be read from there. */
 struct sp_data_place {
     uint64_t begin, end;
-    const char *obstacle; /* static; when `end` is 0 */
+    const char *obstacle; /* static; when `end` is 0 and `source` is NULL */
+    struct sp_data_source *source;
+    bool in_order; /* the source begins at the first byte again when it is asked for an earlier one than before */
+};
+
+/* The places of all tensors of an inventory, and the sources that they have, which are closed together. */
+struct sp_data_places {
+    const struct shapeproof_inventory *inventory;
+    struct sp_data_place *items;
+    SP_ARRAY(struct sp_data_source *) sources;
 };
 
 /* What the name of a file may end with, and what that says. */
@@ -47,11 +66,11 @@ struct sp_reader {
      * Never reads tensor data. sp_inventory_finish is called by the caller, after the last file. */
     bool (*index)(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                   struct shapeproof_error *error);
-    /* Finds the data of tensors: `index` leaves a place open if finding it costs a read for each tensor. Fills
-     * places[i] for each such tensor of `file`. Only callers that read data need it. `places` has an entry for each
-     * tensor of the inventory; entries of other files are not touched. May be NULL. */
-    bool (*locate)(const struct sp_file *file, uint32_t file_index, const struct shapeproof_inventory *inventory,
-                   struct sp_data_place *places, struct shapeproof_error *error);
+    /* Finds the data of tensors: `index` leaves a place open if finding it costs a read for each tensor. Fills in the
+     * place of each such tensor of `file`, which outlives the sources. Only callers that read data need it. Places of
+     * other files are not touched. May be NULL. */
+    bool (*locate)(const struct sp_file *file, uint32_t file_index, struct sp_data_places *places,
+                   struct shapeproof_error *error);
 };
 
 /* What the ending of a name says, to whichever reader it belongs; 0 when it is of none. */

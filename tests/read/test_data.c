@@ -114,6 +114,76 @@ static void wherever_it_lies(void **state)
     }
 }
 
+/* Compressed, in chunks, in the header of an object, and in pieces that ranks have written. */
+static void stored_in_other_ways(void **state)
+{
+    static const char *const paths[] = {"fixtures/cross/stored/whole.safetensors", "fixtures/cross/stored/deflated.npz",
+                                        "fixtures/cross/stored/chunked.h5", "fixtures/cross/stored/dcp",
+                                        "fixtures/cross/stored/shards"};
+    float block[35], columns[12];
+    uint16_t cube[48], found[48];
+    (void)state;
+    for (size_t i = 0; i < 35; i++) block[i] = (float)i;
+    for (size_t i = 0; i < 12; i++) columns[i] = (float)i;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct open_file file = {0};
+        open_both(&file, paths[i]);
+        expect_bytes(&file, "columns", columns, sizeof columns);
+        expect_bytes(&file, "block", block, sizeof block);
+        const size_t number = find(&file, "cube");
+        assert_null(shapeproof_data_obstacle(file.data, number));
+        assert_false(shapeproof_data_in_order(file.data, number));
+        assert_true(shapeproof_data_read(file.data, number, 0, i ? found : cube, sizeof cube, &file.error));
+        if (i) assert_memory_equal(found, cube, sizeof cube);
+        for (size_t length = 1; length < 40; length += 3) { /* backwards, and within elements */
+            unsigned char *bytes = malloc(length);          /* sanitizers see one byte too many */
+            assert_true(shapeproof_data_read(file.data, number, 41 - length, bytes, length, &file.error));
+            assert_memory_equal(bytes, (unsigned char *)cube + 41 - length, length);
+            free(bytes);
+        }
+        close_both(&file);
+    }
+}
+
+/* Copies a small file with one byte changed. */
+static void copy_damaged(struct scratch *scratch, const char *from, const char *to, size_t at)
+{
+    static unsigned char bytes[16 << 10];
+    FILE *file = fopen(from, "rb");
+    assert_non_null(file);
+    const size_t length = fread(bytes, 1, sizeof bytes, file);
+    assert_int_equal(fclose(file), 0);
+    assert_true(at < length);
+    bytes[at] ^= 0xff;
+    scratch_write(scratch, to, bytes, length);
+}
+
+/* What is compressed cannot be read when it is damaged. */
+static void damaged(void **state)
+{
+    static const struct {
+        const char *from, *to;
+        size_t at; /* of a byte that is changed */
+    } cases[] = {{"fixtures/cross/stored/deflated.npz", "a.npz", 210},
+                 {"fixtures/cross/stored/chunked.h5", "a.h5", 4025}};
+    struct scratch scratch;
+    (void)state;
+    scratch_make(&scratch);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct open_file file = {0};
+        unsigned char bytes[140];
+        copy_damaged(&scratch, cases[i].from, cases[i].to, cases[i].at);
+        open_both(&file, scratch_path(&scratch, cases[i].to));
+        const size_t block = find(&file, "block");
+        assert_null(shapeproof_data_obstacle(file.data, block));
+        assert_false(shapeproof_data_read(file.data, block, 0, bytes, sizeof bytes, &file.error));
+        assert_int_equal(file.error.status, SHAPEPROOF_ERR_FILE);
+        assert_non_null(strstr(file.error.message, "block"));
+        close_both(&file);
+    }
+    scratch_remove(&scratch);
+}
+
 static void obstacles(void **state)
 {
     static const struct {
@@ -123,6 +193,11 @@ static void obstacles(void **state)
         {"fixtures/torch/ok/deflated.pt", "a.weight", "compressed in the archive"},
         {"fixtures/torch/ok/meta.pt", "m", "the file holds no bytes for it"},
         {"fixtures/torch/ok/shapes.pt", "expanded", "not contiguous"},
+        {"fixtures/cross/stored/lzf.h5", "block", "stored in HDF5 with a filter that libhdf5 does not have"},
+        {"fixtures/hdf5/ok/newer.h5", "chunked", "stored in a way that libhdf5 cannot open"},
+        {"fixtures/dcp/ok/grid", "a", "its pieces are not as torch.save writes them"},
+        {"fixtures/dcp/ok/gaps", "gap", "the file holds no bytes for it"},
+        {"fixtures/dcp/ok/gaps", "overlap", "its pieces overlap"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -160,6 +235,8 @@ int main(void)
         cmocka_unit_test(the_same_in_each_format),
         cmocka_unit_test(parts),
         cmocka_unit_test(wherever_it_lies),
+        cmocka_unit_test(stored_in_other_ways),
+        cmocka_unit_test(damaged),
         cmocka_unit_test(obstacles),
         cmocka_unit_test(cut_short),
     };

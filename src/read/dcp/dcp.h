@@ -5,7 +5,8 @@
  *
  *   reader.c  ->  metadata.c  ->  cover.c
  *             ->  storage.c
- *             ->  shards.c */
+ *             ->  shards.c
+ *             ->  pieces.c, when the data are read */
 #ifndef SP_READ_DCP_DCP_H
 #define SP_READ_DCP_DCP_H
 
@@ -13,6 +14,7 @@
 #include "model/inventory.h"
 #include "read/folder.h"
 #include "read/pickle/pickle.h"
+#include "read/reader.h"
 
 /* Steps through lists of chunks, for one that is named without its number. */
 enum { SP_DCP_MAX_SEARCH = 50 * 1000 * 1000 };
@@ -30,6 +32,7 @@ struct sp_dcp_chunk {
     uint64_t begin, end; /* of its bytes in the file */
     bool placed;         /* a file was named for it */
     bool cramped;        /* into fewer bytes than its elements are */
+    bool transformed;    /* its bytes are compressed, or changed otherwise */
 };
 
 struct sp_dcp_tensor {
@@ -42,10 +45,11 @@ struct sp_dcp_tensor {
     const uint64_t *shape;     /* the same, but for Megatron, which may divide a tensor in another shape than its own */
     uint64_t *reach;           /* `size`, while it is not known but from the chunks */
     uint64_t elements;
-    bool state;   /* of the optimizer */
-    bool lacking; /* the data of a chunk is not there */
-    bool gaps;    /* the chunks do not cover it */
-    bool mixed;   /* the chunks are not in the order of their offsets, each other ones */
+    bool state;       /* of the optimizer */
+    bool lacking;     /* the data of a chunk is not there */
+    bool gaps;        /* the chunks do not cover it */
+    bool overlapping; /* some of the chunks do, or that is not known */
+    bool mixed;       /* the chunks are not in the order of their offsets, each other ones */
     struct sp_dcp_chunk *chunks;
     size_t chunk_count, chunk_capacity;
 };
@@ -122,5 +126,12 @@ void sp_dcp_check_files(struct sp_dcp *dcp);
 bool sp_dcp_add_shard(struct sp_dcp *dcp, const char *name);
 /* After the last: the sizes of the tensors. */
 bool sp_dcp_settle_shards(struct sp_dcp *dcp);
+
+/* ---- pieces.c ---- */
+
+/* Adds a source for all tensors that are in the inventory of the places. `packed`: each chunk is an archive of
+ * torch.save, not a range of elements. The folder must outlive the source. */
+void sp_dcp_list_pieces(const struct sp_dcp *dcp, const struct sp_folder *folder, bool packed,
+                        struct sp_data_places *places);
 
 #endif

@@ -81,6 +81,7 @@ static bool is_uneven(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, bool nam
     struct shapeproof_inventory *inventory = dcp->inventory;
     const struct sp_dcp_cover cover = sp_dcp_cover(tensor, &dcp->cover_steps);
     const struct sp_quoted name = sp_quote(tensor->name);
+    tensor->overlapping = cover.one || cover.unknown;
     if (cover.unknown) {
         dcp->uncompared++;
         return false;
@@ -181,17 +182,29 @@ static bool read_named(struct sp_dcp *dcp, const char *name)
     return ok || sp_folder_blame(dcp->folder, name, dcp->error);
 }
 
+/* Adds what each of the files says, the pickles or the shards, and notes that they say it. */
+static bool read_all_named(struct sp_dcp *dcp, const char *const *names, size_t count, bool are_shards)
+{
+    bool ok = true;
+    for (size_t i = 0; i < count && ok; i++)
+        ok = are_shards ? sp_dcp_add_shard(dcp, names[i]) : read_named(dcp, names[i]);
+    return ok;
+}
+
+static void note_described(struct shapeproof_inventory *inventory, const char *const *names, size_t count)
+{
+    sp_inventory_add_file(inventory, names[0]); /* one stands for all: tensors have parts in several */
+    for (size_t i = 0; i < count; i++) *SP_PUSH(&inventory->described) = sp_arena_string(&inventory->arena, names[i]);
+}
+
 bool sp_dcp_read(const struct sp_folder *folder, const char *const *names, size_t count,
                  struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct sp_names objects = {0};
     struct sp_dcp dcp = {.inventory = inventory, .error = error, .folder = folder, .objects = &objects};
-    bool ok = true;
     inventory->format = &dcp_format;
-    for (size_t i = 0; i < count && ok; i++) {
-        if (!i) sp_inventory_add_file(inventory, names[i]); /* one stands for all: tensors have parts in several */
-        ok = read_named(&dcp, names[i]);
-    }
+    note_described(inventory, names, count);
+    bool ok = read_all_named(&dcp, names, count, false);
     if (ok && !(list_dcp_entries(&dcp, 0) && sp_inventory_finish(inventory, error)))
         ok = sp_folder_blame(folder, names[0], error);
     release_dcp(&dcp);
@@ -213,24 +226,46 @@ static void warn_absent_ranks(struct sp_dcp *dcp, const char *const *names, size
                           highest - ranks, highest);
 }
 
+/* After the last shard. */
+static bool settle_shards(struct sp_dcp *dcp)
+{
+    dcp->folder = NULL; /* sp_dcp_check_files need not look for the files, which were read */
+    return sp_dcp_settle_shards(dcp);
+}
+
 bool sp_dcp_read_shards(const struct sp_folder *folder, const char *const *names, size_t count,
                         struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct sp_names objects = {0};
     struct sp_dcp dcp = {.inventory = inventory, .error = error, .folder = folder, .objects = &objects};
-    bool ok = true;
     inventory->format = &dcp_format;
-    sp_inventory_add_file(inventory, names[0]);
-    for (size_t i = 0; i < count && ok; i++) {
-        ok = sp_dcp_add_shard(&dcp, names[i]);
-        *SP_PUSH(&dcp.files) = (struct sp_dcp_file){.name = names[i]};
-    }
+    note_described(inventory, names, count);
+    bool ok = read_all_named(&dcp, names, count, true);
     if (ok) {
         warn_absent_ranks(&dcp, names, count);
-        dcp.folder = NULL; /* sp_dcp_check_files need not look for the files, which were read */
-        ok = sp_dcp_settle_shards(&dcp) && list_dcp_entries(&dcp, 0) && sp_inventory_finish(inventory, error);
+        ok = settle_shards(&dcp) && list_dcp_entries(&dcp, 0) && sp_inventory_finish(inventory, error);
         if (!ok) sp_error_prefix(error, folder->path);
     }
     release_dcp(&dcp);
+    return ok;
+}
+
+bool sp_dcp_locate(const struct sp_folder *folder, struct sp_data_places *places, struct shapeproof_error *error)
+{
+    const char *const *names = places->inventory->described.items;
+    const size_t count = places->inventory->described.count;
+    struct shapeproof_inventory *again = sp_inventory_new(folder->path); /* which takes the warnings */
+    struct sp_names objects = {0};
+    struct sp_dcp dcp = {.inventory = again, .error = error, .folder = folder, .objects = &objects};
+    uint32_t rank;
+    const bool are_shards = sp_is_dcp_shard(names[0], &rank);
+    bool ok = read_all_named(&dcp, names, count, are_shards) && (!are_shards || settle_shards(&dcp));
+    if (ok) {
+        check_chunks(&dcp);
+        sp_dcp_check_files(&dcp);
+        sp_dcp_list_pieces(&dcp, folder, !are_shards, places);
+    }
+    release_dcp(&dcp);
+    shapeproof_inventory_close(again);
     return ok;
 }

@@ -111,7 +111,13 @@ static bool add_chunk(struct sp_dcp *dcp, const struct shapeproof_tensor *piece,
     const bool has_offsets = info != SIZE_MAX;
     struct sp_dcp_tensor *tensor = find_or_add(dcp, piece);
     uint64_t *sizes = sp_arena_array(&dcp->arena, piece->rank, sizeof *sizes), end;
-    struct sp_dcp_chunk chunk = {.sizes = sizes, .elements = piece->parameters, .source = dcp->sources};
+    struct sp_dcp_chunk chunk = {.sizes = sizes,
+                                 .elements = piece->parameters,
+                                 .source = dcp->sources,
+                                 .file = (uint32_t)dcp->files.count,
+                                 .begin = piece->data_begin,
+                                 .end = piece->data_end,
+                                 .placed = true};
     chunk.offsets = has_offsets ? offsets->list.items[info] : sp_arena_array(&dcp->arena, piece->rank, sizeof end);
     if (piece->rank) memcpy(sizes, piece->shape, piece->rank * sizeof *sizes);
     if (piece->rank != tensor->rank || piece->dtype != tensor->dtype ||
@@ -137,6 +143,7 @@ bool sp_dcp_add_shard(struct sp_dcp *dcp, const char *name)
     for (size_t i = 0; ok && i < own->count; i++)
         if (!(ok = add_chunk(dcp, &own->tensors[i], &offsets))) sp_folder_blame(dcp->folder, name, dcp->error);
     sp_inventory_adopt_remarks(dcp->inventory, own);
+    *SP_PUSH(&dcp->files) = (struct sp_dcp_file){.name = name};
     dcp->sources++;
     shapeproof_inventory_close(own);
     sp_map_free(&offsets.names);

@@ -127,6 +127,7 @@ static bool place_chunk(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, const 
     chunk->file = (uint32_t)place->file;
     chunk->begin = place->offset;
     chunk->end = place->offset + place->length;
+    chunk->transformed = place->transformed;
     const unsigned bits = shapeproof_dtype_bits(tensor->dtype);
     chunk->cramped = !place->transformed && sp_mul_u64(chunk->elements, bits / 8, &bytes) && place->length < bytes;
     return true;

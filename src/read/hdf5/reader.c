@@ -2,13 +2,15 @@
  * HDF5, the container of Keras 1 and 2 (.h5, .hdf5) and of the weights of Keras 3 (.weights.h5).
  *
  * Read through libhdf5, which is known to crash on crafted files and is therefore only ever called in a child process
- * that can do nothing but read this one file (sandbox.h). What is read: groups, datasets' types and shapes, and the
- * attributes of Keras; a file is never searched for others (external links, external data, virtual datasets). Not read:
- * data, filters, files that their writer has not closed, families of files. */
+ * that can do nothing but read this one file (sandbox.h). What is read: groups, datasets' types and shapes, the
+ * attributes of Keras, and data when they are asked for (data.h); a file is never searched for others (external links,
+ * external data, virtual datasets). Not read: what needs a filter of a plug-in, files that their writer has not closed,
+ * families of files. */
 #include "read/reader.h"
 
 #include <string.h>
 
+#include "read/hdf5/data.h"
 #include "read/hdf5/index.h"
 
 enum { SUPERBLOCK_FLAGS_AT = 11, OPEN_FOR_WRITING = 1, OPEN_FOR_SWMR = 4 };
@@ -51,6 +53,11 @@ static bool check_closed(const struct sp_file *file, uint64_t at, struct shapepr
     return false;
 }
 
+static struct sp_h5_source source_in(const struct sp_file *file)
+{
+    return (struct sp_h5_source){.fd = file->fd, .base = file->base, .origin = file->base, .size = file->size};
+}
+
 static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                        struct shapeproof_error *error)
 {
@@ -59,19 +66,17 @@ static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct s
     if (!check_closed(file, at, error)) return false;
     if (at) sp_inventory_warn(inventory, "HDF5 begins at byte %zu: the user block before it is not read", (size_t)at);
     if (!sp_file_need(file, 0, file->size, error)) return false; /* the child has the descriptor alone */
-    struct sp_h5_source source = {.fd = file->fd, .base = file->base, .origin = file->base, .size = file->size};
+    struct sp_h5_source source = source_in(file);
     return sp_h5_index(&source, file_index, inventory, error);
 }
 
 /* What lies in one piece has its place already. */
-static bool locate_hdf5_tensor(const struct sp_file *file, uint32_t file_index,
-                               const struct shapeproof_inventory *inventory, struct sp_data_place *places,
+static bool locate_hdf5_tensor(const struct sp_file *file, uint32_t file_index, struct sp_data_places *places,
                                struct shapeproof_error *error)
 {
-    (void)file, (void)error;
-    for (size_t i = 0; i < inventory->count; i++)
-        if (inventory->tensors[i].file == file_index && !places[i].end)
-            places[i].obstacle = "chunked, compact or compressed in HDF5";
+    const struct sp_h5_source source = source_in(file);
+    (void)error;
+    sp_h5_locate(&source, file_index, places);
     return true;
 }
 

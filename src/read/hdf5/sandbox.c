@@ -40,59 +40,54 @@ static void run_child(const void *context, int out)
 
 /* ---- the parent ---- */
 
-struct collector {
-    const struct sp_sandbox_job *job;
-    struct sp_child child;
-    char *bytes;
-    size_t length, capacity;
-};
-
-/* One read; false at the end of the stream. */
-static bool take_output(struct collector *c)
-{
-    enum { STEP = 64 * 1024 };
-    if (c->capacity - c->length < STEP) {
-        c->capacity = c->capacity ? c->capacity * 2 : 2 * STEP;
-        c->bytes = sp_realloc(c->bytes, c->capacity, 1);
-    }
-    const ssize_t got = read(c->child.from, c->bytes + c->length, STEP);
-    if (got > 0) c->length += (size_t)got;
-    return got > 0 || (got < 0 && errno == EINTR);
-}
-
 /* Whether the child has had more processor time than its results are worth; the limit of the system comes later. */
-static bool is_too_slow(const struct collector *c)
+static bool is_too_slow(const struct sp_sandbox_stream *stream)
 {
-    const uint64_t allowed = SP_SANDBOX_CPU_SECONDS + (uint64_t)(c->length / ((size_t)SP_SANDBOX_PROGRESS_KIB << 10));
-    return !c->child.reaped && sp_system_seconds_used(c->child.pid) >= allowed;
+    const uint64_t allowed = SP_SANDBOX_CPU_SECONDS + stream->taken / ((uint64_t)SP_SANDBOX_PROGRESS_KIB << 10);
+    return !stream->child.reaped && sp_system_seconds_used(stream->child.pid) >= allowed;
 }
 
-static bool fail_slow(const struct collector *c, struct shapeproof_error *error)
+static bool fail_slow(const struct sp_sandbox_stream *stream, struct shapeproof_error *error)
 {
     return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%s needed more than %d s of processor time",
-                   c->job->library, SP_SANDBOX_CPU_SECONDS);
+                   stream->job->library, SP_SANDBOX_CPU_SECONDS);
 }
 
-/* Reads until the end of the stream. Another process of the host may have inherited the pipe and keep it open, so the
- * death of the child ends it as well, one silent poll after it was noticed. */
-static bool collect_output(struct collector *c, struct shapeproof_error *error)
+/* Waits for results, or for the end of the stream; *ended is set if nothing can follow. Another process of the host may
+ * have inherited the pipe and keep it open, so the death of the child ends it as well, one silent poll after it was
+ * noticed. False with an error when the child is too slow. */
+static bool await_output(struct sp_sandbox_stream *stream, bool *ended, struct shapeproof_error *error)
 {
-    struct pollfd ready = {.fd = c->child.from, .events = POLLIN};
-    int64_t last = sp_clock_ms();
-    for (bool dead = false;; dead = c->child.reaped) {
-        const int events = poll(&ready, 1, 50);
-        if (events > 0 && !take_output(c)) return true;
-        if (events <= 0 && dead) return true;
-        if (events <= 0) sp_child_reap(&c->child, WNOHANG);
-        if (events > 0) last = sp_clock_ms();
-        if (c->length > (size_t)SP_SANDBOX_OUTPUT_MIB << 20)
+    struct pollfd ready = {.fd = stream->child.from, .events = POLLIN};
+    const int64_t begin = sp_clock_ms();
+    *ended = false;
+    for (bool dead = stream->child.reaped;; dead = stream->child.reaped) {
+        if (is_too_slow(stream)) return fail_slow(stream, error);
+        if (poll(&ready, 1, 50) > 0) return true;
+        *ended = dead;
+        if (dead) return true;
+        sp_child_reap(&stream->child, WNOHANG);
+        if (sp_clock_ms() - begin > SP_SANDBOX_WALL_SECONDS * 1000)
             return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
-                           "its names and attributes need more than %d MiB", SP_SANDBOX_OUTPUT_MIB);
-        if (is_too_slow(c)) return fail_slow(c, error);
-        if (sp_clock_ms() - last > SP_SANDBOX_WALL_SECONDS * 1000)
-            return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
-                           "gave up on %s after %d s without a result", c->job->library, SP_SANDBOX_WALL_SECONDS);
+                           "gave up on %s after %d s without a result", stream->job->library, SP_SANDBOX_WALL_SECONDS);
     }
+}
+
+/* At most `length` bytes, once there are some; *got is 0 at the end of the stream. */
+static bool take_some(struct sp_sandbox_stream *stream, void *into, size_t length, size_t *got,
+                      struct shapeproof_error *error)
+{
+    bool ended;
+    ssize_t some;
+    *got = 0;
+    do {
+        if (!await_output(stream, &ended, error)) return false;
+        if (ended) return true;
+        some = read(stream->child.from, into, length);
+    } while (some < 0 && errno == EINTR);
+    if (some > 0) *got = (size_t)some;
+    stream->taken += *got;
+    return true;
 }
 
 /* The signals of a crash, without their SIG. sigabbrev_np, which names all, is only in glibc, and only in newer ones.
@@ -121,36 +116,83 @@ static const char *crash_name(int number)
 
 /* Whether the child ended well, or it is not known how because the host reaps children by itself. Otherwise an error
  * that says how it ended: too slow, killed, crashed, not started, not confined. */
-static bool judge_child(const struct collector *c, struct shapeproof_error *error)
+static bool judge_child(const struct sp_sandbox_stream *stream, struct shapeproof_error *error)
 {
-    const char *library = c->job->library;
-    if (c->child.lost || (WIFEXITED(c->child.status) && WEXITSTATUS(c->child.status) == 0)) return true;
-    if (WIFSIGNALED(c->child.status) && WTERMSIG(c->child.status) == SIGXCPU) return fail_slow(c, error);
-    if (WIFSIGNALED(c->child.status) && WTERMSIG(c->child.status) == SIGKILL)
+    const char *library = stream->job->library;
+    const int status = stream->child.status;
+    if (stream->child.lost || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return true;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) return fail_slow(stream, error);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "%s was killed by the system: out of memory or time", library);
-    if (WIFSIGNALED(c->child.status))
+    if (WIFSIGNALED(status))
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
-                       "%s crashed on this file (SIG%s): corrupt or malicious", library,
-                       crash_name(WTERMSIG(c->child.status)));
-    if (WEXITSTATUS(c->child.status) == SP_CHILD_UNPREPARED)
+                       "%s crashed on this file (SIG%s): corrupt or malicious", library, crash_name(WTERMSIG(status)));
+    if (WEXITSTATUS(status) == SP_CHILD_UNPREPARED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s could not be started", library);
-    if (WEXITSTATUS(c->child.status) == SP_CHILD_UNCONFINED)
+    if (WEXITSTATUS(status) == SP_CHILD_UNCONFINED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "the sandbox for %s could not be set up (%s)",
                        library, sp_system_sandbox);
     return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
-                   "%s ended with status %d on this file: corrupt or malicious", library, WEXITSTATUS(c->child.status));
+                   "%s ended with status %d on this file: corrupt or malicious", library, WEXITSTATUS(status));
+}
+
+/* All results, into memory that the caller frees. */
+static bool collect_output(struct sp_sandbox_stream *stream, char **bytes, size_t *length,
+                           struct shapeproof_error *error)
+{
+    enum { STEP = 64 * 1024 };
+    size_t capacity = 0, got = 1;
+    while (got) {
+        if (capacity - *length < STEP) {
+            capacity = capacity ? capacity * 2 : 2 * STEP;
+            *bytes = sp_realloc(*bytes, capacity, 1);
+        }
+        if (!take_some(stream, *bytes + *length, STEP, &got, error)) return false;
+        *length += got;
+        if (*length > (size_t)SP_SANDBOX_OUTPUT_MIB << 20)
+            return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                           "its names and attributes need more than %d MiB", SP_SANDBOX_OUTPUT_MIB);
+    }
+    return true;
 }
 
 bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *length, struct shapeproof_error *error)
 {
-    struct collector c = {.job = job};
-    if (!sp_child_start(&c.child, run_child, job, error)) return false;
-    const bool complete = collect_output(&c, error);
-    sp_child_finish(&c.child, !complete);
-    *bytes = c.bytes;
-    *length = c.length;
-    if (complete && judge_child(&c, error)) return true;
-    free(c.bytes);
+    struct sp_sandbox_stream stream;
+    *bytes = NULL;
+    *length = 0;
+    if (!sp_sandbox_start(&stream, job, error)) return false;
+    const bool complete = collect_output(&stream, bytes, length, error);
+    sp_child_finish(&stream.child, !complete);
+    if (complete && judge_child(&stream, error)) return true;
+    free(*bytes);
     return false;
+}
+
+bool sp_sandbox_start(struct sp_sandbox_stream *stream, const struct sp_sandbox_job *job,
+                      struct shapeproof_error *error)
+{
+    *stream = (struct sp_sandbox_stream){.job = job};
+    return sp_child_start(&stream->child, run_child, job, error);
+}
+
+bool sp_sandbox_take(struct sp_sandbox_stream *stream, void *into, size_t length, struct shapeproof_error *error)
+{
+    size_t got;
+    for (size_t done = 0; done < length; done += got) {
+        if (!take_some(stream, (char *)into + done, length - done, &got, error)) return false;
+        if (got) continue;
+        sp_child_finish(&stream->child, false);
+        stream->ended = true;
+        return judge_child(stream, error) && sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
+                                                     "%s ended early on this file", stream->job->library);
+    }
+    return true;
+}
+
+void sp_sandbox_stop(struct sp_sandbox_stream *stream)
+{
+    if (!stream->ended) sp_child_finish(&stream->child, true);
+    stream->ended = true;
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "base/process/child.h"
 
 enum {
     SP_SANDBOX_MEMORY_MIB = 2048,  /* that the child may add to the address space it was born with */
@@ -35,5 +36,22 @@ struct sp_sandbox_job {
 /* The bytes that `run` wrote to `out`, for the caller to free() and to distrust; false with an error when the child
  * crashed, ran into a limit or could not be confined. */
 bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *length, struct shapeproof_error *error);
+
+/* A job whose results are read as they come, however many there are. */
+struct sp_sandbox_stream {
+    const struct sp_sandbox_job *job;
+    struct sp_child child;
+    uint64_t taken; /* bytes */
+    bool ended;     /* the child has been waited for */
+};
+
+/* Starts the job, which must stay until the stream is stopped. */
+bool sp_sandbox_start(struct sp_sandbox_stream *stream, const struct sp_sandbox_job *job,
+                      struct shapeproof_error *error);
+/* The next `length` bytes that `run` wrote; false with an error when it did not write as many, or as for
+ * sp_sandbox_run. */
+bool sp_sandbox_take(struct sp_sandbox_stream *stream, void *into, size_t length, struct shapeproof_error *error);
+/* Ends the child, which may not have written all; more than once does no harm. */
+void sp_sandbox_stop(struct sp_sandbox_stream *stream);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/chars.h"
 #include "base/names.h"
+#include "read/in_order.h"
 #include "read/numpy/header.h"
 #include "read/window.h"
 
@@ -105,4 +106,96 @@ bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inv
     sp_npy_warn(&npz.notes, inventory);
     inventory->format = &npz_format;
     return !error->status;
+}
+
+/* ---- data ---- */
+
+struct deflated;
+
+struct array_stream {
+    struct sp_stream stream; /* first */
+    const struct deflated *arrays;
+    struct sp_zip_stream *open;
+};
+
+/* The arrays of an archive that are deflated. */
+struct deflated {
+    struct sp_zip *zip;
+    struct sp_arena arena;
+    size_t *members; /* of each tensor of the inventory: its member */
+    struct array_stream streams[SP_STREAMS];
+};
+
+/* Opens the member and passes over its header. */
+static bool begin_array(struct sp_stream *stream, size_t tensor, const char **obstacle, struct shapeproof_error *error)
+{
+    (void)obstacle;
+    struct array_stream *array = (struct array_stream *)stream;
+    struct sp_zip *zip = array->arrays->zip;
+    char fixed[SP_NPY_FIXED];
+    const size_t index = array->arrays->members[tensor];
+    const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
+    const size_t have = entry->size < sizeof fixed ? (size_t)entry->size : sizeof fixed;
+    if (!sp_zip_read_head(zip, index, fixed, have, error)) return false;
+    const size_t length = sp_npy_header_size(fixed, have, error);
+    if (!length) return false;
+    array->open = sp_zip_stream_open(zip, index, error);
+    if (!array->open) return false;
+    char *header = sp_realloc(NULL, length, 1);
+    const bool ok = sp_zip_stream_read(array->open, header, length, error);
+    free(header);
+    return ok;
+}
+
+static bool next_of_array(struct sp_stream *stream, void *into, size_t length, struct shapeproof_error *error)
+{
+    return sp_zip_stream_read(((struct array_stream *)stream)->open, into, length, error);
+}
+
+static void end_array(struct sp_stream *stream)
+{
+    struct array_stream *array = (struct array_stream *)stream;
+    sp_zip_stream_close(array->open);
+    array->open = NULL;
+}
+
+static void close_deflated(void *owner)
+{
+    struct deflated *deflated = owner;
+    sp_zip_close(deflated->zip);
+    sp_arena_free(&deflated->arena);
+    free(deflated);
+}
+
+/* Whether the tensor is an array of the archive without a place in the file; *member is its member. */
+static bool find_deflated(const struct sp_zip *zip, const struct shapeproof_tensor *tensor, struct sp_text *name,
+                          size_t *member)
+{
+    name->length = 0;
+    sp_text_printf(name, "%s.npy", tensor->name);
+    *member = tensor->data_end ? SIZE_MAX : sp_zip_find(zip, name->data);
+    return *member != SIZE_MAX && sp_zip_entry(zip, *member)->method != STORED;
+}
+
+void sp_npz_locate(struct sp_zip *zip, uint32_t file_index, struct sp_data_places *places)
+{
+    const struct shapeproof_inventory *inventory = places->inventory;
+    struct deflated *deflated = sp_realloc(NULL, 1, sizeof *deflated);
+    struct sp_text name = {0};
+    struct sp_stream *streams[SP_STREAMS];
+    *deflated = (struct deflated){.zip = zip};
+    for (size_t i = 0; i < SP_STREAMS; i++) {
+        deflated->streams[i] = (struct array_stream){{begin_array, next_of_array, end_array}, deflated, NULL};
+        streams[i] = &deflated->streams[i].stream;
+    }
+    deflated->members = sp_arena_array(&deflated->arena, inventory->count, sizeof *deflated->members);
+    bool *is_own = sp_arena_array(&deflated->arena, inventory->count, sizeof *is_own);
+    for (size_t i = 0; i < inventory->count; i++) {
+        const struct shapeproof_tensor *tensor = &inventory->tensors[i];
+        if (tensor->file != file_index || !find_deflated(zip, tensor, &name, &deflated->members[i])) continue;
+        is_own[i] = sp_zip_can_stream(sp_zip_entry(zip, deflated->members[i]));
+        if (!is_own[i]) places->items[i].obstacle = "compressed to more than 2 GiB";
+    }
+    sp_text_free(&name);
+    sp_in_order_add(places, streams, is_own, deflated, close_deflated);
 }

@@ -261,27 +261,29 @@ static bool is_big_endian(struct sp_zip *zip, const char *prefix, struct sp_aren
 }
 
 /* Where the records of a file's tensors lie. */
-static bool locate_records(struct records *records, bool big, uint32_t file_index,
-                           const struct shapeproof_inventory *inventory, struct sp_data_place *places,
+static bool locate_records(struct records *records, bool big, uint32_t file_index, struct sp_data_places *places,
                            struct shapeproof_error *error)
 {
+    const struct shapeproof_inventory *inventory = places->inventory;
     bool ok = true;
     for (size_t i = 0; i < inventory->count && ok; i++) {
+        struct sp_data_place *place = &places->items[i];
         if (inventory->tensors[i].file != file_index) continue;
-        if (big) places[i] = (struct sp_data_place){.obstacle = "big-endian"};
-        else if (!places[i].end) ok = locate_tensor(records, &inventory->tensors[i], &places[i], error);
+        if (big) *place = (struct sp_data_place){.obstacle = "big-endian"};
+        else if (!place->end) ok = locate_tensor(records, &inventory->tensors[i], place, error);
     }
     return ok;
 }
 
-bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct shapeproof_inventory *inventory,
-                         struct sp_data_place *places, struct shapeproof_error *error)
+bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, struct sp_data_places *places, bool *is_ours,
+                         struct shapeproof_error *error)
 {
     struct sp_arena arena = {0};
     struct records records = {.zip = zip, .folder = "", .suffix = ""};
     size_t pickle;
     const char *path = NULL;
-    bool big = false, is_ours = true, ok = sp_torch_zip_find(zip, &pickle, error);
+    bool big = false, ok = sp_torch_zip_find(zip, &pickle, error);
+    *is_ours = true;
     records.begin = sp_arena_array(&arena, sp_zip_count(zip), sizeof *records.begin);
     const size_t package = ok && pickle == SIZE_MAX ? sp_torch_package_prefix(zip, &path) : 0;
     if (ok && pickle != SIZE_MAX) {
@@ -292,8 +294,8 @@ bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct s
         records.folder = sp_arena_printf(&arena, "%.*s.data/", (int)package, path);
         records.suffix = ".storage";
     } else if (ok && sp_torch_described_is(zip)) records.folder = sp_torch_described_folder(zip, &arena);
-    else is_ours = false; /* an archive of another kind, whose tensors stay without a place */
-    if (ok && is_ours) ok = locate_records(&records, big, file_index, inventory, places, error);
+    else *is_ours = false; /* an archive of another kind, whose tensors stay without a place */
+    if (ok && *is_ours) ok = locate_records(&records, big, file_index, places, error);
     sp_map_free(&records.known);
     sp_text_free(&records.name);
     sp_arena_free(&arena);

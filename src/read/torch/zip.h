@@ -12,9 +12,10 @@ bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct shapepro
 /* Fills the inventory (format "torch-zip" or "torchscript"); see struct sp_reader for the contract. */
 bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct shapeproof_inventory *inventory,
                         struct shapeproof_error *error);
-/* Where the storages of its tensors lie, of all archives that are told here; see struct sp_reader. */
-bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, const struct shapeproof_inventory *inventory,
-                         struct sp_data_place *places, struct shapeproof_error *error);
+/* Where the storages of its tensors lie, of all archives that are told here; see struct sp_reader. *is_ours is whether
+ * it is one of these. */
+bool sp_torch_zip_locate(struct sp_zip *zip, uint32_t file_index, struct sp_data_places *places, bool *is_ours,
+                         struct shapeproof_error *error);
 
 /* An archive of torch.package: the length of the folder that all its paths begin with, one of which is *path; 0 for any
  * other archive. */

@@ -40,6 +40,16 @@ char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *leng
 /* The first `count` bytes of the member, of a deflated one without inflating more: its CRC is not looked at. `count` is
  * at most what it declares, and 1 MiB. */
 bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count, struct shapeproof_error *error);
+/* The bytes of a member from the first on, inflated as they are asked for. */
+struct sp_zip_stream;
+
+/* Whether a member can be read so: it is stored or deflated, and not longer than 2 GiB in the file. */
+bool sp_zip_can_stream(const struct sp_zip_entry *entry);
+/* NULL with an error. Free with sp_zip_stream_close. */
+struct sp_zip_stream *sp_zip_stream_open(struct sp_zip *zip, size_t index, struct shapeproof_error *error);
+/* The next bytes; with the last one of the member the CRC is compared, unless it is 0. */
+bool sp_zip_stream_read(struct sp_zip_stream *stream, void *into, size_t length, struct shapeproof_error *error);
+void sp_zip_stream_close(struct sp_zip_stream *stream);
 /* Where the bytes of a member lie, by the directory alone: right in front of what comes next. Good for sums; where to
  * read is what sp_zip_data_offset says. */
 void sp_zip_span(const struct sp_zip *zip, size_t index, uint64_t *begin, uint64_t *end);

@@ -30,24 +30,33 @@ static void put_little_endian(unsigned char *bytes, uint64_t value, unsigned siz
     for (unsigned i = 0; i < size; i++) bytes[i] = (unsigned char)(value >> 8 * i);
 }
 
-/* The tail is zeroed: only the fields that are not 0 are set. */
+/* The tail is zeroed: only the fields that are not 0 are set. A size that needs more than 32 bits is in an extra field
+ * of the central entry, for which the comment is shorter. */
 static void write_tail(struct view *view, const struct sp_zip_entry *entry)
 {
-    unsigned char *central = view->tail, *end = central + SP_ZIP_CENTRAL_SIZE + 1;
+    enum { EXTRA = 12, ZIP64 = 1 }; /* bytes of the field: its kind, its length, 64 bits */
+    const unsigned extra = entry->size < UINT32_MAX ? 0 : EXTRA;
+    unsigned char *central = view->tail, *name = central + SP_ZIP_CENTRAL_SIZE, *end = name + 1 + extra;
     memcpy(central, "PK\1\2", 4);
     put_little_endian(central + 10, entry->method, 2);
     put_little_endian(central + 14, 0x21, 2); /* 1 January 1980 */
     put_little_endian(central + 16, entry->crc, 4);
     put_little_endian(central + 20, entry->compressed_size, 4);
-    put_little_endian(central + 24, entry->size, 4);
+    put_little_endian(central + 24, extra ? UINT32_MAX : entry->size, 4);
     put_little_endian(central + 28, 1, 2);
-    central[SP_ZIP_CENTRAL_SIZE] = 'm';
+    put_little_endian(central + 30, extra, 2);
+    *name = 'm';
+    if (extra) {
+        put_little_endian(name + 1, ZIP64, 2);
+        put_little_endian(name + 3, sizeof entry->size, 2);
+        put_little_endian(name + 5, entry->size, sizeof entry->size);
+    }
     memcpy(end, "PK\5\6", 4);
     put_little_endian(end + 8, 1, 2);
     put_little_endian(end + 10, 1, 2);
-    put_little_endian(end + 12, SP_ZIP_CENTRAL_SIZE + 1, 4);
+    put_little_endian(end + 12, SP_ZIP_CENTRAL_SIZE + 1 + extra, 4);
     put_little_endian(end + 16, view->span, 4);
-    put_little_endian(end + 20, SP_ZIP_MAX_COMMENT, 2);
+    put_little_endian(end + 20, SP_ZIP_MAX_COMMENT - extra, 2);
 }
 
 static zip_int64_t view_read(struct view *view, void *into, uint64_t length)
@@ -181,36 +190,55 @@ static bool read_first(zip_file_t *member, const struct sp_zip_entry *entry, cha
     return true;
 }
 
+/* libzip's objects for the member in a view. */
+struct opened {
+    zip_t *archive;
+    zip_file_t *member;
+};
+
+static void close_view(struct view *view, struct opened *opened)
+{
+    if (opened->member) zip_fclose(opened->member);
+    if (opened->archive) zip_discard(opened->archive);
+    zip_error_fini(&view->error);
+}
+
+/* False with an error, and nothing is open, when libzip refuses. */
+static bool open_view(struct view *view, const struct sp_zip_entry *entry, struct opened *opened,
+                      struct shapeproof_error *error)
+{
+    zip_error_t why;
+    *opened = (struct opened){0};
+    zip_error_init(&why);
+    zip_error_init(&view->error);
+    zip_source_t *source = zip_source_function_create(view_command, view, &why);
+    if (source) opened->archive = zip_open_from_source(source, ZIP_RDONLY, &why);
+    if (source && !opened->archive) zip_source_free(source);
+    if (opened->archive) opened->member = zip_fopen_index(opened->archive, 0, 0);
+    const bool ok = opened->member != NULL;
+    if (!ok) {
+        sp_malformed(error, "zip member '%s': %s", entry->name,
+                     opened->archive ? zip_strerror(opened->archive) : zip_error_strerror(&why));
+        close_view(view, opened);
+    }
+    zip_error_fini(&why);
+    return ok;
+}
+
 /* Reads the member in the view. Without `head` all of it, into memory that the caller frees; else its first `count`
  * bytes into `head`, which is returned. NULL on error. */
 static char *read_view(struct view *view, struct sp_zip_entry *entry, char *head, size_t count,
                        struct shapeproof_error *error)
 {
-    zip_error_t why;
-    char *bytes = NULL;
-    zip_file_t *member = NULL;
-    zip_error_init(&why);
-    zip_error_init(&view->error);
-    zip_source_t *source = zip_source_function_create(view_command, view, &why);
-    zip_t *archive = source ? zip_open_from_source(source, ZIP_RDONLY, &why) : NULL;
-    if (source && !archive) zip_source_free(source);
-    if (archive) member = zip_fopen_index(archive, 0, 0);
-    if (!member) {
-        sp_malformed(error, "zip member '%s': %s", entry->name,
-                     archive ? zip_strerror(archive) : zip_error_strerror(&why));
-        goto out;
-    }
-    bytes = head ? head : sp_realloc(NULL, (size_t)entry->size + 1, 1);
-    if (head ? !read_first(member, entry, head, count, error) : !read_all(member, entry, bytes, error)) {
-        if (!head) free(bytes);
-        bytes = NULL;
-    }
-out:
-    if (member) zip_fclose(member);
-    if (archive) zip_discard(archive);
-    zip_error_fini(&view->error);
-    zip_error_fini(&why);
-    return bytes;
+    struct opened opened;
+    if (!open_view(view, entry, &opened, error)) return NULL;
+    char *bytes = head ? head : sp_realloc(NULL, (size_t)entry->size + 1, 1);
+    const bool ok =
+        head ? read_first(opened.member, entry, head, count, error) : read_all(opened.member, entry, bytes, error);
+    close_view(view, &opened);
+    if (ok) return bytes;
+    if (!head) free(bytes);
+    return NULL;
 }
 
 /* libzip sees a member that ends where its head has surely been inflated, however long it is. */
@@ -253,4 +281,57 @@ char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *leng
     free(view);
     if (bytes) *length = (size_t)entry->size;
     return bytes;
+}
+
+/* ---- one after another ---- */
+
+struct sp_zip_stream {
+    struct sp_zip_entry entry;
+    struct view view;
+    struct opened opened;
+    uint64_t done; /* bytes that were read */
+};
+
+bool sp_zip_can_stream(const struct sp_zip_entry *entry)
+{
+    const bool is_known = entry->method == SP_ZIP_STORED || entry->method == SP_ZIP_DEFLATED;
+    return is_known && !(entry->flags & 1) && entry->compressed_size <= UINT32_MAX / 2;
+}
+
+struct sp_zip_stream *sp_zip_stream_open(struct sp_zip *zip, size_t index, struct shapeproof_error *error)
+{
+    const struct sp_zip_entry *entry = &zip->entries[index];
+    uint64_t data;
+    if (!check_method(entry, error) || !sp_zip_data_offset(zip, index, &data, error)) return NULL;
+    if (!sp_zip_can_stream(entry)) {
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "zip member '%s' has more than 2 GiB, compressed",
+                entry->name);
+        return NULL;
+    }
+    struct sp_zip_stream *stream = sp_realloc(NULL, 1, sizeof *stream);
+    *stream = (struct sp_zip_stream){.entry = *entry, .view = {.file = zip->file, .begin = entry->header_offset}};
+    stream->view.span = data - entry->header_offset + entry->compressed_size;
+    write_tail(&stream->view, entry);
+    if (open_view(&stream->view, entry, &stream->opened, error)) return stream;
+    free(stream);
+    return NULL;
+}
+
+bool sp_zip_stream_read(struct sp_zip_stream *stream, void *into, size_t length, struct shapeproof_error *error)
+{
+    char past;
+    if (!read_first(stream->opened.member, &stream->entry, into, length, error)) return false;
+    stream->done += length;
+    if (stream->done < stream->entry.size || !stream->entry.crc) return true; /* torch writes 0 for none */
+    const zip_int64_t more = zip_fread(stream->opened.member, &past, 1);      /* libzip looks at the CRC at the end */
+    return more == 0 || sp_malformed(error, "zip member '%s': %s", stream->entry.name,
+                                     more > 0 ? "it expands beyond its declared size"
+                                              : zip_error_strerror(zip_file_get_error(stream->opened.member)));
+}
+
+void sp_zip_stream_close(struct sp_zip_stream *stream)
+{
+    if (!stream) return;
+    close_view(&stream->view, &stream->opened);
+    free(stream);
 }
