@@ -179,19 +179,20 @@ static void put_joined(struct shapeproof_diff *diff, struct sp_text *text, const
 static void put_relation(const struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tally)
 {
     const char *best = NULL;
-    size_t most = 0;
+    size_t most = 0, *counts = sp_realloc(NULL, diff->finding_count, sizeof *counts); /* of each message */
     struct sp_map said = {0};
-    for (size_t i = 0; i < diff->finding_count; i++) {
-        const struct shapeproof_diff_finding *finding = &diff->findings[i];
-        size_t count = 0;
-        if (!is_error(finding) || finding->kind != SHAPEPROOF_DIFF_FINDING_DATA) continue;
-        if (strcmp(finding->message, SP_OTHER_DATA) == 0 || !sp_map_add(&said, finding->message, i)) continue;
-        for (size_t k = i; k < diff->finding_count; k++)
-            count += diff->findings[k].kind == SHAPEPROOF_DIFF_FINDING_DATA && is_error(&diff->findings[k]) &&
-                     strcmp(diff->findings[k].message, finding->message) == 0;
-        if (count > most) best = finding->message, most = count;
-    }
+    for (int counted = 0; counted < 2; counted++)
+        for (size_t i = 0; i < diff->finding_count; i++) {
+            const struct shapeproof_diff_finding *finding = &diff->findings[i];
+            if (!is_error(finding) || finding->kind != SHAPEPROOF_DIFF_FINDING_DATA) continue;
+            if (strcmp(finding->message, SP_OTHER_DATA) == 0) continue;
+            if (sp_map_add(&said, finding->message, i)) counts[i] = 0;
+            const size_t first = sp_map_get(&said, finding->message);
+            if (!counted) counts[first]++;
+            else if (counts[first] > most) best = finding->message, most = counts[first];
+        }
     sp_map_free(&said);
+    free(counts);
     if (!best && tally->count == 1 && tally->first->detail) sp_text_printf(text, ": %s", tally->first->detail);
     if (!best) return;
     if (tally->count == 1) sp_text_printf(text, ": %s", best);
