@@ -42,8 +42,12 @@ static void add_data_finding(struct comparison *c, size_t a, enum shapeproof_dif
                       (struct shapeproof_diff_finding){.kind = kind, .message = message, .detail = detail});
 }
 
+/* Where the first byte that differs is. */
 static const char *where(struct comparison *c, const struct shapeproof_tensor *tensor, uint64_t byte)
 {
+    if (byte == tensor->bytes) return NULL;
+    if (!tensor->dtype)
+        return sp_arena_printf(&c->diff->arena, "first at byte %" PRIu64 " of %" PRIu64, byte, tensor->bytes);
     return sp_arena_printf(&c->diff->arena, "first at element %" PRIu64 " of %" PRIu64,
                            byte * 8 / shapeproof_dtype_bits(tensor->dtype), tensor->parameters);
 }
@@ -74,15 +78,6 @@ static bool is_compared_already(const struct shapeproof_diff *diff, size_t a, si
            sp_tie_group(diff->b.inventory, b) == sp_tie_group(diff->b.inventory, diff->a.other[first]);
 }
 
-/* Whether the one is the other, transposed, and both are plain matrices whose elements can be compared. */
-static bool is_transposed(const struct shapeproof_diff *diff, size_t a)
-{
-    const struct shapeproof_tensor *in_a = sp_diff_a(diff, a), *in_b = sp_diff_b(diff, diff->a.other[a]);
-    return !shapeproof_diff_is_converted(diff, a) && sp_elements_are_comparable(in_a, in_b) && in_a->rank == 2 &&
-           in_b->rank == 2 && in_a->shape[0] == in_b->shape[1] && in_a->shape[1] == in_b->shape[0] &&
-           sp_is_row_major(in_a) && sp_is_row_major(in_b);
-}
-
 /* ---- one tensor ---- */
 
 /* Compares as many bytes of a tensor of A and one of B; *at is the first that differs, or `length`. False with an error
@@ -99,20 +94,6 @@ static bool compare_bytes(struct comparison *c, size_t a, size_t b, uint64_t len
             return false;
     }
     return true;
-}
-
-/* Compares a tensor of A with its counterpart in that order. False with an error when a file cannot be read. */
-static bool compare_in_order(struct comparison *c, size_t a, enum sp_element_order order,
-                             struct sp_element_comparison *result)
-{
-    const size_t b = c->diff->a.other[a];
-    *result = (struct sp_element_comparison){.a = {c->a, a},
-                                             .b = {c->b, b},
-                                             .order = order,
-                                             .in_a = sp_diff_a(c->diff, a),
-                                             .in_b = sp_diff_b(c->diff, b),
-                                             .progress = &c->progress};
-    return sp_elements_compare(result, c->error);
 }
 
 /* Counts a tensor that is the same in another form. */
@@ -145,46 +126,36 @@ static void report_data(struct comparison *c, size_t a, const struct sp_judgemen
     totals->data_different++;
     add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA, judgement->message ? judgement->message : SP_OTHER_DATA,
                      judgement->message ? NULL : where);
-    if (!judgement->message) sp_relations_unexplained(c->relations);
+    if (!judgement->message && tensor->dtype) sp_relations_unexplained(c->relations); /* of blocks nothing is judged */
 }
 
-/* Compares the data of a tensor that can be read on both sides, in the same shape or (`transposed`) the transposed one.
- * Equal dtypes in the same order are compared byte by byte, all others value by value. What the elements show is then
- * judged by the relations that the tensors may have (relations.h). False when reading fails. */
-static bool compare_data(struct comparison *c, size_t a, bool transposed)
+/* Compares the data of a tensor that can be read on both sides and is in the same form byte by byte: of one dtype or
+ * one type of blocks, in one shape and order. */
+static bool compare_as_bytes(struct comparison *c, size_t a)
 {
-    const size_t b = c->diff->a.other[a];
-    const struct shapeproof_tensor *tensor = sp_diff_a(c->diff, a), *other = sp_diff_b(c->diff, b);
-    const bool by_bytes = !transposed && tensor->dtype == other->dtype;
-    struct sp_element_comparison result = {.result = SP_ELEMENTS_EQUAL};
-    struct sp_view_pair pair;
-    struct sp_judgement judgement;
-    uint64_t at = 0;
-    if (by_bytes) {
-        if (!compare_bytes(c, a, b, tensor->bytes, &at)) return false;
-        result.result = at == tensor->bytes ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_DIFFERENT;
-    } else if (!compare_in_order(c, a, transposed ? SP_ORDER_TRANSPOSED : SP_ORDER_SAME, &result)) return false;
-    const bool same = result.result != SP_ELEMENTS_DIFFERENT;
-    if (transposed) sp_relations_reshaped(c->relations, a, &pair); /* which is filled in, of any size and of none */
-    if (!sp_relations_judge(c->relations, a, transposed ? &pair : NULL, same, &judgement, c->error)) return false;
-    c->transposed += same && transposed;
-    report_data(c, a, &judgement, result.result,
-                by_bytes ? where(c, tensor, at)
-                         : sp_arena_printf(&c->diff->arena, "first at element %" PRIu64 " of %" PRIu64 " in B",
-                                           result.at, tensor->parameters));
+    const struct shapeproof_tensor *tensor = sp_diff_a(c->diff, a);
+    struct sp_judgement judgement = {0};
+    uint64_t at;
+    if (!compare_bytes(c, a, c->diff->a.other[a], tensor->bytes, &at)) return false;
+    judgement.same = at == tensor->bytes;
+    /* of blocks the elements are not looked at */
+    if (tensor->dtype && !sp_relations_judge(c->relations, a, NULL, judgement.same, &judgement, c->error)) return false;
+    report_data(c, a, &judgement, at == tensor->bytes ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_DIFFERENT,
+                where(c, tensor, at));
     return true;
 }
 
-/* Compares the data of two tensors of other shapes whose elements can be paired. If they are not the same in the
- * order in which the files have them, they are reported as other data. */
-static bool compare_reshaped(struct comparison *c, size_t a, const struct sp_view_pair *pair)
+/* Compares the data of two tensors value by value: of two dtypes, or (`reshaped`) of two shapes, as the pair has their
+ * elements. What they show is then judged by the relations that the tensors may have (relations.h). */
+static bool compare_values(struct comparison *c, size_t a, const struct sp_view_pair *pair, bool reshaped)
 {
     struct sp_judgement judgement;
     enum sp_elements result;
-    if (!sp_views_compare(pair, &result, c->error)) return false;
+    c->progress.element = shapeproof_dtype_bits(sp_diff_a(c->diff, a)->dtype) / 8;
+    if (!sp_views_compare(pair, &c->progress, &result, c->error)) return false;
     const bool same = result != SP_ELEMENTS_DIFFERENT;
-    if (!sp_relations_judge(c->relations, a, pair, same, &judgement, c->error)) return false;
-    if (same && pair->rank > 1) c->transposed++;
+    if (!sp_relations_judge(c->relations, a, reshaped ? pair : NULL, same, &judgement, c->error)) return false;
+    c->transposed += same && reshaped && pair->rank > 1;
     report_data(c, a, &judgement, result, NULL);
     return true;
 }
@@ -283,53 +254,47 @@ static bool compare_with_blocks(struct comparison *c, size_t a, struct sp_dequan
     return true;
 }
 
-/* Compares two tensors of blocks of one type byte by byte. */
-static bool compare_same_blocks(struct comparison *c, size_t a)
-{
-    const uint64_t bytes = sp_diff_a(c->diff, a)->bytes;
-    uint64_t at;
-    if (!compare_bytes(c, a, c->diff->a.other[a], bytes, &at)) return false;
-    c->diff->totals.data_compared++;
-    c->diff->totals.data_bytes += bytes;
-    if (at == bytes) return true;
-    c->diff->totals.data_different++;
-    add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA, "has other data",
-                     sp_arena_printf(&c->diff->arena, "first at byte %" PRIu64 " of %" PRIu64, at, bytes));
-    return true;
-}
-
 /* ---- which way of comparing ---- */
+
+/* Why the elements of two tensors that are not in one order cannot be compared; NULL when they can. */
+static const char *obstacle_to_order(const struct comparison *c, size_t a, const struct sp_view_pair *pair)
+{
+    if (sp_views_fit(pair)) return NULL;
+    if (shapeproof_data_in_order(c->a, a) || shapeproof_data_in_order(c->b, c->diff->a.other[a]))
+        return "data not compared: compressed, with its elements in another order";
+    return "data not compared: transposed, with too many rows";
+}
 
 /* Compares a tensor that has a counterpart, or counts why it cannot be compared. */
 static bool compare_tensor(struct comparison *c, size_t a)
 {
     const size_t b = c->diff->a.other[a];
     const struct shapeproof_tensor *in_a = sp_diff_a(c->diff, a), *in_b = sp_diff_b(c->diff, b);
-    const bool converted = shapeproof_diff_is_converted(c->diff, a);
     const bool turned = c->diff->a.turned[a] || c->diff->b.turned[b]; /* a square one, too */
-    const bool shaped = sp_tensor_same_shape(in_a, in_b) && !converted && !turned;
-    const bool transposed = !shaped && is_transposed(c->diff, a);
-    struct sp_view_pair pair;
+    const bool shaped = sp_tensor_same_shape(in_a, in_b) && !shapeproof_diff_is_converted(c->diff, a) && !turned;
+    const bool comparable = sp_elements_are_comparable(in_a, in_b);
+    struct sp_view_pair pair = sp_relations_stored(c->relations, a);
     if (is_compared_already(c->diff, a, b)) return true;
-    if (c->diff->a.joined[a]) return true; /* which is counted with those that are joined */
     struct sp_dequantised_pair blocks;
     const bool is_restored = pair_blocks(c, a, &blocks);
     const bool same_dtype = in_a->dtype == in_b->dtype && strcmp(in_a->dtype_name, in_b->dtype_name) == 0;
-    if (!is_restored && !same_dtype && !sp_elements_are_comparable(in_a, in_b)) {
+    if (!is_restored && !same_dtype && !comparable) {
         count_left(c, a, &c->dtypes);
         return true;
     }
-    const bool reshaped = !shaped && !transposed && sp_elements_are_comparable(in_a, in_b) &&
-                          sp_relations_reshaped(c->relations, a, &pair);
-    if (!shaped && !transposed && !reshaped && !converted) {
+    if (!in_a->parameters && !in_b->parameters) {
+        c->diff->totals.data_compared++;
+        return true;
+    }
+    if (!shaped && !(comparable && sp_relations_reshaped(c->relations, a, &pair))) {
         count_left(c, a, &c->shapes);
         return true;
     }
-    const char *why = in_a->parameters ? obstacle_to_data(c, a, b, shaped) : NULL;
-    if (!why && !shaped && !transposed && !reshaped) why = "data not compared: transposed, with too many rows";
+    const char *why = obstacle_to_data(c, a, b, shaped);
+    if (!why && !shaped) why = obstacle_to_order(c, a, &pair);
     if (!why && is_restored) return compare_with_blocks(c, a, &blocks);
-    if (!why && shaped && !in_a->dtype) return compare_same_blocks(c, a);
-    if (!why) return reshaped ? compare_reshaped(c, a, &pair) : compare_data(c, a, transposed);
+    if (!why && shaped && same_dtype) return compare_as_bytes(c, a);
+    if (!why) return compare_values(c, a, &pair, !shaped);
     count_left(c, a, &c->diff->totals.data_unread);
     add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED, why, NULL);
     return true;
@@ -386,13 +351,15 @@ static bool compare_all(struct comparison *c)
     const size_t count = shapeproof_inventory_count(c->diff->a.inventory);
     uint64_t done = 0; /* bytes of A; an overflow would only make the progress wrong */
     for (size_t i = 0; i < count; i++)
-        if (c->diff->a.other[i] != SHAPEPROOF_NONE) c->progress.total += sp_diff_a(c->diff, i)->bytes;
+        if (c->diff->a.other[i] != SHAPEPROOF_NONE || c->diff->a.joined[i])
+            c->progress.total += sp_diff_a(c->diff, i)->bytes;
     for (size_t i = 0; i < count; i++) {
-        if (c->diff->a.other[i] == SHAPEPROOF_NONE) continue;
+        if (c->diff->a.other[i] == SHAPEPROOF_NONE || c->diff->a.joined[i]) continue;
         c->progress.done = done; /* what was read twice, or not to its end, is counted once */
         if (!sp_data_goes_on(&c->progress, 0, c->error) || !compare_tensor(c, i)) return false;
         done += sp_diff_a(c->diff, i)->bytes;
     }
+    c->progress.done = done; /* parts follow */
     return true;
 }
 
@@ -404,7 +371,7 @@ static bool compare_parts(struct comparison *c)
     const size_t count = shapeproof_inventory_count(diff->a.inventory);
     bool *is_fused = sp_arena_array(&diff->arena, count, sizeof *is_fused);
     struct sp_parts_totals totals;
-    if (!sp_parts_compare(diff, c->relations, c->a, c->b, &totals, c->error)) return false;
+    if (!sp_parts_compare(diff, c->relations, c->a, c->b, &c->progress, &totals, c->error)) return false;
     for (size_t i = 0; i < diff->joints.count; i++) {
         const struct sp_diff_joint *joint = &diff->joints.items[i];
         if (joint->whole_side == &diff->a) is_fused[joint->whole] = true;
@@ -427,7 +394,7 @@ bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *w
     struct comparison c = {.diff = diff, .progress = {.watch = watch}, .error = error};
     c.a = shapeproof_data_open(diff->a.inventory, error);
     c.b = c.a ? shapeproof_data_open(diff->b.inventory, error) : NULL;
-    c.relations = c.b ? sp_relations_new(diff, c.a, c.b) : NULL;
+    c.relations = c.b ? sp_relations_new(diff, c.a, c.b, &c.progress) : NULL;
     const bool ok = c.b && compare_all(&c) && compare_parts(&c) && sp_relations_explain(c.relations, error);
     if (ok) diff->data_note = note_words(&c);
     sp_relations_free(c.relations);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "diff/views.h"
 #include "model/values.h"
 
 enum {
@@ -90,14 +91,6 @@ static bool visit_run(struct runs *runs, uint64_t in_packed, uint64_t in_full, s
     return !pair->progress || sp_data_goes_on(pair->progress, pair->full_is_a ? count * size : packed, error);
 }
 
-/* The row of the one that has the halves of a head behind each other which is this row of the one with pairs: row 2 r +
- * s is row s d/2 + r of d. */
-static uint64_t row_of_halves(uint64_t row, uint64_t head)
-{
-    const uint64_t own = row % head;
-    return row - own + own % 2 * (head / 2) + own / 2;
-}
-
 static bool walk_runs(struct runs *runs, struct shapeproof_error *error)
 {
     const struct sp_dequantised_pair *pair = runs->pair;
@@ -105,7 +98,7 @@ static bool walk_runs(struct runs *runs, struct shapeproof_error *error)
     const uint64_t rows = pair->heads ? tensor->shape[0] : 1, columns = tensor->parameters / rows;
     for (uint64_t row = 0; row < rows; row++)
         for (uint64_t column = 0; column < columns; column += RUN) {
-            const uint64_t other = pair->heads ? row_of_halves(row, rows / pair->heads) : row;
+            const uint64_t other = pair->heads ? sp_rotary_original(row, rows / pair->heads) : row;
             const size_t count = columns - column < RUN ? (size_t)(columns - column) : RUN;
             if (!visit_run(runs, row * columns + column, other * columns + column, count, error)) return false;
             if (runs->found->outside && pair->only_whether) return true;

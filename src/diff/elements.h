@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Comparing two tensors element by element: of two dtypes, and where the elements have another order. */
+ * Comparing elements of two dtypes that are in memory, in the same order. */
 #ifndef SP_DIFF_ELEMENTS_H
 #define SP_DIFF_ELEMENTS_H
 
 #include "base/watch.h"
 #include "model/bytes.h"
 #include "model/inventory.h"
-
-/* Where an element of one tensor is in the other. */
-enum sp_element_order {
-    SP_ORDER_SAME,
-    SP_ORDER_TRANSPOSED /* of a matrix: element (i, k) of the one is (k, i) of the other */
-};
 
 enum sp_elements {
     SP_ELEMENTS_EQUAL,   /* each of one dtype has the same value in the other */
@@ -23,6 +17,7 @@ enum sp_elements {
 struct sp_data_progress {
     const struct shapeproof_watch *watch; /* or NULL */
     uint64_t done, total;                 /* bytes of A */
+    size_t element; /* bytes that an element counts which is compared now; 0 of what is compared again */
 };
 
 /* Adds the bytes of A that were compared. False with an error when the caller wants the call to end. */
@@ -32,27 +27,12 @@ static inline bool sp_data_goes_on(struct sp_data_progress *progress, uint64_t b
     return sp_goes_on(progress->watch, "bytes", progress->done, progress->total) || sp_fail_cancelled(error);
 }
 
-struct sp_element_comparison {
-    struct sp_bytes_of a, b;
-    const struct shapeproof_tensor *in_a, *in_b; /* dense and row-major, without an obstacle */
-    enum sp_element_order order;
-    struct sp_data_progress *progress; /* or NULL */
-    enum sp_elements result;
-    uint64_t at; /* of SP_ELEMENTS_DIFFERENT: the first element of B that is neither equal nor rounded */
-};
-
 /* Whether values of both dtypes are numbers that can be compared: the same dtype, or two of F16, BF16, F32 and F64. */
 bool sp_elements_are_comparable(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b);
 /* The dtype to which elements may be rounded: the one with fewer bits, or B's; then A's too, if either may be it, as of
  * F16 and BF16. */
 enum shapeproof_dtype sp_elements_narrow(enum shapeproof_dtype a, enum shapeproof_dtype b);
 bool sp_elements_either_is_narrow(enum shapeproof_dtype a, enum shapeproof_dtype b);
-/* Compares two tensors in the order that the comparison has, up to the first element that is neither equal nor rounded.
- * Fills in `result` and `at`. False with an error when a file cannot be read, or when the caller wants the call to end.
- */
-bool sp_elements_compare(struct sp_element_comparison *comparison, struct shapeproof_error *error);
-
-/* ---- elements in memory ---- */
 
 /* Elements of two dtypes that are comparable, in the same order. */
 struct sp_element_run {

@@ -42,8 +42,15 @@ struct fusion {
     struct arrangement expected; /* that of its kind; no groups: its size does not allow it */
 };
 
+/* An arrangement that wholes of a kind have. */
+struct candidate {
+    const struct fusion *fusion; /* the first with it, or the last whose order is that of the names */
+    size_t votes;                /* parts that are the same under it, of all wholes */
+};
+
 /* What is known of the wholes of one kind. */
 struct kind {
+    SP_ARRAY(struct candidate) candidates;
     struct arrangement expected;
     uint64_t group;           /* elements of a whole along the axis that a group of it has */
     size_t votes;             /* parts that are the same under it */
@@ -54,6 +61,7 @@ struct comparing {
     struct shapeproof_diff *diff;
     struct sp_relations *relations;
     const struct shapeproof_data *a, *b;
+    struct sp_data_progress *progress;
     struct sp_parts_totals *totals;
     struct shapeproof_error *error;
     SP_ARRAY(struct fusion) fusions;
@@ -108,8 +116,7 @@ static bool add_axis(struct sp_view_pair *pair, const struct arrangement *arrang
     const uint64_t head = length / heads;
     if (groups > 1) sp_view_pair_add(pair, groups, whole * step_whole, own * step_part);
     if (heads > groups) sp_view_pair_add(pair, heads / groups, head * step_whole, head * step_part);
-    sp_view_pair_add(pair, head / 2, step_whole, 2 * step_part);
-    sp_view_pair_add(pair, 2, head / 2 * step_whole, step_part);
+    sp_view_pair_add_rotary(pair, SP_ROTARY_PAIRED, head, step_whole, step_part);
     return true;
 }
 
@@ -190,8 +197,8 @@ static bool compare_part(const struct comparing *comparing, const struct fusion 
     for (int rotary = 0; rotary < (heads ? 2 : 1) && !*same; rotary++) {
         if (!pair_part(comparing, fusion, arrangement, component, index, rotary ? heads : 0, &pair)) break;
         put_original_first(comparing, fusion, &pair);
-        if (!sp_views_fit(&pair) || !sp_views_begin_alike(&pair)) continue;
-        if (!sp_views_compare(&pair, &result, comparing->error)) return false;
+        if (!sp_views_fit(&pair) || !sp_views_are_alike(&pair)) continue;
+        if (!sp_views_compare(&pair, comparing->progress, &result, comparing->error)) return false;
         *same = result != SP_ELEMENTS_DIFFERENT;
     }
     return true;
@@ -351,21 +358,35 @@ static size_t kind_of(struct comparing *comparing, const struct sp_diff_joint *j
     return comparing->kinds.count - 1;
 }
 
-/* Finds for a kind the arrangement that most parts have; of two that as many have, that of the names. */
-static void vote(struct comparing *comparing, size_t number)
+/* Counts for a whole the parts that are the same under its arrangement. */
+static void count_votes(struct kind *kind, const struct fusion *fusion)
 {
-    struct kind *kind = &comparing->kinds.items[number];
-    kind->votes = 0;
+    enum { MOST = 64 }; /* arrangements of one kind: a model has one or two */
+    size_t i = 0;
+    while (i < kind->candidates.count &&
+           !same_arrangement(&kind->candidates.items[i].fusion->best, &fusion->best, fusion->joint->component_count))
+        i++;
+    if (i == MOST) return;
+    if (i == kind->candidates.count) *SP_PUSH(&kind->candidates) = (struct candidate){fusion, 0};
+    else if (is_in_order(fusion)) kind->candidates.items[i].fusion = fusion;
+    kind->candidates.items[i].votes += fusion->matched;
+}
+
+/* Finds for each kind the arrangement that most parts have; of two that as many have, that of the names. */
+static void vote(struct comparing *comparing)
+{
+    for (size_t i = 0; i < comparing->kinds.count; i++) comparing->kinds.items[i].votes = 0;
     for (size_t i = 0; i < comparing->fusions.count; i++) {
         const struct fusion *fusion = &comparing->fusions.items[i];
-        size_t votes = 0;
-        if (fusion->kind != number || !fusion->matched) continue;
-        for (size_t k = 0; k < comparing->fusions.count; k++)
-            if (comparing->fusions.items[k].kind == number &&
-                same_arrangement(&fusion->best, &comparing->fusions.items[k].best, fusion->joint->component_count))
-                votes += comparing->fusions.items[k].matched;
-        if (votes < kind->votes || (votes == kind->votes && !is_in_order(fusion))) continue;
-        expect_arrangement(kind, fusion, votes);
+        if (fusion->matched) count_votes(&comparing->kinds.items[fusion->kind], fusion);
+    }
+    for (size_t i = 0; i < comparing->kinds.count; i++) {
+        struct kind *kind = &comparing->kinds.items[i];
+        for (size_t k = 0; k < kind->candidates.count; k++) {
+            const struct candidate *candidate = &kind->candidates.items[k];
+            if (candidate->votes > kind->votes || (candidate->votes == kind->votes && is_in_order(candidate->fusion)))
+                expect_arrangement(kind, candidate->fusion, candidate->votes);
+        }
     }
 }
 
@@ -525,16 +546,31 @@ static bool find_trusted(struct comparing *comparing, struct fusion *fusion)
     return true;
 }
 
+/* The bytes of the tensors of A of a whole and its parts. */
+static uint64_t bytes_of_joint(const struct shapeproof_diff *diff, const struct sp_diff_joint *joint)
+{
+    uint64_t bytes = 0;
+    if (joint->whole_side->side == SHAPEPROOF_DIFF_A) return sp_diff_a(diff, joint->whole)->bytes;
+    for (size_t i = 0; i < joint->part_count; i++) bytes += sp_diff_a(diff, joint->parts[i])->bytes;
+    return bytes;
+}
+
+/* Counts the bytes of a whole whose arrangement was found, for the progress. */
+static bool count_bytes(const struct comparing *comparing, const struct sp_diff_joint *joint)
+{
+    return sp_data_goes_on(comparing->progress, bytes_of_joint(comparing->diff, joint), comparing->error);
+}
+
 static bool compare_fusions(struct comparing *comparing)
 {
     for (size_t i = 0; i < comparing->fusions.count; i++) {
         struct fusion *fusion = &comparing->fusions.items[i];
         struct kind *kind = &comparing->kinds.items[fusion->kind];
-        if (!find_arrangement(comparing, fusion)) return false;
+        if (!find_arrangement(comparing, fusion) || !count_bytes(comparing, fusion->joint)) return false;
         if (fusion->matched < fusion->joint->part_count) continue;
         expect_arrangement(kind, fusion, fusion->matched); /* which is tried first in the next one */
     }
-    for (size_t i = 0; i < comparing->kinds.count; i++) vote(comparing, i);
+    vote(comparing);
     for (size_t i = 0; i < comparing->fusions.count; i++)
         if (!find_trusted(comparing, &comparing->fusions.items[i])) return false;
     for (size_t i = 0; i < comparing->fusions.count; i++) judge_fusion(comparing, &comparing->fusions.items[i]);
@@ -544,19 +580,18 @@ static bool compare_fusions(struct comparing *comparing)
 /* Counts the tensors of A of a whole and its parts that cannot be compared. */
 static void count_left(const struct comparing *comparing, const struct sp_diff_joint *joint)
 {
-    const bool whole_is_a = joint->whole_side->side == SHAPEPROOF_DIFF_A;
-    for (size_t i = 0; i < (whole_is_a ? 1 : joint->part_count); i++) {
-        comparing->totals->left++;
-        comparing->totals->bytes_left += sp_diff_a(comparing->diff, whole_is_a ? joint->whole : joint->parts[i])->bytes;
-    }
+    comparing->totals->left += joint->whole_side->side == SHAPEPROOF_DIFF_A ? 1 : joint->part_count;
+    comparing->totals->bytes_left += bytes_of_joint(comparing->diff, joint);
 }
 
 bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relations, const struct shapeproof_data *a,
-                      const struct shapeproof_data *b, struct sp_parts_totals *totals, struct shapeproof_error *error)
+                      const struct shapeproof_data *b, struct sp_data_progress *progress,
+                      struct sp_parts_totals *totals, struct shapeproof_error *error)
 {
     struct comparing comparing = {
-        .diff = diff, .relations = relations, .a = a, .b = b, .totals = totals, .error = error};
+        .diff = diff, .relations = relations, .a = a, .b = b, .progress = progress, .totals = totals, .error = error};
     *totals = (struct sp_parts_totals){0};
+    progress->element = 0; /* parts are compared several times: the bytes of a whole are counted together */
     for (size_t i = 0; i < diff->joints.count; i++) {
         const struct sp_diff_joint *joint = &diff->joints.items[i];
         struct fusion fusion;
@@ -565,6 +600,7 @@ bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relatio
     }
     const bool ok = compare_fusions(&comparing);
     free(comparing.fusions.items);
+    for (size_t i = 0; i < comparing.kinds.count; i++) free(comparing.kinds.items[i].candidates.items);
     free(comparing.kinds.items);
     sp_map_free(&comparing.kind_names);
     return ok;

@@ -15,8 +15,10 @@ struct sp_parts_totals {
 };
 
 /* Compares each whole with its parts, where the data show how they are put together; adds a finding for each part that
- * has other data, and counts. False with an error when a file cannot be read. */
+ * has other data, and counts. False with an error when a file cannot be read, or when the caller wants the call to end.
+ */
 bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relations, const struct shapeproof_data *a,
-                      const struct shapeproof_data *b, struct sp_parts_totals *totals, struct shapeproof_error *error);
+                      const struct shapeproof_data *b, struct sp_data_progress *progress,
+                      struct sp_parts_totals *totals, struct shapeproof_error *error);
 
 #endif

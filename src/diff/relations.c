@@ -23,7 +23,8 @@ struct unit {
     size_t a;                 /* the tensor of A */
     const char *name;         /* of the tensor of A, or of a part of it */
     size_t finding;           /* that they have other data without a relation; SHAPEPROOF_NONE when they have not */
-    double first;             /* the first value of the original, after its change */
+    float sample[SP_SAMPLES]; /* the first values of the original, after its change */
+    size_t sampled;           /* how many */
 };
 
 struct sp_relations {
@@ -31,15 +32,16 @@ struct sp_relations {
     const struct shapeproof_data *a, *b;
     const char *architecture; /* of the GGUF file in a conversion to GGUF, else NULL */
     bool a_is_gguf;           /* in a conversion: A is the GGUF file, B the original */
+    struct sp_data_progress *progress;
     SP_ARRAY(struct unit) units;
 };
 
 struct sp_relations *sp_relations_new(struct shapeproof_diff *diff, const struct shapeproof_data *a,
-                                      const struct shapeproof_data *b)
+                                      const struct shapeproof_data *b, struct sp_data_progress *progress)
 {
     struct sp_relations *relations = sp_realloc(NULL, 1, sizeof *relations);
     const bool a_is_gguf = sp_format_has(diff->a.inventory, SP_BY_LLAMA_CPP);
-    *relations = (struct sp_relations){.diff = diff, .a = a, .b = b};
+    *relations = (struct sp_relations){.diff = diff, .a = a, .b = b, .progress = progress};
     if (!sp_diff_is_conversion(diff)) return relations;
     relations->a_is_gguf = a_is_gguf;
     relations->architecture =
@@ -122,27 +124,20 @@ static bool order_elements(const struct subject *subject, enum order order, uint
         return tensor->rank == 2 && rows == columns;
     }
     const uint64_t parts = order == ORDER_GATHERED ? 3 : order == ORDER_TWICE ? 4 : 2;
-    if (!heads || rows % heads || (order == ORDER_GATHERED ? rows / heads : rows) % parts) return false;
-    const uint64_t size = rows / heads, half = size / 2 * columns, quarter = size / 4 * columns;
+    if (!heads || rows % heads || rows / heads % parts) return false;
+    const uint64_t size = rows / heads;
     if (order == ORDER_GATHERED) {
         const uint64_t own = size / 3;
         sp_view_pair_add(pair, 3, own * columns, heads * own * columns);
         sp_view_pair_add(pair, heads, size * columns, own * columns);
         sp_view_pair_add(pair, own, columns, columns);
     } else {
-        if (size % (order == ORDER_TWICE ? 4 : 2)) return false;
         sp_view_pair_add(pair, heads, size * columns, size * columns);
-        if (order == ORDER_PAIRED) {
-            sp_view_pair_add(pair, size / 2, columns, 2 * columns);
-            sp_view_pair_add(pair, 2, half, columns);
-        } else if (order == ORDER_HALVED) {
-            sp_view_pair_add(pair, size / 2, 2 * columns, columns);
-            sp_view_pair_add(pair, 2, columns, half);
-        } else {
-            sp_view_pair_add(pair, size / 4, columns, 4 * columns);
-            sp_view_pair_add(pair, 2, half, 2 * columns);
-            sp_view_pair_add(pair, 2, quarter, columns);
-        }
+        sp_view_pair_add_rotary(pair,
+                                order == ORDER_PAIRED   ? SP_ROTARY_PAIRED
+                                : order == ORDER_HALVED ? SP_ROTARY_HALVED
+                                                        : SP_ROTARY_TWICE,
+                                size, columns, columns);
     }
     if (columns > 1) sp_view_pair_add(pair, columns, 1, 1);
     return true;
@@ -272,7 +267,10 @@ static void pair_kernel(const struct subject *subject, bool kernel_is_original, 
     if (kernel_is_original) {
         sp_view_pair_add(pair, out, 1, in * area);
         sp_view_pair_add(pair, in, out, area);
-        sp_view_pair_add(pair, area, in * out, 1);
+        if (area > 1) sp_view_pair_add(pair, area, in * out, 1);
+    } else if (area == 1) { /* the elements that follow one another in the kernel come last */
+        sp_view_pair_add(pair, in, 1, out);
+        sp_view_pair_add(pair, out, in, 1);
     } else {
         sp_view_pair_add(pair, out, in * area, 1);
         sp_view_pair_add(pair, in, area, out);
@@ -291,6 +289,12 @@ static void pair_transposed(const struct subject *subject, struct sp_view_pair *
     sp_view_pair_add(pair, rows, columns, 1);
 }
 
+struct sp_view_pair sp_relations_stored(const struct sp_relations *relations, size_t a)
+{
+    const struct subject subject = subject_of(relations, a);
+    return sp_view_pair_flat(&subject.original, &subject.made);
+}
+
 bool sp_relations_reshaped(const struct sp_relations *relations, size_t a, struct sp_view_pair *pair)
 {
     const struct subject subject = subject_of(relations, a);
@@ -306,7 +310,7 @@ bool sp_relations_reshaped(const struct sp_relations *relations, size_t a, struc
     else if (!sp_differs_in_ones(one->shape, one->rank, other->shape, other->rank) && one->rank != 1 &&
              other->rank != 1)
         return false;
-    return sp_views_fit(pair);
+    return true;
 }
 
 /* ---- judging ---- */
@@ -401,13 +405,21 @@ static bool may_be_right(const struct judging *judging, const struct relation *r
     return relation->order == ORDER_PAIRED && !IS_IN(relations->architecture, never_pairing);
 }
 
+/* Compares without counting it: the bytes were counted when they were compared as they are stored. */
+static bool compare_again(const struct sp_relations *relations, const struct sp_view_pair *pair,
+                          enum sp_elements *result, struct shapeproof_error *error)
+{
+    relations->progress->element = 0;
+    return sp_views_compare(pair, relations->progress, result, error);
+}
+
 /* Compares under a relation, unless another one was found before. False with an error when a file cannot be read. */
 static bool try_relation(struct judging *judging, struct relation relation)
 {
     struct sp_view_pair pair;
     enum sp_elements result;
-    if (judging->found || !pair_related(judging, &relation, &pair)) return true;
-    if (!sp_views_compare(&pair, &result, judging->error)) return false;
+    if (judging->found || !pair_related(judging, &relation, &pair) || !sp_views_are_alike(&pair)) return true;
+    if (!compare_again(judging->relations, &pair, &result, judging->error)) return false;
     if (result == SP_ELEMENTS_DIFFERENT) return true;
     const struct relation *expected = &judging->expected;
     judging->found = true;
@@ -489,7 +501,7 @@ static bool judge_stored(struct judging *judging)
     const struct relation *expected = &judging->expected;
     if (expected->order == ORDER_STORED && expected->change == SP_CHANGE_NONE) return true;
     if (!pair_related(judging, expected, &pair)) return true;
-    if (!sp_views_compare(&pair, &result, judging->error)) return false;
+    if (!compare_again(judging->relations, &pair, &result, judging->error)) return false;
     if (result != SP_ELEMENTS_DIFFERENT) return true;
     judging->judgement->same = false;
     judging->judgement->message = describe_relation(expected, true);
@@ -549,9 +561,6 @@ void sp_relations_add_part(struct sp_relations *relations, const struct sp_view_
 
 /* ---- the data of another tensor ---- */
 
-/* Values that two tensors begin with; when they are the same, the tensors are compared. */
-enum { SAMPLES = 16 };
-
 struct search {
     struct sp_relations *relations;
     const struct unit **sorted; /* by the number of their elements, then by their first value */
@@ -559,15 +568,13 @@ struct search {
     struct shapeproof_error *error;
 };
 
-static double orderly(double value) { return isnan(value) ? 0 : value; }
-
 static int compare_units(const void *left, const void *right)
 {
     const struct unit *a = *(const struct unit *const *)left, *b = *(const struct unit *const *)right;
     const uint64_t in_a = a->pair.a.tensor->parameters, in_b = b->pair.a.tensor->parameters;
     if (in_a != in_b) return sp_order(in_a, in_b);
-    if (a->first < b->first) return -1;
-    if (a->first > b->first) return 1;
+    if (a->sample[0] < b->sample[0]) return -1;
+    if (a->sample[0] > b->sample[0]) return 1;
     return a < b ? -1 : a > b; /* in the order in which they were judged */
 }
 
@@ -586,7 +593,7 @@ static bool has_same_sizes(const struct sp_view_pair *one, const struct sp_view_
 
 /* Whether what was made of one unit's original has the data of another unit's. Of whole tensors in the layout of the
  * one or of the other; a part of a tensor keeps its own, since that of another part may reach behind its tensor. */
-static bool has_data_of(const struct unit *unit, const struct unit *other, bool *same, struct shapeproof_error *error)
+static bool has_data_of(const struct search *search, const struct unit *unit, const struct unit *other, bool *same)
 {
     const struct shapeproof_tensor *one = unit->pair.a.tensor, *two = other->pair.a.tensor;
     const bool wholes = is_of_wholes(&unit->pair) && is_of_wholes(&other->pair);
@@ -603,7 +610,7 @@ static bool has_data_of(const struct unit *unit, const struct unit *other, bool 
         pair.a.tensor = two;
         pair.b.bytes = unit->pair.b.bytes;
         pair.b.tensor = unit->pair.b.tensor;
-        if (!sp_views_compare(&pair, &result, error)) return false;
+        if (!compare_again(search->relations, &pair, &result, search->error)) return false;
         *same = result != SP_ELEMENTS_DIFFERENT;
     }
     return true;
@@ -617,20 +624,18 @@ static size_t first_candidate(const struct search *search, uint64_t elements, do
         const size_t middle = low + (high - low) / 2;
         const struct unit *unit = search->sorted[middle];
         const uint64_t own = unit->pair.a.tensor->parameters;
-        if (own < elements || (own == elements && unit->first < least)) low = middle + 1;
+        if (own < elements || (own == elements && (double)unit->sample[0] < least)) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
-/* Whether the two begin with the same values. */
-static bool begin_alike(const double *values, size_t count, const struct unit *other)
+/* Whether the original of a unit begins with the same values. */
+static bool begins_with(const struct unit *unit, const double *values, size_t count)
 {
-    double own[SAMPLES];
-    const size_t own_count = sp_views_sample_a(&other->pair, own, SAMPLES);
-    for (size_t i = 0; i < count && i < own_count; i++)
-        if (!sp_is_near(values[i], own[i])) return false;
-    return own_count && count;
+    for (size_t i = 0; i < count && i < unit->sampled; i++)
+        if (!sp_is_near(values[i], (double)unit->sample[i])) return false;
+    return unit->sampled && count;
 }
 
 /* The tensor whose data a unit has instead of its own: one with which it is exchanged, or the only one. NULL when there
@@ -638,22 +643,26 @@ static bool begin_alike(const double *values, size_t count, const struct unit *o
 static bool find_source(const struct search *search, const struct unit *unit, const struct unit **source,
                         bool *exchanged)
 {
-    enum { MOST = 64 }; /* tensors that are compared whole: others have the same beginning and differ later */
-    double values[SAMPLES];
-    const size_t count = sp_views_sample_b(&unit->pair, values, SAMPLES);
-    const double first = count ? orderly(values[0]) : 0, margin = fabs(first) * ldexp(1, -6);
+    enum {
+        MOST = 64,      /* tensors that are compared whole: others have the same beginning and differ later */
+        LOOKS = 1 << 12 /* tensors whose beginning is looked at: many may have the same first value */
+    };
+    double values[SP_SAMPLES];
+    const size_t count = sp_views_sample_b(&unit->pair, values, SP_SAMPLES);
+    const double first = count && !isnan(values[0]) ? values[0] : 0, margin = fabs(first) * ldexp(1, -6);
     const uint64_t elements = unit->pair.a.tensor->parameters;
     size_t compared = 0, found = 0;
     *source = NULL;
     *exchanged = false;
-    for (size_t i = first_candidate(search, elements, first - margin); count && i < search->count; i++) {
-        const struct unit *other = search->sorted[i];
+    size_t at = first_candidate(search, elements, first - margin);
+    for (size_t looks = 0; count && at < search->count && looks < LOOKS && compared < MOST; at++, looks++) {
+        const struct unit *other = search->sorted[at];
         bool same, back = false;
-        if (other->pair.a.tensor->parameters != elements || other->first > first + margin || compared == MOST) break;
-        if (other == unit || !begin_alike(values, count, other)) continue;
+        if (other->pair.a.tensor->parameters != elements || (double)other->sample[0] > first + margin) break;
+        if (other == unit || !begins_with(other, values, count)) continue;
         compared++;
-        if (!has_data_of(unit, other, &same, search->error)) return false;
-        if (same && other->finding != SHAPEPROOF_NONE && !has_data_of(other, unit, &back, search->error)) return false;
+        if (!has_data_of(search, unit, other, &same)) return false;
+        if (same && other->finding != SHAPEPROOF_NONE && !has_data_of(search, other, unit, &back)) return false;
         if (!same) continue;
         found++;
         *source = other;
@@ -739,7 +748,8 @@ static bool tell_differences(const struct search *search, const struct unit *uni
     struct sp_view_differences measured;
     struct sp_text text = {0};
     if (!sp_views_fit(&unit->pair)) return true; /* what the finding says already stays */
-    if (!sp_views_measure(&unit->pair, &measured, search->error)) return false;
+    search->relations->progress->element = 0;
+    if (!sp_views_measure(&unit->pair, search->relations->progress, &measured, search->error)) return false;
     const bool a_is_gguf = search->relations->a_is_gguf;
     const uint64_t in_a = a_is_gguf ? measured.not_finite_b : measured.not_finite_a,
                    in_b = a_is_gguf ? measured.not_finite_a : measured.not_finite_b;
@@ -762,17 +772,18 @@ static bool tell_differences(const struct search *search, const struct unit *uni
     return true;
 }
 
-/* All units that have values, sorted, with the first of these. */
+/* All units that have values, sorted, with the first of these. NaN is sorted as 0. */
 static void sort_units(struct search *search)
 {
     struct sp_relations *relations = search->relations;
     search->sorted = sp_realloc(NULL, relations->units.count, sizeof *search->sorted);
     for (size_t i = 0; i < relations->units.count; i++) {
         struct unit *unit = &relations->units.items[i];
-        double value;
+        double values[SP_SAMPLES];
         if (!unit->pair.a.tensor->parameters || is_big_endian(&unit->pair)) continue;
-        if (!sp_views_sample_a(&unit->pair, &value, 1)) continue;
-        unit->first = orderly(value);
+        unit->sampled = sp_views_sample_a(&unit->pair, values, SP_SAMPLES);
+        if (!unit->sampled) continue;
+        for (size_t k = 0; k < unit->sampled; k++) unit->sample[k] = isnan(values[k]) ? 0 : (float)values[k];
         search->sorted[search->count++] = unit;
     }
     qsort(search->sorted, search->count, sizeof *search->sorted, compare_units);

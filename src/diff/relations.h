@@ -26,18 +26,20 @@ struct sp_judgement {
 
 struct sp_relations;
 
+/* The progress must stay until the relations are freed; comparisons here only ask whether to go on. */
 struct sp_relations *sp_relations_new(struct shapeproof_diff *diff, const struct shapeproof_data *a,
-                                      const struct shapeproof_data *b);
+                                      const struct shapeproof_data *b, struct sp_data_progress *progress);
 void sp_relations_free(struct sp_relations *relations);
 
+/* The pair of a tensor of A and its counterpart, with their elements in the order in which both have them. */
+struct sp_view_pair sp_relations_stored(const struct sp_relations *relations, size_t a);
 /* Fills in the pair of a tensor of A and its counterpart if their elements can be paired although their shapes differ:
- * matrices that are transposed, kernels of Keras, other dimensions of the same elements. False when they cannot or
- * have no elements, where the pair is that of the elements as they are stored, and when the pair does not fit
- * (sp_views_fit). */
+ * matrices that are transposed, kernels of Keras, other dimensions of the same elements. Otherwise false, also when
+ * they have no elements. */
 bool sp_relations_reshaped(const struct sp_relations *relations, size_t a, struct sp_view_pair *pair);
 /* Judges a tensor of A and its counterpart, whose elements are the same as `pair` has them or not; `pair` is NULL for
  * tensors of one shape as they are stored. Compares them in other forms where one is expected or could explain the
- * difference. False with an error when a file cannot be read. */
+ * difference. False with an error when a file cannot be read, or when the caller wants the call to end. */
 bool sp_relations_judge(struct sp_relations *relations, size_t a, const struct sp_view_pair *pair, bool same,
                         struct sp_judgement *judgement, struct shapeproof_error *error);
 /* In which order llama.cpp expects the rows of queries and keys. */

@@ -15,7 +15,10 @@
 #include "model/bytes.h"
 #include "shapeproof/inventory.h"
 
-enum { SP_VIEW_RANK = 6 }; /* dimensions of a view: four of a convolution, two more for groups of rows */
+enum {
+    SP_VIEW_RANK = 6, /* dimensions of a view: four of a convolution, two more for groups of rows */
+    SP_SAMPLES = 16   /* values of a sample, at most */
+};
 
 /* Element (i, j, ...) of the view is element start + i * step[0] + j * step[1] + ... of the tensor, which is dense and
  * little-endian. */
@@ -59,22 +62,43 @@ struct sp_view_differences {
 struct sp_view_pair sp_view_pair_flat(const struct sp_element_view *a, const struct sp_element_view *b);
 /* Adds a dimension behind those that the pair has. */
 void sp_view_pair_add(struct sp_view_pair *pair, uint64_t size, uint64_t step_a, uint64_t step_b);
+/* Orders of the rows of a head for rotary positions: "paired" has the halves of the original one element by one, so
+ * that its row 2 r + s is row s d/2 + r of the d rows there. */
+enum sp_rotary {
+    SP_ROTARY_PAIRED, /* B is A, paired */
+    SP_ROTARY_HALVED, /* A is B, paired */
+    SP_ROTARY_TWICE   /* B is A, paired, and the result paired again */
+};
+
+/* Adds the dimensions of the rows of one head, which are 2 n, for SP_ROTARY_TWICE 4 n. */
+void sp_view_pair_add_rotary(struct sp_view_pair *pair, enum sp_rotary order, uint64_t rows, uint64_t step_a,
+                             uint64_t step_b);
+/* The same for one row of several paired heads of `rows` rows: its row in the original. */
+static inline uint64_t sp_rotary_original(uint64_t row, uint64_t rows)
+{
+    const uint64_t own = row % rows;
+    return row - own + own % 2 * (rows / 2) + own / 2;
+}
+
 /* Whether the pair can be compared: not when the elements of a part of it lie so far apart that more than 64 MiB would
- * be in memory at once. */
+ * be in memory at once, nor when a tensor can only be read in order and the view has another. */
 bool sp_views_fit(const struct sp_view_pair *pair);
 /* Compares the elements of a pair that fits up to the first that is neither equal nor rounded: to the narrower of the
- * two dtypes, of F16 and BF16 all of them to either. False with an error when a file cannot be read. */
-bool sp_views_compare(const struct sp_view_pair *pair, enum sp_elements *result, struct shapeproof_error *error);
+ * two dtypes, of F16 and BF16 all of them to either. False with an error when a file cannot be read, or when the caller
+ * wants the call to end. `progress` may be NULL, also below. */
+bool sp_views_compare(const struct sp_view_pair *pair, struct sp_data_progress *progress, enum sp_elements *result,
+                      struct shapeproof_error *error);
 /* Whether two values are the same but for the rounding to BF16, which has 8 bits, or to F16, whose smallest numbers are
  * 2^-24 apart. */
 bool sp_is_near(double a, double b);
-/* Whether the first few elements along the last dimension are about the same: cheap, before sp_views_compare. */
-bool sp_views_begin_alike(const struct sp_view_pair *pair);
+/* Whether a few elements of two places of the view are about the same: cheap, before sp_views_compare. */
+bool sp_views_are_alike(const struct sp_view_pair *pair);
 /* Compares all elements and measures how they differ; of elements that are not floats only how many differ. */
-bool sp_views_measure(const struct sp_view_pair *pair, struct sp_view_differences *differences,
-                      struct shapeproof_error *error);
-/* The first `count` values along the last dimension, or fewer if that is shorter; those of A after its change, and of
- * elements that are not floats their bits as a number. Returns how many, 0 when a file cannot be read. */
+bool sp_views_measure(const struct sp_view_pair *pair, struct sp_data_progress *progress,
+                      struct sp_view_differences *differences, struct shapeproof_error *error);
+/* The first `count` values along the last dimension, or fewer if that is shorter, at most SP_SAMPLES; those of A after
+ * its change, and of elements that are not floats their bits as a number. Returns how many, 0 when a file cannot be
+ * read. */
 size_t sp_views_sample_a(const struct sp_view_pair *pair, double *values, size_t count);
 size_t sp_views_sample_b(const struct sp_view_pair *pair, double *values, size_t count);
 

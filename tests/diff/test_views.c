@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The comparison of elements, of matrices of several tiles: equal, rounded, with one element that differs, which is
- * found wherever it is; and the end that the caller wants. */
+ * The comparison of views, of matrices of several tiles: equal, rounded, with one element that differs, which is found
+ * wherever it is; and the end that the caller wants. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "diff/elements.h"
+#include "diff/views.h"
 #include "model/values.h"
 
 /* One of the two tensors: a file of a matrix "w". */
@@ -32,10 +32,12 @@ static uint32_t bits_of(uint64_t place)
     return (uint32_t)(x >> 32 & 0x807fffff) | (uint32_t)(110 + (x >> 20 & 15)) << 23; /* of 2^-17 to 1 */
 }
 
+enum order { SAME, TRANSPOSED };
+
 /* The element of A that is at this place of B. */
-static uint64_t place_in_a(enum sp_element_order order, uint64_t rows, uint64_t columns, uint64_t place)
+static uint64_t place_in_a(enum order order, uint64_t rows, uint64_t columns, uint64_t place)
 {
-    return order == SP_ORDER_TRANSPOSED ? place % columns * rows + place / columns : place;
+    return order == TRANSPOSED ? place % columns * rows + place / columns : place;
 }
 
 /* An element as the file has it: BF16 is rounded, by the way that keeps the fewest lines here. */
@@ -55,7 +57,7 @@ static size_t put_element(unsigned char *bytes, enum shapeproof_dtype dtype, uin
 
 struct pair {
     enum shapeproof_dtype in_a, in_b;
-    enum sp_element_order order;
+    enum order order;
     uint64_t rows, columns; /* of B */
     bool rounded;           /* the elements are those of F32, otherwise of BF16 */
     uint64_t changed[2];    /* elements of B that are other ones; UINT64_MAX: none */
@@ -65,7 +67,7 @@ struct pair {
 static void open_side(struct side *side, const struct pair *pair, bool is_b)
 {
     const enum shapeproof_dtype dtype = is_b ? pair->in_b : pair->in_a;
-    const bool turned = !is_b && pair->order == SP_ORDER_TRANSPOSED;
+    const bool turned = !is_b && pair->order == TRANSPOSED;
     const uint64_t count = pair->rows * pair->columns, bytes = count * (shapeproof_dtype_bits(dtype) / 8);
     unsigned char *data = sp_realloc(NULL, bytes, 1), *end = data;
     char header[256];
@@ -100,25 +102,38 @@ static void close_side(struct side *side)
     unlink(side->path);
 }
 
-static struct sp_element_comparison comparison_of(const struct side *a, const struct side *b, const struct pair *pair)
+/* B is A, as it is or transposed. */
+static struct sp_view_pair view_of(const struct side *a, const struct side *b, const struct pair *pair)
 {
-    return (struct sp_element_comparison){.a = {a->data, 0},
-                                          .b = {b->data, 0},
-                                          .in_a = shapeproof_inventory_tensor(a->inventory, 0),
-                                          .in_b = shapeproof_inventory_tensor(b->inventory, 0),
-                                          .order = pair->order};
+    const struct sp_element_view in_a = {.bytes = {a->data, 0}, .tensor = shapeproof_inventory_tensor(a->inventory, 0)};
+    const struct sp_element_view in_b = {.bytes = {b->data, 0}, .tensor = shapeproof_inventory_tensor(b->inventory, 0)};
+    struct sp_view_pair view = sp_view_pair_flat(&in_a, &in_b);
+    if (pair->order == SAME) return view;
+    view.rank = 0;
+    sp_view_pair_add(&view, pair->rows, 1, pair->columns);
+    sp_view_pair_add(&view, pair->columns, pair->rows, 1);
+    return view;
 }
 
 static void expect_comparison(const struct pair *pair, enum sp_elements result)
 {
     struct side a, b;
     struct shapeproof_error error = {0};
+    struct sp_view_differences measured;
+    enum sp_elements found;
     open_side(&a, pair, false);
     open_side(&b, pair, true);
-    struct sp_element_comparison comparison = comparison_of(&a, &b, pair);
-    assert_true(sp_elements_compare(&comparison, &error));
-    assert_int_equal(comparison.result, result);
-    if (result == SP_ELEMENTS_DIFFERENT) assert_int_equal(comparison.at, pair->changed[0]);
+    const struct sp_view_pair view = view_of(&a, &b, pair);
+    const size_t changed = (size_t)(pair->changed[0] != UINT64_MAX) + (size_t)(pair->changed[1] != UINT64_MAX);
+    assert_true(sp_views_fit(&view));
+    assert_true(sp_views_compare(&view, NULL, &found, &error));
+    assert_int_equal(found, result);
+    if (changed) {
+        assert_true(sp_views_measure(&view, NULL, &measured, &error));
+        assert_int_equal(measured.first, pair->changed[0]);
+        assert_int_equal(measured.different, changed);
+        assert_int_equal(measured.all, pair->rows * pair->columns);
+    }
     close_side(&a);
     close_side(&b);
 }
@@ -142,24 +157,24 @@ static void orders_and_dtypes(void **state)
                   {SHAPEPROOF_DTYPE_BF16, SHAPEPROOF_DTYPE_F32, true, SP_ELEMENTS_ROUNDED}};
     (void)state;
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        for (int order = SP_ORDER_SAME; order <= SP_ORDER_TRANSPOSED; order++)
-            expect_comparison(&(struct pair){dtypes[i].in_a, dtypes[i].in_b, (enum sp_element_order)order, 1104, 1050,
-                                             dtypes[i].rounded, NONE},
-                              dtypes[i].result);
+        for (int order = SAME; order <= TRANSPOSED; order++)
+            expect_comparison(
+                &(struct pair){dtypes[i].in_a, dtypes[i].in_b, (enum order)order, 1104, 1050, dtypes[i].rounded, NONE},
+                dtypes[i].result);
 }
 
-/* Of two elements that differ the first in the order of B is found, though its tile comes later; also in the last
+/* Of two elements that differ the first in the order of B is told, though its tile comes later; also in the last
  * element, and in matrices with few rows or columns. */
 static void first_difference(void **state)
 {
     static const struct pair pairs[] = {
-        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_F32, SP_ORDER_TRANSPOSED, 1104, 1050, false, {1049, 2100}},
-        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_F32, SP_ORDER_TRANSPOSED, 1104, 1050, false, {1159199, UINT64_MAX}},
-        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_BF16, SP_ORDER_TRANSPOSED, 1104, 1050, true, {1000000, 1100000}},
-        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_BF16, SP_ORDER_SAME, 1104, 1050, true, {700001, 1159199}},
-        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_F32, SP_ORDER_TRANSPOSED, 2, 400000, false, {400000, 799999}},
-        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_BF16, SP_ORDER_TRANSPOSED, 400000, 3, false, {1199999, UINT64_MAX}},
-        {SHAPEPROOF_DTYPE_BF16, SHAPEPROOF_DTYPE_F32, SP_ORDER_SAME, 1, 1, false, {0, UINT64_MAX}},
+        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_F32, TRANSPOSED, 1104, 1050, false, {1049, 2100}},
+        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_F32, TRANSPOSED, 1104, 1050, false, {1159199, UINT64_MAX}},
+        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_BF16, TRANSPOSED, 1104, 1050, true, {1000000, 1100000}},
+        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_BF16, SAME, 1104, 1050, true, {700001, 1159199}},
+        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_F32, TRANSPOSED, 2, 400000, false, {400000, 799999}},
+        {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_BF16, TRANSPOSED, 400000, 3, false, {1199999, UINT64_MAX}},
+        {SHAPEPROOF_DTYPE_BF16, SHAPEPROOF_DTYPE_F32, SAME, 1, 1, false, {0, UINT64_MAX}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
@@ -173,7 +188,7 @@ static void first_difference(void **state)
 /* F16 has more digits and BF16 smaller numbers: whichever of the two was made of the other. */
 static void either_is_rounded(void **state)
 {
-    struct pair pair = {SHAPEPROOF_DTYPE_BF16, SHAPEPROOF_DTYPE_BF16, SP_ORDER_SAME, 1, 2, false, NONE};
+    struct pair pair = {SHAPEPROOF_DTYPE_BF16, SHAPEPROOF_DTYPE_BF16, SAME, 1, 2, false, NONE};
     static const uint16_t halves[] = {0x3c01, 0x0001};       /* 1.0009765625, 2^-24 */
     static const uint16_t rounded[][2] = {{0x3f80, 0x3380},  /* of the two above */
                                           {0x3f80, 0x3381}}; /* 1, which has no fraction to round, and not 2^-24 */
@@ -184,8 +199,9 @@ static void either_is_rounded(void **state)
             struct shapeproof_error error = {0};
             open_side(&a, &pair, false);
             open_side(&b, &pair, true);
-            struct sp_element_comparison comparison = comparison_of(&a, &b, &pair);
-            struct shapeproof_tensor half = *comparison.in_a;
+            struct sp_view_pair view = view_of(&a, &b, &pair);
+            struct shapeproof_tensor half = *view.a.tensor;
+            enum sp_elements found;
             half.dtype = SHAPEPROOF_DTYPE_F16;
             const uint16_t own[] = {small ? 0x3c00 : halves[0], halves[1]};
             FILE *file = fopen(swapped ? b.path : a.path, "r+b");
@@ -196,9 +212,9 @@ static void either_is_rounded(void **state)
             fseek(file, -4, SEEK_END);
             fwrite(rounded[small], 1, sizeof rounded[small], file);
             fclose(file);
-            *(swapped ? &comparison.in_b : &comparison.in_a) = &half;
-            assert_true(sp_elements_compare(&comparison, &error));
-            assert_int_equal(comparison.result, SP_ELEMENTS_ROUNDED);
+            *(swapped ? &view.b.tensor : &view.a.tensor) = &half;
+            assert_true(sp_views_compare(&view, NULL, &found, &error));
+            assert_int_equal(found, SP_ELEMENTS_ROUNDED);
             close_side(&a);
             close_side(&b);
         }
@@ -213,18 +229,17 @@ static bool stop_after_half(void *context, const char *step, uint64_t done, uint
 
 static void ended_by_the_caller(void **state)
 {
-    static const struct pair pair = {
-        SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_BF16, SP_ORDER_SAME, 1104, 1050, true, NONE};
+    static const struct pair pair = {SHAPEPROOF_DTYPE_F32, SHAPEPROOF_DTYPE_BF16, SAME, 1104, 1050, true, NONE};
     const struct shapeproof_watch watch = {.progress = stop_after_half};
-    struct sp_data_progress progress = {.watch = &watch, .total = 1104 * 1050 * 4};
+    struct sp_data_progress progress = {.watch = &watch, .total = 1104 * 1050 * 4, .element = 4};
+    enum sp_elements found;
     struct shapeproof_error error = {0};
     struct side a, b;
     (void)state;
     open_side(&a, &pair, false);
     open_side(&b, &pair, true);
-    struct sp_element_comparison comparison = comparison_of(&a, &b, &pair);
-    comparison.progress = &progress;
-    assert_false(sp_elements_compare(&comparison, &error));
+    const struct sp_view_pair view = view_of(&a, &b, &pair);
+    assert_false(sp_views_compare(&view, &progress, &found, &error));
     assert_true(progress.done * 2 >= progress.total && progress.done < progress.total);
     close_side(&a);
     close_side(&b);
