@@ -40,7 +40,7 @@ enum shapeproof_diff_side { SHAPEPROOF_DIFF_A = 0, SHAPEPROOF_DIFF_B = 1 };
 #define SHAPEPROOF_DIFF_FINDINGS(X) \
     X(REMOVED, 0, "removed", ERROR, "only in A") \
     X(ADDED, 1, "added", ERROR, "only in B") \
-    X(QUANTISED, 2, "quantised", ERROR, "quantised in one file, but not in the other; data are not compared") \
+    X(QUANTISED, 2, "quantised", ERROR, "quantised in one file, but not in the other") \
     X(JOINED, 3, "joined", ERROR, "one tensor in one file, several parts of it in the other") \
     X(SHAPE, 4, "shape", ERROR, "in both, with different shapes") \
     X(TRANSPOSED, 5, "transposed", ERROR, "in both, with its dimensions in opposite order") \

@@ -11,6 +11,7 @@
 #include "diff/dequantised.h"
 #include "diff/diff.h"
 #include "diff/elements.h"
+#include "diff/packed.h"
 #include "diff/parts.h"
 #include "diff/relations.h"
 #include "model/bytes.h"
@@ -349,12 +350,12 @@ static const char *note_words(struct comparison *c)
 static bool compare_all(struct comparison *c)
 {
     const size_t count = shapeproof_inventory_count(c->diff->a.inventory);
+    const struct sp_diff_half *in_a = &c->diff->a;
     uint64_t done = 0; /* bytes of A; an overflow would only make the progress wrong */
     for (size_t i = 0; i < count; i++)
-        if (c->diff->a.other[i] != SHAPEPROOF_NONE || c->diff->a.joined[i])
-            c->progress.total += sp_diff_a(c->diff, i)->bytes;
+        if (in_a->other[i] != SHAPEPROOF_NONE || in_a->joined[i]) c->progress.total += sp_diff_a(c->diff, i)->bytes;
     for (size_t i = 0; i < count; i++) {
-        if (c->diff->a.other[i] == SHAPEPROOF_NONE || c->diff->a.joined[i]) continue;
+        if (in_a->other[i] == SHAPEPROOF_NONE || in_a->joined[i]) continue; /* joined ones are compared by themselves */
         c->progress.done = done; /* what was read twice, or not to its end, is counted once */
         if (!sp_data_goes_on(&c->progress, 0, c->error) || !compare_tensor(c, i)) return false;
         done += sp_diff_a(c->diff, i)->bytes;
@@ -363,15 +364,38 @@ static bool compare_all(struct comparison *c)
     return true;
 }
 
+/* Compares weights that one checkpoint stores as several tensors; marks those of A in `is_compared`. */
+static bool compare_packed(struct comparison *c, bool *is_compared)
+{
+    struct shapeproof_diff *diff = c->diff;
+    struct sp_packed_totals totals;
+    if (!sp_packed_compare(diff, c->a, c->b, &c->progress, &totals, c->error)) return false;
+    for (size_t i = 0; i < diff->packed.count; i++) {
+        const struct sp_diff_packed *packed = &diff->packed.items[i];
+        const bool full_is_a = packed->full_side == &diff->a;
+        if (packed->is_compared && full_is_a) is_compared[packed->full] = true;
+        for (size_t k = 0; k < packed->module->count && packed->is_compared && !full_is_a; k++)
+            is_compared[packed->module->tensors[k]] = true;
+    }
+    c->restored += totals.same;
+    c->relative_error = totals.relative_error > c->relative_error ? totals.relative_error : c->relative_error;
+    diff->totals.data_compared += totals.compared;
+    diff->totals.data_different += totals.different;
+    diff->totals.data_bytes += totals.bytes;
+    return true;
+}
+
 /* Compares tensors that are one in one checkpoint and several in the other, and counts those that are joined because
- * one of the files quantises them. */
+ * one of the files quantises them in a way that cannot be compared. */
 static bool compare_parts(struct comparison *c)
 {
     struct shapeproof_diff *diff = c->diff;
     const size_t count = shapeproof_inventory_count(diff->a.inventory);
-    bool *is_fused = sp_arena_array(&diff->arena, count, sizeof *is_fused);
+    bool *is_fused = sp_arena_array(&diff->arena, count, sizeof *is_fused); /* or compared as a quantised one */
     struct sp_parts_totals totals;
-    if (!sp_parts_compare(diff, c->relations, c->a, c->b, &c->progress, &totals, c->error)) return false;
+    if (!compare_packed(c, is_fused) ||
+        !sp_parts_compare(diff, c->relations, c->a, c->b, &c->progress, &totals, c->error))
+        return false;
     for (size_t i = 0; i < diff->joints.count; i++) {
         const struct sp_diff_joint *joint = &diff->joints.items[i];
         if (joint->whole_side == &diff->a) is_fused[joint->whole] = true;

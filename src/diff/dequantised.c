@@ -23,12 +23,17 @@ double sp_relative_error(const struct sp_quantisation_error *error)
 /* What a number in full precision may have lost before it was quantised: converters go through BF16 or F16. */
 static double rounding_before(double value) { return fabs(value) * 0x1p-9 + 0x1p-25; }
 
+bool sp_is_within_error(const struct sp_restored *restored, double value)
+{
+    const double allowed = rounding_before(value);
+    /* Written so that NaN is outside. */
+    return value >= (double)restored->low - allowed && value <= (double)restored->high + allowed;
+}
+
 static void compare_value(struct sp_quantisation_error *found, const struct sp_restored *restored, double value)
 {
-    const double difference = (double)restored->value - value, allowed = rounding_before(value);
-    /* Written so that NaN is outside. */
-    const bool inside = value >= (double)restored->low - allowed && value <= (double)restored->high + allowed;
-    found->outside += !inside;
+    const double difference = (double)restored->value - value;
+    found->outside += !sp_is_within_error(restored, value);
     found->elements++;
     if (!isfinite(difference)) return;
     if (fabs(difference) > found->most) found->most = fabs(difference);

@@ -19,6 +19,10 @@ struct sp_quantisation_error {
 /* The root of the mean square of the differences, as a fraction of that of the numbers. */
 double sp_relative_error(const struct sp_quantisation_error *error);
 
+/* Whether a number in full precision lies where the quantiser would have stored that value; not if it is NaN. A number
+ * may have been rounded to BF16 or F16 before. */
+bool sp_is_within_error(const struct sp_restored *restored, double value);
+
 /* A tensor of blocks and one of F16, BF16, F32 or F64, of the same shape, both row-major. */
 struct sp_dequantised_pair {
     struct sp_bytes_of packed, full;

@@ -148,6 +148,7 @@ void shapeproof_diff_free(struct shapeproof_diff *diff)
     if (!diff) return;
     free(diff->translations.items);
     free(diff->joints.items);
+    free(diff->packed.items);
     free(diff->mappings);
     free(diff->findings);
     sp_arena_free(&diff->arena);

@@ -11,6 +11,7 @@
 #include "names/joints.h"
 #include "names/spelling.h"
 #include "shapeproof/diff.h"
+#include "stored/unpack.h"
 
 /* Something that is done to many names of A to make them those of B. */
 struct sp_translation {
@@ -42,11 +43,21 @@ struct sp_diff_joint {
     const char *says; /* "self_attn.qkv_proj = q_proj + k_proj + v_proj" */
 };
 
+/* A weight that one of the files stores as several tensors, and the other as the matrix (quantised.c). */
+struct sp_diff_packed {
+    const struct sp_diff_half *packed_side, *full_side;
+    const struct sp_packed_module *module; /* of packed_side; in the arena */
+    struct shapeproof_value form;          /* of the quantisation of that file */
+    size_t full;                           /* the matrix, a tensor of full_side */
+    bool is_compared;                      /* its data: as set by packed.c */
+};
+
 struct shapeproof_diff {
     struct sp_arena arena;
     struct sp_diff_half a, b;
     SP_ARRAY(struct sp_translation) translations;
     SP_ARRAY(struct sp_diff_joint) joints;
+    SP_ARRAY(struct sp_diff_packed) packed;
     size_t *translation_of; /* for each tensor of A, or SHAPEPROOF_NONE */
     /* One of them has the names of another program: "of Meta's own Llama", and the names that they are translated to,
      * "of transformers". NULL for none. */

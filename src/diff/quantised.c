@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Weights that are quantised in one of the checkpoints: the several tensors that are stored in place of a matrix, and
- * the matrix. Nothing of them is compared. */
+ * the matrix. packed.c compares their data. */
 #include <string.h>
 
 #include "base/order.h"
@@ -55,6 +55,11 @@ static void add_quantised(const struct sides *sides, const struct sp_unpacked *u
         if (found == SHAPEPROOF_NONE) continue;
         sides->other->joined[found] = true;
         mark_module(sides->packed, &unpacked->modules[i]);
+        *SP_PUSH(&sides->diff->packed) = (struct sp_diff_packed){.packed_side = sides->packed,
+                                                                 .full_side = sides->other,
+                                                                 .module = &unpacked->modules[i],
+                                                                 .form = unpacked->form,
+                                                                 .full = found};
         sp_diff_add_about(
             sides->diff, in_a ? found : SHAPEPROOF_NONE, in_a ? SHAPEPROOF_NONE : found,
             (struct shapeproof_diff_finding){.kind = SHAPEPROOF_DIFF_FINDING_QUANTISED, .message = message});
