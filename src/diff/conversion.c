@@ -49,9 +49,10 @@ static const char *const beside_the_text[] = {
 static const char *const computed[] = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
 
 /* Ends of names whose matrices the original has in the order (in, out). */
-static const char *const transposed[] = {
-    "c_attn.weight", "c_proj.weight", "c_fc.weight", "experts.gate_up_proj", "experts.down_proj",
-};
+static const char *const transposed[] = {"experts.gate_up_proj", "experts.down_proj"};
+/* The same, in architectures whose linear layers are Conv1D. */
+static const char *const conv1d[] = {"c_attn.weight", "c_proj.weight", "c_fc.weight", "c_fc2.weight"};
+static const char *const with_conv1d[] = {"gpt2", "jais"};
 
 /* Ends of names of which GGUF has the elements in another shape: a norm by its groups, experts one by one. */
 static const char *const reshaped[] = {
@@ -98,6 +99,14 @@ static bool is_left_out(const struct shapeproof_diff *diff, const char *name)
     return SP_HAS_ANY(name, beside_the_text);
 }
 
+/* Whether the original has the matrix of that name in the order (in, out). */
+static bool is_of_in_out(const struct shapeproof_diff *diff, const char *name)
+{
+    const char *architecture = sp_inventory_metadata_value(converted_file(diff), "general.architecture");
+    if (ENDS_WITH_ONE_OF(name, transposed)) return true;
+    return architecture && SP_IS_AMONG(architecture, with_conv1d) && ENDS_WITH_ONE_OF(name, conv1d);
+}
+
 /* RoBERTa counts its positions from the number of the padding token plus 1; GGUF leaves out the rows before. */
 static bool is_cut_position_embedding(const struct shapeproof_diff *diff, const struct shapeproof_tensor *original,
                                       const struct shapeproof_tensor *converted)
@@ -133,7 +142,7 @@ static bool is_by_converter(const struct shapeproof_diff *diff, const struct sha
     case SHAPEPROOF_DIFF_FINDING_SHAPE:
         return is_reshaped(diff, finding);
     case SHAPEPROOF_DIFF_FINDING_TRANSPOSED:
-        return original && ENDS_WITH_ONE_OF(original->name, transposed);
+        return original && is_of_in_out(diff, original->name);
     case SHAPEPROOF_DIFF_FINDING_REMOVED:
     case SHAPEPROOF_DIFF_FINDING_ADDED:
         return original ? is_left_out(diff, original->name) : ENDS_WITH_ONE_OF(finding->name, computed);

@@ -143,6 +143,19 @@ static bool order_elements(const struct subject *subject, enum order order, uint
     return true;
 }
 
+/* The number in a value of metadata; of a list, "[0, 8, 0]", that of the layer in the name. 0 when there is none. */
+static uint64_t number_for(const char *value, const char *name)
+{
+    uint64_t layer = 0;
+    if (sp_is_digit(*value)) return strtoull(value, NULL, 10);
+    if (*value != '[' || strncmp(name, "blk.", 4) != 0 || !sp_index_at(name, 4, &layer)) return 0;
+    const char *entry = value + 1;
+    for (; layer && entry; layer--)
+        if ((entry = strchr(entry, ',')) != NULL) entry++;
+    if (entry) entry += strspn(entry, " ");
+    return entry && sp_is_digit(*entry) ? strtoull(entry, NULL, 10) : 0;
+}
+
 /* The number of heads of queries or keys in a conversion, as the GGUF file has it; 0 when it is not known. */
 static uint64_t heads_of(const struct sp_relations *relations, const char *name)
 {
@@ -156,15 +169,15 @@ static uint64_t heads_of(const struct sp_relations *relations, const char *name)
     if (!heads)
         heads = sp_inventory_metadata_value(file,
                                             sp_arena_printf(arena, "%s.attention.head_count", relations->architecture));
-    return heads && sp_is_digit(*heads) ? strtoull(heads, NULL, 10) : 0;
+    return heads ? number_for(heads, name) : 0;
 }
 
 /* ---- what the converter to GGUF does ---- */
 
 /* Architectures whose queries and keys the converter puts in pairs (conversion/, LlamaModel.permute). */
-static const char *const pairing[] = {"llama", "deci",    "granite",  "granitemoe", "granite_swa",
-                                      "arcee", "xverse",  "baichuan", "internlm2",  "minicpm",
-                                      "olmo",  "smollm3", "deepseek"};
+static const char *const pairing[] = {"llama",         "deci",  "granite", "granitemoe", "granite_swa",
+                                      "granitehybrid", "arcee", "xverse",  "baichuan",   "internlm2",
+                                      "minicpm",       "olmo",  "smollm3", "deepseek"};
 /* Architectures for which it never does, or llama.cpp rotates halves (llama_model_rope_type). Of one that is in neither
  * list both orders are right. */
 static const char *const never_pairing[] = {

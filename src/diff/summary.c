@@ -226,13 +226,14 @@ static void put_only_kind(struct shapeproof_diff *diff, struct sp_text *text, si
 /* What is said of such ones has commas of its own. */
 static bool is_list(const char *noun) { return strcmp(noun, "weight") == 0 || strcmp(noun, "fused tensor") == 0; }
 
-/* " (blk.1.ffn_down.bias)": which tensors are missing or have another shape, when they are few; of tensors with other
- * data also the relation that explains it. */
+/* " (blk.1.ffn_down.bias)": which tensors are missing or have another shape, when few rows of findings say it; of
+ * tensors with other data also the relation that explains it. */
 static void put_few_names(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tallies, size_t kind)
 {
-    enum { FEW = 3 }; /* names that leave a line readable */
+    enum { FEW = 3 }; /* names that leave a line readable; experts.{0-63}.w1.weight is one */
     size_t shapes = 0;
-    for (size_t k = 0; k < KINDS; k++) shapes += is_other_shape(k) ? tallies[k].count : 0;
+    for (size_t i = 0; i < diff->group_count; i++)
+        shapes += is_error(diff->groups[i].first) && is_other_shape(diff->groups[i].first->kind);
     if (is_other_shape(kind) && shapes <= FEW) sp_text_printf(text, " (%s)", names_of(diff, kind));
     if (kind != SHAPEPROOF_DIFF_FINDING_DATA) return;
     sp_text_printf(text, " (%s", names_of(diff, kind));

@@ -201,6 +201,33 @@ static void wrong_conversion_differs(void **state)
            "model.* -> * (5)");
 }
 
+/* Tensors that one row of findings says are named, however many they are. */
+static void many_of_one_row(void **state)
+{
+    (void)state;
+    expect(ORIGINAL "model.layers.0.block_sparse_moe.experts.0.w1.weight BF16 6x4\n"
+                    "model.layers.0.block_sparse_moe.experts.1.w1.weight BF16 6x4\n"
+                    "model.layers.0.block_sparse_moe.experts.2.w1.weight BF16 6x4\n"
+                    "model.layers.0.block_sparse_moe.experts.3.w1.weight BF16 6x4",
+           "format gguf\ntoken_embd.weight BF16 8x4\nblk.0.attn_norm.weight F32 4\nblk.0.attn_q.weight BF16 4x4\n"
+           "blk.0.attn_k.weight BF16 4x4\nblk.0.ffn_down.weight BF16 4x6\nblk.0.ffn_gate_exps.wieght BF16 4x6x4",
+           "differs: 4 tensors removed (model.layers.0.block_sparse_moe.experts.{0-3}.w1.weight), 1 added "
+           "(blk.0.ffn_gate_exps.wieght)\nnames of transformers -> names of llama.cpp (5)\nmodel.* -> * (5)");
+}
+
+/* GPT-2 has its matrices as (in, out), StarCoder has the same names for the other order. */
+static void transposed_of_linear_layers(void **state)
+{
+    (void)state;
+    expect("transformer.wte.weight BF16 8x4\ntransformer.h.0.ln_1.weight F32 4\n"
+           "transformer.h.0.attn.c_attn.weight BF16 12x4\ntransformer.h.0.mlp.c_fc.weight BF16 6x4\n"
+           "transformer.h.0.mlp.c_proj.weight BF16 4x6",
+           "format gguf\ntoken_embd.weight BF16 8x4\nblk.0.attn_norm.weight F32 4\nblk.0.attn_qkv.weight BF16 12x4\n"
+           "blk.0.ffn_up.weight BF16 4x6\nblk.0.ffn_down.weight BF16 4x6",
+           "differs: transformer.h.0.mlp.c_fc.weight (6, 4) in A, transposed (4, 6) in B\n"
+           "names of transformers -> names of llama.cpp (5)\ntransformer.* -> * (5)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +245,8 @@ int main(void)
         cmocka_unit_test(fused),
         cmocka_unit_test(right_conversion_is_the_same),
         cmocka_unit_test(wrong_conversion_differs),
+        cmocka_unit_test(many_of_one_row),
+        cmocka_unit_test(transposed_of_linear_layers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
