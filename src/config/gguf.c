@@ -116,10 +116,15 @@ static void take_keys(struct adoption *adoption, enum taken taken)
     }
 }
 
-/* Most files do not say how many tokens there are: they list them. */
+/* Most files do not say how many tokens there are: they list them. One without a tokenizer says it by the rows of its
+ * embedding alone. */
 static void take_vocabulary(struct adoption *adoption)
 {
-    const uint64_t tokens = gguf_list_length(adoption->file, TOKENS);
+    uint64_t tokens = gguf_list_length(adoption->file, TOKENS);
+    const size_t place = shapeproof_inventory_find(adoption->file, "token_embd.weight");
+    const struct shapeproof_tensor *embedding =
+        place == SHAPEPROOF_NONE ? NULL : shapeproof_inventory_tensor(adoption->file, place);
+    if (!tokens && embedding && embedding->rank == 2) tokens = embedding->shape[0];
     if (tokens && tokens <= INT64_MAX) add_gguf_member(adoption, "vocab_size", sp_value_int((int64_t)tokens));
 }
 

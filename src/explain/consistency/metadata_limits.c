@@ -105,6 +105,39 @@ static void compare_lists(const struct metadata *metadata)
     }
 }
 
+/* Whether the layer has one of these tensors. */
+static bool layer_has(const struct metadata *metadata, size_t layer, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *name = sp_arena_printf(&metadata->check->arena, "blk.%zu.%s.weight", layer, names[i]);
+        if (shapeproof_inventory_find(metadata->check->inventory, name) != SHAPEPROOF_NONE) return true;
+    }
+    return false;
+}
+
+/* In these architectures a layer without heads of keys has a state in place of attention, and other tensors. */
+static void compare_attention(const struct metadata *metadata)
+{
+    static const char *const hybrids[] = {"jamba",      "granitehybrid",  "lfm2",  "lfm2moe",
+                                          "nemotron_h", "nemotron_h_moe", "plamo2"};
+    static const char *const attention[] = {"attn_k", "attn_qkv"};
+    static const char *const state[] = {"ssm_in", "ssm_conv1d", "shortconv.conv"};
+    const struct shapeproof_value keys = value_of(metadata, "attention.head_count_kv");
+    const size_t layers = SP_IS_AMONG(metadata->architecture, hybrids) ? keys.count : 0;
+    for (size_t i = 0; i < layers; i++) {
+        const int64_t heads = number_in(&keys, i, -1);
+        const bool attends = layer_has(metadata, i, attention, sizeof attention / sizeof *attention);
+        const bool has_state = layer_has(metadata, i, state, sizeof state / sizeof *state);
+        if (heads < 0 || attends == has_state || attends == (heads > 0)) continue;
+        blame_key(metadata, "attention.head_count_kv",
+                  sp_arena_printf(&metadata->check->arena,
+                                  "%s[%zu] is %" PRId64 ", but layer %zu has %sattention: "
+                                  "llama.cpp refuses the file",
+                                  key_of(metadata, "attention.head_count_kv"), i, heads, i, attends ? "" : "no "));
+        return;
+    }
+}
+
 /* Each head of keys is shared by as many heads of queries. */
 static void compare_heads(const struct metadata *metadata)
 {
@@ -168,6 +201,7 @@ void sp_explain_metadata_limits(struct shapeproof_check *check)
     if (!sp_config_gguf_names_model(check->inventory)) return;
     compare_experts(&metadata);
     compare_lists(&metadata);
+    compare_attention(&metadata);
     compare_heads(&metadata);
     compare_rotary(&metadata);
     compare_tokens(&metadata);
