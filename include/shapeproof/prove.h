@@ -106,6 +106,7 @@ struct shapeproof_formula {
     const char *when;     /* "" for the case of the defaults, else the one condition that differs: "not tied" */
     const char *text;     /* collected and factored: "E*(V + P)"; under a condition what it adds, or takes away */
     const char *expanded; /* the same as a sum: "V*E + P*E" */
+    bool is_measure;      /* `group` is no group but the name of a measure of the whole: "active" */
 };
 
 struct shapeproof_symbol {

@@ -44,6 +44,7 @@ static const struct cli_example examples[] = {
     {"shapeproof eval gpt2 'total(tie_word_embeddings=false) - total'", "what an untied head adds"},
     {"shapeproof eval llama-3-8b '[embedding] / total'", "the same for a published model"},
     {"shapeproof eval llama-3-8b total --for num_hidden_layers=8..64..8", "the total for several depths"},
+    {"shapeproof eval mixtral-8x7b active", "the parameters that a token uses"},
     {"shapeproof eval --checkpoint model/ 'stored(total) - total'", "what a checkpoint stores beyond its table"},
     {NULL, NULL},
 };
@@ -552,7 +553,9 @@ const struct cli_command cli_eval = {
         "fraction. [group] is the number of parameters of a group, and total that of the table. Parentheses after "
         "them change hyper-parameters: total(vocab_size=128000), [attention](n_layer=4). With --checkpoint, "
         "stored([group]) and stored(total) are the numbers of parameters that the checkpoint stores, and "
-        "stored(bytes) is the number of bytes. A letter that the table does not define has its usual meaning: d is "
+        "stored(bytes) is the number of bytes. active is the number of parameters that a token uses of a mixture of "
+        "experts, and active([group]) that of a group. A letter that the table does not define has its usual meaning: "
+        "d is "
         "the width, L the number of layers. An argument of the form NAME = EXPRESSION defines such a letter.\n"
         "\n"
         "Integers and fractions are computed exactly. A fraction is printed as a decimal number, followed by the "

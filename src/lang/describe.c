@@ -290,6 +290,9 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
     case SP_EXPR_SUM:
         sp_text_printf(scribe->text, "sum(%s in ...)", expr->name);
         break;
+    case SP_EXPR_ACTIVE:
+        sp_text_printf(scribe->text, "active([%s])", expr->name);
+        break;
     case SP_EXPR_STORED:
         if (strcmp(expr->name, SP_STORED_BYTES) == 0) sp_text_puts(scribe->text, "stored(bytes)");
         else sp_text_printf(scribe->text, "stored([%s])", expr->name);

@@ -123,7 +123,8 @@ static void find_unused(struct sp_expander *x)
     const struct sp_hyper *hyper = x->eval.hyper;
     x->out->unused = sp_arena_array(&x->out->arena, hyper->override_count, sizeof *x->out->unused);
     for (size_t i = 0; i < hyper->override_count; i++)
-        if (!was_looked_at(x, hyper->overrides[i].path))
+        if (!was_looked_at(x, hyper->overrides[i].path) &&
+            !sp_unit_is_measured_by(x->out->table, hyper->overrides[i].path))
             x->out->unused[x->out->unused_count++] = hyper->overrides[i].path;
 }
 

@@ -153,6 +153,8 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         unit->link_state = SP_LINK_UNDER_WAY;
         inherit(linker, parent, depth + 1);
         unit->parent = parent;
+        /* What other tensors are used for, nobody has said. */
+        if (!unit->section_count && !unit->measures) unit->measures = parent->measures;
         inherit_params(&linker->tables->arena, unit, parent);
         inherit_definitions(&linker->tables->arena, unit, parent);
         inherit_sections(&linker->tables->arena, unit, parent);
@@ -303,8 +305,15 @@ static void link_use(const struct scope *scope, struct sp_row *row)
     for (size_t i = 0; i < row->with_count; i++) link_expr(scope, row->with[i].expr);
 }
 
+static void link_share(const struct scope *scope, const struct sp_row_share *share)
+{
+    link_expr(scope, share->part);
+    link_expr(scope, share->whole);
+}
+
 static void link_row(const struct scope *scope, struct sp_row *row)
 {
+    link_share(scope, &row->share);
     link_template(scope, &row->name);
     link_expr(scope, row->condition);
     if (row->kind == SP_ROW_USE) {
@@ -340,6 +349,7 @@ static void link_section(struct scope scope, const struct sp_section *section)
         link_expr(&scope, section->clauses[i].first);
         link_expr(&scope, section->clauses[i].last);
     }
+    link_share(&scope, &section->share);
     check_twice(scope.linker, section->locals, section->local_count);
     link_definitions(scope, section->locals, section->local_count);
     for (size_t i = 0; i < section->row_count; i++) link_row(&scope, &section->rows[i]);

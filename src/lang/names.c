@@ -164,8 +164,15 @@ static void resolve_arguments(struct slots *slots, const struct place *place, co
 
 /* ---- units ---- */
 
+static void resolve_share(struct slots *slots, const struct place *place, const struct sp_row_share *share)
+{
+    resolve_expr(slots, place, share->part);
+    resolve_expr(slots, place, share->whole);
+}
+
 static void resolve_row(struct slots *slots, const struct place *place, const struct sp_row *row)
 {
+    resolve_share(slots, place, &row->share);
     resolve_template(slots, place, &row->name);
     resolve_template(slots, place, &row->tie);
     for (size_t i = 0; i < row->old_count; i++) resolve_template(slots, place, &row->olds[i]);
@@ -193,6 +200,7 @@ static void resolve_section(struct slots *slots, const struct sp_section *sectio
         resolve_expr(slots, &place, section->clauses[place.clauses].first);
         resolve_expr(slots, &place, section->clauses[place.clauses].last);
     }
+    resolve_share(slots, &place, &section->share);
     resolve_definitions(slots, place, section->locals, section->local_count);
     for (size_t i = 0; i < section->row_count; i++) resolve_row(slots, &place, &section->rows[i]);
 }

@@ -39,6 +39,8 @@ static void visit_row(const struct visit *visit, const struct sp_row *row)
     visit_expr(visit, row->condition);
     visit_expr(visit, row->tie_condition);
     visit_expr(visit, row->from);
+    visit_expr(visit, row->share.part);
+    visit_expr(visit, row->share.whole);
     for (size_t i = 0; i < row->arg_count; i++) visit_expr(visit, row->args[i].expr);
     for (size_t i = 0; i < row->with_count; i++) visit_expr(visit, row->with[i].expr);
     if (row->kind == SP_ROW_USE) visit_unit((struct visit){row->unit, visit->words, visit->depth + 1});
@@ -55,6 +57,8 @@ static void visit_section(const struct visit *visit, const struct sp_section *se
         visit_expr(visit, section->clauses[i].first);
         visit_expr(visit, section->clauses[i].last);
     }
+    visit_expr(visit, section->share.part);
+    visit_expr(visit, section->share.whole);
     visit_definitions(visit, section->locals, section->local_count);
     for (size_t i = 0; i < section->row_count; i++) visit_row(visit, &section->rows[i]);
 }
@@ -72,6 +76,39 @@ static void visit_unit(struct visit visit)
 void sp_unit_words(const struct sp_unit *unit, struct sp_map *words)
 {
     visit_unit((struct visit){.unit = unit, .words = words});
+}
+
+/* Whether the key is in the expression, or in a definition that it uses. */
+static bool depends_on(const struct sp_unit *unit, const struct sp_expr *expr, const char *key, unsigned depth)
+{
+    if (!expr || depth > MAX_DEPTH) return false;
+    if (expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_MEMBER || expr->kind == SP_EXPR_CALL) {
+        const struct sp_definition *definition = sp_meaning_by_name(unit, expr->name).definition;
+        if (strcmp(expr->name, key) == 0) return true;
+        if (definition && definition->expr != expr && depends_on(unit, definition->expr, key, depth + 1)) return true;
+    }
+    bool depends = false;
+    for (size_t i = 0; i < expr->count && !depends; i++) depends = depends_on(unit, expr->args[i], key, depth + 1);
+    return depends;
+}
+
+static bool share_depends_on(const struct sp_unit *unit, const struct sp_row_share *share, const char *key)
+{
+    return depends_on(unit, share->part, key, 0) || depends_on(unit, share->whole, key, 0);
+}
+
+bool sp_unit_is_measured_by(const struct sp_unit *unit, const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    bool is_measured = false;
+    if (dot) key = dot + 1;
+    for (size_t i = 0; i < unit->section_count && !is_measured; i++) {
+        const struct sp_section *section = &unit->sections[i];
+        is_measured = share_depends_on(unit, &section->share, key);
+        for (size_t k = 0; k < section->row_count && !is_measured; k++)
+            is_measured = share_depends_on(unit, &section->rows[k].share, key);
+    }
+    return is_measured;
 }
 
 /* Keys that transformers 4 and 5 write of every model or read of every configuration, whatever its class. */

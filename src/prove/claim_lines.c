@@ -82,7 +82,7 @@ static bool is_whole_claim(const char *line)
 static bool knows_name(const struct sp_count *count, const char *name)
 {
     const struct sp_unit *table = count->table;
-    bool known = strcmp(name, "total") == 0 || sp_sym_symbol(&count->symbolic, name);
+    bool known = strcmp(name, "total") == 0 || strcmp(name, "active") == 0 || sp_sym_symbol(&count->symbolic, name);
     if (!table) return known;
     for (size_t i = 0; i < table->definition_count && !known; i++)
         known = strcmp(table->definitions[i].name, name) == 0;

@@ -124,6 +124,7 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
     struct sp_sym_env env = sp_trial_env(trial);
     struct sp_sym sym;
     env.varied = varied;
+    trial->asks_active = false;
     symbolic->algebra.work = 0;
     const bool good = sp_sym_eval(symbolic, &env, trial->claim->left, &sym) && !symbolic->algebra.failed;
     if (good && !read_value(trial->arena, sym, &value)) value.why = "the configuration does not tell its value";
@@ -131,6 +132,8 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
         value.why = messages->data             ? reason_of_message(trial->arena, messages->data)
                     : symbolic->algebra.failed ? sp_arena_string(trial->arena, symbolic->algebra.failed)
                                                : "it takes too much to evaluate";
+    const enum sp_expr_kind kind = trial->claim->left->kind;
+    value.is_active = value.text && trial->asks_active && (kind == SP_EXPR_NAME || kind == SP_EXPR_ACTIVE);
     symbolic->algebra.failed = NULL; /* so that the next expression can be evaluated */
     symbolic->report.mistakes = 0;
     sp_text_free(messages);

@@ -62,6 +62,7 @@ struct sp_expression_value {
     struct sp_rational exact; /* of a fraction; else its denominator is 0 */
     double number;            /* NAN for what is no number */
     const char *why;          /* it has no value: why */
+    bool is_active;           /* it is `active` or active([group]) alone */
 };
 /* Evaluates the expression of the trial, whose table is counted with all settled. `varied` gives the parameters of a
  * group with other settings, [embedding](vocab_size = 128000), as in struct sp_sym_env; its context is the trial. Texts

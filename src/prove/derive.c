@@ -48,8 +48,11 @@ static void add_formula(struct shapeproof_derivation *derivation, const char *gr
                         const struct sp_poly *poly)
 {
     SP_GROW(derivation->formulas, derivation->formula_count, derivation->formula_capacity);
-    derivation->formulas[derivation->formula_count++] = (struct shapeproof_formula){
-        group, when, factored_text(&derivation->count, poly), expanded_text(&derivation->count, poly)};
+    derivation->formulas[derivation->formula_count++] =
+        (struct shapeproof_formula){.group = group,
+                                    .when = when,
+                                    .text = factored_text(&derivation->count, poly),
+                                    .expanded = expanded_text(&derivation->count, poly)};
 }
 
 /* A derivation under way. */
@@ -336,18 +339,36 @@ static bool derive_groups(struct forms *forms)
     return true;
 }
 
-/* Adds all formulas of the counted table: the groups, the total, and the changes. False when the usual case has no
- * value. */
+/* Adds the formula of what is in use, where the table says that it is not everything. False when it has no value. */
+static bool derive_active(struct forms *forms)
+{
+    struct sp_count *count = &forms->derivation->count;
+    if (!(count->table->measures & SP_MEASURE_ACTIVE)) return true;
+    const struct sp_poly *poly = sp_count_active(count, NULL);
+    if (!poly || sp_poly_equal(poly, count->total)) return poly != NULL;
+    poly = sp_case_general(count, poly);
+    poly = poly ? sp_case_usual(count, poly, NULL) : NULL;
+    if (!poly) return false;
+    add_form(forms, "active", "", poly);
+    forms->derivation->formulas[forms->derivation->formula_count - 1].is_measure = true;
+    return true;
+}
+
+/* Adds all formulas of the counted table: the groups, the total, its changes, and what is in use. False when the usual
+ * case has no value. */
 static bool derive(struct shapeproof_derivation *derivation)
 {
     struct sp_count *count = &derivation->count;
     struct forms forms = {.derivation = derivation};
     forms.total = sp_case_general(count, count->total);
     const struct sp_poly *usual = forms.total ? sp_case_usual(count, forms.total, NULL) : NULL;
-    const bool good = usual && derive_groups(&forms);
+    bool good = usual && derive_groups(&forms);
     if (good) {
         add_form(&forms, "total", "", usual);
         add_changes(&forms);
+        good = derive_active(&forms);
+    }
+    if (good) {
         list_symbols(derivation, forms.seen);
         shorten(derivation);
     }

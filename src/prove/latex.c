@@ -261,8 +261,9 @@ static void put_whole(const struct latex *latex, const struct sp_expr *expr)
         put(latex, expr->args[0], OR);
         put_around(latex, "\\text{ or by default }", expr->args[1], "");
         break;
-    case SP_EXPR_GROUP: /* these three are asked of a table or a checkpoint: no formula that is derived has them */
+    case SP_EXPR_GROUP: /* these are asked of a table or a checkpoint: no formula that is derived has them */
     case SP_EXPR_STORED:
+    case SP_EXPR_ACTIVE:
     case SP_EXPR_TENSORS:
         put_upright(latex->text, latex->formula + expr->span.offset, expr->span.length);
         break;

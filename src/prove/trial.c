@@ -48,6 +48,14 @@ static const struct sp_poly *stored_group(void *context, const char *name)
     return sp_trial_sum_of_group(trial, trial->stored, name);
 }
 
+/* `active` and active([group]). */
+static const struct sp_poly *active_of_claim(void *context, const char *group)
+{
+    struct sp_trial *trial = context;
+    trial->asks_active = true;
+    return sp_count_active(trial->count, group);
+}
+
 /* elements(NAME), count(NAME) and dim(NAME, index): of the table, or of what stands in its place. */
 static const struct sp_poly *rows_of_claim(void *context, const struct sp_expr *expr, int64_t index, const char **why)
 {
@@ -68,6 +76,7 @@ struct sp_sym_env sp_trial_env(struct sp_trial *trial)
 {
     struct sp_sym_env env = {
         .frame = claims_frame(trial), .group = group_of_claim, .rows = rows_of_claim, .context = trial};
+    if (trial->count->table) env.active = active_of_claim;
     if (trial->stored) env.stored = stored_group;
     if (trial->unit->about) env.outer = trial->count->frame;
     return env;

@@ -52,6 +52,7 @@ struct sp_trial {
     const struct sp_poly *left, *right; /* the sides, under `when` */
     const struct sp_poly *error;        /* right - left: what the claim says too much */
     bool asks_rows;     /* it is about rows, elements(NAME): that a row is as large as the difference says nothing */
+    bool asks_active;   /* it is about what is in use */
     int failed_replays; /* of points that were no counter-example where the table is counted */
     struct sp_explanation *explanation; /* the steps of the proof are added to it; NULL: nobody asks for them */
     struct shapeproof_proof proof;

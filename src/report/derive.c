@@ -21,6 +21,7 @@ static void derive_json(const struct shapeproof_derivation *derivation, struct s
         sp_write_key_filled(&json, "when", formula.when);
         sp_write_key_string(&json, "formula", formula.text);
         sp_write_key_string(&json, "expanded", formula.expanded);
+        if (formula.is_measure) sp_write_key_bool(&json, "measure", true);
         sp_write_close(&json);
     }
     sp_write_close(&json);
@@ -71,7 +72,7 @@ static void put_formulas(const struct shapeproof_derivation *derivation, struct 
         if (*formula->when) {
             sp_text_puts(cell, "  if ");
             sp_put_visible(cell, formula->when);
-        } else if (strcmp(formula->group, "total") == 0) sp_text_puts(cell, "total");
+        } else if (formula->is_measure || strcmp(formula->group, "total") == 0) sp_put_visible(cell, formula->group);
         else put_group_name(cell, formula->group);
         cell = sp_table_cell(&table);
         const char *shown = options->expanded ? formula->expanded : formula->text;

@@ -22,6 +22,9 @@ static void json_value(struct sp_writer *json, const struct shapeproof_evaluated
         sp_write_key(json, "number");
         sp_write_raw(json, sp_real_text(evaluated->number, 17).text);
     }
+    sp_write_key_optional(json, "unit", evaluated->unit);
+    if (evaluated->unit) sp_write_key_number(json, "whole", evaluated->whole);
+    sp_write_key_optional(json, "convention", evaluated->convention);
     sp_write_key_optional(json, "why", evaluated->why);
     sp_write_close(json);
 }
@@ -72,15 +75,28 @@ static void put_value(struct sp_text *text, const struct shapeproof_evaluated *e
     } else sp_put_visible(text, evaluated->text);
 }
 
-/* A line for each expression; of a single one its value alone. */
+/* "parameters, of 46,702,792,704; with the input embedding; 2 of 8 experts"; nothing for what is no measure. */
+static void put_convention(struct sp_text *text, const struct shapeproof_evaluated *evaluated)
+{
+    if (!evaluated->unit) return;
+    sp_text_printf(text, "%s, of ", evaluated->unit);
+    sp_text_grouped(text, evaluated->whole);
+    if (*evaluated->convention) sp_text_puts(text, "; ");
+    sp_put_visible(text, evaluated->convention);
+}
+
+/* A line for each expression; of a single one its value, and what it is if that is a measure. */
 static void put_values(struct sp_text *text, const struct shapeproof_evaluation *evaluation,
                        const struct shapeproof_report_options *options)
 {
-    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}};
-    struct sp_table table = {.columns = columns, .column_count = 2, .prose = true};
+    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}, {NULL, SP_LEFT}};
+    struct sp_table table = {.columns = columns, .column_count = 3};
     const size_t count = shapeproof_evaluation_count(evaluation);
     if (count == 1) {
-        put_value(text, shapeproof_evaluation_get(evaluation, 0), AND_EXACT);
+        const struct shapeproof_evaluated *only = shapeproof_evaluation_get(evaluation, 0);
+        put_value(text, only, AND_EXACT);
+        if (only->unit) sp_text_puts(text, "   ");
+        put_convention(text, only);
         sp_text_puts(text, "\n");
         return;
     }
@@ -88,6 +104,7 @@ static void put_values(struct sp_text *text, const struct shapeproof_evaluation 
         const struct shapeproof_evaluated *evaluated = shapeproof_evaluation_get(evaluation, i);
         sp_put_visible(sp_table_cell(&table), evaluated->expression);
         put_value(sp_table_cell(&table), evaluated, AND_EXACT);
+        put_convention(sp_table_cell(&table), evaluated);
     }
     sp_table_render(&table, text, options);
 }

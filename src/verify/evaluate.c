@@ -5,6 +5,7 @@
 #include "shapeproof/evaluate.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,34 @@ static const struct sp_poly *varied_group(void *context, const char *name, const
     return sum;
 }
 
+/* ---- measures ---- */
+
+/* "2 of 8 experts", for a share of the group that is the same in all layers. */
+static void put_share(struct sp_text *text, const struct sp_share_count *share)
+{
+    struct sp_rational part, whole;
+    if (text->length) sp_text_puts(text, "; ");
+    if (sp_poly_is_constant(share->part, &part) && sp_poly_is_constant(share->whole, &whole))
+        sp_text_printf(text, "%" PRId64 " of %" PRId64 " %s", part.num, whole.num, share->group);
+    else sp_text_printf(text, "a share of the %s that differs between layers", share->group);
+}
+
+/* Says of a measure what it counts: the parameters in use of the group, or of all for NULL. */
+static void describe_active(struct asked *asked, const char *group, struct shapeproof_evaluated *item)
+{
+    const struct sp_active_count *active = &asked->trial.count->active;
+    struct sp_rational whole;
+    struct sp_text text = {0};
+    sp_text_puts(&text, "");
+    if (!group && active->has_lookup) sp_text_puts(&text, "with the input embedding");
+    for (size_t i = 0; i < active->share_count; i++)
+        if (!group || strcmp(active->shares[i].group, group) == 0) put_share(&text, &active->shares[i]);
+    item->unit = "parameters";
+    item->convention = sp_text_keep(&text, asked->trial.arena);
+    const struct sp_poly *all = sp_trial_sum_of_group(&asked->trial, asked->trial.sums, group);
+    if (sp_poly_is_constant(all, &whole)) item->whole = (uint64_t)whole.num;
+}
+
 /* ---- all of them ---- */
 
 /* Evaluates each expression. One without a value has the reason in `why`. */
@@ -107,6 +136,9 @@ static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
         evaluation->items[i].value = (struct shapeproof_fraction){value.exact.num, value.exact.den};
         evaluation->items[i].number = value.number;
         evaluation->items[i].why = value.why;
+        const struct sp_expr *asked_for = unit->claims[i].left;
+        if (value.is_active)
+            describe_active(asked, asked_for->kind == SP_EXPR_ACTIVE ? asked_for->name : NULL, &evaluation->items[i]);
     }
 }
 

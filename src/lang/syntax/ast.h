@@ -27,6 +27,7 @@ enum sp_expr_kind {
     SP_EXPR_SUM, /* sum(i in first..last: body) in a claim: name, and args are the three; count(...): value is true */
     SP_EXPR_STORED, /* stored([name]), stored(total) in a claim: what the checkpoint stores of it; of stored(bytes) the
                        name is SP_STORED_BYTES */
+    SP_EXPR_ACTIVE, /* active([name]) in a claim: of the parameters of a group those that are in use */
     SP_EXPR_TENSORS /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*), bytes(h.*) in a claim: `value` is
                        the name, args[0] what else is given */
 };
@@ -107,6 +108,11 @@ struct sp_argument {
     struct sp_span span;
 };
 
+/* share PART of WHOLE: of the elements the part that one unit of work, such as a token, uses. */
+struct sp_row_share {
+    struct sp_expr *part, *whole; /* NULL, both: all of them */
+};
+
 enum sp_row_kind {
     SP_ROW_TENSOR, /* name (shape) ... */
     SP_ROW_USE     /* prefix.* unit(arguments) from sub_config with key = value, ... optional */
@@ -120,11 +126,13 @@ struct sp_row {
     struct sp_span span;
     struct sp_expr *condition; /* if ..., or NULL */
     bool optional;             /* of a use: all tensors of the unit */
+    struct sp_row_share share; /* of a use: of all tensors of the unit */
     /* SP_ROW_TENSOR */
     struct sp_expr **shape;
     size_t rank;
     enum shapeproof_dtype dtype; /* SHAPEPROOF_DTYPE_UNKNOWN: not said */
     bool buffer;
+    bool lookup;            /* rows of it are picked by a number, as of an embedding; nothing is multiplied by it */
     bool has_tie, tie_rows; /* same as / same rows as */
     struct sp_template tie;
     struct sp_expr *tie_condition; /* when ..., or NULL: always */
@@ -160,6 +168,7 @@ struct sp_section {
     struct sp_span span;
     struct sp_clause *clauses;
     size_t clause_count;
+    struct sp_row_share share; /* of all its rows, in each iteration of its loops */
     struct sp_definition *locals;
     size_t local_count;
     struct sp_row *rows;
@@ -222,6 +231,11 @@ struct sp_name_slot {
     struct sp_meaning meaning;
 };
 
+/* What can be computed of a table beside its parameters, by what its rows say of their use. As bits. */
+enum sp_measure {
+    SP_MEASURE_ACTIVE = 1 /* the parameters that one unit of work uses: share */
+};
+
 /* How far the linker is with what a unit inherits. */
 enum sp_link_state {
     SP_LINK_TO_DO,
@@ -252,6 +266,8 @@ struct sp_unit {
     size_t requirement_count;
     struct sp_section *sections;
     size_t section_count;
+    unsigned measures; /* `measures NAME, ...`: those that its rows carry, by enum sp_measure; of the others nothing is
+                          known */
     struct sp_claim *claims;
     size_t claim_count;
     const char *about; /* `claims for TABLE when ...`: not a table, but claims about one; else NULL */

@@ -13,6 +13,7 @@ enum sp_line_kind {
     SP_LINE_MODEL_TYPE,
     SP_LINE_ARCHITECTURES,
     SP_LINE_REQUIRE,
+    SP_LINE_MEASURES,
     SP_LINE_CLAIM /* claim, erratum, approx, example */
 };
 

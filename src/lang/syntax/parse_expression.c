@@ -217,6 +217,21 @@ static bool parse_stored(struct sp_parser *parser, struct sp_expr *expr)
     return sp_parse_close(parser, ")", open, "')'");
 }
 
+/* active = "active" "(" "[" group-name "]" ")" ; */
+static bool parse_active(struct sp_parser *parser, struct sp_expr *expr)
+{
+    const struct sp_span open = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    if (!sp_token_is(&parser->lexer, "["))
+        return sp_parse_fail(parser, parser->lexer.token.span, "expected active([group name]), or active alone");
+    const struct sp_expr *group = parse_group(parser);
+    if (!group) return false;
+    expr->name = group->name;
+    expr->kind = SP_EXPR_ACTIVE;
+    expr->span = join_spans(expr->span, parser->lexer.token.span);
+    return sp_parse_close(parser, ")", open, "')'");
+}
+
 /* What begins with a name: a name, a call, or one of the forms that claims have besides. */
 static struct sp_expr *parse_named(struct sp_parser *parser)
 {
@@ -229,6 +244,7 @@ static struct sp_expr *parse_named(struct sp_parser *parser)
         return parse_iteration(parser, expr) ? expr : NULL;
     if (takes_tensors(parser, expr->name)) return parse_tensors(parser, expr) ? expr : NULL;
     if (parser->in_claim && strcmp(expr->name, "stored") == 0) return parse_stored(parser, expr) ? expr : NULL;
+    if (parser->in_claim && strcmp(expr->name, "active") == 0) return parse_active(parser, expr) ? expr : NULL;
     if (parser->lexer.source->has_expressions && strcmp(expr->name, "total") == 0) {
         expr->kind = SP_EXPR_GROUP;
         return with_settings(parser, expr);
@@ -368,6 +384,7 @@ static bool begins_iteration(const struct sp_lexer *lexer)
  *             | iteration
  *             | tensors
  *             | stored
+ *             | active
  *             | "total" settings
  *             | INTEGER | REAL | TEXT | "true" | "false"
  *             | NAME | NAME "(" [ list ] ")" | "[" [ list ] "]" | "(" expr ")" ; */

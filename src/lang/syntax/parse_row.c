@@ -171,7 +171,19 @@ static bool fail_on_when(struct sp_parser *parser, const struct sp_row *row)
                              : "'when' goes behind 'same as NAME'; for the condition of the tensor write 'if'");
 }
 
-/* modifier = "if" expr | "optional" | "buffer" | DTYPE | "was" name | tie ; */
+/* share = "share" expr "of" expr ; */
+bool sp_parse_share(struct sp_parser *parser, struct sp_row_share *share)
+{
+    const struct sp_span span = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    if (share->part) return sp_parse_fail(parser, span, "a second 'share' here");
+    share->part = sp_parse_expression(parser);
+    if (!share->part || !sp_parse_expect(parser, "of", "between the two numbers of a share")) return false;
+    share->whole = sp_parse_expression(parser);
+    return share->whole != NULL;
+}
+
+/* modifier = "if" expr | "optional" | "buffer" | "lookup" | share | DTYPE | "was" name | tie ; */
 static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
 {
     while (!sp_parse_at_end(parser)) {
@@ -182,9 +194,12 @@ static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
         else if (sp_token_is(&parser->lexer, "was")) good = parse_old_name(parser, row);
         else if (sp_parse_accept(parser, "optional")) row->optional = true;
         else if (sp_parse_accept(parser, "buffer")) row->buffer = true;
+        else if (sp_parse_accept(parser, "lookup")) row->lookup = true;
+        else if (sp_token_is(&parser->lexer, "share")) good = sp_parse_share(parser, &row->share);
         else if (!parse_dtype(parser, row))
             good = sp_parse_fail(parser, parser->lexer.token.span,
-                                 "expected 'if', 'same as', 'optional', 'buffer', 'was' or a dtype after the shape");
+                                 "expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'share', 'was' or a dtype "
+                                 "after the shape");
         if (!good) return false;
     }
     return true;
@@ -237,7 +252,7 @@ static bool parse_with(struct sp_parser *parser, struct sp_row *row)
  *
  *     use = prefix NAME [ "(" [ argument { "," argument } [ "," ] ] ")" ] { clause }
  *         | prefix "table" "(" expr ")" { clause } ;
- *     clause = "from" expr | "with" NAME "=" expr { "," NAME "=" expr } | "if" expr | "optional" ; */
+ *     clause = "from" expr | "with" NAME "=" expr { "," NAME "=" expr } | "if" expr | "optional" | share ; */
 static bool parse_use(struct sp_parser *parser, struct sp_row *row)
 {
     row->kind = SP_ROW_USE;
@@ -255,8 +270,11 @@ static bool parse_use(struct sp_parser *parser, struct sp_row *row)
             good = parse_with(parser, row);
         } else if (sp_parse_accept(parser, "optional")) {
             good = row->optional = true;
+        } else if (sp_token_is(&parser->lexer, "share")) {
+            good = sp_parse_share(parser, &row->share);
         } else
-            good = sp_parse_fail(parser, parser->lexer.token.span, "expected 'from', 'with', 'optional' or 'if' here");
+            good = sp_parse_fail(parser, parser->lexer.token.span,
+                                 "expected 'from', 'with', 'optional', 'share' or 'if' here");
         if (!good) return false;
     }
     return true;

@@ -167,10 +167,11 @@ static bool parse_loop(struct sp_parser *parser, struct sp_clause *clause)
     return clause->last != NULL;
 }
 
-/* The loops and conditions of a heading, up to the end of the line. */
+/* The loops and conditions of a heading, and its share, up to the end of the line. */
 static bool parse_clauses(struct sp_parser *parser, struct sp_section *section)
 {
     while (!sp_parse_at_end(parser)) {
+        if (sp_token_is(&parser->lexer, "share")) return sp_parse_share(parser, &section->share);
         struct sp_clause clause = {.kind = SP_CLAUSE_IF};
         if (section->clause_count == SP_MAX_CLAUSES)
             return sp_parse_fail(parser, parser->lexer.token.span, "more than %d 'for' and 'if'", SP_MAX_CLAUSES);
@@ -179,7 +180,9 @@ static bool parse_clauses(struct sp_parser *parser, struct sp_section *section)
         } else if (sp_parse_accept(parser, "if")) {
             clause.first = sp_parse_expression(parser);
             if (!clause.first) return false;
-        } else return sp_parse_fail(parser, parser->lexer.token.span, "expected 'for' or 'if' after the group name");
+        } else
+            return sp_parse_fail(parser, parser->lexer.token.span,
+                                 "expected 'for', 'if' or 'share' after the group name");
         *SP_PARSE_APPEND(parser, section->clauses, section->clause_count) = clause;
     }
     return true;
@@ -187,7 +190,7 @@ static bool parse_clauses(struct sp_parser *parser, struct sp_section *section)
 
 /* Begins a section. Its name is everything between the brackets but the blanks at its ends, "feed-forward".
  *
- *     heading = "[" group-name "]" { "for" NAME "in" expr [ ".." expr ] | "if" expr } ; */
+ *     heading = "[" group-name "]" { "for" NAME "in" expr [ ".." expr ] | "if" expr } [ share ] ; */
 static void parse_heading(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
     const size_t end = offset + strcspn(sp_parse_text(parser, offset), "]\n");
@@ -299,6 +302,19 @@ static void parse_requirement(struct sp_parser *parser, struct sp_unit *unit)
     if (parsed.message) *SP_PARSE_APPEND(parser, unit->requirements, unit->requirement_count) = parsed;
 }
 
+/* measures = "measures" NAME { "," NAME } ; */
+static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
+{
+    sp_lexer_next(&parser->lexer);
+    do {
+        if (!sp_parse_accept(parser, "active")) {
+            sp_parse_fail(parser, parser->lexer.token.span, "expected the name of a measure: 'active'");
+            return;
+        }
+        unit->measures |= SP_MEASURE_ACTIVE;
+    } while (sp_parse_accept(parser, ","));
+}
+
 /* ---- the file, line by line ---- */
 
 struct output {
@@ -321,7 +337,7 @@ static void start_unit(struct sp_parser *parser, struct output *out, size_t offs
 /* The line at `offset`. Of a directive the word is the current token when its parser is called; all other kinds begin
  * to read at the offset.
  *
- *     line = unit | model_type | require | heading | definition | tensor | use | claims | claim ; */
+ *     line = unit | model_type | require | measures | heading | definition | tensor | use | claims | claim ; */
 static void parse_line(struct sp_parser *parser, struct output *out, size_t offset)
 {
     struct sp_unit *unit = out->current;
@@ -335,15 +351,19 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
     }
     if (kind == SP_LINE_UNIT) start_unit(parser, out, offset);
     else if (!unit) sp_parse_fail(parser, line, "expected 'table NAME' or 'part NAME(...)' first");
-    else if (unit->about && (kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES || kind == SP_LINE_REQUIRE))
+    else if (unit->about && kind > SP_LINE_UNIT && kind < SP_LINE_CLAIM)
         sp_parse_fail(parser, parser->lexer.token.span, "a file of claims cannot say this about the table");
     else if ((kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES) && !unit->is_table)
         sp_parse_fail(parser, parser->lexer.token.span,
                       "only a table can say this, since no configuration selects "
                       "a part");
+    else if (kind == SP_LINE_MEASURES && !unit->is_table)
+        sp_parse_fail(parser, parser->lexer.token.span,
+                      "only a table can say this: a part is measured by the tables that use it");
     else if (kind == SP_LINE_MODEL_TYPE) parse_texts(parser, &unit->model_types, &unit->model_type_count);
     else if (kind == SP_LINE_ARCHITECTURES) parse_texts(parser, &unit->architectures, &unit->architecture_count);
     else if (kind == SP_LINE_REQUIRE) parse_requirement(parser, unit);
+    else if (kind == SP_LINE_MEASURES) parse_measures(parser, unit);
     else if (unit->about && parser->lexer.source->has_expressions && kind != SP_LINE_DEFINITION)
         sp_parse_asked_expression(parser, unit, offset);
     else if (kind == SP_LINE_CLAIM) sp_parse_claim(parser, unit);

@@ -63,6 +63,9 @@ static inline bool sp_parse_at_end(const struct sp_parser *parser)
 /* parse_row.c: the row that begins at the offset. False after a mistake. */
 bool sp_parse_row(struct sp_parser *parser, struct sp_row *row, size_t offset);
 
+/* parse_row.c: share PART of WHOLE, of which the word is the current token. False after a mistake. */
+bool sp_parse_share(struct sp_parser *parser, struct sp_row_share *share);
+
 /* parse_claims.c: "claims for TABLE", and the lines claim, erratum, approx, example. The word is the current token. */
 void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit);
 void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit);

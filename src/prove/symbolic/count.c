@@ -20,7 +20,8 @@ enum {
 /* The walk through the sections and rows of a table, and of what it uses. */
 struct walk {
     struct sp_symbolic *symbolic;
-    unsigned uses; /* parts and tables used within one another */
+    unsigned uses;                  /* parts and tables used within one another */
+    struct sp_active_count *active; /* of the parameters only those in use are counted; NULL: all */
 };
 
 /* Rows with the parameters that they have so far. Each use of a part, loop and condition fills a tally of its own,
@@ -108,6 +109,45 @@ static bool presence(struct walk *walk, const struct sp_sym_env *env, const stru
     return true;
 }
 
+static const char *group_of_section(struct walk *walk, const struct sp_sym_env *env);
+
+/* Keeps a share for the words about what is in use. */
+static void note_share(struct walk *walk, struct sp_share_count share)
+{
+    struct sp_active_count *active = walk->active;
+    for (size_t i = 0; i < active->share_count; i++)
+        if (strcmp(active->shares[i].group, share.group) == 0 && sp_poly_equal(active->shares[i].part, share.part) &&
+            sp_poly_equal(active->shares[i].whole, share.whole))
+            return;
+    SP_GROW(active->shares, active->share_count, active->share_capacity);
+    active->shares[active->share_count++] = share;
+}
+
+/* Multiplies *size, the parameters of a row or the number of its uses, by the shares of the row and of its section. */
+static bool take_shares(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
+                        const struct sp_poly **size)
+{
+    const struct sp_row_share *const shares[] = {&row->share, &env->section->share};
+    for (size_t i = 0; walk->active && i < sizeof shares / sizeof *shares; i++) {
+        struct sp_share_count share = {.group = group_of_section(walk, env)};
+        if (!shares[i]->part) continue;
+        if (!sp_sym_number(walk->symbolic, env, shares[i]->part, &share.part) ||
+            !sp_sym_number(walk->symbolic, env, shares[i]->whole, &share.whole))
+            return false;
+        const struct sp_poly *part = sp_poly_divide(&walk->symbolic->algebra, share.part, share.whole);
+        struct sp_rational portion;
+        const bool is_known = part && sp_poly_is_constant(part, &portion);
+        if (!part) return sp_sym_fail(walk->symbolic, shares[i]->whole->span, "nothing can be a share of this number");
+        if (is_known && (portion.num < 0 || portion.num > portion.den))
+            return sp_sym_fail(walk->symbolic, shares[i]->part->span, "more is in use of [%s] than there is: %s of %s",
+                               share.group, sp_sym_text(walk->symbolic, share.part),
+                               sp_sym_text(walk->symbolic, share.whole));
+        *size = sp_poly_mul(&walk->symbolic->algebra, *size, part);
+        note_share(walk, share);
+    }
+    return true;
+}
+
 static const char *group_of_section(struct walk *walk, const struct sp_sym_env *env)
 {
     return sp_group_name(&walk->symbolic->algebra.arena, env->frame->unit, env->section, env->frame->group);
@@ -126,6 +166,9 @@ static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct
         sp_poly_mark_sizes(walk->symbolic, shape[i]);
         size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
     }
+    const bool counts = !row->optional && !row->buffer && !sp_poly_is_zero(size);
+    if (counts && !take_shares(walk, env, row, &size)) return false;
+    if (counts && row->lookup && walk->active) walk->active->has_lookup = true;
     size_t prefix;
     const char *name = row_name(walk, env, &row->name, &prefix);
     const struct sp_row_count count = {.group = group_of_section(walk, env),
@@ -239,9 +282,9 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     }
     sp_sym_note_keys(walk->symbolic, &(struct sp_sym_env){.frame = frame});
     walk->uses++;
-    const bool good =
-        count_arguments(walk, env, row->choice ? NULL : row->given, frame) && count_unit(walk, frame, &inner);
+    bool good = count_arguments(walk, env, row->choice ? NULL : row->given, frame) && count_unit(walk, frame, &inner);
     walk->uses--;
+    if (good && !row->optional && !take_shares(walk, env, row, &wanted)) good = false;
     if (!row->optional) multiply_into(walk, tally, &inner, wanted);
     free(inner.rows);
     return good;
@@ -427,8 +470,18 @@ static bool count_row(const void *at, const struct sp_row *row)
 
 static const struct sp_walker counting = {count_range, count_each, count_if, count_row};
 
+/* Whether the table says what of it is in use. Of a part the tables say it that use it. */
+static bool says_active(struct walk *walk, const struct sp_unit *unit)
+{
+    if (!walk->active || !unit->is_table || unit->measures & SP_MEASURE_ACTIVE) return true;
+    return sp_sym_fail(walk->symbolic, unit->span,
+                       "the table '%s' does not say how much of it a token uses: it has no line 'measures active'",
+                       unit->name);
+}
+
 static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally)
 {
+    if (!says_active(walk, frame->unit)) return false;
     for (size_t i = 0; i < frame->unit->section_count; i++) {
         const struct sp_sym_env env = {.frame = frame, .section = &frame->unit->sections[i]};
         if (!count_behind(walk, &env, 0, tally)) return false;
@@ -460,7 +513,7 @@ static void sum_groups(struct sp_count *count)
  * False with a message when something has no value, or the algebra failed, such as by a formula that is too long. */
 static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
 {
-    struct walk walk = {&count->symbolic, 0};
+    struct walk walk = {.symbolic = &count->symbolic};
     struct tally tally = {0};
     count->symbolic = (struct sp_symbolic){.fixed = *how};
     count->symbolic.report.messages = &count->messages;
@@ -478,6 +531,23 @@ static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
     sum_groups(count);
     if (!count->symbolic.algebra.failed) return good;
     return sp_sym_fail(&count->symbolic, count->table->span, "%s", count->symbolic.algebra.failed);
+}
+
+/* Walks through the table once more, and counts of its rows what is in use. */
+static bool count_active(struct sp_count *count)
+{
+    struct sp_active_count *active = &count->active;
+    struct walk walk = {.symbolic = &count->symbolic, .active = active};
+    struct tally tally = {0};
+    const bool was_counting = count->symbolic.is_counting;
+    active->share_count = 0; /* of a count that failed */
+    count->symbolic.is_counting = true;
+    active->is_counted = count_unit(&walk, count->frame, &tally);
+    count->symbolic.is_counting = was_counting;
+    free(active->rows);
+    active->rows = tally.rows;
+    active->row_count = tally.count;
+    return active->is_counted;
 }
 
 /* Whether, in one place, the default was taken for a list on which the total depends elsewhere: the two do not fit.
@@ -498,6 +568,9 @@ static void forget(struct sp_count *count)
 {
     free(count->rows);
     free(count->groups);
+    free(count->active.rows);
+    free(count->active.shares);
+    count->active = (struct sp_active_count){0};
     sp_text_free(&count->messages);
     sp_symbolic_free(&count->symbolic);
     count->rows = NULL;
@@ -565,4 +638,16 @@ const struct sp_poly *sp_count_group(void *context, const char *name)
     for (size_t i = 0; i < count->group_count; i++)
         if (strcmp(count->groups[i].name, name) == 0) return count->groups[i].parameters;
     return empty_group(count, name);
+}
+
+const struct sp_poly *sp_count_active(struct sp_count *count, const char *group)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    const struct sp_poly *sum = sp_poly_int(algebra, 0);
+    if (!count->active.is_counted && !count_active(count)) return NULL;
+    for (size_t i = 0; i < count->active.row_count; i++) {
+        const struct sp_row_count *row = &count->active.rows[i];
+        if (!group || strcmp(row->group, group) == 0) sum = sp_poly_add(algebra, sum, row->parameters);
+    }
+    return sum;
 }

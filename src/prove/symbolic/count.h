@@ -11,6 +11,22 @@ struct sp_group_count {
     const struct sp_poly *parameters; /* neither optional, nor a buffer, nor tied to another */
 };
 
+/* share PART of WHOLE, as a group has it where something is in use. */
+struct sp_share_count {
+    const char *group;
+    const struct sp_poly *part, *whole;
+};
+
+/* Which of the parameters are in use, as the rows say by their shares. */
+struct sp_active_count {
+    bool is_counted;
+    struct sp_row_count *rows; /* of which `parameters` are those in use */
+    size_t row_count;
+    struct sp_share_count *shares; /* each once */
+    size_t share_count, share_capacity;
+    bool has_lookup; /* an input embedding is among them */
+};
+
 /* The tensors of one row of a table, over all its loops. */
 struct sp_row_count {
     const char *group;
@@ -33,6 +49,7 @@ struct sp_count {
     struct sp_group_count *groups;
     size_t group_count, group_capacity;
     const struct sp_poly *total;
+    struct sp_active_count active; /* counted when it is first asked for */
     struct sp_text messages;
     struct sp_map given;  /* keys of lists that are needed in one place and have a default in another: they are given */
     struct sp_arena keys; /* the texts of these keys */
@@ -60,5 +77,7 @@ bool sp_count_settled_but(struct sp_count *count, const struct shapeproof_tables
 void sp_count_free(struct sp_count *count);
 /* The parameters of a group; of all for NULL or "total". NULL when there is no such group. */
 const struct sp_poly *sp_count_group(void *count, const char *name);
+/* Of them those that are in use. NULL with a message when that is not known. */
+const struct sp_poly *sp_count_active(struct sp_count *count, const char *group);
 
 #endif

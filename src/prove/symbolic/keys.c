@@ -212,7 +212,7 @@ static bool claimed_setting(struct sp_symbolic *symbolic, const struct sp_sym_en
     return true;
 }
 
-/* The value of a key that a claim names: the word `total`, a symbol of the table, or claimed_setting. */
+/* The value of a key that a claim names: the words `total` and `active`, a symbol of the table, or claimed_setting. */
 static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                         struct sp_sym *out)
 {
@@ -222,6 +222,8 @@ static bool claimed_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
         *out = sp_sym_of_poly(env->group(env->context, NULL));
         return true;
     }
+    if (!symbol && expr->kind == SP_EXPR_NAME && strcmp(expr->name, "active") == 0)
+        return sp_sym_active(symbolic, env, expr, NULL, out);
     if (!symbol) return claimed_setting(symbolic, env, expr, path, out);
     const struct sp_poly *poly = sp_poly_atom(&symbolic->algebra, symbol->atom);
     const bool is_condition = symbolic->algebra.atoms[symbol->atom].is_condition;

@@ -51,7 +51,7 @@ bool sp_sym_name_is_key(const struct sp_sym_env *env, const struct sp_expr *expr
 struct sp_sym_env sp_sym_unit_env(const struct sp_sym_env *env)
 {
     struct sp_sym_env own = {.frame = env->frame, .outer = env->outer};
-    if (env->outer) own.group = env->group, own.context = env->context;
+    if (env->outer) own.group = env->group, own.active = env->active, own.context = env->context;
     return own;
 }
 
@@ -158,7 +158,7 @@ bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
     }
     if (!env->outer) return sp_sym_key_value(symbolic, env, expr, NULL, out);
     const struct sp_sym_env outer = {
-        .frame = env->outer, .is_outer = true, .group = env->group, .context = env->context};
+        .frame = env->outer, .is_outer = true, .group = env->group, .active = env->active, .context = env->context};
     return sp_sym_name_value(symbolic, &outer, expr, out);
 }
 

@@ -521,6 +521,16 @@ static bool symbolic_stored(struct sp_symbolic *symbolic, const struct sp_sym_en
     return true;
 }
 
+bool sp_sym_active(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                   const char *group, struct sp_sym *out)
+{
+    if (!env->active) return sp_sym_fail(symbolic, expr->span, "'active' needs a table");
+    if (group && !env->group(env->context, group)) return no_such_group(symbolic, expr);
+    const struct sp_poly *poly = env->active(env->context, group);
+    if (poly) *out = sp_sym_of_poly(poly);
+    return poly != NULL;
+}
+
 /* dim(wte.weight, 0), count(...), elements(...): a number of the checkpoint in a claim about it alone, else of the rows
  * of the table. */
 static bool symbolic_tensors(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -577,6 +587,8 @@ static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_
         return symbolic_bracket(symbolic, env, expr, out);
     case SP_EXPR_SUM:
         return symbolic_sum(symbolic, env, expr, out);
+    case SP_EXPR_ACTIVE:
+        return sp_sym_active(symbolic, env, expr, expr->name, out);
     case SP_EXPR_STORED:
         return symbolic_stored(symbolic, env, expr, out);
     }

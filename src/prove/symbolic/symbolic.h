@@ -252,6 +252,9 @@ struct sp_sym_env {
     const struct sp_poly *(*varied)(void *context, const char *name, const struct sp_sym_setting *settings,
                                     size_t count, const char **why);
     const struct sp_poly *(*stored)(void *context, const char *name);
+    /* In a claim about a table how many of the parameters of a group of it, or of all for NULL, are in use. NULL after
+     * a message. */
+    const struct sp_poly *(*active)(void *context, const char *group);
     /* In a claim about a table what elements(NAME), count(NAME) and dim(NAME, index) are; NULL with *why. */
     const struct sp_poly *(*rows)(void *context, const struct sp_expr *expr, int64_t index, const char **why);
     void *context;
@@ -288,6 +291,9 @@ bool sp_sym_open_view(struct sp_symbolic *symbolic, const struct sp_sym_env *env
 
 struct sp_sym sp_sym_of_poly(const struct sp_poly *poly);
 struct sp_sym sp_sym_of_value(struct sp_symbolic *symbolic, struct shapeproof_value value);
+/* `active` in a claim, where the group is NULL, or active([group]). */
+bool sp_sym_active(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                   const char *group, struct sp_sym *out);
 /* Canonical text, in the arena. */
 const char *sp_sym_text(struct sp_symbolic *symbolic, const struct sp_poly *poly);
 /* The symbol of that name (or key), or NULL. */

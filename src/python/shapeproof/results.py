@@ -520,6 +520,7 @@ class Formula(_Document):
     group: str
     formula: str = ""
     expanded: str = ""
+    measure: bool = False  # `group` is no group but the name of a measure: "active"
     when: str = ""
 
 
@@ -607,6 +608,9 @@ class Value(_Document):
     expression: str
     text: str | None = None  # exact: "124439808", "3/7", "true"; None: it has none
     number: float | None = None  # the nearest to it
+    unit: str | None = None  # of a measure such as active: what it counts, "parameters"
+    whole: int | None = None  # of a measure: the number that it is a part of
+    convention: str | None = None  # of a measure: what is counted
     why: str | None = None  # it has none: why
 
     _keys = {"text": "value"}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT
+ * Measures of tables: what is in use of each type of decoder, against the models that transformers builds; that no
+ * built-in table counts all of its experts; and what a table must say so that it is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lang/tables.h"
+#include "shapeproof/shapeproof.h"
+
+/* The value of the expression for a configuration; NULL, with *why in a buffer of its own, when there is none. */
+static bool evaluate(struct shapeproof_tables *tables, const char *config_text, const char *expression, int64_t *value,
+                     char why[256])
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    char *letters = NULL;
+    if (shapeproof_config_load_text(config, "config.json", config_text, strlen(config_text), &error) != SHAPEPROOF_OK)
+        fail_msg("%s", error.message);
+    struct shapeproof_prediction *prediction = shapeproof_predict(tables, config, NULL, &error);
+    if (!prediction) fail_msg("%s: %s", config_text, error.message);
+    struct shapeproof_expressions *expressions =
+        shapeproof_expressions_new(tables, shapeproof_prediction_table(prediction),
+                                   &(struct shapeproof_claim_lines){"test", &expression, 1}, &letters, &error);
+    if (!expressions) fail_msg("%s", error.message);
+    struct shapeproof_evaluation *evaluation = shapeproof_evaluate(expressions, config, NULL, &error);
+    if (!evaluation) fail_msg("%s: %s", config_text, error.message);
+    const struct shapeproof_evaluated *evaluated = shapeproof_evaluation_get(evaluation, 0);
+    const bool known = evaluated->text != NULL;
+    *value = evaluated->value.numerator;
+    snprintf(why, 256, "%s", known ? "" : evaluated->why);
+    shapeproof_evaluation_free(evaluation);
+    shapeproof_expressions_free(expressions);
+    shapeproof_free(letters);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
+    return known;
+}
+
+/* ---- against transformers ---- */
+
+static int64_t number_of(const char *line, const char *key)
+{
+    char quoted[32];
+    snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+    const char *at = strstr(line, quoted);
+    if (!at) fail_msg("no %s in: %s", key, line);
+    return strtoll(at + strlen(quoted), NULL, 10);
+}
+
+/* A line of fixtures/measures/active.jsonl. */
+static void check_model(struct shapeproof_tables *tables, char *line)
+{
+    const int64_t active = number_of(line, "active"), parameters = number_of(line, "parameters"),
+                  buffers = number_of(line, "buffers");
+    int64_t value, total;
+    char why[256];
+    *strstr(line, ", \"parameters\"") = '\0';
+    const char *config = strchr(line + 1, '{');
+    if (!evaluate(tables, config, "active", &value, why)) fail_msg("%s: %s", config, why);
+    evaluate(tables, config, "total", &total, why);
+    const int64_t counted = total - parameters; /* of the buffers */
+    if ((counted && counted != buffers) || value != active + counted)
+        fail_msg("%s: %lld of %lld, transformers has %lld of %lld", config, (long long)value, (long long)total,
+                 (long long)active, (long long)parameters);
+}
+
+static void test_active_is_what_transformers_uses(void **state)
+{
+    (void)state;
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    FILE *file = fopen("fixtures/measures/active.jsonl", "r");
+    assert_non_null(file);
+    char line[8192];
+    size_t models = 0;
+    for (; fgets(line, sizeof line, file); models++) check_model(tables, line);
+    fclose(file);
+    assert_true(models > 90);
+    shapeproof_tables_free(tables);
+}
+
+/* ---- what tables say ---- */
+
+/* Whether a text names experts, of which a token uses some only. */
+static bool names_experts(const char *text) { return text && strstr(text, "experts") && !strstr(text, "shared"); }
+
+/* Whether a row names experts and says nothing of their share. What stands between the experts and the model, such as a
+ * projection to them, is in the group without a number or a dimension for each. */
+static bool forgets_share(const struct sp_section *section, const struct sp_row *row)
+{
+    bool names = false;
+    for (size_t i = 0; i < row->name.count; i++) names = names || names_experts(row->name.pieces[i].text);
+    for (size_t i = 0; i < row->name.count; i++)
+        if (row->name.pieces[i].text &&
+            (strstr(row->name.pieces[i].text, "norm") || strstr(row->name.pieces[i].text, "correction")))
+            names = false;
+    return names && !row->buffer && !row->optional && !row->share.part && !section->share.part;
+}
+
+static void test_no_table_forgets_the_share_of_its_experts(void **state)
+{
+    (void)state;
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    size_t measured = 0;
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        const char *name = shapeproof_tables_info(tables, i)->name;
+        const struct sp_unit *unit = sp_tables_unit(tables, name);
+        if (!unit || !(unit->measures & SP_MEASURE_ACTIVE)) continue;
+        measured++;
+        for (size_t s = 0; s < unit->section_count; s++)
+            for (size_t r = 0; r < unit->sections[s].row_count; r++)
+                if (forgets_share(&unit->sections[s], &unit->sections[s].rows[r]))
+                    fail_msg("table %s, group [%s]: a row of experts has no share", name, unit->sections[s].name);
+    }
+    assert_true(measured > 100);
+    shapeproof_tables_free(tables);
+}
+
+static const char birds[] = "table bird\n"
+                            "model_type \"bird\"\n"
+                            "measures active\n"
+                            "[embedding]\n"
+                            "wte (10, 4) lookup\n"
+                            "[wings] for i in 0..n-1\n"
+                            "wing.{i} (6, 4) share 1 of 2\n"
+                            "[feathers] for i in 0..n-1 for e in 0..E-1 share k of E\n"
+                            "feather.{i}.{e}.* plume(4)\n"
+                            "[head]\n"
+                            "head (10, 4) same as wte\n"
+                            "part plume(w)\n"
+                            "shaft (w)\n"
+                            "barbs (3, w) share 1 of 3\n"
+                            "table duck extends bird\n"
+                            "model_type \"duck\"\n"
+                            "E = 5\n"
+                            "table goose extends bird\n"
+                            "model_type \"goose\"\n"
+                            "[beak]\n"
+                            "beak (3)\n"
+                            "table flock\n"
+                            "model_type \"flock\"\n"
+                            "measures active\n"
+                            "first.* duck\n"
+                            "table farm\n"
+                            "model_type \"farm\"\n"
+                            "measures active\n"
+                            "first.* goose\n";
+
+static struct shapeproof_tables *bird_tables(void)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    if (shapeproof_tables_add_text(tables, "birds.shapes", birds, strlen(birds), &error) != SHAPEPROOF_OK)
+        fail_msg("%s", shapeproof_tables_messages(tables));
+    return tables;
+}
+
+static void expect_number(const char *config, const char *expression, int64_t expected)
+{
+    struct shapeproof_tables *tables = bird_tables();
+    int64_t value;
+    char why[256];
+    if (!evaluate(tables, config, expression, &value, why)) fail_msg("%s: %s", expression, why);
+    assert_int_equal(value, expected);
+    shapeproof_tables_free(tables);
+}
+
+static void expect_none(const char *config, const char *why)
+{
+    struct shapeproof_tables *tables = bird_tables();
+    int64_t value;
+    char reason[256];
+    assert_false(evaluate(tables, config, "active", &value, reason));
+    assert_string_equal(reason, why);
+    shapeproof_tables_free(tables);
+}
+
+static void test_shares_multiply(void **state)
+{
+    (void)state;
+    const char *config = "{\"model_type\": \"bird\", \"n\": 3, \"E\": 4, \"k\": 2}";
+    /* wte, once; half of 3*24; of 3*4 plumes half, in which 4 and a third of 12 elements are in use */
+    expect_number(config, "active", 40 + 36 + 3 * 4 / 2 * (4 + 4));
+    expect_number(config, "active([feathers])", 48);
+    expect_number(config, "active([head])", 0);
+    expect_number("{\"model_type\": \"duck\", \"n\": 1, \"k\": 1}", "active", 40 + 12 + 8);
+    expect_number("{\"model_type\": \"flock\", \"n\": 1, \"k\": 1}", "active", 40 + 12 + 8);
+}
+
+static void test_what_is_not_said_is_not_known(void **state)
+{
+    (void)state;
+    expect_none("{\"model_type\": \"goose\", \"n\": 3, \"E\": 4, \"k\": 2}",
+                "the table 'goose' does not say how much of it a token uses: it has no line 'measures active'");
+    expect_none("{\"model_type\": \"farm\", \"n\": 3, \"E\": 4, \"k\": 2}",
+                "the table 'goose' does not say how much of it a token uses: it has no line 'measures active'");
+    expect_none("{\"model_type\": \"bird\", \"n\": 3, \"E\": 4}", "the hyper-parameter 'k' is not set");
+    expect_none("{\"model_type\": \"bird\", \"n\": 3, \"E\": 4, \"k\": 5}",
+                "more is in use of [feathers] than there is: 5 of 4");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_active_is_what_transformers_uses),
+        cmocka_unit_test(test_no_table_forgets_the_share_of_its_experts),
+        cmocka_unit_test(test_shares_multiply),
+        cmocka_unit_test(test_what_is_not_said_is_not_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
