@@ -88,6 +88,37 @@ static void all_are_as_published(void **state)
     assert_true(counted >= 290);
 }
 
+/* fixtures/published/timm.tsv: the parameters of timm's architectures, in millions, as its table of results prints
+ * them. */
+static void timm_is_as_published(void **state)
+{
+    const struct world *world = *state;
+    char line[128], name[96], figure[16], setting[128];
+    size_t count = 0, wrong = 0;
+    FILE *file = fopen("fixtures/published/timm.tsv", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        struct shapeproof_error error = {0};
+        assert_int_equal(sscanf(line, "%95s %15s", name, figure), 2);
+        struct shapeproof_config *config = shapeproof_config_new();
+        snprintf(setting, sizeof setting, "architecture=%s", name);
+        assert_int_equal(shapeproof_config_set(config, setting, &error), SHAPEPROOF_OK);
+        struct shapeproof_prediction *prediction = shapeproof_predict(world->tables, config, NULL, &error);
+        if (!prediction) fail_msg("%s: %s", name, error.message);
+        const double number = (double)shapeproof_prediction_totals(prediction)->unique_parameters;
+        const double difference = number - number_of(figure);
+        const bool is_right = difference <= 5000 && difference >= -5000; /* half a step of the last digit */
+        if (!is_right) print_error("%s: predicted %.0f, published %s\n", name, number, figure);
+        count++;
+        wrong += !is_right;
+        shapeproof_prediction_free(prediction);
+        shapeproof_config_free(config);
+    }
+    fclose(file);
+    assert_int_equal(wrong, 0);
+    assert_int_equal(count, 900);
+}
+
 static void names_are_unique(void **state)
 {
     const struct world *world = *state;
@@ -169,11 +200,9 @@ static void takes_a_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_are_as_published),
-        cmocka_unit_test(names_are_unique),
-        cmocka_unit_test(finds_by_all_names),
-        cmocka_unit_test(suggests_a_name),
-        cmocka_unit_test(filters),
+        cmocka_unit_test(all_are_as_published), cmocka_unit_test(timm_is_as_published),
+        cmocka_unit_test(names_are_unique),     cmocka_unit_test(finds_by_all_names),
+        cmocka_unit_test(suggests_a_name),      cmocka_unit_test(filters),
         cmocka_unit_test(takes_a_model),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
