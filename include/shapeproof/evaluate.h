@@ -35,7 +35,9 @@ SHAPEPROOF_API void shapeproof_expressions_free(struct shapeproof_expressions *e
 
 struct shapeproof_evaluate_options {
     const struct shapeproof_verification *checkpoint; /* what `stored` asks; NULL: there is none */
-    uint64_t reserved[4];                             /* zero: room for later versions */
+    /* What shapeproof_predict made of the table and this configuration before; NULL: it is predicted here. */
+    const struct shapeproof_prediction *prediction;
+    uint64_t reserved[3]; /* zero: room for later versions */
 };
 
 /* One expression at one configuration. */

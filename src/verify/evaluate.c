@@ -154,7 +154,8 @@ struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expres
     assert(expressions && config);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
-    struct shapeproof_prediction *prediction = predict_table(expressions, config, error);
+    struct shapeproof_prediction *own = options->prediction ? NULL : predict_table(expressions, config, error);
+    const struct shapeproof_prediction *prediction = own ? own : options->prediction;
     if (!prediction) return NULL;
     struct shapeproof_evaluation *evaluation = sp_realloc(NULL, 1, sizeof *evaluation);
     *evaluation = (struct shapeproof_evaluation){.count = 0};
@@ -171,7 +172,7 @@ struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expres
     if (counted) evaluate_all(evaluation, &asked);
     else sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);
     sp_count_free(&count);
-    shapeproof_prediction_free(prediction);
+    shapeproof_prediction_free(own);
     if (counted) return evaluation;
     shapeproof_evaluation_free(evaluation);
     return NULL;

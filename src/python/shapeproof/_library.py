@@ -145,7 +145,7 @@ class VerifyOptions(ctypes.Structure):
 
 
 class EvaluateOptions(ctypes.Structure):
-    _fields_ = [("checkpoint", c_void_p), _reserved(4)]
+    _fields_ = [("checkpoint", c_void_p), ("prediction", c_void_p), _reserved(3)]
 
 
 class EvaluatedPoint(ctypes.Structure):
