@@ -17,6 +17,7 @@
 #include "shapeproof/components.h"
 #include "shapeproof/diff.h"
 #include "shapeproof/evaluate.h"
+#include "shapeproof/figures.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/learn.h"
@@ -206,6 +207,11 @@ SHAPEPROOF_API char *shapeproof_report_diff(const struct shapeproof_diff *diff,
 /* The verdict on each claim. */
 SHAPEPROOF_API char *shapeproof_report_prove(const struct shapeproof_proofs *proofs,
                                              const struct shapeproof_report_options *options, size_t *length);
+/* The same, and behind it the verdicts on printed figures; `figures` may be NULL. With `all`, text lists them source
+ * after source. */
+SHAPEPROOF_API char *shapeproof_report_book(const struct shapeproof_proofs *proofs,
+                                            const struct shapeproof_figures *figures,
+                                            const struct shapeproof_report_options *options, size_t *length);
 
 struct shapeproof_report_verify_options {
     struct shapeproof_report_options report; /* `all`: also the claims that are about other hyper-parameters */

@@ -35,6 +35,7 @@
 #include "shapeproof/error.h"
 #include "shapeproof/evaluate.h"
 #include "shapeproof/expect.h"
+#include "shapeproof/figures.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/keras.h"

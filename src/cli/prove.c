@@ -116,10 +116,13 @@ static struct shapeproof_proofs *judge_claims(const struct cli_args *args, const
     return proofs;
 }
 
-/* 1 when a claim is refuted, or an erratum is not; 5 when that is not known of one. */
-static int status_of(const struct shapeproof_proofs *proofs)
+/* 1 when a claim is refuted, or an erratum is not; 5 when that is not known of one. The built-in figures that are wrong
+ * are known to be: only one without a verdict changes the status. `figures` may be NULL. */
+static int status_of(const struct shapeproof_proofs *proofs, const struct shapeproof_figures *figures)
 {
     int status = CLI_OK;
+    for (size_t i = 0; figures && i < shapeproof_figures_count(figures); i++)
+        if (shapeproof_figures_get(figures, i)->verdict == SHAPEPROOF_UNDECIDED) status = CLI_UNKNOWN;
     for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
         const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
         const bool known = proof->verdict == SHAPEPROOF_PROVED || proof->verdict == SHAPEPROOF_REFUTED;
@@ -131,8 +134,10 @@ static int status_of(const struct shapeproof_proofs *proofs)
 
 static const char as_usual[] = ", as usual in publications\n\n";
 
-/* Writes the verdicts; above the text, what the letters of --claim stand for, if any were added (or NULL). */
-static void put_proofs(const struct cli_args *args, const struct shapeproof_proofs *proofs, const char *letters)
+/* Writes the verdicts on claims, and on figures if there are any (or NULL); above the text, what the letters of --claim
+ * stand for, if any were added (or NULL). */
+static void put_proofs(const struct cli_args *args, const struct shapeproof_proofs *proofs,
+                       const struct shapeproof_figures *figures, const char *letters)
 {
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         struct shapeproof_report_options how = cli_report_options(args, to);
@@ -141,14 +146,32 @@ static void put_proofs(const struct cli_args *args, const struct shapeproof_proo
             cli_put_part(to, letters, strlen(letters));
             cli_put_part(to, as_usual, strlen(as_usual));
         }
-        cli_put_report(to, shapeproof_report_prove(proofs, &how, NULL));
+        cli_put_report(to, shapeproof_report_book(proofs, figures, &how, NULL));
     }
 }
 
+/* The figures that publications print, where neither tables nor claims are selected; *figures is NULL otherwise. False
+ * after an error was printed. */
+static bool judge_figures(const struct cli_args *args, struct cli_subject *subject, struct shapeproof_figures **figures)
+{
+    const bool is_selected = args->operand_count || subject->table_name || cli_value(args, "claims", NULL);
+    struct shapeproof_error error = {0};
+    *figures = NULL;
+    if (is_selected) return true;
+    const struct shapeproof_models *models = cli_subject_models(subject);
+    const struct shapeproof_figures_options what = {.watch = cli_watch(args)};
+    if (!models) return false;
+    cli_begin_step("judging printed figures");
+    *figures = shapeproof_figures_new(subject->tables, models, &what, &error);
+    if (!*figures) cli_error(&error);
+    return *figures != NULL;
+}
+
 /* Judges, and writes the report; exit status. `letters` is as put_proofs has it. */
-static int report_proofs(const struct cli_args *args, const struct cli_subject *subject, const char *letters)
+static int report_proofs(const struct cli_args *args, struct cli_subject *subject, const char *letters)
 {
     struct shapeproof_error error = {0};
+    struct shapeproof_figures *figures = NULL;
     struct shapeproof_proofs *proofs = judge_claims(args, subject, &error);
     if (!proofs) return cli_error(&error);
     if (!shapeproof_proofs_count(proofs) && cli_value(args, "claims", NULL) && !args->operand_count) {
@@ -156,8 +179,10 @@ static int report_proofs(const struct cli_args *args, const struct cli_subject *
         return cli_complain(CLI_UNKNOWN, "claims for checkpoint are held against one with --checkpoint",
                             "%s: there is no claim about a table in it", cli_value(args, "claims", NULL));
     }
-    const int status = status_of(proofs);
-    put_proofs(args, proofs, letters);
+    const bool is_judged = judge_figures(args, subject, &figures);
+    const int status = is_judged ? status_of(proofs, figures) : CLI_TABLE;
+    if (is_judged) put_proofs(args, proofs, figures, letters);
+    shapeproof_figures_free(figures);
     shapeproof_proofs_free(proofs);
     return status;
 }
@@ -487,6 +512,10 @@ const struct cli_command cli_prove = {
         "hyper-parameters. It is REFUTED if the claim is false; the difference and a small counter-example are "
         "printed. It is TESTED if there is no proof, but the claim held at every tested point. Otherwise it is "
         "UNDECIDED, and the reason is printed.\n"
+        "\n"
+        "Without arguments, the figures that publications print about published models, such as 7.61B, are compared "
+        "with the predictions, too. A figure is proved if the number is rounded to it, perhaps by a convention that is "
+        "named; --all lists the figures. A refuted figure does not change the exit status.\n"
         "\n"
         "Claims are in table files, or in files of their own (--claims), which begin with 'claims for TABLE'. A "
         "claim that a publication makes in error is marked 'erratum': it must be refuted. The exit status is 1 if a "

@@ -5,7 +5,14 @@
  *      "models": [{"name": "gpt2-xl", "published": "1558M", "parameters": 1557611200,
  *                  "config": {"n_embd": 1600, "n_layer": 48, "n_head": 25}}]}
  *
- * What stands at the top is common to all of its models; a source or a key of `config` in a model wins over it. */
+ * What stands at the top is common to all of its models; a source or a key of `config` in a model wins over it.
+ *
+ * figures.json is the book of figures: what publications print about these models.
+ *
+ *     {"sources": [{"source": "Radford et al. 2019", "figures": [
+ *        {"model": "gpt2-xl", "printed": "1542M", "at": "Table 2", "note": "why it is wrong", "of": "total"}]}]}
+ *
+ * `of` is the expression that the figure counts; without it that is the total. `at` and `note` may be left out. */
 #include "config/published.h"
 
 #include <stdlib.h>
@@ -20,7 +27,10 @@ struct shapeproof_models {
     struct sp_arena arena;
     struct shapeproof_model *items;
     size_t count, capacity;
+    const char *book; /* the text of the book of figures; NULL: there is none */
 };
+
+static const char book_file[] = "figures.json";
 
 /* ---- reading ---- */
 
@@ -88,7 +98,8 @@ struct shapeproof_models *shapeproof_models_new(struct shapeproof_error *error)
     sp_error_reset(error);
     for (size_t i = 0; i < sp_published_file_count; i++) {
         const char *text = name + strlen(name) + 1;
-        if (!add_family(models, name, text, error)) {
+        if (strcmp(name, book_file) == 0) models->book = text;
+        else if (!add_family(models, name, text, error)) {
             shapeproof_models_free(models);
             return NULL;
         }
@@ -103,6 +114,72 @@ void shapeproof_models_free(struct shapeproof_models *models)
     free(models->items);
     sp_arena_free(&models->arena);
     free(models);
+}
+
+/* ---- the book of figures ---- */
+
+static bool add_figure(struct sp_book_lines *lines, const struct shapeproof_models *models, const char *source,
+                       struct shapeproof_value object, struct shapeproof_error *error)
+{
+    const char *name = text_of(object, "model"), *of = text_of(object, "of"), *at = text_of(object, "at");
+    const char *note = text_of(object, "note");
+    const struct sp_book_line line = {.model = name ? shapeproof_models_find(models, name) : NULL,
+                                      .printed = text_of(object, "printed"),
+                                      .of = of ? of : "total",
+                                      .source = source,
+                                      .at = at ? at : "",
+                                      .note = note ? note : ""};
+    if (!line.model)
+        return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, "%s: there is no published model '%s'",
+                       book_file, name ? name : "");
+    if (!line.printed) return is_wrong(error, book_file, "a figure without what is printed");
+    *SP_PUSH(lines) = line;
+    return true;
+}
+
+static bool add_source(struct sp_book_lines *lines, const struct shapeproof_models *models,
+                       struct shapeproof_value object, struct shapeproof_error *error)
+{
+    const char *source = text_of(object, "source");
+    const struct shapeproof_value list = sp_value_member(object, "figures");
+    if (!source || list.type != SHAPEPROOF_VALUE_LIST)
+        return is_wrong(error, book_file, "a source without a name or without figures");
+    for (size_t i = 0; i < list.count; i++)
+        if (!add_figure(lines, models, source, list.items[i], error)) return false;
+    return true;
+}
+
+/* Whether one of the first `count` lines has the size that the authors of the model give. */
+static bool has_figure(const struct sp_book_lines *lines, size_t count, const struct shapeproof_model *model)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_book_line *line = &lines->items[i];
+        if (line->model == model && strcmp(line->of, "total") == 0 && strcmp(line->printed, model->published) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool sp_book_read(struct sp_arena *arena, const struct shapeproof_models *models, struct sp_book_lines *lines,
+                  struct shapeproof_error *error)
+{
+    struct shapeproof_value book = {.type = SHAPEPROOF_VALUE_ABSENT};
+    if (models->book && !sp_value_parse_json(arena, models->book, strlen(models->book), &book, error)) return false;
+    const struct shapeproof_value list = sp_value_member(book, "sources");
+    for (size_t i = 0; i < list.count; i++)
+        if (!add_source(lines, models, list.items[i], error)) return false;
+    const size_t printed = lines->count;
+    for (size_t i = 0; i < models->count; i++) {
+        const struct shapeproof_model *model = &models->items[i];
+        if (!model->published || has_figure(lines, printed, model)) continue;
+        *SP_PUSH(lines) = (struct sp_book_line){.model = model,
+                                                .printed = model->published,
+                                                .of = "total",
+                                                .source = "Sizes of models, as 'shapeproof models' lists them",
+                                                .at = model->source,
+                                                .note = ""};
+    }
+    return true;
 }
 
 /* ---- finding ---- */

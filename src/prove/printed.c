@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "prove/printed.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <string.h>
 
 /* The digits as a number, the point left out; *fraction is 10 to the number of digits behind it. */
 static const char *read_digits(const char *text, int64_t *value, int64_t *fraction)
@@ -43,4 +45,21 @@ bool sp_printed_read(const char *text, struct sp_printed *printed)
     if (!unit || __builtin_mul_overflow(digits, unit, &figure)) return false;
     printed->least = figure - unit / 2;
     return !__builtin_add_overflow(figure, unit / 2 - (unit > 1), &printed->most);
+}
+
+const char *sp_printed_like(struct sp_arena *arena, const char *figure, uint64_t number)
+{
+    struct sp_printed printed;
+    if (!sp_printed_read(figure, &printed)) return "";
+    const size_t length = strlen(figure);
+    const bool has_suffix = figure[length - 1] >= 'A';
+    const char *point = strchr(figure, '.');
+    const int decimals = point ? (int)(figure + length - has_suffix - point) - 1 : 0;
+    const uint64_t unit = (uint64_t)(printed.most - printed.least) + 1;
+    const uint64_t digits = number / unit + (number % unit >= unit - unit / 2);
+    uint64_t power = 1;
+    for (int i = 0; i < decimals; i++) power *= 10;
+    if (!decimals) return sp_arena_printf(arena, "%" PRIu64 "%s", digits, has_suffix ? figure + length - 1 : "");
+    return sp_arena_printf(arena, "%" PRIu64 ".%0*" PRIu64 "%s", digits / power, decimals, digits % power,
+                           has_suffix ? figure + length - 1 : "");
 }

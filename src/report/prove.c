@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The verdicts on claims: those that surprise, or all, under the name of their table. */
+ * The verdicts on claims: those that surprise, or all, under the name of their table; and the verdicts on printed
+ * figures. */
 #include <string.h>
 
 #include "base/json_write.h"
 #include "report/common.h"
+#include "report/table.h"
 #include "shapeproof/report.h"
 
 /* A claim, the verdict on it, and why; what there is nothing to say about is left out. */
@@ -36,12 +38,39 @@ static void json_proof(struct sp_writer *json, const struct shapeproof_proof *pr
     sp_write_close(json);
 }
 
-static void prove_json(const struct shapeproof_proofs *proofs, struct sp_text *text)
+static void json_figure(struct sp_writer *json, const struct shapeproof_figure *figure)
+{
+    sp_write_open_line(json, '{');
+    sp_write_key_string(json, "model", figure->model);
+    sp_write_key_string(json, "printed", figure->printed);
+    sp_write_key_string(json, "of", figure->of);
+    sp_write_key_string(json, "verdict", shapeproof_verdict_on_claim_name(figure->verdict));
+    if (figure->verdict != SHAPEPROOF_UNDECIDED) {
+        sp_write_key_number(json, "predicted", figure->total);
+        sp_write_key_number(json, "counted", figure->counted);
+    }
+    sp_write_key_filled(json, "convention", figure->convention);
+    sp_write_key_filled(json, "why", figure->why);
+    sp_write_key_filled(json, "right", figure->right);
+    sp_write_key_string(json, "source", figure->source);
+    sp_write_key_filled(json, "at", figure->at);
+    sp_write_key_filled(json, "note", figure->note);
+    sp_write_close(json);
+}
+
+static void prove_json(const struct shapeproof_proofs *proofs, const struct shapeproof_figures *figures,
+                       struct sp_text *text)
 {
     struct sp_writer json = sp_write_document(text, "shapeproof.prove/1");
     sp_write_key_open(&json, "claims", '[');
     for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) json_proof(&json, shapeproof_proofs_get(proofs, i));
     sp_write_close(&json);
+    if (figures) {
+        sp_write_key_open(&json, "figures", '[');
+        for (size_t i = 0; i < shapeproof_figures_count(figures); i++)
+            json_figure(&json, shapeproof_figures_get(figures, i));
+        sp_write_close(&json);
+    }
     sp_write_close(&json);
 }
 
@@ -116,13 +145,87 @@ static void prove_text(const struct shapeproof_proofs *proofs, struct sp_text *t
     sp_text_printf(text, surprises ? "; %zu not as expected\n" : "\n", surprises);
 }
 
-char *shapeproof_report_prove(const struct shapeproof_proofs *proofs, const struct shapeproof_report_options *options,
-                              size_t *length)
+/* ---- figures ---- */
+
+/* What is said of a figure behind its number: by which convention it is right, or why it is wrong. */
+static void put_remark(struct sp_text *cell, const struct shapeproof_figure *figure)
+{
+    sp_put_visible(cell, *figure->convention ? figure->convention : figure->why);
+    if (figure->verdict == SHAPEPROOF_REFUTED && *figure->note) {
+        sp_text_puts(cell, "; ");
+        sp_put_visible(cell, figure->note);
+    }
+}
+
+/* Appends a row for the figure. */
+static void put_figure(struct sp_table *table, const struct shapeproof_figure *figure)
+{
+    const bool is_total = strcmp(figure->of, "total") == 0;
+    sp_text_puts(sp_table_cell(table), verdicts[figure->verdict].word);
+    sp_table_color(table, figure->verdict == SHAPEPROOF_REFUTED ? SP_COLOR_YELLOW : verdicts[figure->verdict].color);
+    sp_put_visible(sp_table_cell(table), figure->model);
+    sp_put_visible(sp_table_cell(table), is_total ? "" : figure->of);
+    sp_put_visible(sp_table_cell(table), figure->printed);
+    struct sp_text *number = sp_table_cell(table);
+    if (figure->verdict != SHAPEPROOF_UNDECIDED) sp_text_grouped(number, figure->counted);
+    sp_put_visible(sp_table_cell(table), figure->at);
+    put_remark(sp_table_cell(table), figure);
+}
+
+/* The figures below the name of their source. */
+static void put_sources(const struct shapeproof_figures *figures, struct sp_text *text,
+                        const struct shapeproof_report_options *options)
+{
+    static const struct sp_column columns[] = {{"verdict", SP_LEFT},  {"model", SP_LEFT},    {"of", SP_LEFT},
+                                               {"printed", SP_RIGHT}, {"counted", SP_RIGHT}, {"at", SP_LEFT},
+                                               {"remark", SP_LEFT}};
+    const size_t count = shapeproof_figures_count(figures);
+    for (size_t i = 0; i < count;) {
+        const char *source = shapeproof_figures_get(figures, i)->source;
+        struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
+        sp_color_begin(text, options->color, SP_COLOR_BOLD);
+        sp_put_visible(text, source);
+        sp_color_end(text, options->color, SP_COLOR_BOLD);
+        sp_text_puts(text, "\n");
+        for (; i < count && strcmp(shapeproof_figures_get(figures, i)->source, source) == 0; i++)
+            put_figure(&table, shapeproof_figures_get(figures, i));
+        sp_table_render(&table, text, options);
+        sp_text_puts(text, "\n");
+    }
+}
+
+/* "430 figures: 330 proved (40 by another convention), 100 refuted, 0 undecided" */
+static void put_figure_counts(const struct shapeproof_figures *figures, struct sp_text *text)
+{
+    size_t counts[sizeof verdicts / sizeof *verdicts] = {0}, conventions = 0;
+    for (size_t i = 0; i < shapeproof_figures_count(figures); i++) {
+        const struct shapeproof_figure *figure = shapeproof_figures_get(figures, i);
+        counts[figure->verdict]++;
+        conventions += *figure->convention != '\0';
+    }
+    sp_put_count(text, shapeproof_figures_count(figures), "printed figure", "printed figures");
+    sp_text_printf(text, ": %zu proved (%zu by a convention), %zu refuted, %zu undecided\n", counts[SHAPEPROOF_PROVED],
+                   conventions, counts[SHAPEPROOF_REFUTED], counts[SHAPEPROOF_UNDECIDED]);
+}
+
+char *shapeproof_report_book(const struct shapeproof_proofs *proofs, const struct shapeproof_figures *figures,
+                             const struct shapeproof_report_options *options, size_t *length)
 {
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
-    if (options->format == SHAPEPROOF_REPORT_JSON) prove_json(proofs, &text);
-    else prove_text(proofs, &text, options);
+    if (options->format == SHAPEPROOF_REPORT_JSON) {
+        prove_json(proofs, figures, &text);
+        return sp_text_take(&text, length);
+    }
+    if (figures && options->all) put_sources(figures, &text, options);
+    prove_text(proofs, &text, options);
+    if (figures) put_figure_counts(figures, &text);
     return sp_text_take(&text, length);
+}
+
+char *shapeproof_report_prove(const struct shapeproof_proofs *proofs, const struct shapeproof_report_options *options,
+                              size_t *length)
+{
+    return shapeproof_report_book(proofs, NULL, options, length);
 }

@@ -81,6 +81,9 @@ static void later_options_are_refused(void **state)
         world.tables, "gpt2", &(struct shapeproof_claim_lines){"test", &total, 1}, &letters, &none);
     REFUSES(shapeproof_evaluate_options, shapeproof_evaluate(expressions, world.config, options, &error));
     shapeproof_expressions_free(expressions);
+    struct shapeproof_models *models = shapeproof_models_new(&none);
+    REFUSES(shapeproof_figures_options, shapeproof_figures_new(world.tables, models, options, &error));
+    shapeproof_models_free(models);
     REFUSES(shapeproof_derive_options, shapeproof_derive(world.tables, world.config, options, &error));
     REFUSES(shapeproof_solve_options, shapeproof_solve(world.tables, world.config, 7872, options, &error));
     REFUSES(shapeproof_solve_options, shapeproof_solve_rounded(world.tables, world.config, "8K", options, &error));
@@ -200,6 +203,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct shapeproof_verify_options), 48);
     assert_int_equal(sizeof(struct shapeproof_derive_options), 48);
     assert_int_equal(sizeof(struct shapeproof_evaluate_options), 40);
+    assert_int_equal(sizeof(struct shapeproof_figures_options), 48);
     assert_int_equal(sizeof(struct shapeproof_solve_options), 48);
     assert_int_equal(sizeof(struct shapeproof_solve_together_options), 96);
     assert_int_equal(sizeof(struct shapeproof_remote_options), 120);

@@ -407,6 +407,17 @@ static bool calls_expressions_new(struct world *world, struct shapeproof_error *
     return expressions != NULL;
 }
 
+static bool calls_figures_new(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_error none;
+    struct shapeproof_models *models = shapeproof_models_new(&none);
+    const struct shapeproof_figures_options one = {.model = "gpt2-xl"};
+    struct shapeproof_figures *figures = shapeproof_figures_new(world->tables, models, &one, error);
+    shapeproof_figures_free(figures);
+    shapeproof_models_free(models);
+    return figures != NULL;
+}
+
 static bool calls_evaluate(struct world *world, struct shapeproof_error *error)
 {
     static const char *const total = "total";
@@ -509,6 +520,7 @@ static const struct call {
     CALL(derive_python),
     CALL(expressions_new),
     CALL(evaluate),
+    CALL(figures_new),
     CALL(derive_prediction),
     CALL(solve),
     CALL(solve_rounded),

@@ -7,6 +7,7 @@
 #include "base/chars.h"
 #include "base/names.h"
 #include "config/tokenizer.h"
+#include "model/embedding.h"
 #include "run/resume/resume.h"
 #include "shapeproof/report.h"
 
@@ -72,17 +73,6 @@ void sp_resume_model(struct shapeproof_resume *resume, const char *path)
 
 /* ---- the tokenizer ---- */
 
-/* The names that the embedding of tokens has in most architectures. */
-static bool is_token_embedding(const char *name)
-{
-    static const char *const endings[] = {"embed_tokens.weight",   "wte.weight",           "word_embeddings.weight",
-                                          "tok_embeddings.weight", "shared.weight",        "token_embedding.weight",
-                                          "embed_in.weight",       "word_embedding.weight"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (sp_ends_with(name, endings[i])) return true;
-    return false;
-}
-
 void sp_resume_tokenizer(struct shapeproof_resume *resume)
 {
     const char *folder = *resume->path ? sp_arena_printf(&resume->arena, "%s/", resume->path) : "";
@@ -90,7 +80,7 @@ void sp_resume_tokenizer(struct shapeproof_resume *resume)
     const struct shapeproof_tensor *rows = NULL;
     if (!tokenizer.size || !resume->model) return;
     for (size_t i = 0; i < resume->model->count && !rows; i++)
-        if (resume->model->tensors[i].rank == 2 && is_token_embedding(resume->model->tensors[i].name))
+        if (resume->model->tensors[i].rank == 2 && sp_is_token_embedding(resume->model->tensors[i].name))
             rows = &resume->model->tensors[i];
     const char *file = sp_base_name(tokenizer.file);
     if (!rows)
