@@ -36,6 +36,7 @@ struct shapeproof_tensor_piece {
     uint64_t pieces;       /* into how many it has been divided; 0 when that is not known */
     uint64_t index;        /* which of these this is, counted from 0; SHAPEPROOF_NONE when that is not known */
     const char *placement; /* how it has been divided, in the words of the framework: "Shard(0)"; or NULL */
+    bool row_major;        /* its elements are one run of bytes, in row-major order */
 };
 
 struct shapeproof_tensor {

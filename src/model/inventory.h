@@ -61,6 +61,7 @@ struct shapeproof_inventory {
     const char *broken_optimizer;         /* one of those files that cannot be read, or NULL */
     bool gatherable;                      /* and all of those files are there */
     SP_ARRAY(const char *) described;     /* files that say where the pieces of all tensors are; see sp_dcp_locate */
+    bool of_ranks;                        /* it was read from files of ranks, see sp_ranks_locate */
     size_t joined;       /* tensors that are put together from pieces in files of ranks, which no loader does */
     size_t lacking;      /* tensors whose data is not there, in whole or in part */
     const char *damaged; /* a member of an archive whose bytes do not match their CRC, or NULL */

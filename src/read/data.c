@@ -13,6 +13,7 @@
 #include "base/names.h"
 #include "read/dcp/folder.h"
 #include "read/folder.h"
+#include "read/ranks/folder.h"
 #include "read/reader.h"
 
 struct shapeproof_data {
@@ -104,7 +105,9 @@ static bool open_files(struct shapeproof_data *data, struct shapeproof_error *er
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: cannot be opened again",
                        data->inventory->path);
     for (uint32_t i = 0; i < data->inventory->file_count && ok; i++) ok = open_file(data, i, error);
-    return ok && (!data->inventory->described.count || sp_dcp_locate(&data->folder, &data->places, error));
+    if (ok && data->inventory->described.count) ok = sp_dcp_locate(&data->folder, &data->places, error);
+    if (ok && data->inventory->of_ranks) ok = sp_ranks_locate(&data->folder, &data->places, error);
+    return ok;
 }
 
 struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *inventory,

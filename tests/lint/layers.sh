@@ -19,7 +19,7 @@ src/read/nested.c       read         read/gzip model base
 src/read/bundle.c       read         read/zip/archive.h read/tar model base
 src/read/gzip/          read/gzip    base
 src/read/tar/           read/tar     model base
-src/read/data           read  read/dcp/folder.h model base
+src/read/data           read  read/dcp/folder.h read/ranks/folder.h model base
 src/read/directory      read  read/dcp/folder.h read/ranks/folder.h model base
 src/read/open           read  read/dcp/folder.h model base
 src/read/safetensors/   read/safetensors  read model base

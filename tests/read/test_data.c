@@ -117,8 +117,11 @@ static void wherever_it_lies(void **state)
 /* Compressed, in chunks, in the header of an object, and in pieces that ranks have written. */
 static void stored_in_other_ways(void **state)
 {
-    static const char *const paths[] = {"fixtures/cross/stored/whole.safetensors", "fixtures/cross/stored/deflated.npz",
-                                        "fixtures/cross/stored/chunked.h5", "fixtures/cross/stored/dcp",
+    static const char *const paths[] = {"fixtures/cross/stored/whole.safetensors",
+                                        "fixtures/cross/stored/deflated.npz",
+                                        "fixtures/cross/stored/chunked.h5",
+                                        "fixtures/cross/stored/fsdp",
+                                        "fixtures/cross/stored/dcp",
                                         "fixtures/cross/stored/shards"};
     float block[35], columns[12];
     uint16_t cube[48], found[48];
@@ -143,6 +146,24 @@ static void stored_in_other_ways(void **state)
         }
         close_both(&file);
     }
+}
+
+/* Of tensor-parallel ranks: by columns, by rows, and what each of them has. */
+static void of_tensor_ranks(void **state)
+{
+    struct open_file file = {0};
+    float row[7], columns[12], turned[12];
+    (void)state;
+    for (size_t i = 0; i < 7; i++) row[i] = (float)i;
+    for (size_t i = 0; i < 12; i++) columns[i] = (float)i;
+    for (size_t i = 0; i < 12; i++) turned[i] = columns[i % 2 * 6 + i / 2];
+    open_both(&file, "fixtures/cross/stored/megatron");
+    expect_bytes(&file, "model.decoder.layers.0.self_attention.linear_proj.weight", columns, sizeof columns);
+    expect_bytes(&file, "model.embedding.word_embeddings.weight", turned, sizeof turned);
+    expect_bytes(&file, "model.decoder.final_layernorm.weight", row, sizeof row);
+    assert_string_equal(obstacle_of(&file, "model.decoder.layers.0.mlp.linear_fc1.weight"),
+                        "in pieces of ranks that cannot be put together");
+    close_both(&file);
 }
 
 /* Copies a small file with one byte changed. */
@@ -236,6 +257,7 @@ int main(void)
         cmocka_unit_test(parts),
         cmocka_unit_test(wherever_it_lies),
         cmocka_unit_test(stored_in_other_ways),
+        cmocka_unit_test(of_tensor_ranks),
         cmocka_unit_test(damaged),
         cmocka_unit_test(obstacles),
         cmocka_unit_test(cut_short),

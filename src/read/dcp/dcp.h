@@ -6,7 +6,7 @@
  *   reader.c  ->  metadata.c  ->  cover.c
  *             ->  storage.c
  *             ->  shards.c
- *             ->  pieces.c, when the data are read */
+ *             ->  chunks.c, when the data are read */
 #ifndef SP_READ_DCP_DCP_H
 #define SP_READ_DCP_DCP_H
 
@@ -127,7 +127,7 @@ bool sp_dcp_add_shard(struct sp_dcp *dcp, const char *name);
 /* After the last: the sizes of the tensors. */
 bool sp_dcp_settle_shards(struct sp_dcp *dcp);
 
-/* ---- pieces.c ---- */
+/* ---- chunks.c ---- */
 
 /* Adds a source for all tensors that are in the inventory of the places. `packed`: each chunk is an archive of
  * torch.save, not a range of elements. The folder must outlive the source. */

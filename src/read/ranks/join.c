@@ -151,7 +151,8 @@ static struct shapeproof_tensor *list_piece(struct join *join, const char *name,
     if (from->piece) tensor->piece = sp_tensor_piece_copy(from->piece, arena);
     if (place == WITH_PLACE) return tensor;
     tensor->data_begin = tensor->data_end = tensor->offset = 0;
-    if (from->storage) tensor->storage = sp_arena_printf(arena, "rank 0: %s+%" PRIu64, from->storage, from->offset);
+    if (from->storage)
+        tensor->storage = sp_arena_printf(arena, SP_OF_SEVERAL_RANKS "%s+%" PRIu64, from->storage, from->offset);
     return tensor;
 }
 
@@ -202,6 +203,13 @@ static bool list_side_by_side(struct join *join, const struct whole *whole, stru
     return true;
 }
 
+/* Notes a piece of the tensor that was listed last, from which its data can be read. */
+static void note_piece(struct join *join, const struct piece *piece, uint32_t dimension)
+{
+    *SP_PUSH(&join->ranks->pieces) = (struct sp_rank_piece){join->inventory->tensors[join->inventory->count - 1].name,
+                                                            piece->file, piece->tensor, dimension};
+}
+
 /* Lists the pieces as one tensor, whose size in the dimension is their sum. */
 static bool list_joined(struct join *join, const struct whole *whole, uint32_t dimension)
 {
@@ -214,8 +222,42 @@ static bool list_joined(struct join *join, const struct whole *whole, uint32_t d
     memcpy(shape, tensor->shape, tensor->rank * sizeof *shape);
     shape[dimension] = sum;
     tensor->shape = shape;
+    for (uint32_t rank = 0; rank < join->ranks->tensor_ranks && !sp_may_be_interleaved(whole->name); rank++)
+        note_piece(join, &whole->pieces[join->of_rank[rank]], dimension);
     return sp_tensor_measure(tensor) ||
            sp_malformed(join->error, "tensor %s: its size overflows 64 bits", sp_quote(whole->name).text);
+}
+
+/* Whether a DTensor has been divided along its first dimension, each piece into one run of bytes, and not otherwise. */
+static bool is_cut_in_rows(const struct shapeproof_tensor_piece *piece)
+{
+    const char *placement = piece->placement ? piece->placement : "";
+    size_t shards = 0;
+    for (; *placement; placement += strspn(placement, ", ")) {
+        const size_t length = strcspn(placement, ",");
+        const bool is_shard = length == strlen("Shard(0)") && strncmp(placement, "Shard(0)", length) == 0;
+        if (!is_shard && (length != strlen("Replicate()") || strncmp(placement, "Replicate()", length) != 0))
+            return false;
+        shards += is_shard;
+        placement += length;
+    }
+    return shards == 1 && piece->row_major;
+}
+
+/* Notes the pieces of a DTensor in the order of their numbers, if all are there. */
+static void note_rows(struct join *join, const struct whole *whole)
+{
+    const uint64_t count = whole->pieces[0].tensor->piece->pieces;
+    if (!count || count > whole->count) return;
+    const struct piece **sorted = sp_arena_array(&join->arena, (size_t)count, sizeof *sorted);
+    for (size_t i = 0; i < whole->count; i++) {
+        const struct shapeproof_tensor_piece *piece = whole->pieces[i].tensor->piece;
+        if (piece->index >= count || piece->pieces != count || !is_cut_in_rows(piece)) return;
+        sorted[piece->index] = &whole->pieces[i];
+    }
+    for (uint64_t i = 0; i < count; i++)
+        if (!sorted[i]) return;
+    for (uint64_t i = 0; i < count; i++) note_piece(join, sorted[i], 0);
 }
 
 /* Lists a tensor of FSDP. Each rank's tensor has the shape of the whole and says which piece of it is there. The bytes
@@ -247,6 +289,7 @@ static bool list_sharded(struct join *join, struct whole *whole)
     *pieces = *tensor->piece;
     pieces->bytes = bytes;
     tensor->piece = bytes < tensor->bytes ? pieces : NULL; /* together they may be the whole */
+    if (!tensor->piece) note_rows(join, whole);
     join->inventory->joined++;
     return true;
 }
@@ -271,7 +314,11 @@ static bool list_whole(struct join *join, struct whole *whole)
     if (cut == SP_CUT_UNKNOWN) return list_side_by_side(join, whole, &join->unknown);
     const uint32_t dimension = cut == SP_CUT_NOT ? NO_DIMENSION : cut == SP_CUT_ROWS ? 1 : 0;
     if (!are_pieces_alike(whole, dimension)) return list_side_by_side(join, whole, &join->uneven);
-    if (cut == SP_CUT_NOT) return list_piece(join, whole->name, &whole->pieces[0], WITHOUT_PLACE) != NULL;
+    if (cut == SP_CUT_NOT) {
+        if (!list_piece(join, whole->name, &whole->pieces[0], WITHOUT_PLACE)) return false;
+        note_piece(join, &whole->pieces[0], 0);
+        return true;
+    }
     return list_joined(join, whole, dimension);
 }
 

@@ -17,6 +17,9 @@
 #include "model/inventory.h"
 #include "read/folder.h"
 
+/* What the storage of a tensor begins with whose pieces or copies are in several files. */
+#define SP_OF_SEVERAL_RANKS "rank 0: "
+
 enum { SP_NO_LAYER = UINT32_MAX };
 
 /* One file, and what its tensors are a part of. */
@@ -31,6 +34,15 @@ struct sp_rank_file {
     struct shapeproof_inventory *own; /* what it holds, once it is read */
 };
 
+/* A piece of a tensor of the whole model, whose data are read from the file. The pieces of a tensor follow one another,
+ * in the order of the ranks. */
+struct sp_rank_piece {
+    const char *name;                    /* of the tensor */
+    size_t file;                         /* among the ranks' */
+    const struct shapeproof_tensor *own; /* in that file */
+    uint32_t dimension;                  /* along which the pieces lie one behind the other */
+};
+
 /* What left the files. */
 extern const struct sp_format sp_format_deepspeed, sp_format_megatron, sp_format_fsdp;
 
@@ -38,8 +50,9 @@ struct sp_ranks {
     const struct sp_format *format; /* one of those above; NULL: there are none */
     struct sp_arena arena;
     SP_ARRAY(struct sp_rank_file) files;
-    size_t optimizer_files, zero_files; /* of the latter one is read for all */
-    SP_ARRAY(const char *) optimizers;  /* the names of the former */
+    size_t optimizer_files, zero_files;    /* of the latter one is read for all */
+    SP_ARRAY(const char *) optimizers;     /* the names of the former */
+    SP_ARRAY(struct sp_rank_piece) pieces; /* of the tensors that were joined in a way that is known for certain */
     bool numbered;            /* the names are a program's own: their tensors must show that they are pieces */
     bool universal;           /* the optimizer's part is a folder for each parameter, in "zero" */
     bool layers;              /* some are files of one layer each */
@@ -66,6 +79,9 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
 
 /* By the end of its name; of a name that no rule knows SP_CUT_UNKNOWN. */
 enum sp_cut sp_rank_cut(const char *name);
+/* Whether the elements of the tensor may have another order than those of its pieces one behind the other: each rank
+ * may have a piece of gate and a piece of up, or, in old files of Megatron, of queries, keys and values. */
+bool sp_may_be_interleaved(const char *name);
 /* Whether the tensor makes queries, keys and values at once. */
 bool sp_is_grouped_cut(const char *name);
 

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/names.h"
+#include "model/layouts.h"
+#include "read/pieces.h"
 #include "read/ranks/folder.h"
 #include "read/ranks/ranks.h"
 
@@ -200,6 +203,7 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
         return true;
     }
     inventory->format = ranks->format;
+    inventory->of_ranks = true;
     tell_experts(ranks);
     if (all_are_there(ranks, error) && sp_ranks_join(ranks, inventory, error)) {
         for (size_t i = 0; i < ranks->files.count; i++)
@@ -212,6 +216,15 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
     return false;
 }
 
+static void free_ranks(struct sp_ranks *ranks)
+{
+    for (size_t i = 0; i < ranks->files.count; i++) shapeproof_inventory_close(ranks->files.items[i].own);
+    free(ranks->files.items);
+    free(ranks->optimizers.items);
+    free(ranks->pieces.items);
+    sp_arena_free(&ranks->arena);
+}
+
 bool sp_ranks_read(const struct sp_folder *folder, bool *are_ranks, struct shapeproof_inventory *inventory,
                    struct shapeproof_error *error)
 {
@@ -220,9 +233,111 @@ bool sp_ranks_read(const struct sp_folder *folder, bool *are_ranks, struct shape
     if (!ok) sp_error_prefix(error, folder->path);
     *are_ranks = !ok || ranks.files.count;
     if (ok && ranks.files.count) ok = put_together(&ranks, folder, are_ranks, inventory, error);
-    for (size_t i = 0; i < ranks.files.count; i++) shapeproof_inventory_close(ranks.files.items[i].own);
-    free(ranks.files.items);
-    free(ranks.optimizers.items);
-    sp_arena_free(&ranks.arena);
+    free_ranks(&ranks);
+    return ok;
+}
+
+/* ---- data ---- */
+
+/* Where the tensors of one file lie. NULL when that cannot be told; free() it. */
+static struct sp_data_place *places_in_file(const struct sp_folder *folder, const struct sp_rank_file *rank_file)
+{
+    const struct shapeproof_inventory *own = rank_file->own;
+    struct shapeproof_error ignored = {0};
+    struct sp_file file;
+    if (!sp_file_open(&file, folder->fd, rank_file->path, &ignored)) return NULL;
+    struct sp_data_places places = {.inventory = own};
+    places.items = sp_realloc(NULL, own->count, sizeof *places.items);
+    for (size_t i = 0; i < own->count; i++)
+        places.items[i] = (struct sp_data_place){.begin = own->tensors[i].data_begin, .end = own->tensors[i].data_end};
+    const struct sp_reader *reader = sp_reader_for(&file, &ignored);
+    const bool ok = reader && (!reader->locate || reader->locate(&file, 0, &places, &ignored));
+    for (size_t i = 0; i < places.sources.count; i++) places.sources.items[i]->close(places.sources.items[i]);
+    free(places.sources.items);
+    sp_file_close(&file);
+    if (ok) return places.items;
+    free(places.items);
+    return NULL;
+}
+
+/* The shape of a piece, which is NULL when its elements are not one run of bytes at this place. */
+static const uint64_t *shape_of_piece(const struct shapeproof_tensor *own, const struct sp_data_place *place)
+{
+    const uint32_t bad = SHAPEPROOF_TENSOR_NO_DATA | SHAPEPROOF_TENSOR_NO_SHAPE | SHAPEPROOF_TENSOR_BIG_ENDIAN |
+                         SHAPEPROOF_TENSOR_EXPANDED;
+    const uint64_t bytes = own->piece ? own->piece->bytes : own->bytes;
+    if (own->flags & bad || !place || place->source || place->end - place->begin != bytes) return NULL;
+    if (own->piece) return own->piece->rank == own->rank && own->piece->row_major ? own->piece->shape : NULL;
+    return sp_is_row_major(own) ? own->shape : NULL;
+}
+
+/* Sets the pieces of a tensor of the inventory, unless they do not make it up. */
+static void set_rank_pieces(struct sp_pieces *pieces, const struct shapeproof_inventory *inventory,
+                            const struct sp_rank_piece *parts, size_t count, struct sp_data_place *const *places,
+                            const struct sp_ranks *ranks)
+{
+    const size_t number = shapeproof_inventory_find(inventory, parts[0].name);
+    if (number == SHAPEPROOF_NONE) return; /* the files are other ones now */
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, number);
+    const uint32_t dimension = parts[0].dimension;
+    const unsigned bits = shapeproof_dtype_bits(tensor->dtype);
+    struct sp_arena arena = {0};
+    if (!bits || bits % 8 || !tensor->parameters || count > SP_MOST_PIECES) return;
+    struct sp_tensor_piece *boxes = sp_arena_array(&arena, count, sizeof *boxes);
+    size_t boxed = 0;
+    uint64_t end = 0;
+    bool fits = true;
+    for (size_t i = 0; i < count && fits; i++) {
+        const struct shapeproof_tensor *own = parts[i].own;
+        const struct sp_data_place *all = places[parts[i].file];
+        const struct sp_data_place *place = all ? &all[own - ranks->files.items[parts[i].file].own->tensors] : NULL;
+        const uint64_t *shape =
+            own->rank == tensor->rank && own->dtype == tensor->dtype ? shape_of_piece(own, place) : NULL;
+        fits = shape != NULL;
+        for (uint32_t d = 0; d < tensor->rank && fits; d++) fits = d == dimension || shape[d] == tensor->shape[d];
+        if (!fits || (tensor->rank && !shape[dimension])) continue;
+        uint64_t *offsets = sp_arena_array(&arena, tensor->rank, sizeof *offsets);
+        if (tensor->rank) offsets[dimension] = end;
+        boxes[boxed++] = (struct sp_tensor_piece){offsets, shape, place->begin, place->end, (uint32_t)parts[i].file};
+        fits = sp_add_u64(end, tensor->rank ? shape[dimension] : 1, &end);
+    }
+    if (fits && end == (tensor->rank ? tensor->shape[dimension] : 1)) sp_pieces_set(pieces, number, boxes, boxed);
+    sp_arena_free(&arena);
+}
+
+static void list_rank_pieces(const struct sp_ranks *ranks, const struct sp_folder *folder,
+                             struct sp_data_places *places)
+{
+    struct sp_pieces *pieces = sp_pieces_new(places, folder, false);
+    struct sp_data_place **own = sp_realloc(NULL, ranks->files.count, sizeof *own);
+    for (size_t i = 0; i < ranks->files.count; i++) {
+        sp_pieces_add_file(pieces, ranks->files.items[i].path);
+        own[i] = places_in_file(folder, &ranks->files.items[i]);
+    }
+    for (size_t i = 0, end; i < ranks->pieces.count; i = end) {
+        const struct sp_rank_piece *first = &ranks->pieces.items[i];
+        for (end = i + 1; end < ranks->pieces.count && ranks->pieces.items[end].name == first->name;) end++;
+        set_rank_pieces(pieces, places->inventory, first, end - i, own, ranks);
+    }
+    for (size_t i = 0; i < ranks->files.count; i++) free(own[i]);
+    free(own);
+    for (size_t i = 0; i < places->inventory->count; i++) {
+        struct sp_data_place *place = &places->items[i];
+        const char *storage = places->inventory->tensors[i].storage;
+        if (!place->source && !place->end && storage &&
+            strncmp(storage, SP_OF_SEVERAL_RANKS, strlen(SP_OF_SEVERAL_RANKS)) == 0)
+            place->obstacle = "in pieces of ranks that cannot be put together";
+    }
+}
+
+bool sp_ranks_locate(const struct sp_folder *folder, struct sp_data_places *places, struct shapeproof_error *error)
+{
+    struct sp_ranks ranks = {0};
+    struct shapeproof_inventory *again = sp_inventory_new(folder->path); /* which takes the warnings */
+    bool are_ranks = true, ok = sp_ranks_list(&ranks, folder, error);
+    if (ok && ranks.files.count) ok = put_together(&ranks, folder, &are_ranks, again, error);
+    if (ok && are_ranks && ranks.files.count) list_rank_pieces(&ranks, folder, places);
+    free_ranks(&ranks);
+    shapeproof_inventory_close(again);
     return ok;
 }

@@ -85,3 +85,8 @@ enum sp_cut sp_rank_cut(const char *name)
 }
 
 bool sp_is_grouped_cut(const char *name) { return strstr(name, "query_key_value.") || strstr(name, "linear_qkv."); }
+
+bool sp_may_be_interleaved(const char *name)
+{
+    return strstr(name, "dense_h_to_4h.") || strstr(name, "linear_fc1.") || strstr(name, "query_key_value.");
+}

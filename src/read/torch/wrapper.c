@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "model/layouts.h"
 #include "read/torch/torch.h"
 
 /* Wrappers within wrappers; values that are looked at below one of an unknown class, and how deep; and values that are
@@ -36,6 +37,16 @@ static struct sp_pickle_value *attribute(struct sp_torch *torch, const struct sp
 
 /* ---- pieces ---- */
 
+/* Whether the elements follow one another as the shape has them. */
+static bool is_row_major(const struct sp_torch_tensor *part)
+{
+    const struct shapeproof_tensor tensor = {.rank = part->rank,
+                                             .shape = part->shape,
+                                             .stride = part->strided ? part->stride : NULL,
+                                             .parameters = part->parameters};
+    return sp_is_row_major(&tensor);
+}
+
 /* Keeps what the file has of the tensor, of the same or another shape, as a piece of it. */
 static struct shapeproof_tensor_piece *make_piece(struct sp_torch *torch, struct sp_torch_tensor *tensor,
                                                   const struct sp_torch_tensor *part)
@@ -44,8 +55,11 @@ static struct shapeproof_tensor_piece *make_piece(struct sp_torch *torch, struct
     struct shapeproof_tensor_piece *piece = sp_arena_alloc(arena, sizeof *piece);
     uint64_t *shape = sp_arena_array(arena, part->rank, sizeof *shape);
     if (part->rank) memcpy(shape, part->shape, part->rank * sizeof *shape);
-    *piece = (struct shapeproof_tensor_piece){
-        .rank = part->rank, .shape = shape, .bytes = part->bytes, .index = SHAPEPROOF_NONE};
+    *piece = (struct shapeproof_tensor_piece){.rank = part->rank,
+                                              .shape = shape,
+                                              .bytes = part->bytes,
+                                              .index = SHAPEPROOF_NONE,
+                                              .row_major = is_row_major(part)};
     tensor->piece = piece;
     tensor->storage = part->storage;
     tensor->offset = part->offset;
