@@ -20,10 +20,12 @@ struct sp_data_progress {
     size_t element; /* bytes that an element counts which is compared now; 0 of what is compared again */
 };
 
-/* Adds the bytes of A that were compared. False with an error when the caller wants the call to end. */
+/* Adds the bytes of A that were compared; what is compared twice does not count beyond the total. False with an error
+ * when the caller wants the call to end. */
 static inline bool sp_data_goes_on(struct sp_data_progress *progress, uint64_t bytes, struct shapeproof_error *error)
 {
     progress->done += bytes;
+    if (progress->done > progress->total) progress->done = progress->total;
     return sp_goes_on(progress->watch, "bytes", progress->done, progress->total) || sp_fail_cancelled(error);
 }
 

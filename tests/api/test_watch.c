@@ -80,10 +80,11 @@ static bool call_learn(const struct shapeproof_watch *watch, struct shapeproof_e
     return ended;
 }
 
-static bool call_diff(const struct shapeproof_watch *watch, struct shapeproof_error *error)
+static bool diff_data(const char *path_a, const char *path_b, const struct shapeproof_watch *watch,
+                      struct shapeproof_error *error)
 {
-    struct shapeproof_inventory *a = shapeproof_inventory_open(GPT2 "/model.safetensors", error),
-                                *b = shapeproof_inventory_open(GPT2 "/pytorch_model.bin", error);
+    struct shapeproof_inventory *a = shapeproof_inventory_open(path_a, error),
+                                *b = shapeproof_inventory_open(path_b, error);
     struct shapeproof_diff *diff =
         shapeproof_diff_new(a, b, &(struct shapeproof_diff_options){.data = true, .watch = watch}, error);
     const bool ended = diff != NULL;
@@ -91,6 +92,24 @@ static bool call_diff(const struct shapeproof_watch *watch, struct shapeproof_er
     shapeproof_inventory_close(b);
     shapeproof_inventory_close(a);
     return ended;
+}
+
+static bool call_diff(const struct shapeproof_watch *watch, struct shapeproof_error *error)
+{
+    return diff_data(GPT2 "/model.safetensors", GPT2 "/pytorch_model.bin", watch, error);
+}
+
+/* Parts of fused tensors, and the search for what explains others. */
+static bool call_diff_of_parts(const struct shapeproof_watch *watch, struct shapeproof_error *error)
+{
+    return diff_data("fixtures/names/mixtral/disk.safetensors", "fixtures/names/mixtral/memory.safetensors", watch,
+                     error);
+}
+
+static bool call_diff_of_others(const struct shapeproof_watch *watch, struct shapeproof_error *error)
+{
+    return diff_data("fixtures/gguf/models/quantised/model.safetensors", "fixtures/gguf/models/quantised/late.gguf",
+                     watch, error);
 }
 
 static bool call_prove(const struct shapeproof_watch *watch, struct shapeproof_error *error)
@@ -131,6 +150,8 @@ static void test_calls_end_when_the_watch_says_so(void **state)
     assert_ends_anywhere(call_check);
     assert_ends_anywhere(call_learn);
     assert_ends_anywhere(call_diff);
+    assert_ends_anywhere(call_diff_of_parts);
+    assert_ends_anywhere(call_diff_of_others);
     assert_ends_anywhere(call_prove);
 }
 
