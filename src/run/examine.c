@@ -68,6 +68,44 @@ static void examine_file(struct shapeproof_run *run, struct shapeproof_run_file 
     }
 }
 
+/* ---- files of ranks ---- */
+
+/* Reads how many files a set has from the name of one, "extra_state_world_size_2_rank_1.pt"; `*set` becomes the length
+ * of the path that they have in common, up to the number of the rank. 0 for any other name. */
+static unsigned long read_world_size(const char *path, size_t *set)
+{
+    static const char size[] = "_world_size_", rank[] = "_rank_";
+    const char *name = sp_base_name(path), *at = strstr(name, size);
+    if (!at || !sp_is_digit(at[strlen(size)])) return 0;
+    char *end;
+    const unsigned long world = strtoul(at + strlen(size), &end, 10);
+    if (strncmp(end, rank, strlen(rank)) != 0) return 0;
+    *set = (size_t)(end - path) + strlen(rank);
+    return world;
+}
+
+/* The file of one of a set, none of which is broken, says that others are missing. Files of a set follow each other.
+ * Those of a model are left to its reader. */
+static void find_missing_ranks(struct shapeproof_run *run)
+{
+    for (size_t i = 0, next; i < run->files.count; i = next) {
+        struct shapeproof_run_file *first = &run->files.items[i];
+        size_t set = 0, length;
+        const unsigned long world = read_world_size(first->path, &set);
+        bool is_broken = first->state == SHAPEPROOF_RUN_BROKEN;
+        for (next = i + 1; world && next < run->files.count; next++) {
+            const struct shapeproof_run_file *other = &run->files.items[next];
+            if (read_world_size(other->path, &length) != world || length != set ||
+                strncmp(first->path, other->path, set) != 0)
+                break;
+            is_broken = is_broken || other->state == SHAPEPROOF_RUN_BROKEN;
+        }
+        if (next - i < world && !is_broken && first->kind != SHAPEPROOF_RUN_MODEL)
+            break_file(run, first,
+                       sp_arena_printf(&run->arena, "files of %zu of %lu ranks are there", next - i, world));
+    }
+}
+
 /* ---- a file that holds the whole state of a training ---- */
 
 /* What the tensors below a key at the top of such a file are; the others are of the model. */
@@ -201,4 +239,5 @@ void shapeproof_run_examine(struct shapeproof_run *run)
             break;
         }
     }
+    find_missing_ranks(run);
 }

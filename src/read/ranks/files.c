@@ -80,11 +80,11 @@ static bool read_sharded_name(const char *name, struct sp_rank_file *file)
            pass_rank_number(&name, &file->tensor) && strcmp(name, ".pt") == 0 && file->tensor < file->of;
 }
 
-/* "optim_world_size_2_rank_0.pt": the optimizer beside these. */
-static bool read_sharded_optimizer(const char *name, uint32_t *of)
+/* "optim_world_size_2_rank_0.pt", "extra_state_world_size_2_rank_0.pt": what is beside these, by its `front`. */
+static bool read_beside_sharded(const char *name, const char *front, uint32_t *of)
 {
     uint32_t rank;
-    return pass_text(&name, "optim_world_size_") && pass_rank_number(&name, of) && pass_text(&name, "_rank_") &&
+    return pass_text(&name, front) && pass_rank_number(&name, of) && pass_text(&name, "_rank_") &&
            pass_rank_number(&name, &rank) && strcmp(name, ".pt") == 0;
 }
 
@@ -183,10 +183,16 @@ static void add_zero(struct sp_ranks *ranks, const struct sp_rank_file *file, ui
     ranks->files.items[ranks->files.count - 1].stage = rank;
 }
 
-static void add_optimizer(struct sp_ranks *ranks, const char *name)
+static void add_beside(struct sp_ranks *ranks, struct sp_ranks_beside *beside, const char *name, uint32_t world)
+{
+    if (beside->count < MOST_RANK_FILES) *SP_PUSH(beside) = sp_arena_string(&ranks->arena, name);
+    if (world > beside->world) beside->world = world;
+}
+
+static void add_optimizer(struct sp_ranks *ranks, const char *name, uint32_t world)
 {
     ranks->optimizer_files++;
-    if (ranks->optimizers.count < MOST_RANK_FILES) *SP_PUSH(&ranks->optimizers) = sp_arena_string(&ranks->arena, name);
+    add_beside(ranks, &ranks->optimizers, name, world);
 }
 
 /* The files with names of a program's own. */
@@ -203,11 +209,11 @@ static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, s
     struct sp_rank_file file;
     struct numbered_file own;
     uint32_t rank;
-    if (sp_ends_with(name, "_optim_states.pt")) add_optimizer(ranks, name);
-    else if (read_sharded_optimizer(name, &rank)) {
-        add_optimizer(ranks, name);
-        if (rank > ranks->optimizer_world) ranks->optimizer_world = rank;
-    } else if (strcmp(name, "zero") == 0) ranks->universal = true;
+    if (sp_ends_with(name, "_optim_states.pt")) add_optimizer(ranks, name, 0);
+    else if (read_beside_sharded(name, "optim_world_size_", &rank)) add_optimizer(ranks, name, rank);
+    else if (read_beside_sharded(name, "extra_state_world_size_", &rank))
+        add_beside(ranks, &ranks->extra_states, name, rank);
+    else if (strcmp(name, "zero") == 0) ranks->universal = true;
     else if (read_megatron_name(name, &file)) add_megatron(ranks, folder, &file, name);
     else if (read_model_name(name, &file) || read_layer_name(name, &file) || read_expert_name(name, &file)) {
         add_rank_file(ranks, &file, name);
@@ -238,7 +244,7 @@ static void choose_numbered(struct sp_ranks *ranks, const struct numbered_files 
     if (count < 2) return;
     for (size_t i = 0; i < numbered->list.count; i++) {
         const struct numbered_file *own = &numbered->list.items[i];
-        if (strcmp(set, own->set) != 0) add_optimizer(ranks, own->name);
+        if (strcmp(set, own->set) != 0) add_optimizer(ranks, own->name, 0);
         else {
             add_rank_file(ranks, &own->file, own->name);
             if (own->file.of > ranks->world) ranks->world = own->file.of;
@@ -283,6 +289,11 @@ static int compare_names(const void *left, const void *right)
     return sp_compare_natural(*(const char *const *)left, *(const char *const *)right);
 }
 
+static void sort_beside(struct sp_ranks_beside *beside)
+{
+    if (beside->count) qsort(beside->items, beside->count, sizeof *beside->items, compare_names);
+}
+
 bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_error *error)
 {
     const int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -303,8 +314,8 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
     for (size_t i = 0; i < ranks->files.count && ranks->zero_files; i++)
         ranks->files.items[i].stage = 0; /* add_zero has kept the number of the data-parallel rank there */
     drop_settings(ranks);
-    if (ranks->optimizers.count)
-        qsort(ranks->optimizers.items, ranks->optimizers.count, sizeof *ranks->optimizers.items, compare_names);
+    sort_beside(&ranks->optimizers);
+    sort_beside(&ranks->extra_states);
     if (ranks->format != &sp_format_fsdp) ranks->world = 0;
     else if (!ranks->numbered) drop_other_worlds(ranks);
     if (ranks->files.count)

@@ -46,20 +46,27 @@ struct sp_rank_piece {
 /* What left the files. */
 extern const struct sp_format sp_format_deepspeed, sp_format_megatron, sp_format_fsdp;
 
+/* What else ranks have saved beside the model. */
+struct sp_ranks_beside {
+    const char **items; /* the names of the files */
+    size_t count, capacity;
+    uint32_t world; /* how many ranks the names say; or 0 */
+};
+
 struct sp_ranks {
     const struct sp_format *format; /* one of those above; NULL: there are none */
     struct sp_arena arena;
     SP_ARRAY(struct sp_rank_file) files;
     size_t optimizer_files, zero_files;    /* of the latter one is read for all */
-    SP_ARRAY(const char *) optimizers;     /* the names of the former */
+    struct sp_ranks_beside optimizers;     /* the names of the former */
+    struct sp_ranks_beside extra_states;   /* of verl: scheduler and random state */
     SP_ARRAY(struct sp_rank_piece) pieces; /* of the tensors that were joined in a way that is known for certain */
-    bool numbered;            /* the names are a program's own: their tensors must show that they are pieces */
-    bool universal;           /* the optimizer's part is a folder for each parameter, in "zero" */
-    bool layers;              /* some are files of one layer each */
-    uint32_t tensor_ranks;    /* how many there are */
-    uint32_t world;           /* ranks whose tensors say which piece they are; or 0 */
-    uint32_t optimizer_world; /* how many ranks the names of the optimizer's files say; or 0 */
-    bool few_groups;          /* fewer groups of queries than ranks: keys and values are not divided plainly */
+    bool numbered;         /* the names are a program's own: their tensors must show that they are pieces */
+    bool universal;        /* the optimizer's part is a folder for each parameter, in "zero" */
+    bool layers;           /* some are files of one layer each */
+    uint32_t tensor_ranks; /* how many there are */
+    uint32_t world;        /* ranks whose tensors say which piece they are; or 0 */
+    bool few_groups;       /* fewer groups of queries than ranks: keys and values are not divided plainly */
 };
 
 /* How tensor-parallel ranks have divided a tensor. */

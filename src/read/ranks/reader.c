@@ -114,14 +114,13 @@ static bool all_are_there(struct sp_ranks *ranks, struct shapeproof_error *error
 
 /* ---- reading ---- */
 
-/* The first file of the optimizer that cannot be read, as one that was cut short; a warning says why. NULL when all
- * can. Stage 3 of ZeRO has the data of the model in them. */
-static const char *broken_optimizer(const struct sp_ranks *ranks, const struct sp_folder *folder,
+/* The first of those files that cannot be read, as one that was cut short; a warning says why. NULL when all can. */
+static const char *find_broken_file(const struct sp_ranks_beside *beside, const struct sp_folder *folder,
                                     struct shapeproof_inventory *inventory)
 {
     const char *broken = NULL;
-    for (size_t i = 0; i < ranks->optimizers.count; i++) {
-        const char *name = ranks->optimizers.items[i];
+    for (size_t i = 0; i < beside->count; i++) {
+        const char *name = beside->items[i];
         struct shapeproof_error error = {0};
         struct shapeproof_inventory *own = sp_inventory_new(name);
         if (!sp_folder_read(folder, name, own, &error)) {
@@ -152,7 +151,8 @@ static void describe_ranks(const struct sp_ranks *ranks, const struct sp_folder 
     if (own->settings) inventory->settings = sp_arena_string(&inventory->arena, own->settings);
     inventory->divided = own->divided;
     inventory->gatherable = ranks->universal || (models && optimizers >= models && optimizers >= data_ranks);
-    if (inventory->divided) inventory->broken_optimizer = broken_optimizer(ranks, folder, inventory);
+    /* Stage 3 of ZeRO has the data of the model in the files of the optimizer. */
+    if (inventory->divided) inventory->broken_optimizer = find_broken_file(&ranks->optimizers, folder, inventory);
     if (models && models < data_ranks)
         sp_inventory_warn(inventory,
                           "files of the model (zero_pp_rank_*_model_states.pt) are there for %zu of %" PRIu64 " ranks",
@@ -177,19 +177,20 @@ static bool read_files(struct sp_ranks *ranks, const struct sp_folder *folder, s
     return true;
 }
 
-/* Warns of files of FSDP's optimizer that are not there, or cannot be read: training cannot go on without them. */
-static void check_optimizer_ranks(const struct sp_ranks *ranks, const struct sp_folder *folder,
-                                  struct shapeproof_inventory *inventory)
+/* Warns of files beside those of FSDP's model that are not there, or cannot be read: training cannot go on without
+ * them. Of a kind of which there are none nothing is said: it may not have been saved. */
+static void check_ranks_beside(const struct sp_ranks *ranks, const struct sp_ranks_beside *beside, const char *what,
+                               const struct sp_folder *folder, struct shapeproof_inventory *inventory)
 {
-    const uint32_t world = ranks->optimizer_world ? ranks->optimizer_world : ranks->world;
-    if (!ranks->optimizers.count) return;
-    if (ranks->optimizers.count < world)
-        sp_inventory_warn(inventory, "files of the optimizer are there for %zu of %" PRIu32 " ranks: %s",
-                          ranks->optimizers.count, world, "training cannot be resumed from this checkpoint");
-    if (ranks->optimizer_world && ranks->optimizer_world != ranks->world)
-        sp_inventory_warn(inventory, "the optimizer was saved by %" PRIu32 " ranks, the model by %" PRIu32,
-                          ranks->optimizer_world, ranks->world);
-    if (broken_optimizer(ranks, folder, inventory))
+    const uint32_t world = beside->world ? beside->world : ranks->world;
+    if (!beside->count) return;
+    if (beside->count < world)
+        sp_inventory_warn(inventory, "files of %s are there for %zu of %" PRIu32 " ranks: %s", what, beside->count,
+                          world, "training cannot be resumed from this checkpoint");
+    if (beside->world && beside->world != ranks->world)
+        sp_inventory_warn(inventory, "%s was saved by %" PRIu32 " ranks, the model by %" PRIu32, what, beside->world,
+                          ranks->world);
+    if (find_broken_file(beside, folder, inventory))
         sp_inventory_warn(inventory, "training cannot be resumed from this checkpoint");
 }
 
@@ -209,7 +210,10 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
         for (size_t i = 0; i < ranks->files.count; i++)
             sp_inventory_adopt_remarks(inventory, ranks->files.items[i].own);
         describe_ranks(ranks, folder, inventory);
-        if (ranks->format == &sp_format_fsdp) check_optimizer_ranks(ranks, folder, inventory);
+        if (ranks->format == &sp_format_fsdp) {
+            check_ranks_beside(ranks, &ranks->optimizers, "the optimizer", folder, inventory);
+            check_ranks_beside(ranks, &ranks->extra_states, "the extra state", folder, inventory);
+        }
         if (sp_inventory_finish(inventory, error)) return true;
     }
     sp_error_prefix(error, folder->path);
@@ -221,6 +225,7 @@ static void free_ranks(struct sp_ranks *ranks)
     for (size_t i = 0; i < ranks->files.count; i++) shapeproof_inventory_close(ranks->files.items[i].own);
     free(ranks->files.items);
     free(ranks->optimizers.items);
+    free(ranks->extra_states.items);
     free(ranks->pieces.items);
     sp_arena_free(&ranks->arena);
 }
