@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The names of adapters: PEFT saves q_proj.lora_A.weight, and q_proj.lora_A.default.weight in a state dict as a whole;
- * torchtune q_proj.lora_a.weight; MLX q_proj.lora_a, with the dimensions the other way round; llama.cpp
- * attn_q.weight.lora_a. */
+ * torchtune q_proj.lora_a.weight; NeMo linear_qkv.adapter.linear_in.weight; MLX q_proj.lora_a, with the dimensions the
+ * other way round; llama.cpp attn_q.weight.lora_a. */
 #include "check/adapter.h"
 
 #include <inttypes.h>
@@ -137,7 +137,8 @@ bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const s
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
         const char *name = shapeproof_inventory_tensor(inventory, i)->name;
         struct place place;
-        if (!strstr(name, "lora") || !find_place(arena, name, &place)) continue;
+        if (!strstr(name, "lora") && !strstr(name, "adapter.")) continue; /* all endings have one of these */
+        if (!find_place(arena, name, &place)) continue;
         struct sp_pair *pair = pair_of_module(adapter, name, &place);
         *(place.is.role == SP_ROLE_DOWN ? &pair->a : place.is.role == SP_ROLE_UP ? &pair->b : &pair->mid) = i;
     }
@@ -185,6 +186,10 @@ bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pai
     if (pair->a == SHAPEPROOF_NONE || pair->b == SHAPEPROOF_NONE) return false;
     const struct shapeproof_tensor *a = shapeproof_inventory_tensor(adapter->inventory, pair->a);
     const struct shapeproof_tensor *b = shapeproof_inventory_tensor(adapter->inventory, pair->b);
+    if (sp_pair_is_stacked(adapter, pair)) {
+        *product = (struct sp_product){.out = b->shape[1], .in = a->shape[2], .rank = a->shape[1]};
+        return true;
+    }
     if (a->rank < 2 || b->rank < 2 || !a->shape[0] || !b->shape[0]) return false;
     const uint64_t rows_a = a->shape[0], rows_b = b->shape[0], columns_b = b->parameters / rows_b;
     uint64_t columns_a = a->parameters / rows_a;
@@ -201,6 +206,14 @@ bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pai
     const bool is_transposed_better = is_transposed && transposed.rank < usual.rank;
     *product = is_usual && !is_transposed_better ? usual : transposed;
     return is_usual || is_transposed;
+}
+
+bool sp_pair_is_stacked(const struct sp_adapter *adapter, const struct sp_pair *pair)
+{
+    const struct shapeproof_tensor *a = shapeproof_inventory_tensor(adapter->inventory, pair->a);
+    const struct shapeproof_tensor *b = shapeproof_inventory_tensor(adapter->inventory, pair->b);
+    return a->rank == 3 && b->rank == 3 && pair->mid == SHAPEPROOF_NONE && a->shape[0] == b->shape[0] &&
+           a->shape[1] == b->shape[2] && is_low((struct sp_product){b->shape[1], a->shape[2], a->shape[1]});
 }
 
 bool sp_has_magnitudes(const struct shapeproof_inventory *inventory)

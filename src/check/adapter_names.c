@@ -105,6 +105,7 @@ const char *sp_adapter_modules_in_words(struct sp_arena *arena, const char *cons
 static const struct sp_adapter_ending endings[] = {
     {{"lora_A", "lora_B", NULL}, "", SP_ENDING_PEFT, SP_TAKEN_BY_FRONT},
     {{"lora_a", "lora_b", NULL}, "", SP_ENDING_PEFT, SP_TAKEN_ANYWHERE},
+    {{"adapter.linear_in", "adapter.linear_out", NULL}, "", SP_ENDING_PEFT, SP_TAKEN_ANYWHERE},
     {{"lora_embedding_A", "lora_embedding_B", NULL}, "", SP_ENDING_PEFT, SP_TAKEN_BY_FRONT},
     {{"lora_down", "lora_up", "lora_mid"}, "kohya's", SP_ENDING_PEFT, SP_TAKEN_BY_FRONT},
     {{"lora.down", "lora.up", NULL}, "diffusers'", SP_ENDING_BEFORE_PEFT, SP_TAKEN_BY_FRONT},

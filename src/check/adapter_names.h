@@ -55,7 +55,8 @@ enum sp_adapter_role {
 enum sp_adapter_taking {
     SP_TAKEN_BY_FRONT,  /* the one that the loader looks for */
     SP_TAKEN_CONVERTED, /* none: the loader converts the names of modules that it knows */
-    SP_TAKEN_ANYWHERE /* none: the program that wrote the adapter (MLX, torchtune) loads it by the names as they are */
+    SP_TAKEN_ANYWHERE   /* none: the program that wrote the adapter (MLX, torchtune, NeMo) loads it by the names as they
+                           are */
 };
 
 /* How an ending follows the name of the module. */

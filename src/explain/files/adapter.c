@@ -63,7 +63,10 @@ static enum sp_fit judge_pair(struct sp_judged *judged, size_t index)
     *base = sp_adapter_base_weights(&judged->base, pair->module, pair->ending);
     if (base->foreign) return SP_FIT_FOREIGN;
     if (pair->a == SHAPEPROOF_NONE || pair->b == SHAPEPROOF_NONE) return SP_FIT_LONELY;
-    if (!base->count) return sp_adapter_base_holds(&judged->base, pair->module) ? SP_FIT_UNTOLD : SP_FIT_NO_BASE;
+    if (!base->count &&
+        (sp_pair_is_stacked(&judged->adapter, pair) || sp_adapter_base_holds(&judged->base, pair->module)))
+        return SP_FIT_UNTOLD;
+    if (!base->count) return SP_FIT_NO_BASE;
     if (!sp_pair_product(&judged->adapter, pair, &product)) return SP_UNFIT;
     if (!fits_base(judged, index, product)) return SP_UNFIT;
     if (promised && promised != product.rank) return SP_FIT_OTHER_RANK;
@@ -545,6 +548,8 @@ static void describe_adapter(const struct sp_judged *judged, enum sp_fit fit, st
             "%s of the adapter %s for several weights at once, and their shapes do not determine whether it "
             "fits: %s",
             pairs, one ? "is" : "are", names);
+        if (judged->adapter.pairs[0].ending->taken == SP_TAKEN_ANYWHERE)
+            cause->hint = "load it with the program that wrote it";
         break;
     case SP_FIT_LONELY:
         cause->message =

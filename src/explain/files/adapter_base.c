@@ -101,34 +101,63 @@ static size_t find_anywhere(const struct sp_adapter_base *base, const char *modu
 
 /* ---- names of another program ---- */
 
-/* The predicted weight that the scheme has for the module, or SHAPEPROOF_NONE. */
+/* What a scheme has one module for, and most models several. */
+static const struct {
+    const char *whole, *parts[SP_MOST_FUSED];
+} fused_modules[] = {{".qkv_proj", {".q_proj", ".k_proj", ".v_proj"}}, {".gate_up_proj", {".gate_proj", ".up_proj"}}};
+
+/* Fills `weights` with the predicted weight of the module, or with those that it has in one; returns how many. */
+static size_t find_parts(const struct sp_adapter_base *base, const char *module, size_t weights[SP_MOST_FUSED])
+{
+    size_t count = 0;
+    weights[0] = find_anywhere(base, module, "weight");
+    if (weights[0] != SHAPEPROOF_NONE) return 1;
+    for (size_t i = 0; i < sizeof fused_modules / sizeof *fused_modules; i++) {
+        const char *whole = fused_modules[i].whole;
+        if (!sp_ends_with(module, whole)) continue;
+        const int front = (int)(strlen(module) - strlen(whole));
+        for (; count < SP_MOST_FUSED && fused_modules[i].parts[count]; count++) {
+            const char *part =
+                sp_arena_printf(&base->check->arena, "%.*s%s", front, module, fused_modules[i].parts[count]);
+            weights[count] = find_anywhere(base, part, "weight");
+            if (weights[count] == SHAPEPROOF_NONE) return 0;
+        }
+    }
+    return count;
+}
+
+/* The predicted weights that the scheme has for the module, as find_parts. */
 static size_t find_translated(const struct sp_adapter_base *base, const struct sp_naming_scheme *scheme,
-                              const char *module)
+                              const char *module, size_t weights[SP_MOST_FUSED])
 {
     static const char ending[] = ".weight";
     struct sp_text name = {0}, translated = {0};
-    size_t found = SHAPEPROOF_NONE;
-    sp_text_printf(&name, "%s%s", module, ending);
-    for (size_t row = 0;
-         found == SHAPEPROOF_NONE && sp_naming_scheme_translate(scheme, name.data, &row, &translated);) {
+    size_t count = 0;
+    put_bare_module(&name, module);
+    sp_text_puts(&name, ending);
+    const char *bare = name.data; /* without "module." and the like in front */
+    for (struct sp_component_walk part = {.rest = bare};
+         sp_component_next(&part, ".") && sp_is_holder(part.text, part.length) && *part.rest;)
+        bare = part.rest;
+    for (size_t row = 0; !count && sp_naming_scheme_translate(scheme, bare, &row, &translated);) {
         if (!sp_ends_with(translated.data, ending)) continue;
         translated.data[translated.length - strlen(ending)] = '\0';
-        found = find_anywhere(base, translated.data, ending + 1);
+        count = find_parts(base, translated.data, weights);
     }
     sp_text_free(&name);
     sp_text_free(&translated);
-    return found;
+    return count;
 }
 
 /* The scheme by which most modules of the adapter have a weight in the model, if more than half of them have one, and
  * not so many by their own names; NULL otherwise. Only programs that load an adapter by its names as they are have a
- * scheme of their own: torchtune. */
+ * scheme of their own: torchtune, NeMo. */
 static const struct sp_naming_scheme *choose_scheme(const struct sp_adapter_base *base)
 {
     const struct shapeproof_inventory *inventory = base->check->inventory;
     const struct sp_naming_scheme *best = NULL;
     const char **modules = sp_arena_array(&base->check->arena, shapeproof_inventory_count(inventory), sizeof *modules);
-    size_t count = 0, most = 0;
+    size_t count = 0, most = 0, weights[SP_MOST_FUSED];
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
         const char *name = shapeproof_inventory_tensor(inventory, i)->name;
         struct sp_adapter_place place;
@@ -140,8 +169,7 @@ static const struct sp_naming_scheme *choose_scheme(const struct sp_adapter_base
     if (most < count / 2) most = count / 2;
     for (size_t e = 0; count && e < sp_naming_scheme_count(); e++) {
         size_t found = 0;
-        for (size_t i = 0; i < count; i++)
-            found += find_translated(base, sp_naming_scheme(e), modules[i]) != SHAPEPROOF_NONE;
+        for (size_t i = 0; i < count; i++) found += find_translated(base, sp_naming_scheme(e), modules[i], weights) > 0;
         if (found <= most) continue;
         most = found;
         best = sp_naming_scheme(e);
@@ -262,9 +290,9 @@ struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *ba
         found.original = target->original;
         found.in_place = is_looked_for(base, front, target, ending);
     } else if (front->form != SP_FRONT_FLAT) {
-        found.weights[0] = base->scheme ? find_translated(base, base->scheme, module) : SHAPEPROOF_NONE;
-        if (found.weights[0] == SHAPEPROOF_NONE) found.weights[0] = find_anywhere(base, module, "weight");
-        found.count = found.weights[0] != SHAPEPROOF_NONE;
+        found.count = base->scheme ? find_translated(base, base->scheme, module, found.weights) : 0;
+        if (!found.count) found.weights[0] = find_anywhere(base, module, "weight");
+        if (!found.count) found.count = found.weights[0] != SHAPEPROOF_NONE;
         found.in_place = base->whole || (front->side == SP_SIDE_TEXT_ENCODER && !base->diffusers);
     }
     if (ending && ending->taken == SP_TAKEN_ANYWHERE) found.in_place = true;
