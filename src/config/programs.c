@@ -27,6 +27,20 @@ static const struct {
 };
 
 static const struct {
+    const char *id, *key;
+} others[] = {
+#define OTHER(id, key) {id, key},
+#include "config/programs.def"
+};
+
+static const struct {
+    const char *id, *part;
+} strangers[] = {
+#define STRANGER(id, part) {id, part},
+#include "config/programs.def"
+};
+
+static const struct {
     const char *id, *key, *becomes;
 } takes[] = {
 #define TAKE(id, key, becomes) {id, key, becomes},
@@ -43,6 +57,8 @@ static const struct {
 enum {
     PROGRAM_COUNT = sizeof programs / sizeof *programs,
     SIGN_COUNT = sizeof signs / sizeof *signs,
+    OTHER_COUNT = sizeof others / sizeof *others,
+    STRANGER_COUNT = sizeof strangers / sizeof *strangers,
     TAKE_COUNT = sizeof takes / sizeof *takes,
     FILE_COUNT = sizeof files / sizeof *files,
     MOST_LEVELS = 3 /* from the top of a checkpoint to a configuration: hyper_parameters.model.config */
@@ -60,11 +76,44 @@ static struct shapeproof_value argument(struct sp_arena *arena, struct shapeproo
     return list.type == SHAPEPROOF_VALUE_LIST && place < list.count ? list.items[place] : sp_value_absent(key);
 }
 
-static bool has_signs(struct sp_arena *arena, const char *id, struct shapeproof_value arguments)
+/* `top` is the checkpoint; of a file beside one there is none, and its signs are not asked for. */
+static bool has_signs(struct sp_arena *arena, const char *id, struct shapeproof_value arguments,
+                      const struct shapeproof_value *top)
 {
-    for (size_t i = 0; i < SIGN_COUNT; i++)
-        if (strcmp(signs[i].id, id) == 0 && !sp_value_is_set(argument(arena, arguments, signs[i].key))) return false;
+    for (size_t i = 0; i < SIGN_COUNT; i++) {
+        if (strcmp(signs[i].id, id) != 0) continue;
+        const bool of_top = *signs[i].key == '/';
+        if (of_top && top && !sp_value_is_set(sp_value_member(*top, signs[i].key + 1))) return false;
+        if (!of_top && !sp_value_is_set(argument(arena, arguments, signs[i].key))) return false;
+    }
     return true;
+}
+
+/* Whether the key is in a row of the program. */
+static bool is_known_key(const char *id, const char *key)
+{
+    for (size_t i = 0; i < TAKE_COUNT; i++)
+        if (strcmp(takes[i].id, id) == 0 && strcmp(takes[i].key, key) == 0) return true;
+    for (size_t i = 0; i < OTHER_COUNT; i++)
+        if (strcmp(others[i].id, id) == 0 && strcmp(others[i].key, key) == 0) return true;
+    return false;
+}
+
+static bool is_of_fork(const char *id, struct shapeproof_value arguments)
+{
+    bool lists_all = false;
+    for (size_t i = 0; i < OTHER_COUNT; i++) lists_all = lists_all || strcmp(others[i].id, id) == 0;
+    for (size_t i = 0; lists_all && i < arguments.count; i++)
+        if (!is_known_key(id, arguments.members[i].key)) return true;
+    return false;
+}
+
+static bool has_stranger(const char *id, const struct shapeproof_inventory *inventory)
+{
+    for (size_t i = 0; i < STRANGER_COUNT; i++)
+        for (size_t k = 0; strcmp(strangers[i].id, id) == 0 && k < shapeproof_inventory_count(inventory); k++)
+            if (strstr(shapeproof_inventory_tensor(inventory, k)->name, strangers[i].part)) return true;
+    return false;
 }
 
 static struct shapeproof_value configuration_of(struct sp_arena *arena, const struct program *program,
@@ -128,11 +177,14 @@ static bool find_configuration(struct sp_arena *arena, struct shapeproof_value o
 
 /* ---- where they are ---- */
 
-static bool find_in_settings(struct sp_arena *arena, struct shapeproof_value settings, struct sp_program_config *found)
+static bool find_in_settings(struct sp_arena *arena, struct shapeproof_value settings,
+                             const struct shapeproof_inventory *inventory, struct sp_program_config *found)
 {
     for (size_t i = 0; i < PROGRAM_COUNT; i++) {
         const struct shapeproof_value arguments = sp_value_at(settings, programs[i].place);
-        if (arguments.type != SHAPEPROOF_VALUE_OBJECT || !has_signs(arena, programs[i].id, arguments)) continue;
+        if (arguments.type != SHAPEPROOF_VALUE_OBJECT || !has_signs(arena, programs[i].id, arguments, &settings) ||
+            is_of_fork(programs[i].id, arguments) || has_stranger(programs[i].id, inventory))
+            continue;
         found->place = programs[i].place;
         found->root = configuration_of(arena, &programs[i], arguments);
         return true;
@@ -147,14 +199,14 @@ bool sp_config_of_program(struct sp_arena *arena, const struct shapeproof_invent
     struct shapeproof_value settings;
     const char *text = shapeproof_inventory_settings(inventory);
     return text && sp_value_parse_json(arena, text, strlen(text), &settings, &error) &&
-           find_in_settings(arena, settings, found);
+           find_in_settings(arena, settings, inventory, found);
 }
 
 struct shapeproof_value sp_config_of_program_file(struct sp_arena *arena, struct shapeproof_value root)
 {
     for (size_t i = 0; i < FILE_COUNT; i++)
         for (size_t k = 0; k < PROGRAM_COUNT; k++)
-            if (strcmp(files[i].id, programs[k].id) == 0 && has_signs(arena, files[i].id, root))
+            if (strcmp(files[i].id, programs[k].id) == 0 && has_signs(arena, files[i].id, root, NULL))
                 return configuration_of(arena, &programs[k], root);
     return root;
 }

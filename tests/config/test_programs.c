@@ -33,15 +33,20 @@ static void assert_found(const char *settings, const char *expected)
     sp_arena_free(&arena);
 }
 
+#define MEGATRON                                                                                                       \
+    "{\"args\": {\"padded_vocab_size\": 8, \"num_layers\": 1, \"hidden_size\": 4, \"num_attention_heads\": 2}}"
+
 static void test_programs(void **state)
 {
     (void)state;
     assert_found("{\"model_args\": {\"n_layer\": 2, \"n_embd\": 8, \"block_size\": 4, \"dropout\": 0.1}}",
                  "model_args: {\"shapeproof_table\": \"nanogpt\", \"n_layer\": 2, \"n_embd\": 8, \"block_size\": 4}");
-    assert_found("{\"args\": {\"model\": \"resnet18\", \"num_classes\": 3, \"input_size\": [1, 28, 28], \"gp\": null}}",
+    assert_found("{\"arch\": \"resnet18\", \"version\": 2, \"args\": {\"model\": \"resnet18\", \"num_classes\": 3, "
+                 "\"input_size\": [1, 28, 28], \"gp\": null}}",
                  "args: {\"architecture\": \"resnet18\", \"num_classes\": 3, \"model_args\": {\"in_chans\": 1}}");
     assert_found(
-        "{\"args\": {\"model\": \"resnet18\", \"num_classes\": 3, \"input_size\": [1], \"in_chans\": 4, "
+        "{\"arch\": \"resnet18\", \"version\": 2, \"args\": {\"model\": \"resnet18\", \"num_classes\": 3, "
+        "\"input_size\": [1], \"in_chans\": 4, "
         "\"model_kwargs\": {\"a\": 1}}}",
         "args: {\"architecture\": \"resnet18\", \"num_classes\": 3, \"model_args\": {\"a\": 1, \"in_chans\": 4}}");
     assert_found("{\"cfg\": {\"model\": {\"_name\": \"wav2vec2\"}}}", "cfg.model: {\"architecture\": \"wav2vec2\"}");
@@ -49,12 +54,30 @@ static void test_programs(void **state)
                  "cfg: {\"_class_name\": \"RetinaNet\"}");
 }
 
+/* Megatron has the same arguments for BERT, which its head of two layers shows. */
+static void test_strangers(void **state)
+{
+    (void)state;
+    struct sp_arena arena = {0};
+    struct sp_program_config found;
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *inventory = sp_inventory_new("x.pt");
+    inventory->settings = MEGATRON;
+    sp_inventory_add(inventory, &error)->name = "model.language_model.encoder.layers.0.mlp.dense_h_to_4h.weight";
+    assert_true(sp_config_of_program(&arena, inventory, &found));
+    sp_inventory_add(inventory, &error)->name = "model.lm_head.dense.weight";
+    assert_false(sp_config_of_program(&arena, inventory, &found));
+    shapeproof_inventory_close(inventory);
+    sp_arena_free(&arena);
+}
+
 /* Keys that other programs have as well: all signs must be there, and not null. */
 static void test_others(void **state)
 {
     (void)state;
-    assert_found("{\"args\": {\"model\": \"resnet18\"}}", NULL);
-    assert_found("{\"args\": {\"model\": null, \"num_classes\": 3}}", NULL);
+    assert_found("{\"version\": 2, \"args\": {\"model\": \"resnet18\", \"num_classes\": 3}}", NULL);
+    assert_found("{\"model_args\": {\"n_layer\": 2, \"n_embd\": 8, \"block_size\": 4, \"n_kv_head\": 1}}", NULL);
+    assert_found("{\"arch\": 1, \"version\": 2, \"args\": {\"model\": null, \"num_classes\": 3}}", NULL);
     assert_found("{\"args\": [1]}", NULL);
     assert_found("{\"model_args\": {\"dim\": 8, \"n_layers\": 2}}", NULL);
     assert_found("{\"hyper_parameters\": {\"model_type\": \"unet\", \"lr\": 0.1}}", NULL);
@@ -80,6 +103,6 @@ static void test_configurations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs), cmocka_unit_test(test_others),
-                                       cmocka_unit_test(test_configurations)};
+                                       cmocka_unit_test(test_strangers), cmocka_unit_test(test_configurations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
