@@ -25,6 +25,7 @@ struct shapeproof_expressions; /* opaque: parsed once, evaluated for any number 
  *     total(vocab_size = 128000) - total     the total and groups with other hyper-parameters
  *     stored([head])                         what a checkpoint stores, if one is given
  *     active, active([experts])              the parameters that a token uses, if the table says so
+ *     cache(tokens = 4096, dtype = bf16)     the bytes that are kept of earlier tokens, likewise
  *
  * *letters is as shapeproof_tables_add_claims has it. NULL with an error: SHAPEPROOF_ERR_USAGE when there is no such
  * table, SHAPEPROOF_ERR_TABLE when an expression is malformed. The tables must outlive the expressions. */
@@ -47,9 +48,9 @@ struct shapeproof_evaluated {
     struct shapeproof_fraction value; /* of a number that is a fraction; else its denominator is 0 */
     double number;                    /* the nearest to it; NAN for what is no number */
     const char *why;                  /* it has no value: why; else NULL */
-    /* Of a measure alone, `active` or active([group]); else NULL, 0 and NULL: */
-    const char *unit; /* "parameters" */
-    uint64_t whole;   /* what it is a part of: the parameters of the table, or of the group */
+    /* Of a measure alone, `active`, active([group]) or cache(...); else NULL, 0 and NULL: */
+    const char *unit; /* "parameters" or "bytes" */
+    uint64_t whole;   /* what it is a part of: the parameters of the table, or of the group; 0 of bytes */
     const char
         *convention; /* what is counted: "with the input embedding; 2 of 8 experts"; "" when that is everything */
 };

@@ -290,6 +290,9 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
     case SP_EXPR_SUM:
         sp_text_printf(scribe->text, "sum(%s in ...)", expr->name);
         break;
+    case SP_EXPR_CACHE:
+        sp_text_append(scribe->text, expr->span.source->text + expr->span.offset, expr->span.length);
+        break;
     case SP_EXPR_ACTIVE:
         sp_text_printf(scribe->text, "active([%s])", expr->name);
         break;

@@ -49,6 +49,13 @@ static size_t find_section(const struct sp_unit *unit, const char *name)
     return SIZE_MAX;
 }
 
+static bool has_states(const struct sp_unit *unit, const char *name)
+{
+    for (size_t i = 0; i < unit->state_count; i++)
+        if (strcmp(unit->states[i].name, name) == 0) return true;
+    return false;
+}
+
 /* The definitions of the parent, in its order, with those of the unit in place of the ones that have the same name;
  * then the others of the unit. */
 static void inherit_definitions(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
@@ -100,6 +107,21 @@ static void inherit_sections(struct sp_arena *arena, struct sp_unit *unit, const
         if (find_section(parent, unit->sections[i].name) == SIZE_MAX) all[count++] = unit->sections[i];
     unit->sections = all;
     unit->section_count = count;
+}
+
+/* Of the states those of the parent come first. A group that the child has as well, be it an empty one, replaces them.
+ */
+static void inherit_states(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
+{
+    struct sp_section *all = sp_arena_array(arena, unit->state_count + parent->state_count, sizeof *all);
+    size_t count = 0;
+    for (size_t i = 0; i < parent->state_count; i++) {
+        const char *name = parent->states[i].name;
+        if (!has_states(unit, name) && find_section(unit, name) == SIZE_MAX) all[count++] = parent->states[i];
+    }
+    for (size_t i = 0; i < unit->state_count; i++) all[count++] = unit->states[i];
+    unit->states = all;
+    unit->state_count = count;
 }
 
 static void inherit_requirements(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
@@ -154,7 +176,8 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         inherit(linker, parent, depth + 1);
         unit->parent = parent;
         /* What other tensors are used for, nobody has said. */
-        if (!unit->section_count && !unit->measures) unit->measures = parent->measures;
+        if (!unit->section_count && !unit->state_count && !unit->measures) unit->measures = parent->measures;
+        inherit_states(&linker->tables->arena, unit, parent);
         inherit_params(&linker->tables->arena, unit, parent);
         inherit_definitions(&linker->tables->arena, unit, parent);
         inherit_sections(&linker->tables->arena, unit, parent);
@@ -396,6 +419,7 @@ static void link_unit(struct linker *linker, struct sp_unit *unit)
         link_expr(&scope, unit->requirements[i].message);
     }
     for (size_t i = 0; i < unit->section_count; i++) link_section(scope, &unit->sections[i]);
+    for (size_t i = 0; i < unit->state_count; i++) link_section(scope, &unit->states[i]);
     for (size_t i = 0; i < unit->claim_count; i++) link_claim(&scope, &unit->claims[i]);
 }
 

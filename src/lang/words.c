@@ -71,6 +71,7 @@ static void visit_unit(struct visit visit)
     for (size_t i = 0; i < unit->param_count; i++) visit_expr(&visit, unit->params[i].fallback);
     for (size_t i = 0; i < unit->requirement_count; i++) visit_expr(&visit, unit->requirements[i].condition);
     for (size_t i = 0; i < unit->section_count; i++) visit_section(&visit, &unit->sections[i]);
+    for (size_t i = 0; i < unit->state_count; i++) visit_section(&visit, &unit->states[i]);
 }
 
 void sp_unit_words(const struct sp_unit *unit, struct sp_map *words)
@@ -97,6 +98,20 @@ static bool share_depends_on(const struct sp_unit *unit, const struct sp_row_sha
     return depends_on(unit, share->part, key, 0) || depends_on(unit, share->whole, key, 0);
 }
 
+static bool states_depend_on(const struct sp_unit *unit, const struct sp_section *section, const char *key)
+{
+    bool depends = false;
+    for (size_t i = 0; i < section->clause_count && !depends; i++)
+        depends =
+            depends_on(unit, section->clauses[i].first, key, 0) || depends_on(unit, section->clauses[i].last, key, 0);
+    for (size_t i = 0; i < section->row_count && !depends; i++) {
+        depends = depends_on(unit, section->rows[i].condition, key, 0);
+        for (size_t k = 0; k < section->rows[i].rank && !depends; k++)
+            depends = depends_on(unit, section->rows[i].shape[k], key, 0);
+    }
+    return depends;
+}
+
 bool sp_unit_is_measured_by(const struct sp_unit *unit, const char *key)
 {
     const char *dot = strrchr(key, '.');
@@ -108,6 +123,8 @@ bool sp_unit_is_measured_by(const struct sp_unit *unit, const char *key)
         for (size_t k = 0; k < section->row_count && !is_measured; k++)
             is_measured = share_depends_on(unit, &section->rows[k].share, key);
     }
+    for (size_t i = 0; i < unit->state_count && !is_measured; i++)
+        is_measured = states_depend_on(unit, &unit->states[i], key);
     return is_measured;
 }
 

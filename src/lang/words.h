@@ -11,7 +11,7 @@
  * "text_config.vocab_size". The words live as long as the tables. */
 void sp_unit_words(const struct sp_unit *unit, struct sp_map *words);
 /* Whether a measure of the table depends on the key, ffn_config.moe_top_k by the last part of its path: what one unit
- * of work uses. No tensor needs to depend on it. */
+ * of work uses, or what is kept at run time. No tensor needs to depend on it. */
 bool sp_unit_is_measured_by(const struct sp_unit *unit, const char *key);
 /* The key that is most likely meant to be that one, which is not set: in the same object, spelt nearly so, and nothing
  * that the unit can read. NULL when there is none. */

@@ -23,7 +23,7 @@ static void json_value(struct sp_writer *json, const struct shapeproof_evaluated
         sp_write_raw(json, sp_real_text(evaluated->number, 17).text);
     }
     sp_write_key_optional(json, "unit", evaluated->unit);
-    if (evaluated->unit) sp_write_key_number(json, "whole", evaluated->whole);
+    if (evaluated->whole) sp_write_key_number(json, "whole", evaluated->whole);
     sp_write_key_optional(json, "convention", evaluated->convention);
     sp_write_key_optional(json, "why", evaluated->why);
     sp_write_close(json);
@@ -79,8 +79,15 @@ static void put_value(struct sp_text *text, const struct shapeproof_evaluated *e
 static void put_convention(struct sp_text *text, const struct shapeproof_evaluated *evaluated)
 {
     if (!evaluated->unit) return;
-    sp_text_printf(text, "%s, of ", evaluated->unit);
-    sp_text_grouped(text, evaluated->whole);
+    sp_text_puts(text, evaluated->unit);
+    if (evaluated->whole) {
+        sp_text_puts(text, ", of ");
+        sp_text_grouped(text, evaluated->whole);
+    } else {
+        sp_text_puts(text, " (");
+        sp_put_bytes(text, (uint64_t)evaluated->value.numerator);
+        sp_text_puts(text, ")");
+    }
     if (*evaluated->convention) sp_text_puts(text, "; ");
     sp_put_visible(text, evaluated->convention);
 }

@@ -137,6 +137,10 @@ static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
         evaluation->items[i].number = value.number;
         evaluation->items[i].why = value.why;
         const struct sp_expr *asked_for = unit->claims[i].left;
+        if (value.text && asked_for->kind == SP_EXPR_CACHE) {
+            evaluation->items[i].unit = "bytes";
+            evaluation->items[i].convention = "";
+        }
         if (value.is_active)
             describe_active(asked, asked_for->kind == SP_EXPR_ACTIVE ? asked_for->name : NULL, &evaluation->items[i]);
     }

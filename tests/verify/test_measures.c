@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Measures of tables: what is in use of each type of decoder, against the models that transformers builds; that no
- * built-in table counts all of its experts; and what a table must say so that it is known. */
+ * Measures of tables: what is in use of each type of decoder, and what it keeps of earlier tokens, against
+ * transformers; that no built-in table counts all of its experts; and what a table must say so that it is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,6 +86,35 @@ static void test_active_is_what_transformers_uses(void **state)
     shapeproof_tables_free(tables);
 }
 
+/* A line of fixtures/measures/cache.jsonl. */
+static void check_cache(struct shapeproof_tables *tables, char *line)
+{
+    const int64_t bytes = number_of(line, "bytes");
+    int64_t value;
+    char why[256], expression[64];
+    snprintf(expression, sizeof expression, "cache(tokens=%d, batch=%d, dtype=f32)", (int)number_of(line, "tokens"),
+             (int)number_of(line, "batch"));
+    *strstr(line, ", \"tokens\"") = '\0';
+    const char *config = strchr(line + 1, '{');
+    if (!evaluate(tables, config, expression, &value, why)) fail_msg("%s: %s", config, why);
+    if (value != bytes) fail_msg("%s: %lld, transformers keeps %lld", config, (long long)value, (long long)bytes);
+}
+
+static void test_cache_is_what_transformers_keeps(void **state)
+{
+    (void)state;
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    FILE *file = fopen("fixtures/measures/cache.jsonl", "r");
+    assert_non_null(file);
+    char line[8192];
+    size_t caches = 0;
+    for (; fgets(line, sizeof line, file); caches++) check_cache(tables, line);
+    fclose(file);
+    assert_true(caches > 40);
+    shapeproof_tables_free(tables);
+}
+
 /* ---- what tables say ---- */
 
 /* Whether a text names experts, of which a token uses some only. */
@@ -138,6 +167,28 @@ static const char birds[] = "table bird\n"
                             "part plume(w)\n"
                             "shaft (w)\n"
                             "barbs (3, w) share 1 of 3\n"
+                            "table heron\n"
+                            "model_type \"heron\"\n"
+                            "measures cache\n"
+                            "span = tokens + 1\n"
+                            "[wings] for i in 0..1\n"
+                            "wing.{i} (6)\n"
+                            "[feed] for i in 0..n-1\n"
+                            "held = min(span, 4)\n"
+                            "fish.{i} (batch, held, 2) state if i > 0\n"
+                            "table stork extends heron\n"
+                            "model_type \"stork\"\n"
+                            "[wings] for i in 0..2\n"
+                            "wing.{i} (6)\n"
+                            "table ibis extends heron\n"
+                            "model_type \"ibis\"\n"
+                            "measures cache\n"
+                            "[feed]\n"
+                            "frog (tokens) state\n"
+                            "table egret extends heron\n"
+                            "model_type \"egret\"\n"
+                            "measures cache\n"
+                            "[feed]\n"
                             "table duck extends bird\n"
                             "model_type \"duck\"\n"
                             "E = 5\n"
@@ -195,11 +246,29 @@ static void test_shares_multiply(void **state)
     expect_number("{\"model_type\": \"flock\", \"n\": 1, \"k\": 1}", "active", 40 + 12 + 8);
 }
 
+static void test_states_are_kept_beside_the_tensors(void **state)
+{
+    (void)state;
+    const char *config = "{\"model_type\": \"heron\", \"n\": 3}";
+    expect_number(config, "total", 12);
+    expect_number(config, "cache(tokens=2, dtype=bf16)", 2 * 3 * 2 * 2);
+    expect_number(config, "cache(tokens=9, batch=5, dtype=f32)", 2 * 5 * 4 * 2 * 4);
+    expect_number("{\"model_type\": \"ibis\", \"n\": 3}", "cache(tokens=9, dtype=int8)", 9);
+    expect_number("{\"model_type\": \"egret\", \"n\": 3}", "cache(tokens=9, dtype=int8)", 0);
+}
+
 static void test_what_is_not_said_is_not_known(void **state)
 {
     (void)state;
     expect_none("{\"model_type\": \"goose\", \"n\": 3, \"E\": 4, \"k\": 2}",
                 "the table 'goose' does not say how much of it a token uses: it has no line 'measures active'");
+    struct shapeproof_tables *tables = bird_tables();
+    int64_t value;
+    char why[256];
+    assert_false(evaluate(tables, "{\"model_type\": \"stork\", \"n\": 3}", "cache(tokens=1, dtype=f32)", &value, why));
+    assert_string_equal(why, "the table 'stork' does not say what is kept of earlier tokens: it has no line 'measures "
+                             "cache'");
+    shapeproof_tables_free(tables);
     expect_none("{\"model_type\": \"farm\", \"n\": 3, \"E\": 4, \"k\": 2}",
                 "the table 'goose' does not say how much of it a token uses: it has no line 'measures active'");
     expect_none("{\"model_type\": \"bird\", \"n\": 3, \"E\": 4}", "the hyper-parameter 'k' is not set");
@@ -212,7 +281,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_active_is_what_transformers_uses),
         cmocka_unit_test(test_no_table_forgets_the_share_of_its_experts),
+        cmocka_unit_test(test_cache_is_what_transformers_keeps),
         cmocka_unit_test(test_shares_multiply),
+        cmocka_unit_test(test_states_are_kept_beside_the_tensors),
         cmocka_unit_test(test_what_is_not_said_is_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,8 @@ enum sp_expr_kind {
     SP_EXPR_STORED, /* stored([name]), stored(total) in a claim: what the checkpoint stores of it; of stored(bytes) the
                        name is SP_STORED_BYTES */
     SP_EXPR_ACTIVE, /* active([name]) in a claim: of the parameters of a group those that are in use */
+    SP_EXPR_CACHE,  /* cache(tokens = args[0], batch = args[1], dtype = ...) in a claim; `value` has the bits of the
+                       dtype */
     SP_EXPR_TENSORS /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*), bytes(h.*) in a claim: `value` is
                        the name, args[0] what else is given */
 };
@@ -132,6 +134,7 @@ struct sp_row {
     size_t rank;
     enum shapeproof_dtype dtype; /* SHAPEPROOF_DTYPE_UNKNOWN: not said */
     bool buffer;
+    bool state;             /* no tensor of a file, but what there is at run time: all rows of its section are such */
     bool lookup;            /* rows of it are picked by a number, as of an embedding; nothing is multiplied by it */
     bool has_tie, tie_rows; /* same as / same rows as */
     struct sp_template tie;
@@ -233,7 +236,8 @@ struct sp_name_slot {
 
 /* What can be computed of a table beside its parameters, by what its rows say of their use. As bits. */
 enum sp_measure {
-    SP_MEASURE_ACTIVE = 1 /* the parameters that one unit of work uses: share */
+    SP_MEASURE_ACTIVE = 1, /* the parameters that one unit of work uses: share */
+    SP_MEASURE_CACHE = 2   /* what is kept of earlier tokens: state */
 };
 
 /* How far the linker is with what a unit inherits. */
@@ -266,6 +270,8 @@ struct sp_unit {
     size_t requirement_count;
     struct sp_section *sections;
     size_t section_count;
+    struct sp_section *states; /* of rows that are states; the sections above have none of them */
+    size_t state_count;
     unsigned measures; /* `measures NAME, ...`: those that its rows carry, by enum sp_measure; of the others nothing is
                           known */
     struct sp_claim *claims;

@@ -232,6 +232,61 @@ static bool parse_active(struct sp_parser *parser, struct sp_expr *expr)
     return sp_parse_close(parser, ")", open, "')'");
 }
 
+/* The bits of an element of the dtype that the current token names, as people write it; 0 for no such dtype. */
+static unsigned bits_of_dtype(const struct sp_lexer *lexer)
+{
+    static const struct {
+        const char *word;
+        enum shapeproof_dtype dtype;
+    } words[] = {
+        {"bf16", SHAPEPROOF_DTYPE_BF16},  {"bfloat16", SHAPEPROOF_DTYPE_BF16}, {"f16", SHAPEPROOF_DTYPE_F16},
+        {"fp16", SHAPEPROOF_DTYPE_F16},   {"float16", SHAPEPROOF_DTYPE_F16},   {"f32", SHAPEPROOF_DTYPE_F32},
+        {"fp32", SHAPEPROOF_DTYPE_F32},   {"float32", SHAPEPROOF_DTYPE_F32},   {"fp8", SHAPEPROOF_DTYPE_F8_E4M3},
+        {"f8", SHAPEPROOF_DTYPE_F8_E4M3}, {"int8", SHAPEPROOF_DTYPE_I8},       {"i8", SHAPEPROOF_DTYPE_I8}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (sp_token_is(lexer, words[i].word)) return shapeproof_dtype_bits(words[i].dtype);
+    return 0;
+}
+
+/* One of the three arguments of a cache: tokens and batch have expressions, the dtype a word. */
+static bool parse_cache_argument(struct sp_parser *parser, struct sp_expr *expr)
+{
+    struct sp_lexer *lexer = &parser->lexer;
+    const bool is_batch = sp_token_is(lexer, "batch"), is_dtype = sp_token_is(lexer, "dtype");
+    if (!sp_token_is(lexer, "tokens") && !is_batch && !is_dtype)
+        return sp_parse_fail(parser, lexer->token.span, "expected 'tokens', 'batch' or 'dtype'");
+    sp_lexer_next(lexer);
+    if (!sp_parse_expect(parser, "=", "in front of the value")) return false;
+    if (!is_dtype) return (expr->args[is_batch] = sp_parse_expression(parser)) != NULL;
+    expr->value = sp_value_int(bits_of_dtype(lexer));
+    if (!expr->value.integer)
+        return sp_parse_fail(parser, lexer->token.span, "expected a dtype: bf16, f16, f32, fp8 or int8");
+    sp_lexer_next(lexer);
+    return true;
+}
+
+/* cache = "cache" "(" cached { "," cached } ")" ;
+ * cached = ( "tokens" | "batch" ) "=" expr | "dtype" "=" NAME ; */
+static bool parse_cache(struct sp_parser *parser, struct sp_expr *expr)
+{
+    const struct sp_span open = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    expr->kind = SP_EXPR_CACHE;
+    expr->args = sp_arena_array(parser->arena, 2, sizeof *expr->args);
+    expr->count = 2;
+    expr->value = sp_value_int(0);
+    expr->args[0] = NULL;
+    expr->args[1] = node(parser, SP_EXPR_LITERAL, expr->span, 0);
+    expr->args[1]->value = sp_value_int(1);
+    do {
+        if (!parse_cache_argument(parser, expr)) return false;
+    } while (sp_parse_accept(parser, ","));
+    expr->span = join_spans(expr->span, parser->lexer.token.span);
+    if (!expr->args[0] || !expr->value.integer)
+        return sp_parse_fail(parser, expr->span, "expected cache(tokens=..., dtype=...), and batch=... if it is not 1");
+    return sp_parse_close(parser, ")", open, "',' or ')'");
+}
+
 /* What begins with a name: a name, a call, or one of the forms that claims have besides. */
 static struct sp_expr *parse_named(struct sp_parser *parser)
 {
@@ -245,6 +300,7 @@ static struct sp_expr *parse_named(struct sp_parser *parser)
     if (takes_tensors(parser, expr->name)) return parse_tensors(parser, expr) ? expr : NULL;
     if (parser->in_claim && strcmp(expr->name, "stored") == 0) return parse_stored(parser, expr) ? expr : NULL;
     if (parser->in_claim && strcmp(expr->name, "active") == 0) return parse_active(parser, expr) ? expr : NULL;
+    if (parser->in_claim && strcmp(expr->name, "cache") == 0) return parse_cache(parser, expr) ? expr : NULL;
     if (parser->lexer.source->has_expressions && strcmp(expr->name, "total") == 0) {
         expr->kind = SP_EXPR_GROUP;
         return with_settings(parser, expr);
@@ -385,6 +441,7 @@ static bool begins_iteration(const struct sp_lexer *lexer)
  *             | tensors
  *             | stored
  *             | active
+ *             | cache
  *             | "total" settings
  *             | INTEGER | REAL | TEXT | "true" | "false"
  *             | NAME | NAME "(" [ list ] ")" | "[" [ list ] "]" | "(" expr ")" ; */

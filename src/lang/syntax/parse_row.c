@@ -183,7 +183,7 @@ bool sp_parse_share(struct sp_parser *parser, struct sp_row_share *share)
     return share->whole != NULL;
 }
 
-/* modifier = "if" expr | "optional" | "buffer" | "lookup" | share | DTYPE | "was" name | tie ; */
+/* modifier = "if" expr | "optional" | "buffer" | "lookup" | "state" | share | DTYPE | "was" name | tie ; */
 static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
 {
     while (!sp_parse_at_end(parser)) {
@@ -195,14 +195,20 @@ static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
         else if (sp_parse_accept(parser, "optional")) row->optional = true;
         else if (sp_parse_accept(parser, "buffer")) row->buffer = true;
         else if (sp_parse_accept(parser, "lookup")) row->lookup = true;
+        else if (sp_parse_accept(parser, "state")) row->state = true;
         else if (sp_token_is(&parser->lexer, "share")) good = sp_parse_share(parser, &row->share);
         else if (!parse_dtype(parser, row))
-            good = sp_parse_fail(parser, parser->lexer.token.span,
-                                 "expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'share', 'was' or a dtype "
-                                 "after the shape");
+            good = sp_parse_fail(
+                parser, parser->lexer.token.span,
+                "expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'state', 'share', 'was' or a dtype "
+                "after the shape");
         if (!good) return false;
     }
-    return true;
+    const bool is_of_tensors = row->optional || row->buffer || row->lookup || row->share.part || row->has_tie ||
+                               row->old_count || row->dtype != SHAPEPROOF_DTYPE_UNKNOWN;
+    return !row->state || !is_of_tensors ||
+           sp_parse_fail(parser, row->name.span,
+                         "a state is no tensor of a file: beside 'state' there can only be 'if'");
 }
 
 /* Whether an argument has a name: NAME = ...; anything else begins an expression. */

@@ -90,8 +90,10 @@ static size_t skip_spaces(const struct sp_parser *parser, size_t offset)
 
 /* ---- rows ---- */
 
+/* The section that is being read. */
 static struct sp_section *current_section(struct sp_parser *parser, struct sp_unit *unit)
 {
+    if (parser->in_states) return &unit->states[unit->state_count - 1];
     if (!unit->section_count) {
         struct sp_section *section = SP_PARSE_APPEND(parser, unit->sections, unit->section_count);
         *section = (struct sp_section){.name = ""};
@@ -104,6 +106,16 @@ static void parse_row(struct sp_parser *parser, struct sp_unit *unit, size_t off
     struct sp_row parsed = {0};
     if (!sp_parse_row(parser, &parsed, offset)) return;
     struct sp_section *section = current_section(parser, unit);
+    if (parsed.state && !parser->in_states && !section->row_count && *section->name) {
+        *SP_PARSE_APPEND(parser, unit->states, unit->state_count) = *section;
+        unit->section_count--; /* with its first row, a state, the section has become one of the states */
+        parser->in_states = true;
+        section = current_section(parser, unit);
+    }
+    if (parsed.state != parser->in_states) {
+        sp_parse_fail(parser, parsed.span, "a group has either tensors or states, and a state has a heading above it");
+        return;
+    }
     *SP_PARSE_APPEND(parser, section->rows, section->row_count) = parsed;
 }
 
@@ -128,8 +140,9 @@ static bool parse_definition_params(struct sp_parser *parser, struct sp_definiti
 /* Before the first heading a definition is the unit's, below one it is the section's. */
 static void add_definition(struct sp_parser *parser, struct sp_unit *unit, const struct sp_definition *parsed)
 {
-    const bool top = !unit->section_count || (unit->section_count == 1 && !unit->sections[0].name[0]);
-    struct sp_section *section = top ? NULL : &unit->sections[unit->section_count - 1];
+    const bool top =
+        !parser->in_states && (!unit->section_count || (unit->section_count == 1 && !unit->sections[0].name[0]));
+    struct sp_section *section = top ? NULL : current_section(parser, unit);
     if ((top ? unit->definition_count : section->local_count) == SP_MAX_DEFINITIONS)
         sp_parse_fail(parser, parsed->span, "more than %d definitions", SP_MAX_DEFINITIONS);
     else if (top) *SP_PARSE_APPEND(parser, unit->definitions, unit->definition_count) = *parsed;
@@ -209,6 +222,7 @@ static void parse_heading(struct sp_parser *parser, struct sp_unit *unit, size_t
     sp_parse_restart(parser, end + 1);
     sp_lexer_next(&parser->lexer);
     parse_clauses(parser, &section); /* kept even after a mistake, so that its rows are checked too */
+    parser->in_states = false;
     *SP_PARSE_APPEND(parser, unit->sections, unit->section_count) = section;
 }
 
@@ -258,6 +272,7 @@ static struct sp_unit *parse_unit(struct sp_parser *parser, size_t offset)
     struct sp_unit *unit = sp_arena_alloc(parser->arena, sizeof *unit);
     unit->title = title_above(parser, offset, &unit->begin);
     parser->is_about_checkpoint = false;
+    parser->in_states = false;
     if (sp_token_is(&parser->lexer, "claims")) {
         sp_parse_claims_header(parser, unit);
         return unit;
@@ -307,11 +322,12 @@ static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
 {
     sp_lexer_next(&parser->lexer);
     do {
-        if (!sp_parse_accept(parser, "active")) {
-            sp_parse_fail(parser, parser->lexer.token.span, "expected the name of a measure: 'active'");
+        if (sp_parse_accept(parser, "active")) unit->measures |= SP_MEASURE_ACTIVE;
+        else if (sp_parse_accept(parser, "cache")) unit->measures |= SP_MEASURE_CACHE;
+        else {
+            sp_parse_fail(parser, parser->lexer.token.span, "expected the name of a measure: 'active' or 'cache'");
             return;
         }
-        unit->measures |= SP_MEASURE_ACTIVE;
     } while (sp_parse_accept(parser, ","));
 }
 

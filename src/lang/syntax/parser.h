@@ -23,6 +23,7 @@ struct sp_parser {
     unsigned operators;       /* in the current line */
     bool in_claim;            /* [name] is a group, not a list */
     bool is_about_checkpoint; /* the unit has claims about a checkpoint alone: dim(NAME, i) takes a name of a tensor */
+    bool in_states;           /* the section that is being read has states: it is the last of those of the unit */
     size_t mistakes;
 };
 

@@ -651,3 +651,31 @@ const struct sp_poly *sp_count_active(struct sp_count *count, const char *group)
     }
     return sum;
 }
+
+const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count)
+{
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const struct sp_unit *table = count->table;
+    struct walk walk = {.symbolic = symbolic};
+    struct tally tally = {0};
+    bool good = true;
+    if (!(table->measures & SP_MEASURE_CACHE)) {
+        sp_sym_fail(symbolic, table->span,
+                    "the table '%s' does not say what is kept of earlier tokens: it has no line 'measures cache'",
+                    table->name);
+        return NULL;
+    }
+    struct sp_sym_frame *frame = new_count_frame(&walk, table); /* what is defined may depend on the tokens */
+    frame->params = count->frame->params;
+    frame->given = given;
+    frame->given_count = given_count;
+    const bool was_counting = symbolic->is_counting;
+    symbolic->is_counting = true;
+    for (size_t i = 0; i < table->state_count && good; i++)
+        good = count_behind(&walk, &(struct sp_sym_env){.frame = frame, .section = &table->states[i]}, 0, &tally);
+    symbolic->is_counting = was_counting;
+    const struct sp_poly *sum = sp_poly_int(&symbolic->algebra, 0);
+    for (size_t i = 0; i < tally.count; i++) sum = sp_poly_add(&symbolic->algebra, sum, tally.rows[i].parameters);
+    free(tally.rows);
+    return good ? sum : NULL;
+}

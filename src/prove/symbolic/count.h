@@ -79,5 +79,7 @@ void sp_count_free(struct sp_count *count);
 const struct sp_poly *sp_count_group(void *count, const char *name);
 /* Of them those that are in use. NULL with a message when that is not known. */
 const struct sp_poly *sp_count_active(struct sp_count *count, const char *group);
+/* The elements of all states where `tokens` and `batch` are given. NULL with a message when that is not known. */
+const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count);
 
 #endif

@@ -531,6 +531,28 @@ bool sp_sym_active(struct sp_symbolic *symbolic, const struct sp_sym_env *env, c
     return poly != NULL;
 }
 
+/* cache(tokens = ..., batch = ..., dtype = ...): the bytes of the states. */
+static bool symbolic_cache(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                           struct sp_sym *out)
+{
+    static const char *const names[] = {"tokens", "batch"};
+    struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, 2, sizeof *given);
+    if (!env->states) return sp_sym_fail(symbolic, expr->span, "'cache' needs a table");
+    for (size_t i = 0; i < 2; i++) {
+        const struct sp_poly *poly;
+        struct sp_rational number;
+        if (!sp_sym_number(symbolic, env, expr->args[i], &poly)) return false;
+        if (sp_poly_is_constant(poly, &number) && (number.num < 0 || number.den != 1))
+            return sp_sym_fail(symbolic, expr->args[i]->span, "'%s' must be a whole number, 0 or more", names[i]);
+        given[i] = (struct sp_sym_given){names[i], sp_sym_of_poly(poly)};
+    }
+    const struct sp_poly *elements = env->states(env->context, given, 2);
+    if (!elements) return false;
+    *out = sp_sym_of_poly(
+        sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(expr->value.integer / 8 /* bits of a byte */)));
+    return true;
+}
+
 /* dim(wte.weight, 0), count(...), elements(...): a number of the checkpoint in a claim about it alone, else of the rows
  * of the table. */
 static bool symbolic_tensors(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -587,6 +609,8 @@ static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_
         return symbolic_bracket(symbolic, env, expr, out);
     case SP_EXPR_SUM:
         return symbolic_sum(symbolic, env, expr, out);
+    case SP_EXPR_CACHE:
+        return symbolic_cache(symbolic, env, expr, out);
     case SP_EXPR_ACTIVE:
         return sp_sym_active(symbolic, env, expr, expr->name, out);
     case SP_EXPR_STORED:

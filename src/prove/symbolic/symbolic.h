@@ -255,6 +255,8 @@ struct sp_sym_env {
     /* In a claim about a table how many of the parameters of a group of it, or of all for NULL, are in use. NULL after
      * a message. */
     const struct sp_poly *(*active)(void *context, const char *group);
+    /* How many elements the states have where `tokens` and `batch` are given. NULL after a message. */
+    const struct sp_poly *(*states)(void *context, const struct sp_sym_given *given, size_t count);
     /* In a claim about a table what elements(NAME), count(NAME) and dim(NAME, index) are; NULL with *why. */
     const struct sp_poly *(*rows)(void *context, const struct sp_expr *expr, int64_t index, const char **why);
     void *context;
