@@ -27,13 +27,13 @@ struct comparison {
     struct sp_data_progress progress;
     struct shapeproof_error *error;
     struct sp_relations *relations;
-    size_t fused, dtypes, shapes;        /* tensors of A that are not compared, by the reason */
-    uint64_t bytes_left;                 /* of all that are not compared */
-    size_t put_together;                 /* the same, fused or split in one of them */
-    size_t rounded, transposed, widened; /* that are the same in another form */
-    size_t forms[SP_FORM_MINUS_EXP + 1]; /* by the relation that makes them the same */
-    size_t restored;                     /* that are the same within the error of their quantisation */
-    double relative_error;               /* the largest of these (sp_relative_error) */
+    size_t fused, dtypes, shapes, scaled; /* tensors of A that are not compared, by the reason */
+    uint64_t bytes_left;                  /* of all that are not compared */
+    size_t put_together;                  /* the same, fused or split in one of them */
+    size_t rounded, transposed, widened;  /* that are the same in another form */
+    size_t forms[SP_FORM_MINUS_EXP + 1];  /* by the relation that makes them the same */
+    size_t restored;                      /* that are the same within the error of their quantisation */
+    double relative_error;                /* the largest of these (sp_relative_error) */
 };
 
 static void add_data_finding(struct comparison *c, size_t a, enum shapeproof_diff_finding_kind kind,
@@ -329,11 +329,13 @@ static const char *note_words(struct comparison *c)
     put_reason(&forms, c->transposed + c->forms[SP_FORM_TRANSPOSED], "transposed");
     put_reason(&forms, c->put_together, "fused or split");
     put_reason(&reasons, c->fused, "fused, split or quantised in one of them");
+    put_reason(&reasons, c->scaled, "quantised, with columns that seem to have been multiplied before");
     put_reason(&reasons, c->dtypes, "of dtypes that cannot be compared");
     put_reason(&reasons, c->shapes, "of another shape");
     put_reason(&reasons, unread, "for reasons in the findings");
-    const size_t all = c->fused + c->dtypes + c->shapes + unread;
-    const bool one = all && (all == c->fused || all == c->dtypes || all == c->shapes || all == unread);
+    const size_t all = c->fused + c->scaled + c->dtypes + c->shapes + unread;
+    const bool one =
+        all && (all == c->fused || all == c->scaled || all == c->dtypes || all == c->shapes || all == unread);
     if (all) {
         sp_text_printf(&forms, "%s%zu not compared, ", forms.length ? "; " : "", all);
         sp_text_grouped(&forms, c->bytes_left);
@@ -364,8 +366,9 @@ static bool compare_all(struct comparison *c)
     return true;
 }
 
-/* Compares weights that one checkpoint stores as several tensors; marks those of A in `is_compared`. */
-static bool compare_packed(struct comparison *c, bool *is_compared)
+/* Compares weights that one checkpoint stores as several tensors; marks in `is_counted` the tensors of A that are
+ * compared or counted as not compared. */
+static bool compare_packed(struct comparison *c, bool *is_counted)
 {
     struct shapeproof_diff *diff = c->diff;
     struct sp_packed_totals totals;
@@ -373,10 +376,12 @@ static bool compare_packed(struct comparison *c, bool *is_compared)
     for (size_t i = 0; i < diff->packed.count; i++) {
         const struct sp_diff_packed *packed = &diff->packed.items[i];
         const bool full_is_a = packed->full_side == &diff->a;
-        if (packed->is_compared && full_is_a) is_compared[packed->full] = true;
-        for (size_t k = 0; k < packed->module->count && packed->is_compared && !full_is_a; k++)
-            is_compared[packed->module->tensors[k]] = true;
+        if (packed->is_counted && full_is_a) is_counted[packed->full] = true;
+        for (size_t k = 0; k < packed->module->count && packed->is_counted && !full_is_a; k++)
+            is_counted[packed->module->tensors[k]] = true;
     }
+    c->scaled = totals.scaled;
+    c->bytes_left += totals.bytes_scaled;
     c->restored += totals.same;
     c->relative_error = totals.relative_error > c->relative_error ? totals.relative_error : c->relative_error;
     diff->totals.data_compared += totals.compared;

@@ -49,7 +49,7 @@ struct sp_diff_packed {
     const struct sp_packed_module *module; /* of packed_side; in the arena */
     struct shapeproof_value form;          /* of the quantisation of that file */
     size_t full;                           /* the matrix, a tensor of full_side */
-    bool is_compared;                      /* its data: as set by packed.c */
+    bool is_counted;                       /* packed.c has compared its data, or counted it as not compared */
 };
 
 struct shapeproof_diff {

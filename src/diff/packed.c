@@ -29,6 +29,12 @@ struct cell {
     double product, shift;      /* sums of the products, and of the differences */
 };
 
+/* What a column shows of the factor by which it was multiplied: sum of the products, and of the squares in full
+ * precision. */
+struct column {
+    double product, whole;
+};
+
 /* Where the first cell is that has other data, and what its data show. */
 struct fault {
     uint64_t matrix, row, block;
@@ -41,8 +47,8 @@ struct result {
     struct sp_diff_packed *pair;
     struct sp_restored_matrix matrix;
     struct sp_quantisation_error found;
-    double product;     /* of found: the sum of the products */
     struct fault fault; /* if found.outside */
+    bool looks_scaled;  /* its columns may have been multiplied: what it is cannot be told */
 };
 
 struct comparing {
@@ -63,7 +69,8 @@ struct walk {
     struct sp_dequantiser *dequantiser;
     const struct shapeproof_tensor *full;
     const struct shapeproof_data *full_data;
-    struct cell *cells; /* of the band, row by row */
+    struct cell *cells;     /* of the band, row by row */
+    struct column *columns; /* of the matrix, if they may have been multiplied; else NULL */
     struct sp_restored *restored;
     unsigned char *raw; /* the tile in full precision, as the file has it */
     float *values;
@@ -127,17 +134,25 @@ static void add_cell(struct result *result, const struct cell *cell, struct faul
     found->elements += cell->elements;
     found->squares += cell->squares;
     found->whole += cell->whole;
-    result->product += cell->product;
 }
 
-/* Whether the matrix may be the one in full precision with its columns multiplied by factors, which such quantisers do:
- * much of it differs, and it has still the same pattern. */
-static bool looks_scaled(const struct result *result)
+/* Whether the matrix is the one in full precision with its columns multiplied by factors: those that the columns show
+ * differ by more than their noise. The columns of another matrix show none. */
+static bool looks_scaled(const struct result *result, const struct column *columns)
 {
-    const struct sp_quantisation_error *found = &result->found;
-    const double restored = found->squares + 2 * result->product - found->whole; /* squares of the restored numbers */
-    return result->matrix.may_be_scaled && found->outside > found->elements / 10 && result->product > 0 &&
-           result->product * result->product > 0.5 * found->whole * restored;
+    const struct sp_restored_matrix *m = &result->matrix;
+    const double rows = (double)(m->lead * m->rows), noise = sp_relative_error(&result->found) / sqrt(rows);
+    double sum = 0, squares = 0, count = 0;
+    for (uint64_t i = 0; i < m->columns; i++) {
+        if (!(columns[i].whole > 0)) continue;
+        const double factor = columns[i].product / columns[i].whole;
+        sum += factor;
+        squares += factor * factor;
+        count++;
+    }
+    if (!(sum > 0)) return false;
+    const double mean = sum / count, spread = sqrt(fmax(squares / count - mean * mean, 0));
+    return mean > 0.25 && spread > 0.1 * mean + 3 * noise;
 }
 
 /* ---- one weight ---- */
@@ -171,14 +186,20 @@ static bool compare_tile(struct walk *walk, uint64_t matrix, uint64_t row, uint6
     if (!sp_dequantiser_read_tile(walk->dequantiser, column, columns, walk->restored, walk->comparing->error) ||
         !read_full(walk, matrix, row, rows, column, columns))
         return false;
-    for (uint64_t r = 0; r < rows; r++)
+    const size_t *blocks = sp_dequantiser_tile_blocks(walk->dequantiser);
+    for (uint64_t r = 0; r < rows; r++) {
+        struct cell *cells = &walk->cells[r * walk->result.matrix.blocks];
         for (uint64_t c = 0; c < columns; c++, restored++) {
             const double value = (double)walk->values[r * row_step + c * column_step];
             const double difference = fabs((double)restored->value - value);
-            const uint64_t block = sp_dequantiser_block(walk->dequantiser, column + c);
-            add_to_cell(&walk->cells[r * walk->result.matrix.blocks + block], restored, value);
-            if (isfinite(difference) && difference > walk->result.found.most) walk->result.found.most = difference;
+            add_to_cell(&cells[blocks[c]], restored, value);
+            if (!isfinite(difference)) continue;
+            if (difference > walk->result.found.most) walk->result.found.most = difference;
+            if (!walk->columns) continue;
+            walk->columns[column + c].product += (double)restored->value * value;
+            walk->columns[column + c].whole += value * value;
         }
+    }
     return true;
 }
 
@@ -220,11 +241,12 @@ static bool compare_matrix(struct walk *walk)
     const uint64_t last = sp_dequantiser_tile_columns(walk->dequantiser, low) * low;
     const size_t tile = (size_t)(last > height * width ? last : height * width);
     walk->result.found = (struct sp_quantisation_error){0};
-    walk->result.product = 0;
     walk->cells = sp_realloc(NULL, (size_t)(height * m->blocks), sizeof *walk->cells);
     walk->restored = sp_realloc(NULL, tile, sizeof *walk->restored);
     walk->raw = sp_realloc(NULL, tile, sizeof(double));
     walk->values = sp_realloc(NULL, tile, sizeof *walk->values);
+    walk->columns = m->may_be_scaled ? sp_realloc(NULL, (size_t)m->columns, sizeof *walk->columns) : NULL;
+    if (walk->columns) memset(walk->columns, 0, (size_t)m->columns * sizeof *walk->columns);
     const uint64_t bands = m->lead * ((m->rows + height - 1) / height), bytes = bytes_in_a(walk->result.pair);
     bool ok = true;
     for (uint64_t matrix = 0; matrix < m->lead && ok; matrix++)
@@ -232,6 +254,8 @@ static bool compare_matrix(struct walk *walk)
             ok = compare_band(walk, matrix, row, m->rows - row < height ? m->rows - row : height) &&
                  sp_data_goes_on(walk->comparing->progress, bytes / bands, walk->comparing->error);
         }
+    walk->result.looks_scaled = ok && walk->columns && looks_scaled(&walk->result, walk->columns);
+    free(walk->columns);
     free(walk->cells);
     free(walk->restored);
     free(walk->raw);
@@ -285,10 +309,16 @@ static void add_finding(struct comparing *comparing, const struct sp_diff_packed
     comparing->totals->different++;
 }
 
+/* The tensors of A that a weight has. */
+static size_t count_in_a(const struct sp_diff_packed *pair)
+{
+    return pair->full_side->side == SHAPEPROOF_DIFF_A ? 1 : pair->module->count;
+}
+
 static void count_compared(struct comparing *comparing, struct sp_diff_packed *pair)
 {
-    pair->is_compared = true;
-    comparing->totals->compared += pair->full_side->side == SHAPEPROOF_DIFF_A ? 1 : pair->module->count;
+    pair->is_counted = true;
+    comparing->totals->compared += count_in_a(pair);
     comparing->totals->bytes += bytes_in_a(pair);
 }
 
@@ -317,8 +347,14 @@ static void report_result(struct comparing *comparing, const struct result *resu
 static void report_undecided(struct comparing *comparing)
 {
     const bool few = comparing->undecided.count < (comparing->scalable + 3) / 4;
-    for (size_t i = 0; i < comparing->undecided.count && few; i++)
-        report_result(comparing, &comparing->undecided.items[i]);
+    for (size_t i = 0; i < comparing->undecided.count; i++) {
+        const struct result *result = &comparing->undecided.items[i];
+        if (few) report_result(comparing, result);
+        if (few) continue;
+        result->pair->is_counted = true;
+        comparing->totals->scaled += count_in_a(result->pair);
+        comparing->totals->bytes_scaled += bytes_in_a(result->pair);
+    }
 }
 
 /* ---- all of them ---- */
@@ -348,7 +384,7 @@ static bool compare_pair(struct comparing *comparing, struct sp_diff_packed *pai
     comparing->scalable += walk.result.matrix.may_be_scaled;
     const bool ok = compare_weight(&walk);
     sp_dequantiser_close(walk.dequantiser);
-    if (ok && looks_scaled(&walk.result)) *SP_PUSH(&comparing->undecided) = walk.result;
+    if (ok && walk.result.looks_scaled) *SP_PUSH(&comparing->undecided) = walk.result;
     else if (ok) report_result(comparing, &walk.result);
     return ok;
 }

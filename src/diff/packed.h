@@ -10,6 +10,8 @@ struct shapeproof_diff;
 struct sp_packed_totals {
     size_t compared, different; /* tensors of A, weights */
     uint64_t bytes;             /* of A, compared */
+    size_t scaled;              /* tensors of A, not compared: columns may have been multiplied (packed.c) */
+    uint64_t bytes_scaled;      /* of these */
     size_t same;                /* weights that are the same within the error of their quantisation */
     double relative_error;      /* the largest of these (sp_relative_error) */
 };

@@ -79,7 +79,9 @@ struct sp_dequantiser {
     /* ---- the band ---- */
     uint64_t first_matrix, first_row, band_rows, first_block, row_blocks;
     float *band_scales, *band_zeros, *band_errors;
-    unsigned char *raw; /* what is read */
+    size_t *tile_blocks;  /* the block of each column of the tile */
+    uint64_t code_length; /* of codes in rows: bytes from one row of the tile to the next */
+    unsigned char *raw;   /* what is read */
     size_t raw_size;
 };
 
@@ -501,6 +503,7 @@ void sp_dequantiser_close(struct sp_dequantiser *d)
     free(d->band_scales);
     free(d->band_zeros);
     free(d->band_errors);
+    free(d->tile_blocks);
     free(d->raw);
     free(d);
 }
@@ -674,19 +677,15 @@ bool sp_dequantiser_begin_band(struct sp_dequantiser *d, uint64_t matrix, uint64
     return read_numbers(d, &d->zeros, d->band_zeros, error);
 }
 
-uint64_t sp_dequantiser_block(const struct sp_dequantiser *d, uint64_t column)
+/* Where the scales of a row of the band begin. */
+static size_t place_of_row(const struct sp_dequantiser *d, uint64_t row_of_band)
 {
-    return d->block_of ? (uint64_t)d->block_of[column] : column / d->block_columns;
-}
-
-static size_t place_of_block(const struct sp_dequantiser *d, uint64_t row_of_band, uint64_t block)
-{
-    return (size_t)(((d->first_row + row_of_band) / d->scales.rows - d->first_block) * d->matrix.blocks + block);
+    return (size_t)(((d->first_row + row_of_band) / d->scales.rows - d->first_block) * d->matrix.blocks);
 }
 
 float sp_dequantiser_scale(const struct sp_dequantiser *d, uint64_t row_of_band, uint64_t block)
 {
-    return d->band_scales[place_of_block(d, row_of_band, block)] * d->factor;
+    return d->band_scales[place_of_row(d, row_of_band) + block] * d->factor;
 }
 
 /* ---- a tile ---- */
@@ -698,9 +697,9 @@ static bool read_codes(struct sp_dequantiser *d, uint64_t column, uint64_t colum
     const uint64_t rows = d->band_rows, bits = codes->bits;
     if (codes->layout == CODES_IN_ROWS) {
         const uint64_t stored = tensor_of(d, codes->tensor)->bytes / (matrix->lead * matrix->rows); /* of a row */
-        const uint64_t length = columns == matrix->columns ? stored : (columns * bits + 7) / 8;
         const uint64_t first = d->first_matrix * matrix->rows + d->first_row;
-        return read_pieces(d, codes->tensor, first * stored + column * bits / 8, stored, rows, length, error);
+        d->code_length = columns == matrix->columns ? stored : (columns * bits + 7) / 8;
+        return read_pieces(d, codes->tensor, first * stored + column * bits / 8, stored, rows, d->code_length, error);
     }
     if (codes->layout == CODES_DOWN)
         return read_pieces(d, codes->tensor, (column * bits / WORD * matrix->rows + d->first_row) * 4, matrix->rows * 4,
@@ -710,36 +709,46 @@ static bool read_codes(struct sp_dequantiser *d, uint64_t column, uint64_t colum
 }
 
 /* The code of an element of the tile that is read. */
-static unsigned code_of(const struct sp_dequantiser *d, uint64_t row, uint64_t column, uint64_t columns)
+static unsigned code_of(const struct sp_dequantiser *d, uint64_t row, uint64_t column)
 {
     const struct codes *codes = &d->codes;
-    const uint64_t rows = d->band_rows, bits = codes->bits;
-    if (codes->layout == CODES_IN_ROWS) {
-        const uint64_t stored = tensor_of(d, codes->tensor)->bytes / (d->matrix.lead * d->matrix.rows);
-        const uint64_t length = columns == d->matrix.columns ? stored : (columns * bits + 7) / 8;
-        return code_at(d->raw + row * length, column, codes->bits, codes->high_first);
+    const uint64_t rows = d->band_rows;
+    switch (codes->layout) {
+    case CODES_DOWN:
+        return code_in_words(d->raw + row * 4, rows, column, codes->bits);
+    case CODES_ACROSS:
+        return code_at(d->raw + column * (rows * codes->bits / 8), codes->mixed ? place_in_word(row) : row, codes->bits,
+                       false);
+    case CODES_IN_ROWS:
+        break;
     }
-    if (codes->layout == CODES_DOWN) return code_in_words(d->raw + row * 4, rows, column, codes->bits);
-    return code_at(d->raw + column * (rows * bits / 8), codes->mixed ? place_in_word(row) : row, codes->bits, false);
+    return code_at(d->raw + row * d->code_length, column, codes->bits, codes->high_first);
 }
 
 bool sp_dequantiser_read_tile(struct sp_dequantiser *d, uint64_t column, uint64_t columns, struct sp_restored *into,
                               struct shapeproof_error *error)
 {
     if (!read_codes(d, column, columns, error)) return false;
-    for (uint64_t row = 0; row < d->band_rows; row++)
+    d->tile_blocks = sp_realloc(d->tile_blocks, (size_t)columns, sizeof *d->tile_blocks);
+    for (uint64_t i = 0; i < columns; i++)
+        d->tile_blocks[i] = (size_t)(d->block_of ? (uint64_t)d->block_of[column + i] : (column + i) / d->block_columns);
+    for (uint64_t row = 0; row < d->band_rows; row++) {
+        const size_t first = place_of_row(d, row);
         for (uint64_t i = 0; i < columns; i++) {
-            const size_t place = place_of_block(d, row, sp_dequantiser_block(d, column + i));
-            const unsigned code = code_of(d, row, i, columns);
+            const size_t place = first + d->tile_blocks[i];
+            const unsigned code = code_of(d, row, i);
             const float scale = d->band_scales[place], zero = d->zeros.in ? d->band_zeros[place] : d->zero;
             const float value = scale * (d->table.value[code] - zero) * d->factor;
             const float one = scale * (d->table.low[code] - zero) * d->factor,
                         other = scale * (d->table.high[code] - zero) * d->factor;
-            float error_of_scale = fabsf(value) * d->scale_error;
+            float margin = fabsf(value) * d->scale_error;
             if (d->nested.map)
-                error_of_scale += fmaxf(fabsf(d->table.low[code]), fabsf(d->table.high[code])) * d->band_errors[place];
+                margin += fmaxf(fabsf(d->table.low[code]), fabsf(d->table.high[code])) * d->band_errors[place];
             *into++ =
-                (struct sp_restored){value, fminf(one, other) - error_of_scale, fmaxf(one, other) + error_of_scale};
+                (struct sp_restored){value, (one < other ? one : other) - margin, (one < other ? other : one) + margin};
         }
+    }
     return true;
 }
+
+const size_t *sp_dequantiser_tile_blocks(const struct sp_dequantiser *d) { return d->tile_blocks; }

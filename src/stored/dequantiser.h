@@ -57,8 +57,9 @@ uint64_t sp_dequantiser_tile_columns(const struct sp_dequantiser *dequantiser, u
 /* Restores a tile of the band, row by row; `column` is a multiple of 32. */
 bool sp_dequantiser_read_tile(struct sp_dequantiser *dequantiser, uint64_t column, uint64_t columns,
                               struct sp_restored *into, struct shapeproof_error *error);
-/* The block of a column, and the scale of that block in a row of the band. */
-uint64_t sp_dequantiser_block(const struct sp_dequantiser *dequantiser, uint64_t column);
+/* The block of each column of the tile that was read last. */
+const size_t *sp_dequantiser_tile_blocks(const struct sp_dequantiser *dequantiser);
+/* The scale of a block in a row of the band. */
 float sp_dequantiser_scale(const struct sp_dequantiser *dequantiser, uint64_t row_of_band, uint64_t block);
 
 #endif
