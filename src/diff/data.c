@@ -412,6 +412,8 @@ static bool compare_parts(struct comparison *c)
     c->fused += totals.left;
     c->bytes_left += totals.bytes_left;
     c->put_together = totals.compared - totals.different;
+    c->restored += totals.restored;
+    c->relative_error = totals.relative_error > c->relative_error ? totals.relative_error : c->relative_error;
     diff->totals.data_compared += totals.compared;
     diff->totals.data_different += totals.different;
     diff->totals.data_bytes += totals.bytes;

@@ -99,13 +99,14 @@ static bool visit_run(struct runs *runs, uint64_t in_packed, uint64_t in_full, s
 static bool walk_runs(struct runs *runs, struct shapeproof_error *error)
 {
     const struct sp_dequantised_pair *pair = runs->pair;
-    const struct shapeproof_tensor *tensor = pair->in_packed;
+    const struct shapeproof_tensor *tensor = pair->in_full; /* of the same shape */
     const uint64_t rows = pair->heads ? tensor->shape[0] : 1, columns = tensor->parameters / rows;
     for (uint64_t row = 0; row < rows; row++)
         for (uint64_t column = 0; column < columns; column += RUN) {
             const uint64_t other = pair->heads ? sp_rotary_original(row, rows / pair->heads) : row;
             const size_t count = columns - column < RUN ? (size_t)(columns - column) : RUN;
-            if (!visit_run(runs, row * columns + column, other * columns + column, count, error)) return false;
+            if (!visit_run(runs, pair->start + row * columns + column, other * columns + column, count, error))
+                return false;
             if (runs->found->outside && pair->only_whether) return true;
         }
     return true;
@@ -116,7 +117,7 @@ bool sp_dequantised_compare(const struct sp_dequantised_pair *pair, struct sp_qu
 {
     struct runs runs = {.pair = pair, .found = found};
     *found = (struct sp_quantisation_error){0};
-    if (!pair->in_packed->parameters) return true;
+    if (!pair->in_full->parameters) return true;
     runs.packed = sp_realloc(NULL, RUN / pair->block->elements, pair->block->bytes);
     runs.full = sp_realloc(NULL, RUN, sizeof(double));
     runs.values = sp_realloc(NULL, RUN, sizeof *runs.values);

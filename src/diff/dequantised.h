@@ -23,11 +23,12 @@ double sp_relative_error(const struct sp_quantisation_error *error);
  * may have been rounded to BF16 or F16 before. */
 bool sp_is_within_error(const struct sp_restored *restored, double value);
 
-/* A tensor of blocks and one of F16, BF16, F32 or F64, of the same shape, both row-major. */
+/* A tensor of blocks, or a matrix in it, and a tensor of F16, BF16, F32 or F64 of the same shape, both row-major. */
 struct sp_dequantised_pair {
     struct sp_bytes_of packed, full;
     const struct shapeproof_tensor *in_packed, *in_full;
     const struct sp_ggml_block *block; /* of `packed` */
+    uint64_t start;                    /* the element of `packed` at which the matrix begins, that of a block */
     uint64_t heads;                    /* `packed` has the rows of so many heads in pairs (SP_ROWS_PAIRED); 0: not */
     bool only_whether;                 /* end at the first element outside */
     struct sp_data_progress *progress; /* or NULL; in bytes of the full one if `full_is_a`, otherwise of the other */

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "diff/elements.h"
+#include "diff/stacks.h"
 #include "model/layouts.h"
 
 enum {
@@ -584,6 +585,15 @@ static void count_left(const struct comparing *comparing, const struct sp_diff_j
     comparing->totals->bytes_left += bytes_of_joint(comparing->diff, joint);
 }
 
+/* Whether a joint is a quantised stack whose bytes can be read. */
+static bool is_readable_stack(const struct comparing *comparing, const struct sp_diff_joint *joint)
+{
+    if (!sp_is_quantised_stack(joint) || !is_readable(comparing, joint->whole_side, joint->whole)) return false;
+    for (size_t i = 0; i < joint->part_count; i++)
+        if (!is_readable(comparing, joint->parts_side, joint->parts[i])) return false;
+    return true;
+}
+
 bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relations, const struct shapeproof_data *a,
                       const struct shapeproof_data *b, struct sp_data_progress *progress,
                       struct sp_parts_totals *totals, struct shapeproof_error *error)
@@ -592,13 +602,17 @@ bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relatio
         .diff = diff, .relations = relations, .a = a, .b = b, .progress = progress, .totals = totals, .error = error};
     *totals = (struct sp_parts_totals){0};
     progress->element = 0; /* parts are compared several times: the bytes of a whole are counted together */
-    for (size_t i = 0; i < diff->joints.count; i++) {
+    bool ok = true;
+    for (size_t i = 0; i < diff->joints.count && ok; i++) {
         const struct sp_diff_joint *joint = &diff->joints.items[i];
         struct fusion fusion;
-        if (open_fusion(&comparing, joint, &fusion)) *SP_PUSH(&comparing.fusions) = fusion;
+        if (is_readable_stack(&comparing, joint))
+            ok = sp_quantised_stack_compare(diff, joint, a, b, totals, error) &&
+                 sp_data_goes_on(progress, bytes_of_joint(diff, joint), error);
+        else if (open_fusion(&comparing, joint, &fusion)) *SP_PUSH(&comparing.fusions) = fusion;
         else count_left(&comparing, joint);
     }
-    const bool ok = compare_fusions(&comparing);
+    ok = ok && compare_fusions(&comparing);
     free(comparing.fusions.items);
     for (size_t i = 0; i < comparing.kinds.count; i++) free(comparing.kinds.items[i].candidates.items);
     free(comparing.kinds.items);

@@ -9,9 +9,11 @@
 /* What became of the data of the tensors of A that are joined. */
 struct sp_parts_totals {
     size_t compared, different;
-    uint64_t bytes;      /* compared */
-    size_t left;         /* not compared: a quantised part, or an order that cannot be told */
-    uint64_t bytes_left; /* of these */
+    uint64_t bytes;        /* compared */
+    size_t left;           /* not compared: a quantised part, or an order that cannot be told */
+    uint64_t bytes_left;   /* of these */
+    size_t restored;       /* quantised stacks (stacks.h) all of whose parts are the same within the error */
+    double relative_error; /* the largest of these */
 };
 
 /* Compares each whole with its parts, where the data show how they are put together; adds a finding for each part that
