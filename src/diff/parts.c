@@ -585,12 +585,16 @@ static void count_left(const struct comparing *comparing, const struct sp_diff_j
     comparing->totals->bytes_left += bytes_of_joint(comparing->diff, joint);
 }
 
-/* Whether a joint is a quantised stack whose bytes can be read. */
+/* Whether a joint is a quantised stack whose bytes can be read, and again. */
 static bool is_readable_stack(const struct comparing *comparing, const struct sp_diff_joint *joint)
 {
     if (!sp_is_quantised_stack(joint) || !is_readable(comparing, joint->whole_side, joint->whole)) return false;
-    for (size_t i = 0; i < joint->part_count; i++)
-        if (!is_readable(comparing, joint->parts_side, joint->parts[i])) return false;
+    for (size_t i = 0; i < joint->part_count; i++) {
+        const struct sp_element_view view = view_of(comparing, joint->parts_side, joint->parts[i]);
+        if (!is_readable(comparing, joint->parts_side, joint->parts[i]) ||
+            shapeproof_data_in_order(view.bytes.data, view.bytes.tensor))
+            return false;
+    }
     return true;
 }
 

@@ -458,6 +458,7 @@ static const char *obstacle_to_module(const struct sp_dequantiser *d)
         const struct shapeproof_tensor *tensor = tensor_of(d, d->module->tensors[i]);
         const char *why = shapeproof_data_obstacle(d->data, d->module->tensors[i]);
         if (why) return why;
+        if (shapeproof_data_in_order(d->data, d->module->tensors[i])) return "bytes that can only be read in order";
         if (tensor->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN || !sp_is_row_major(tensor))
             return "elements in another order";
     }
