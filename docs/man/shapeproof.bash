@@ -1,7 +1,7 @@
 # bash completion for shapeproof. Written by 'shapeproof help --completion bash'.
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
-    local commands='browse check derive diff eval fmt infer inspect learn models predict prove solve tables help '
+    local commands='browse card check derive diff eval fmt infer inspect learn models predict prove solve tables help '
     if [[ $COMP_CWORD == 1 ]]; then
         compopt -o filenames
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$word"; compgen -f -- "$word"))
@@ -20,6 +20,15 @@ _shapeproof() {
     browse:--table|browse:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     browse:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     browse:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    card:--config|card:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    card:--model|card:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+    card:--set|card:-S) COMPREPLY=() ;;
+    card:--table|card:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    card:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    card:--format) COMPREPLY=($(compgen -W 'text markdown json' -- "$word")) ;;
+    card:text=|card:markdown=|card:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    card:--output|card:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    card:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     check:--config|check:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--model|check:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     check:--set|check:-S) COMPREPLY=() ;;
@@ -148,6 +157,7 @@ _shapeproof() {
         if [[ $word != -* ]]; then
             case $command in
             browse) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+            card) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
             check) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
             derive) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
             diff) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -161,12 +171,13 @@ _shapeproof() {
             prove) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
             solve) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
             tables) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
-            help) COMPREPLY=($(compgen -W 'browse check derive diff eval fmt infer inspect learn models predict prove solve tables help ' -- "$word"; )) ;;
+            help) COMPREPLY=($(compgen -W 'browse card check derive diff eval fmt infer inspect learn models predict prove solve tables help ' -- "$word"; )) ;;
             esac
             return
         fi
         case $command in
         browse) words='--config= --model= --set= --table= --vocabulary= --offline --color= --help' ;;
+        card) words='--config= --model= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --quiet --color= --no-pager --help' ;;
         diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;

@@ -4,7 +4,7 @@
 function __shapeproof_is
     set -l words (commandline -opc)
     test (count $words) -gt 1; or return 1
-    contains -- $words[2] browse check derive diff eval fmt infer inspect learn models predict prove solve tables help 
+    contains -- $words[2] browse card check derive diff eval fmt infer inspect learn models predict prove solve tables help 
     or set words[2] inspect
     test $words[2] = $argv[1]
 end
@@ -31,6 +31,7 @@ complete -c shapeproof -n __shapeproof_is_first -F
 complete -c shapeproof -n __shapeproof_is_first -l help -s h -d 'explain the commands'
 complete -c shapeproof -n __shapeproof_is_first -l version -s V -d 'print the version'
 complete -c shapeproof -n __shapeproof_is_first -a browse -d 'look through the tensors of a checkpoint on a terminal'
+complete -c shapeproof -n __shapeproof_is_first -a card -d 'print the numbers for a model card, and compare the README with them'
 complete -c shapeproof -n __shapeproof_is_first -a check -d 'compare a checkpoint with the tensors that its configuration implies'
 complete -c shapeproof -n __shapeproof_is_first -a derive -d 'print the number of parameters of a table as a formula'
 complete -c shapeproof -n __shapeproof_is_first -a diff -d 'compare two checkpoints, in any formats'
@@ -55,6 +56,22 @@ complete -c shapeproof -n '__shapeproof_is browse' -l vocabulary -r -f -a 'socke
 complete -c shapeproof -n '__shapeproof_is browse' -l offline -d 'do not use the network'
 complete -c shapeproof -n '__shapeproof_is browse' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
 complete -c shapeproof -n '__shapeproof_is browse' -l help -s h -d 'explain the command'
+
+complete -c shapeproof -n '__shapeproof_is card' -F
+complete -c shapeproof -n '__shapeproof_is card' -l config -s c -r -F -d 'the hyper-parameters'
+complete -c shapeproof -n '__shapeproof_is card' -l model -s m -r -f -a '(shapeproof models --names 2>/dev/null)' -d 'the hyper-parameters of a published model, in place of a configuration'
+complete -c shapeproof -n '__shapeproof_is card' -l set -s S -r -f -d 'set one hyper-parameter'
+complete -c shapeproof -n '__shapeproof_is card' -l table -s T -r -F -a '(shapeproof tables --names 2>/dev/null)' -d 'the name of a table, a table file of your own, or a folder of such files'
+complete -c shapeproof -n '__shapeproof_is card' -l vocabulary -r -f -a 'sockeye nparam none' -d 'if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)'
+complete -c shapeproof -n '__shapeproof_is card' -l offline -d 'do not use the network'
+complete -c shapeproof -n '__shapeproof_is card' -l format -r -f -a '(__shapeproof_formats text markdown json)' -d 'the format of the output'
+complete -c shapeproof -n '__shapeproof_is card' -l json -d 'the same as --format json'
+complete -c shapeproof -n '__shapeproof_is card' -l output -s o -r -F -d 'write the output to FILE instead of stdout'
+complete -c shapeproof -n '__shapeproof_is card' -l quiet -s q -d 'write nothing to stdout'
+complete -c shapeproof -n '__shapeproof_is card' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is card' -l no-pager -d 'do not use a pager'
+complete -c shapeproof -n '__shapeproof_is card' -l no-progress -d 'do not show the progress of the command on the terminal'
+complete -c shapeproof -n '__shapeproof_is card' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is check' -F
 complete -c shapeproof -n '__shapeproof_is check' -l config -s c -r -F -d 'the hyper-parameters'
@@ -297,5 +314,5 @@ complete -c shapeproof -n '__shapeproof_is tables' -l color -r -f -a 'auto alway
 complete -c shapeproof -n '__shapeproof_is tables' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is tables' -l help -s h -d 'explain the command'
 
-complete -c shapeproof -n '__shapeproof_is help' -f -a 'browse check derive diff eval fmt infer inspect learn models predict prove solve tables help '
+complete -c shapeproof -n '__shapeproof_is help' -f -a 'browse card check derive diff eval fmt infer inspect learn models predict prove solve tables help '
 complete -c shapeproof -n '__shapeproof_is help' -l help -s h -d 'explain the command'

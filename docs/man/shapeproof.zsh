@@ -4,6 +4,7 @@
 _shapeproof_commands() {
     local -a commands=(
         'browse:look through the tensors of a checkpoint on a terminal'
+        'card:print the numbers for a model card, and compare the README with them'
         'check:compare a checkpoint with the tensors that its configuration implies'
         'derive:print the number of parameters of a table as a formula'
         'diff:compare two checkpoints, in any formats'
@@ -59,7 +60,7 @@ _shapeproof() {
     shift words
     (( CURRENT-- ))
     local command=$words[1]
-    [[ " browse check derive diff eval fmt infer inspect learn models predict prove solve tables help " == *" $command "* ]] || command=inspect # shapeproof PATH
+    [[ " browse card check derive diff eval fmt infer inspect learn models predict prove solve tables help " == *" $command "* ]] || command=inspect # shapeproof PATH
     case $command in
     browse)
         _arguments -s -S \
@@ -70,6 +71,24 @@ _shapeproof() {
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--offline[do not use the network]' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:PATH:_files'
+        ;;
+    card)
+        _arguments -s -S \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
+            '--offline[do not use the network]' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text markdown json' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
+            '--no-progress[do not show the progress of the command on the terminal]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
         ;;

@@ -13,6 +13,7 @@
 
 #include "shapeproof/api.h"
 #include "shapeproof/breakdown.h"
+#include "shapeproof/card.h"
 #include "shapeproof/check.h"
 #include "shapeproof/components.h"
 #include "shapeproof/diff.h"
@@ -207,6 +208,16 @@ SHAPEPROOF_API char *shapeproof_report_diff(const struct shapeproof_diff *diff,
 /* The verdict on each claim. */
 SHAPEPROOF_API char *shapeproof_report_prove(const struct shapeproof_proofs *proofs,
                                              const struct shapeproof_report_options *options, size_t *length);
+struct shapeproof_report_card_options {
+    struct shapeproof_report_options report;
+    const char *path;     /* of the checkpoint, or NULL */
+    const char *table;    /* the name of the table of the prediction; NULL: there is none */
+    uint64_t reserved[2]; /* zero: room for later versions */
+};
+
+/* The numbers for a model card; in text and JSON, also the statements of the README. */
+SHAPEPROOF_API char *shapeproof_report_card(const struct shapeproof_card *card,
+                                            const struct shapeproof_report_card_options *options, size_t *length);
 /* The same, and behind it the verdicts on printed figures; `figures` may be NULL. With `all`, text lists them source
  * after source. */
 SHAPEPROOF_API char *shapeproof_report_book(const struct shapeproof_proofs *proofs,

@@ -26,6 +26,7 @@
 
 #include "shapeproof/api.h"
 #include "shapeproof/breakdown.h"
+#include "shapeproof/card.h"
 #include "shapeproof/check.h"
 #include "shapeproof/components.h"
 #include "shapeproof/config.h"

@@ -6,6 +6,7 @@
 
 #define COMMANDS(X)                                                                                                    \
     X(browse)                                                                                                          \
+    X(card)                                                                                                            \
     X(check)                                                                                                           \
     X(derive)                                                                                                          \
     X(diff)                                                                                                            \

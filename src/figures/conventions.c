@@ -85,12 +85,13 @@ static bool find_convention(struct sp_printed printed, const struct sp_figure_pa
     return false;
 }
 
-/* "4.4% too large"; "2498560 too large" where that is less than 0.1%. */
+/* "4.4% too large"; "2498560 too large" where that is less than 0.1%; "55 times too large". */
 static const char *describe_error(struct sp_arena *arena, struct sp_printed printed, uint64_t number)
 {
     const uint64_t value = (uint64_t)printed.least + unit_of(printed) / 2;
     const char *direction = value < number ? "small" : "large";
     const uint64_t difference = value < number ? number - value : value - number;
+    if (number && value / number >= 10) return sp_arena_printf(arena, "%" PRIu64 " times too large", value / number);
     const uint64_t thousandths = number ? (uint64_t)((double)difference / (double)number * 1000 + 0.5) : 0;
     if (!thousandths) return sp_arena_printf(arena, "%" PRIu64 " too %s", difference, direction);
     return sp_arena_printf(arena, "%" PRIu64 ".%" PRIu64 "%% too %s", thousandths / 10, thousandths % 10, direction);
@@ -100,7 +101,7 @@ static const char *describe_error(struct sp_arena *arena, struct sp_printed prin
 struct sp_figure_judgement sp_figure_judge(struct sp_arena *arena, const char *figure, uint64_t number,
                                            const struct sp_figure_parts *parts)
 {
-    struct sp_figure_judgement judgement = {SHAPEPROOF_UNDECIDED, number, "", ""};
+    struct sp_figure_judgement judgement = {SHAPEPROOF_UNDECIDED, number, "", "", false};
     struct sp_printed printed;
     if (!sp_printed_read(figure, &printed)) return judgement;
     const bool truncated = is_truncated(printed, number);
@@ -116,6 +117,7 @@ struct sp_figure_judgement sp_figure_judge(struct sp_arena *arena, const char *f
         return judgement;
     }
     judgement.verdict = SHAPEPROOF_REFUTED;
+    judgement.is_truncated = truncated;
     judgement.why = truncated ? "truncated instead of rounded" : describe_error(arena, printed, number);
     return judgement;
 }

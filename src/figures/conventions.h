@@ -27,6 +27,7 @@ struct sp_figure_judgement {
     uint64_t counted;       /* the number under the convention */
     const char *convention; /* of a proved figure, or "" */
     const char *why;        /* of a refuted figure, or "" */
+    bool is_truncated;      /* of a refuted figure: the number is truncated to it */
 };
 
 /* Whether the figure is what the number is rounded to, or what it is under another convention, if `parts` has that

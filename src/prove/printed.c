@@ -59,6 +59,7 @@ const char *sp_printed_like(struct sp_arena *arena, const char *figure, uint64_t
     const uint64_t digits = number / unit + (number % unit >= unit - unit / 2);
     uint64_t power = 1;
     for (int i = 0; i < decimals; i++) power *= 10;
+    if (!digits) return sp_arena_printf(arena, "%" PRIu64, number); /* the unit is too large for it */
     if (!decimals) return sp_arena_printf(arena, "%" PRIu64 "%s", digits, has_suffix ? figure + length - 1 : "");
     return sp_arena_printf(arena, "%" PRIu64 ".%0*" PRIu64 "%s", digits / power, decimals, digits % power,
                            has_suffix ? figure + length - 1 : "");

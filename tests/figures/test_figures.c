@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "figures/conventions.h"
+#include "figures/readme.h"
 #include "prove/printed.h"
 #include "shapeproof/shapeproof.h"
 
@@ -97,6 +97,61 @@ static void writes_alike(void **state)
     sp_arena_free(&arena);
 }
 
+/* ---- statements of a README ---- */
+
+/* The statements in a text about a model of 6,738,415,616 parameters, 131,072,000 of them in each matrix of the
+ * vocabulary: "1: 7B right; 2: 13B WRONG ". In a buffer of its own until the next call. */
+static const char *statements_in(const char *readme)
+{
+    static const char *const verdicts[] = {"right", "WRONG", "tested", "unclear"};
+    static const struct sp_figure_parts llama = {.total = 6738415616, .tokens = 131072000, .head = 131072000};
+    static char text[512];
+    struct sp_arena arena = {0};
+    struct sp_readme_statements statements = {.items = NULL};
+    size_t length = 0;
+    sp_read_statements(&arena, readme, strlen(readme), &llama, &statements);
+    *text = '\0';
+    for (size_t i = 0; i < statements.count; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%zu: %s %s; ", statements.items[i].line,
+                                   statements.items[i].printed, verdicts[statements.items[i].verdict]);
+    free(statements.items);
+    sp_arena_free(&arena);
+    return text;
+}
+
+static void finds_statements(void **state)
+{
+    (void)state;
+    assert_string_equal(statements_in("It has 7B parameters.\nIt has 13B parameters."), "1: 7B right; 2: 13B WRONG; ");
+    assert_string_equal(statements_in("# L\n| Parameters | 6.74B |\n"), "2: 6.74B right; ");
+    assert_string_equal(statements_in("a 7-billion-parameter model"), "1: 7B right; ");
+    assert_string_equal(statements_in("6,738,415,616 params"), "1: 6738415616 right; ");
+    assert_string_equal(statements_in("Number of parameters: 6738415617"), "1: 6738415617 WRONG; ");
+    assert_string_equal(statements_in("**13B** total parameters, 2T tokens"), "1: 13B WRONG; ");
+    assert_string_equal(statements_in("Parameters (non-embedding): 6.48B"), "1: 6.48B right; ");
+    assert_string_equal(statements_in("Non-embedding parameters: 6.61B"), "1: 6.61B right; ");
+    assert_string_equal(statements_in("Non-embedding parameters: 6.3B"), "1: 6.3B WRONG; ");
+    /* What may be about something else, or is truncated, is not wrong. */
+    assert_string_equal(statements_in("smaller than the 13B parameters of L2"), "1: 13B unclear; ");
+    assert_string_equal(statements_in("13B active parameters"), "1: 13B unclear; ");
+    assert_string_equal(statements_in("with 7B and 13B parameters"), "1: 13B unclear; ");
+    assert_string_equal(statements_in("6.7B or 70B parameters"), "1: 70B unclear; ");
+    assert_string_equal(statements_in("6.73B parameters"), "1: 6.73B unclear; ");
+}
+
+static void skips_what_is_no_statement(void **state)
+{
+    (void)state;
+    assert_string_equal(statements_in(""), "");
+    assert_string_equal(statements_in("Llama-2-13B, 13B, parameters"), "");
+    assert_string_equal(statements_in("trained on 2T tokens; parameters are in bfloat16"), "");
+    assert_string_equal(statements_in("```\nmodel = load(13B parameters)\n```\n"), "");
+    assert_string_equal(statements_in("12 parameters of the command"), "");
+    assert_string_equal(statements_in("v1.13B parameters"), "");
+    assert_string_equal(statements_in("99999999999999999999999999999999999999999999B parameters"), "");
+    assert_string_equal(statements_in("parameters 1,2,3 1.2.3"), "");
+}
+
 /* ---- the book ---- */
 
 struct world {
@@ -139,8 +194,8 @@ static void judges_all(void **state)
         assert_int_equal(figure->verdict == SHAPEPROOF_REFUTED, *figure->right != '\0');
         refuted += figure->verdict == SHAPEPROOF_REFUTED;
     }
-    assert_true(shapeproof_figures_count(figures) >= 434);
-    assert_true(refuted >= 61);
+    assert_true(shapeproof_figures_count(figures) >= 438);
+    assert_true(refuted >= 63);
     shapeproof_figures_free(figures);
 }
 
@@ -187,9 +242,15 @@ static void can_be_ended(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounds),       cmocka_unit_test(rounds_to_zeros), cmocka_unit_test(finds_conventions),
-        cmocka_unit_test(writes_alike), cmocka_unit_test(judges_all),      cmocka_unit_test(judges_one),
+        cmocka_unit_test(rounds),
+        cmocka_unit_test(rounds_to_zeros),
+        cmocka_unit_test(finds_conventions),
+        cmocka_unit_test(writes_alike),
+        cmocka_unit_test(judges_all),
+        cmocka_unit_test(judges_one),
         cmocka_unit_test(can_be_ended),
+        cmocka_unit_test(finds_statements),
+        cmocka_unit_test(skips_what_is_no_statement),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
 }

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ * A figure is a number with a unit, next to the word "parameters":
+ *
+ *     "The model has 6.7 billion trainable parameters."      6.7B, the word follows
+ *     "| Number of parameters | 7.61B |"                     7.61B, the word precedes
+ *     "Llama-2-7B"                                           none: it is a part of a name
+ *
+ * A README also speaks of other models, so that a figure that does not fit is wrong only if its line has no other
+ * figure and no word that points to something else. */
+#include "figures/readme.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "prove/printed.h"
+
+enum {
+    MOST_BEHIND = 32, /* characters between a figure and "param" behind it: "B total trainable " */
+    MOST_BEFORE = 48, /* and in front of it: "parameters (without embeddings): " */
+    LONGEST_FIGURE = 32,
+    MOST_FIGURES = 16 /* of a line; more are ignored */
+};
+
+/* A line as it is, and in lower case. */
+struct line {
+    const char *text, *lower;
+    size_t length;
+};
+
+/* ---- finding figures ---- */
+
+/* The letter for a unit at the beginning of the text, with the bytes that it takes in *length; '\0' for none. */
+static char unit_at(const char *text, size_t *length)
+{
+    static const struct {
+        const char *word;
+        char letter;
+    } units[] = {{"thousand", 'K'}, {"million", 'M'}, {"billion", 'B'}, {"trillion", 'T'},
+                 {"k", 'K'},        {"m", 'M'},       {"b", 'B'},       {"t", 'T'}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        *length = strlen(units[i].word);
+        if (strncmp(text, units[i].word, *length) == 0 && !sp_is_word(text[*length])) return units[i].letter;
+    }
+    return '\0';
+}
+
+/* Copies the number at the beginning of the text without the commas between groups of three digits; returns the bytes
+ * that it takes, 0 when it is too long. */
+static size_t take_number(const char *text, char *number)
+{
+    size_t length = 0, kept = 0;
+    bool point = false;
+    while (kept + 2 < LONGEST_FIGURE) {
+        const char c = text[length];
+        const bool is_comma = c == ',' && !point && sp_is_digit(text[length + 1]) && sp_is_digit(text[length + 2]) &&
+                              sp_is_digit(text[length + 3]) && !sp_is_digit(text[length + 4]);
+        const bool is_point = c == '.' && !point && sp_is_digit(text[length + 1]);
+        if (!sp_is_digit(c) && !is_comma && !is_point) break;
+        point = point || is_point;
+        if (!is_comma) number[kept++] = c;
+        length++;
+    }
+    number[kept] = '\0';
+    return kept + 2 < LONGEST_FIGURE ? length : 0;
+}
+
+/* Whether "param" stands behind that place, with only words between. */
+static bool is_followed(const struct line *line, size_t place)
+{
+    for (size_t i = place; i < line->length && i < place + MOST_BEHIND; i++) {
+        const char c = line->lower[i];
+        if (strncmp(line->lower + i, "param", 5) == 0) return true;
+        if (sp_is_digit(c) || c == '.' || c == ',' || c == ';' || c == '|') return false;
+    }
+    return false;
+}
+
+/* Whether "param" stands in front of that place, in the same sentence and with no other number between. */
+static bool is_preceded(const struct line *line, size_t place)
+{
+    for (size_t i = place; i > 0 && i + MOST_BEFORE > place; i--) {
+        const char c = line->lower[i - 1];
+        if (strncmp(line->lower + i - 1, "param", 5) == 0) return true;
+        if (sp_is_digit(c) || c == '.' || c == ';') return false;
+    }
+    return false;
+}
+
+/* What a number in a line is. */
+enum number { NO_FIGURE, OTHER_FIGURE, FIGURE_OF_PARAMETERS };
+
+/* "300B tokens" is no size of a model, other than the first figure of "124M and 355M parameters". */
+static bool is_of_tokens(const struct line *line, size_t place)
+{
+    for (size_t i = place; i < line->length && i < place + MOST_BEHIND; i++) {
+        if (strncmp(line->lower + i, "token", 5) == 0) return true;
+        if (sp_is_digit(line->lower[i]) || line->lower[i] == '.') return false;
+    }
+    return false;
+}
+
+/* Reads the number that begins at *place, as a figure if it is one, and moves *place behind it. A part of a name is no
+ * figure. */
+static enum number take_figure(const struct line *line, size_t *place, char *figure)
+{
+    const size_t begin = *place, length = take_number(line->text + begin, figure);
+    const char before = begin ? line->text[begin - 1] : ' ';
+    size_t end = begin + length, unit_length = 0;
+    *place = end;
+    if (!length) {
+        while (sp_is_digit(line->text[*place])) ++*place;
+        return NO_FIGURE;
+    }
+    if (sp_is_word(before) || before == '-' || before == '/' || before == '.' || before == '$') return NO_FIGURE;
+    if (line->lower[end] == ' ' || line->lower[end] == '-') end++;
+    const char unit = unit_at(line->lower + end, &unit_length);
+    if (unit) end += unit_length;
+    else end = begin + length;
+    const bool is_count = unit || strlen(figure) >= 4; /* "12 parameters" may be settings of a program */
+    if (!is_count || (!unit && sp_is_word(line->text[end]))) return NO_FIGURE;
+    if (unit) strncat(figure, &unit, 1);
+    *place = end;
+    if (is_followed(line, end)) return FIGURE_OF_PARAMETERS;
+    if (is_of_tokens(line, end)) return NO_FIGURE;
+    if (is_preceded(line, begin)) return FIGURE_OF_PARAMETERS;
+    return unit ? OTHER_FIGURE : NO_FIGURE;
+}
+
+/* ---- judging ---- */
+
+/* What a figure of the line may be about if it is not the number of all parameters; NULL: nothing says so. */
+static const char *other_subject(const char *lower)
+{
+    static const struct {
+        const char *word, *subject;
+    } words[] = {{"activ", "active parameters"},
+                 {"trainable", "trainable parameters"},
+                 {"lora", "an adapter"},
+                 {"adapter", "an adapter"},
+                 {" than", "another model"},
+                 {"compar", "another model"},
+                 {"outperform", "another model"},
+                 {" vs", "another model"},
+                 {"teacher", "another model"},
+                 {"distill", "another model"},
+                 {"draft", "another model"},
+                 {"famil", "several models"},
+                 {"rang", "several models"},
+                 {" sizes", "several models"},
+                 {"models", "several models"},
+                 {"encoder", "a part of the model"},
+                 {"decoder", "a part of the model"},
+                 {"tower", "a part of the model"},
+                 {"per layer", "a part of the model"},
+                 {"embedding", "a part of the model"},
+                 {"up to", "a limit"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(lower, words[i].word)) return words[i].subject;
+    return NULL;
+}
+
+static bool is_without_embeddings(const char *lower)
+{
+    return strstr(lower, "non-embedding") || strstr(lower, "non embedding") || strstr(lower, "without embedding") ||
+           strstr(lower, "excluding embedding");
+}
+
+/* Judges a figure of the line. One that counts no embeddings is right with the head or without it. */
+static void judge_statement(struct sp_arena *arena, struct shapeproof_statement *statement, const char *lower,
+                            const struct sp_figure_parts *parts)
+{
+    const bool without = is_without_embeddings(lower) && parts->tokens;
+    const uint64_t number = without ? parts->total - parts->tokens - parts->head - parts->positions : parts->total;
+    struct sp_figure_judgement judgement = sp_figure_judge(arena, statement->printed, number, without ? NULL : parts);
+    for (int i = 0; without && i < 3 && judgement.verdict == SHAPEPROOF_REFUTED; i++) {
+        const uint64_t more = (i != 1 ? parts->head : 0) + (i != 0 ? parts->positions : 0);
+        judgement = sp_figure_judge(arena, statement->printed, number + more, NULL);
+    }
+    statement->verdict = judgement.verdict;
+    statement->counted = judgement.verdict == SHAPEPROOF_REFUTED ? number : judgement.counted;
+    statement->convention = *judgement.convention || !without ? judgement.convention : "without embeddings";
+    statement->why = judgement.verdict == SHAPEPROOF_UNDECIDED ? "it is too large to be compared" : judgement.why;
+    statement->right =
+        judgement.verdict == SHAPEPROOF_REFUTED ? sp_printed_like(arena, statement->printed, number) : "";
+    if (!judgement.is_truncated) return; /* as names of models often are: not rounded, and not wrong either */
+    statement->verdict = SHAPEPROOF_UNDECIDED;
+    statement->why = sp_arena_printf(arena, "truncated; rounded it is %s", statement->right);
+    statement->right = "";
+}
+
+/* The figures of a line. Those that do not fit are wrong only if nothing in the line suggests another subject. */
+static void read_line(struct sp_arena *arena, const struct line *line, size_t number,
+                      const struct sp_figure_parts *parts, struct sp_readme_statements *statements)
+{
+    const size_t first = statements->count;
+    size_t figures = 0;
+    char figure[LONGEST_FIGURE];
+    const char *text = NULL, *subject = NULL;
+    for (size_t place = 0; place < line->length && statements->count - first < MOST_FIGURES;) {
+        if (!sp_is_digit(line->text[place])) {
+            place++;
+            continue;
+        }
+        const enum number found = take_figure(line, &place, figure);
+        figures += found != NO_FIGURE;
+        if (found != FIGURE_OF_PARAMETERS) continue;
+        if (!text) text = sp_arena_string(arena, line->text);
+        struct shapeproof_statement *statement = SP_PUSH(statements);
+        *statement = (struct shapeproof_statement){
+            .line = number, .text = text, .printed = sp_arena_string(arena, figure), .convention = "", .right = ""};
+        judge_statement(arena, statement, line->lower, parts);
+    }
+    if (figures > 1) subject = "several models";
+    else if (figures && !is_without_embeddings(line->lower)) subject = other_subject(line->lower);
+    for (size_t i = first; subject && i < statements->count; i++) {
+        struct shapeproof_statement *statement = &statements->items[i];
+        if (statement->verdict != SHAPEPROOF_REFUTED) continue;
+        statement->verdict = SHAPEPROOF_UNDECIDED;
+        statement->why = sp_arena_printf(arena, "the line may be about %s", subject);
+        statement->right = "";
+    }
+}
+
+/* A string of these bytes on the heap. */
+static char *copy_bytes(const char *bytes, size_t length)
+{
+    char *copy = sp_realloc(NULL, length + 1, 1);
+    memcpy(copy, bytes, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+void sp_read_statements(struct sp_arena *arena, const char *readme, size_t length, const struct sp_figure_parts *parts,
+                        struct sp_readme_statements *statements)
+{
+    bool is_code = false;
+    size_t number = 0;
+    for (size_t begin = 0; begin < length; number++) {
+        const char *end = memchr(readme + begin, '\n', length - begin);
+        const size_t size = end ? (size_t)(end - readme) - begin : length - begin;
+        char *text = copy_bytes(readme + begin, size), *lower = copy_bytes(readme + begin, size);
+        for (char *c = lower; *c; c++)
+            if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 'a' - 'A');
+        if (strncmp(text, "```", 3) == 0) is_code = !is_code;
+        else if (!is_code) read_line(arena, &(struct line){text, lower, strlen(text)}, number + 1, parts, statements);
+        free(text);
+        free(lower);
+        begin += size + 1;
+    }
+}
