@@ -34,10 +34,11 @@ struct judged_model {
 
 static bool counts_total(const struct shapeproof_figure *figure) { return strcmp(figure->of, "total") == 0; }
 
-/* Whether the expression counts the whole model with its embeddings, as "total - [experts]/2" does: conventions about
- * embeddings make a difference to it. */
+/* Whether the expression counts the whole model with its embeddings, as "active" and "total - [experts]/2" do:
+ * conventions about embeddings make a difference to it. */
 static bool counts_embeddings(const char *expression)
 {
+    if (strcmp(expression, "active") == 0) return true;
     return strncmp(expression, "total", strlen("total")) == 0 && !strstr(expression, "embedding]") &&
            !strstr(expression, "head]");
 }
