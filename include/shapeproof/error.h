@@ -29,7 +29,7 @@ enum shapeproof_status {
 /* Why a checkpoint could not be read, for programs that tell these apart. */
 enum shapeproof_kind {
     SHAPEPROOF_KIND_NONE = 0,
-    SHAPEPROOF_KIND_IO = 1,           /* the system refused: missing, no permission, not a regular file */
+    SHAPEPROOF_KIND_IO = 1,           /* the system refused: missing, no permission, not a regular file, EIO */
     SHAPEPROOF_KIND_UNRECOGNISED = 2, /* not a checkpoint format that this build knows */
     SHAPEPROOF_KIND_MALFORMED = 3,    /* the file breaks its own format */
     SHAPEPROOF_KIND_REFUSED = 4,      /* understood, but refused on purpose */

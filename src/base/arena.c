@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
+
 struct sp_arena_block {
     struct sp_arena_block *next;
     size_t size, used;
@@ -15,7 +17,7 @@ struct sp_arena_block {
 /* `unit` is a power of two. */
 static size_t round_up(size_t size, size_t unit)
 {
-    if (size > SIZE_MAX / 2) abort();
+    if (size > SIZE_MAX / 2) sp_out_of_memory();
     return (size + unit - 1) & ~(unit - 1);
 }
 
@@ -23,7 +25,7 @@ static size_t round_up(size_t size, size_t unit)
 static struct sp_arena_block *new_block(struct sp_arena *arena, size_t size)
 {
     struct sp_arena_block *block = calloc(1, sizeof *block + size);
-    if (!block) abort();
+    if (!block) sp_out_of_memory();
     block->next = arena->blocks;
     block->size = size;
     arena->blocks = block;
@@ -68,7 +70,7 @@ void *sp_arena_alloc(struct sp_arena *arena, size_t size)
 void *sp_arena_array(struct sp_arena *arena, size_t count, size_t size)
 {
     size_t total;
-    if (__builtin_mul_overflow(count, size, &total)) abort();
+    if (__builtin_mul_overflow(count, size, &total)) sp_out_of_memory();
     const size_t whole = size & (0 - size); /* a type's alignment divides its size, and so this */
     const size_t alignment = whole && whole < sizeof(max_align_t) ? whole : sizeof(max_align_t);
     return take_bytes(arena, total ? total : 1, alignment);
@@ -88,7 +90,7 @@ char *sp_arena_vprintf(struct sp_arena *arena, const char *format, va_list args)
     va_list again;
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, format, args);
-    if (length < 0) abort();
+    if (length < 0) sp_out_of_memory(); /* longer than INT_MAX */
     char *text = take_bytes(arena, (size_t)length + 1, 1);
     vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
@@ -124,9 +126,9 @@ void sp_arena_free(struct sp_arena *arena)
 void *sp_realloc(void *memory, size_t count, size_t size)
 {
     size_t total;
-    if (__builtin_mul_overflow(count, size, &total)) abort();
+    if (__builtin_mul_overflow(count, size, &total)) sp_out_of_memory();
     void *moved = realloc(memory, total ? total : 1);
-    if (!moved) abort();
+    if (!moved) sp_out_of_memory();
     return moved;
 }
 

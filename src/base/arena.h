@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * One arena per opened checkpoint, table or comparison: everything lives until sp_arena_free.
- * Allocation never returns NULL: running out of memory aborts the process, because what is allocated is bounded by
- * the checked sizes of headers and a half-built inventory is of no use. Memory is zeroed.
+ * Allocation never returns NULL: without memory the process ends (sp_out_of_memory, base/fault.h). Memory is zeroed.
  * Compiled with SP_ARENA_MALLOC (the sanitizer build), each allocation is its own malloc, so that ASan sees it. */
 #ifndef SP_BASE_ARENA_H
 #define SP_BASE_ARENA_H

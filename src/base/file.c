@@ -11,12 +11,15 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/fault.h"
 
 /* Fails with the reason why a file cannot be opened. If it is a symbolic link whose target does not exist, the file was
  * likely not downloaded: caches and git-annex leave such links. Always false. */
 static bool refuse_open(int directory_fd, const char *path, int why, struct shapeproof_error *error)
 {
     char target[256];
+    if (sp_fault_note("open", path, why))
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "open: %s", strerror(why));
     const ssize_t length = why == ENOENT ? readlinkat(directory_fd, path, target, sizeof target - 1) : -1;
     if (length < 0) return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s", strerror(why));
     target[length] = '\0';
@@ -32,7 +35,13 @@ bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, stru
     *file = (struct sp_file){.fd = -1, .path = path};
     const int fd = openat(directory_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return refuse_open(directory_fd, path, errno, error);
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+    if (fstat(fd, &info) != 0) {
+        const int why = errno;
+        close(fd);
+        sp_fault_note("fstat", path, why);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "fstat: %s", strerror(why));
+    }
+    if (!S_ISREG(info.st_mode)) {
         close(fd);
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "not a regular file");
     }
@@ -61,9 +70,12 @@ bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_
     while (done < length) {
         const ssize_t got = pread(file->fd, (char *)into + done, length - done, (off_t)(file->base + offset + done));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0)
+        if (got < 0) {
+            const int why = errno;
+            sp_fault_note("read", file->path, why);
             return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "read at byte %" PRIu64 ": %s",
-                           offset + done, strerror(errno));
+                           offset + done, strerror(why));
+        }
         if (got == 0)
             return sp_malformed(error, "ends at byte %" PRIu64 ", expected %zu bytes at %" PRIu64, offset + done,
                                 length, offset);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/utf8.h"
 #include "base/word.h"
 
@@ -34,7 +35,7 @@ void sp_text_printf(struct sp_text *text, const char *format, ...)
     va_start(args, format);
     const int length = vsnprintf(text->data + text->length, room, format, args);
     va_end(args);
-    if (length < 0) abort();
+    if (length < 0) sp_out_of_memory(); /* longer than INT_MAX */
     if ((size_t)length >= room) {
         sp_text_reserve(text, (size_t)length);
         va_start(args, format);

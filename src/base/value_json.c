@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/json_scan.h"
 #include "base/map.h"
 #include "base/real.h"
@@ -210,7 +211,9 @@ bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t
     walk.json = (struct sp_json){.what = "", .text = scanned.data, .length = length, .error = &scanner_error};
     if (length >= 3 && memcmp(json, "\xef\xbb\xbf", 3) == 0) walk.json.offset = 3; /* a byte-order mark */
     const bool sound = walk_value(&walk) && sp_json_end(&walk.json);
+    errno = 0;
     cJSON *node = sound ? cJSON_ParseWithLength(parsed.data, length) : NULL;
+    if (sound && !node && errno == ENOMEM) sp_out_of_memory(); /* cJSON does not say why it failed */
     if (node) *value = from_node(&(struct tree){arena, walk.numbers.items, repeats}, node);
     else bad_json(json, walk.json.offset, reason(&walk, json), error);
     const bool ok = node != NULL;

@@ -2,15 +2,17 @@
  * The names of adapters: PEFT saves q_proj.lora_A.weight, and q_proj.lora_A.default.weight in a state dict as a whole;
  * torchtune q_proj.lora_a.weight; NeMo linear_qkv.adapter.linear_in.weight; MLX q_proj.lora_a, with the dimensions the
  * other way round; llama.cpp attn_q.weight.lora_a. */
+#define _POSIX_C_SOURCE 200809L /* AT_FDCWD */
 #include "check/adapter.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/chars.h"
 #include "base/checked.h"
+#include "base/fault.h"
 #include "base/names.h"
 #include "check/adapter_parts.h"
 #include "config/config.h"
@@ -83,8 +85,7 @@ static struct sp_pair *pair_of_module(struct sp_adapter *adapter, const char *na
 const char *sp_adapter_folder(struct sp_arena *arena, const struct shapeproof_inventory *inventory)
 {
     const char *path = shapeproof_inventory_path(inventory);
-    struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return sp_arena_printf(arena, "%s/", path);
+    if (sp_path_may_be_folder(AT_FDCWD, path)) return sp_arena_printf(arena, "%s/", path);
     return sp_arena_copy(arena, path, (size_t)(sp_base_name(path) - path));
 }
 
@@ -285,12 +286,6 @@ char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, 
 
 /* ---- its base ---- */
 
-static bool is_regular(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
 /* The config.json of the snapshot of a model that refs/main of the hub's cache names: of "org/name"
  * "HUB/models--org--name/snapshots/COMMIT/config.json". NULL when it was not downloaded. */
 static const char *config_in_cache(struct sp_arena *arena, const char *hub, const char *model)
@@ -305,7 +300,7 @@ static const char *config_in_cache(struct sp_arena *arena, const char *hub, cons
     const char *path = snapshot ? sp_arena_printf(arena, "%s/config.json", snapshot) : NULL;
     shapeproof_free(snapshot);
     sp_text_free(&folder);
-    return path && is_regular(path) ? path : NULL;
+    return path && sp_path_may_be_file(AT_FDCWD, path) ? path : NULL;
 }
 
 /* Tries base_model_name_or_path as it is; then behind the folder of the adapter and those above it, in one of which the
@@ -322,11 +317,11 @@ char *shapeproof_adapter_base_config(const struct shapeproof_inventory *inventor
         const char *beside = config_path(&arena, inventory);
         size_t folder = (size_t)(sp_base_name(beside) - beside);
         sp_text_printf(&path, "%s/config.json", base.string);
-        found = is_regular(path.data);
+        found = sp_path_may_be_file(AT_FDCWD, path.data);
         for (size_t i = 0; i < MOST_FOLDERS && !found && *base.string != '/'; i++) {
             path.length = 0;
             sp_text_printf(&path, "%.*s%s/config.json", (int)folder, beside, base.string);
-            found = is_regular(path.data);
+            found = sp_path_may_be_file(AT_FDCWD, path.data);
             while (folder && beside[folder - 1] == '/') folder--;
             while (folder && beside[folder - 1] != '/') folder--;
         }

@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/file.h"
 #include "base/names.h"
 #include "base/step_name.h"
@@ -415,7 +415,7 @@ static bool load_text(struct shapeproof_config *config, const char *path, const 
 enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, const char *path,
                                               struct shapeproof_error *error)
 {
-    sp_error_reset(error);
+    sp_fault_begin(error);
     struct sp_file file;
     bool text = true;
     if (sp_file_open(&file, AT_FDCWD, path, error)) {
@@ -426,7 +426,7 @@ enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, 
         else if (sp_config_load_checkpoint(config, path, error)) forget_derived(config);
         sp_file_close(&file);
     }
-    if (error->status == SHAPEPROOF_OK) return SHAPEPROOF_OK;
+    if (sp_fault_end(error) && error->status == SHAPEPROOF_OK) return SHAPEPROOF_OK;
     error->status = SHAPEPROOF_ERR_TABLE; /* a configuration that cannot be read is a wrong configuration */
     if (text) sp_error_prefix(error, path);
     return error->status;
@@ -450,12 +450,11 @@ enum shapeproof_status shapeproof_config_load_text(struct shapeproof_config *con
  */
 static bool find_in_folder(struct sp_text *path, const char *const *names, size_t count)
 {
-    struct stat info;
     const size_t folder = path->length;
     for (size_t i = 0; i < count; i++) {
         path->length = folder;
         sp_text_puts(path, names[i]);
-        if (stat(path->data, &info) == 0 && S_ISREG(info.st_mode)) return true;
+        if (sp_path_may_be_file(AT_FDCWD, path->data)) return true;
     }
     path->length = folder;
     sp_text_puts(path, "");
@@ -506,10 +505,9 @@ static const char *const config_names[] = {"config.json", "config", "huggingface
 /* The folder that the checkpoint is, or is in: a path that ends with '/' or is empty. */
 static struct sp_text folder_of(const char *checkpoint_path)
 {
-    struct stat info;
     struct sp_text path = {0};
     const char *slash = strrchr(checkpoint_path, '/');
-    if (stat(checkpoint_path, &info) == 0 && S_ISDIR(info.st_mode)) sp_text_printf(&path, "%s/", checkpoint_path);
+    if (sp_path_may_be_folder(AT_FDCWD, checkpoint_path)) sp_text_printf(&path, "%s/", checkpoint_path);
     else sp_text_append(&path, checkpoint_path, slash ? (size_t)(slash + 1 - checkpoint_path) : 0);
     return path;
 }

@@ -16,6 +16,7 @@
 #include <yaml.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/map.h"
 #include "base/real.h"
 
@@ -277,6 +278,7 @@ static bool not_yaml(struct reader *reader, const char *text)
 {
     const yaml_parser_t *parser = &reader->parser;
     const bool bytes = parser->error == YAML_READER_ERROR;
+    if (parser->error == YAML_MEMORY_ERROR) sp_out_of_memory();
     return wrong_at(reader, bytes ? mark_of(text, parser->problem_offset) : parser->problem_mark,
                     SHAPEPROOF_KIND_MALFORMED, "not YAML: ", parser->problem ? parser->problem : "it cannot be read");
 }
@@ -312,8 +314,7 @@ bool sp_yaml_parse(struct sp_arena *arena, const char *text, size_t length, stru
                        "longer than 4 MB, too long for a configuration");
     if (!few_directives(text, length))
         return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT, "more than 16 lines begin with '%%'");
-    if (!yaml_parser_initialize(&reader.parser))
-        return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT, "no memory for the YAML parser");
+    if (!yaml_parser_initialize(&reader.parser)) sp_out_of_memory();
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
     const bool good = read_events(&reader, text);

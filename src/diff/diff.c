@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/fault.h"
 #include "expect/expect.h"
 #include "model/layouts.h"
 
@@ -137,8 +138,10 @@ struct shapeproof_diff *shapeproof_diff_new(const struct shapeproof_inventory *a
     static const struct shapeproof_diff_options none = {0};
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
+    sp_fault_begin(error);
     struct shapeproof_diff *diff = new_diff(a, b);
-    if (compare_checkpoints(diff, options, error)) return diff;
+    const bool ok = compare_checkpoints(diff, options, error);
+    if (sp_fault_end(error) && ok) return diff;
     shapeproof_diff_free(diff);
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A check in one call: the checkpoint, its configuration and its table are found, and belong to the check. */
 #include "base/error.h"
+#include "base/fault.h"
 #include "check/check.h"
 #include "shapeproof/config.h"
 #include "shapeproof/report.h"
@@ -64,8 +65,13 @@ struct shapeproof_check *shapeproof_check_path(const char *path, const struct sh
     if (!options) options = &defaults;
     sp_error_reset(error);
     if (!sp_options_are_known(options->reserved, error)) return NULL;
+    sp_fault_begin(error);
     if (open_all(&opened, path, options, error))
         check = shapeproof_check_new(opened.inventory, opened.tables, opened.config, &options->check, error);
+    if (!sp_fault_end(error)) {
+        shapeproof_check_free(check);
+        check = NULL;
+    }
     if (check) {
         check->opened.inventory = opened.inventory;
         check->opened.tables = opened.tables;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/fault.h"
 #include "check/check.h"
 #include "explain/causes.h"
 #include "explain/own_table.h"
@@ -407,7 +408,10 @@ struct shapeproof_check *shapeproof_check_new(const struct shapeproof_inventory 
                                               struct shapeproof_error *error)
 {
     struct sp_answer_cache asked = {.watch = options ? options->watch : NULL};
+    sp_fault_begin(error);
     struct shapeproof_check *check = sp_check_new_shuffled(inventory, tables, config, options, 0, &asked, error);
     sp_asked_free(&asked);
-    return check;
+    if (sp_fault_end(error)) return check;
+    shapeproof_check_free(check);
+    return NULL;
 }

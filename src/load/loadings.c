@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * What the public header promises: the loaders that are asked, each with the file that it would take. */
 #define _POSIX_C_SOURCE 200809L
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/chars.h"
 #include "base/error.h"
+#include "base/fault.h"
 #include "base/names.h"
 #include "base/text.h"
 #include "check/check.h"
@@ -21,19 +22,14 @@
 
 /* Which file of a folder a loader takes. */
 
-static bool is_directory(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
+static bool is_directory(const char *path) { return sp_path_is_folder(AT_FDCWD, path); }
 
 /* Whether the folder has a regular file of that name. */
 static bool has_file(const char *folder, const char *name)
 {
-    struct stat info;
     struct sp_text path = {0};
     sp_text_printf(&path, "%s/%s", folder, name);
-    const bool found = stat(path.data, &info) == 0 && S_ISREG(info.st_mode);
+    const bool found = sp_path_is_file(AT_FDCWD, path.data);
     sp_text_free(&path);
     return found;
 }
@@ -461,6 +457,7 @@ struct shapeproof_loadings *shapeproof_loadings_new(const struct shapeproof_chec
     struct shapeproof_error unreadable = {0};
     sp_error_reset(error);
     if (asked && !all && !none && !check_ids(asked, error)) return NULL;
+    sp_fault_begin(error);
     struct shapeproof_loadings *loadings = sp_realloc(NULL, 1, sizeof *loadings);
     *loadings = (struct shapeproof_loadings){.check = check};
     /* data that cannot be opened is no error: without it two tensors are taken to be equal where a loader compares them
@@ -476,7 +473,9 @@ struct shapeproof_loadings *shapeproof_loadings_new(const struct shapeproof_chec
     }
     shapeproof_data_close(loadings->data);
     loadings->data = NULL;
-    return loadings;
+    if (sp_fault_end(error)) return loadings;
+    shapeproof_loadings_free(loadings);
+    return NULL;
 }
 
 void shapeproof_loadings_free(struct shapeproof_loadings *loadings)

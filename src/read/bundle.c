@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/names.h"
 #include "base/system/system.h"
 #include "read/nested.h"
@@ -87,9 +88,13 @@ static bool inflate_into_memory(struct sp_zip *zip, size_t index, uint64_t *infl
     inner->fd = sp_system_unnamed_file("member");
     inner->size = length;
     const bool ok = inner->fd >= 0 && write(inner->fd, bytes, length) == (ssize_t)length;
+    const int why = errno;
     free(bytes);
-    return ok ||
-           sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate into: %s", strerror(errno));
+    if (ok) return true;
+    const char *call = inner->fd < 0 ? "memfd_create" : "write";
+    sp_fault_note(call, inner->path, why);
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no room for what is inflated: %s: %s", call,
+                   strerror(why));
 }
 
 /* The member as a file: a range of the archive, or in memory of its own, to be closed. */

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/json_scan.h"
 #include "base/names.h"
 #include "read/directory.h"
@@ -59,13 +60,11 @@ static bool holds_weights(const char *name) { return sp_ends_with(name, ".distcp
 static struct contents look_into(const struct sp_folder *folder, const char *name)
 {
     struct contents found = {false, false, false};
-    const int fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!stream && fd >= 0) close(fd);
+    DIR *stream = sp_folder_stream(folder->fd, name);
     if (!stream) return found;
     found.there = true;
     const struct dirent *entry;
-    for (size_t i = 0; i < MOST_LOOKED_AT && (entry = readdir(stream)); i++) {
+    for (size_t i = 0; i < MOST_LOOKED_AT && (entry = sp_folder_next(stream, name)); i++) {
         found.weights = found.weights || holds_weights(entry->d_name);
         found.config = found.config || strcmp(entry->d_name, "config.json") == 0;
     }
@@ -151,7 +150,7 @@ static const char *find_config(const struct component_list *list, const struct s
 {
     struct sp_arena *arena = &list->components->arena;
     const char *file = sp_arena_printf(arena, "%s/%s", component->name, config_name(component));
-    if (faccessat(list->folder->fd, file, F_OK, 0) != 0) return NULL;
+    if (!sp_path_exists(list->folder->fd, file)) return NULL;
     return sp_arena_printf(arena, "%s/%s", component->path, config_name(component));
 }
 
@@ -266,8 +265,7 @@ static bool is_single(const struct shapeproof_components *components)
 /* Whether there is a folder of that name in the one of the list. */
 static bool is_folder_there(const struct component_list *list, const char *name)
 {
-    struct stat status;
-    return fstatat(list->folder->fd, name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+    return sp_path_is_folder(list->folder->fd, name);
 }
 
 /* The other models of an entry that is several, "MultiControlNetModel" or "MultiAdapter": diffusers saves the first in
@@ -308,11 +306,9 @@ static void add_unlisted(struct component_list *list)
 {
     struct shapeproof_components *components = list->components;
     SP_ARRAY(const char *) names = {0};
-    const int fd = openat(list->folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!stream && fd >= 0) close(fd);
+    DIR *stream = sp_folder_stream(list->folder->fd, ".");
     const struct dirent *entry;
-    for (size_t i = 0; stream && i < MOST_LOOKED_AT && (entry = readdir(stream)); i++)
+    for (size_t i = 0; stream && i < MOST_LOOKED_AT && (entry = sp_folder_next(stream, list->folder->path)); i++)
         if (*entry->d_name != '.' && is_path_below(entry->d_name) && !is_listed(components, entry->d_name) &&
             look_into(list->folder, entry->d_name).weights)
             *SP_PUSH(&names) = sp_arena_string(&components->arena, entry->d_name);
@@ -471,10 +467,7 @@ static bool read_list(struct component_list *list, const char *name, bool (*scan
     return ok || sp_folder_blame(list->folder, name, list->error);
 }
 
-static bool is_there(const struct sp_folder *folder, const char *name)
-{
-    return faccessat(folder->fd, name, F_OK, 0) == 0;
-}
+static bool is_there(const struct sp_folder *folder, const char *name) { return sp_path_exists(folder->fd, name); }
 
 /* What each router leads to. One that is behind another has nobody made. */
 static bool read_routers(struct component_list *list)
@@ -515,7 +508,7 @@ struct shapeproof_components *shapeproof_components_open(const char *path, struc
 {
     struct sp_folder folder;
     bool ok = true;
-    sp_error_reset(error);
+    sp_fault_begin(error);
     struct shapeproof_components *components = sp_realloc(NULL, 1, sizeof *components);
     *components = (struct shapeproof_components){.path = NULL};
     components->path = sp_arena_string(&components->arena, path);
@@ -523,7 +516,7 @@ struct shapeproof_components *shapeproof_components_open(const char *path, struc
         ok = read_lists(components, &folder, error);
         sp_folder_close(&folder);
     }
-    if (ok) return components;
+    if (sp_fault_end(error) && ok) return components;
     shapeproof_components_free(components);
     return NULL;
 }

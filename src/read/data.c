@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/names.h"
 #include "read/dcp/folder.h"
 #include "read/folder.h"
@@ -83,7 +84,7 @@ static bool is_mirror(struct shapeproof_data *data, const char *name)
 {
     const int parents = (int)(sp_base_name(name) - name);
     const char *mark = sp_arena_printf(&data->arena, "%.*s%s", parents, name, SP_MIRROR_MARK);
-    return faccessat(data->folder.fd, mark, F_OK, 0) == 0;
+    return sp_path_exists(data->folder.fd, mark);
 }
 
 static bool open_file(struct shapeproof_data *data, uint32_t index, struct shapeproof_error *error)
@@ -113,7 +114,7 @@ static bool open_files(struct shapeproof_data *data, struct shapeproof_error *er
 struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *inventory,
                                              struct shapeproof_error *error)
 {
-    sp_error_reset(error);
+    sp_fault_begin(error);
     struct shapeproof_data *data = sp_realloc(NULL, 1, sizeof *data);
     *data = (struct shapeproof_data){
         .inventory = inventory, .folder = {.fd = AT_FDCWD, .path = ""}, .places.inventory = inventory};
@@ -121,7 +122,8 @@ struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *
     data->places.items = sp_arena_array(&data->arena, inventory->count, sizeof *data->places.items);
     for (size_t i = 0; i < inventory->file_count; i++) data->files[i].fd = -1;
     place_known(data);
-    if (!open_files(data, error)) {
+    const bool ok = open_files(data, error);
+    if (!sp_fault_end(error) || !ok) {
         shapeproof_data_close(data);
         return NULL;
     }

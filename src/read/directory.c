@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/names.h"
 #include "base/natural.h"
 #include "base/shard_name.h"
@@ -100,13 +101,9 @@ static void note_metadata(struct listing *listing, const char *name)
  * distributed checkpoints. */
 static bool list_folder(const struct sp_folder *folder, struct listing *listing, struct shapeproof_error *error)
 {
-    const int fd = dup(folder->fd);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!stream) {
-        if (fd >= 0) close(fd);
-        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s", strerror(errno));
-    }
-    for (const struct dirent *entry; (entry = readdir(stream));) {
+    DIR *stream = sp_folder_stream(folder->fd, ".");
+    if (!stream) return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "open: %s", strerror(errno));
+    for (const struct dirent *entry; (entry = sp_folder_next(stream, folder->path));) {
         listing->distributed = listing->distributed || sp_ends_with(entry->d_name, ".distcp");
         if (sp_is_dcp_name(entry->d_name)) note_metadata(listing, entry->d_name);
         if (!sp_may_be_checkpoint(entry->d_name)) continue;
@@ -266,7 +263,7 @@ static void check_optimizer(const struct sp_folder *folder, struct shapeproof_in
     static const char name[] = "optimizer.pt";
     enum { MOST = 16 };
     struct shapeproof_error error = {0};
-    if (faccessat(folder->fd, name, F_OK, 0) != 0) return;
+    if (!sp_path_exists(folder->fd, name)) return;
     struct shapeproof_inventory *own = sp_inventory_new(name);
     if (!sp_folder_read(folder, name, own, &error))
         sp_inventory_warn(inventory, "%s: training cannot be resumed from this checkpoint", error.message);

@@ -2,10 +2,12 @@
 #define _GNU_SOURCE /* O_DIRECTORY, O_CLOEXEC */
 #include "read/folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/names.h"
 #include "read/reader.h"
 
@@ -13,7 +15,9 @@ bool sp_folder_open(struct sp_folder *folder, const char *path)
 {
     *folder = (struct sp_folder){.path = path};
     folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-    return folder->fd >= 0;
+    if (folder->fd >= 0) return true;
+    sp_fault_note("open", path, errno);
+    return false;
 }
 
 void sp_folder_close(struct sp_folder *folder)

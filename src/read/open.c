@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/shard_name.h"
 #include "read/dcp/folder.h"
 #include "read/directory.h"
@@ -71,9 +72,10 @@ static bool open_path(const char *path, struct shapeproof_inventory *inventory, 
 
 struct shapeproof_inventory *shapeproof_inventory_open(const char *path, struct shapeproof_error *error)
 {
-    sp_error_reset(error);
+    sp_fault_begin(error);
     struct shapeproof_inventory *inventory = sp_inventory_new(path);
-    if (open_path(path, inventory, error)) return inventory;
+    const bool ok = open_path(path, inventory, error);
+    if (sp_fault_end(error) && ok) return inventory;
     shapeproof_inventory_close(inventory);
     return NULL;
 }

@@ -3,12 +3,14 @@
 #include "read/subfolders.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/names.h"
 #include "base/natural.h"
 #include "base/text.h"
@@ -22,10 +24,7 @@
 
 enum { MAX_WORD = 128, MOST_SNAPSHOTS = 1000 };
 
-static bool is_there(const struct sp_folder *folder, const char *name)
-{
-    return faccessat(folder->fd, name, F_OK, 0) == 0;
-}
+static bool is_there(const struct sp_folder *folder, const char *name) { return sp_path_exists(folder->fd, name); }
 
 /* ---- the cache of the hub ---- */
 
@@ -61,10 +60,9 @@ static int compare_snapshots(const void *left, const void *right)
 static size_t list_snapshots(const struct sp_folder *folder, struct sp_arena *arena, const char **names)
 {
     size_t count = 0;
-    const int fd = openat(folder->fd, "snapshots", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!stream && fd >= 0) close(fd);
-    for (const struct dirent *entry; stream && count < MOST_SNAPSHOTS && (entry = readdir(stream));)
+    DIR *stream = sp_folder_stream(folder->fd, "snapshots");
+    for (const struct dirent *entry;
+         stream && count < MOST_SNAPSHOTS && (entry = sp_folder_next(stream, folder->path));)
         if (entry->d_name[0] != '.') names[count++] = sp_arena_printf(arena, "snapshots/%s", entry->d_name);
     if (stream) closedir(stream);
     if (count) qsort(names, count, sizeof *names, compare_snapshots);
@@ -101,11 +99,9 @@ static bool has_checkpoint(const struct sp_folder *folder)
 {
     bool found = false;
     size_t entries = 0;
-    const int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!stream && fd >= 0) close(fd);
-    for (const struct dirent *entry; stream && !found && entries < MOST_SNAPSHOTS && (entry = readdir(stream));
-         entries++)
+    DIR *stream = sp_folder_stream(folder->fd, ".");
+    for (const struct dirent *entry;
+         stream && !found && entries < MOST_SNAPSHOTS && (entry = sp_folder_next(stream, folder->path)); entries++)
         found = sp_may_be_checkpoint(entry->d_name) || sp_ends_with(entry->d_name, ".distcp");
     if (stream) closedir(stream);
     return found;
@@ -232,13 +228,12 @@ static int compare_paths(const void *left, const void *right)
 }
 
 /* The names in a directory, sorted; none when it cannot be read. */
-static size_t list_entries(struct search *search, int fd, const char ***names)
+static size_t list_entries(struct search *search, int fd, const char *path, const char ***names)
 {
     SP_ARRAY(const char *) list = {0};
-    const int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = own >= 0 ? fdopendir(own) : NULL;
-    if (!stream && own >= 0) close(own);
-    for (const struct dirent *entry; stream && (entry = readdir(stream)) && search->entries < MOST_ENTRIES;) {
+    DIR *stream = sp_folder_stream(fd, ".");
+    for (const struct dirent *entry;
+         stream && (entry = sp_folder_next(stream, path)) && search->entries < MOST_ENTRIES;) {
         search->entries++;
         if (entry->d_name[0] != '.') *SP_PUSH(&list) = sp_arena_string(&search->arena, entry->d_name);
     }
@@ -258,7 +253,10 @@ static void search_entry(struct search *search, int fd, const char *path, const 
 {
     if (strncmp(name, "optim", strlen("optim")) == 0) return; /* the folder of an optimizer beside that of the model */
     const int below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-    if (below < 0) return;
+    if (below < 0) {
+        sp_fault_note("open", name, errno);
+        return;
+    }
     const char *own = *path ? sp_arena_printf(&search->arena, "%s/%s", path, name) : name;
     search_level(search, below, own,
                  level + (strcmp(name, "snapshots") != 0)); /* of a cached model: no level of its own */
@@ -270,7 +268,7 @@ static void search_entry(struct search *search, int fd, const char *path, const 
 static void search_level(struct search *search, int fd, const char *path, int level)
 {
     const char **names;
-    const size_t count = list_entries(search, fd, &names);
+    const size_t count = list_entries(search, fd, path, &names);
     bool found = false;
     for (size_t i = 0; i < count && level && !found; i++) found = sp_may_be_checkpoint(names[i]) || is_part(names[i]);
     if (found) *SP_PUSH(&search->found) = path;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "base/natural.h"
 #include "run/run.h"
 
@@ -38,13 +39,18 @@ static bool list_entry(struct shapeproof_run *run, int fd, const char *folder, c
                        struct shapeproof_error *error)
 {
     struct stat info;
-    if (is_skipped(entry, level) || fstatat(fd, entry, &info, AT_SYMLINK_NOFOLLOW) != 0) return true;
+    if (is_skipped(entry, level)) return true;
+    if (fstatat(fd, entry, &info, AT_SYMLINK_NOFOLLOW) != 0) {
+        sp_fault_note("lstat", entry, errno);
+        return true;
+    }
     const bool is_link = S_ISLNK(info.st_mode);
-    if (is_link && fstatat(fd, entry, &info, 0) != 0) return true;
+    if (is_link && !sp_path_stat(fd, entry, &info)) return true;
     const char *name = sp_run_join(&run->arena, folder, entry);
     if (S_ISDIR(info.st_mode)) {
         if (is_link || level == LEVELS) return true;
         const int below = openat(fd, entry, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+        if (below < 0) sp_fault_note("open", entry, errno);
         const bool ok = below < 0 || list_level(run, below, name, level + 1, error);
         if (below >= 0) close(below);
         return ok;
@@ -66,13 +72,11 @@ static bool list_entry(struct shapeproof_run *run, int fd, const char *folder, c
 static bool list_level(struct shapeproof_run *run, int fd, const char *folder, unsigned level,
                        struct shapeproof_error *error)
 {
-    const int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = own >= 0 ? fdopendir(own) : NULL;
+    DIR *stream = sp_folder_stream(fd, ".");
     bool ok = true;
-    if (!stream && own >= 0) close(own);
     if (!stream)
         return level || sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: %s", run->path, strerror(errno));
-    for (const struct dirent *entry; ok && (entry = readdir(stream));)
+    for (const struct dirent *entry; ok && (entry = sp_folder_next(stream, folder));)
         ok = list_entry(run, fd, folder, entry->d_name, level, error);
     closedir(stream);
     return ok;

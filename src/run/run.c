@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/natural.h"
 #include "base/shard_name.h"
 #include "read/folder.h"
@@ -240,21 +241,9 @@ static const char *framework_of(const struct shapeproof_run *run)
     return found;
 }
 
-struct shapeproof_run *shapeproof_run_open(const char *path, struct shapeproof_error *error)
+/* Finds steps and models among the files, and what is said about them. */
+static void understand_files(struct shapeproof_run *run)
 {
-    struct sp_folder folder;
-    sp_error_reset(error);
-    struct shapeproof_run *run = sp_realloc(NULL, 1, sizeof *run);
-    *run = (struct shapeproof_run){
-        .framework = "", .last = SHAPEPROOF_NONE, .best = SHAPEPROOF_NONE, .last_reason = "", .best_reason = ""};
-    run->path = sp_arena_string(&run->arena, path);
-    if (!sp_folder_open(&folder, run->path)) return run;
-    const bool ok = sp_run_list(run, folder.fd, error);
-    sp_folder_close(&folder);
-    if (!ok) {
-        shapeproof_run_close(run);
-        return NULL;
-    }
     find_steps(run);
     if (!is_run(run)) leave_steps(run);
     if (run->files.count) qsort(run->files.items, run->files.count, sizeof *run->files.items, compare_by_step);
@@ -264,7 +253,23 @@ struct shapeproof_run *shapeproof_run_open(const char *path, struct shapeproof_e
     run->framework = framework_of(run);
     find_last(run);
     find_best(run);
-    return run;
+}
+
+struct shapeproof_run *shapeproof_run_open(const char *path, struct shapeproof_error *error)
+{
+    struct sp_folder folder;
+    sp_fault_begin(error);
+    struct shapeproof_run *run = sp_realloc(NULL, 1, sizeof *run);
+    *run = (struct shapeproof_run){
+        .framework = "", .last = SHAPEPROOF_NONE, .best = SHAPEPROOF_NONE, .last_reason = "", .best_reason = ""};
+    run->path = sp_arena_string(&run->arena, path);
+    const bool is_folder = sp_folder_open(&folder, run->path);
+    const bool ok = !is_folder || sp_run_list(run, folder.fd, error);
+    sp_folder_close(&folder);
+    if (ok && is_folder) understand_files(run);
+    if (sp_fault_end(error) && ok) return run;
+    shapeproof_run_close(run);
+    return NULL;
 }
 
 void shapeproof_run_close(struct shapeproof_run *run)

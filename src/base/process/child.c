@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/fault.h"
 #include "base/system/system.h"
 
 /* ---- the parent ---- */
@@ -18,9 +19,13 @@
 pid_t sp_child_fork(int *end)
 {
     int ends[2];
-    if (sp_system_pipe(ends) != 0) return -1;
+    if (sp_system_pipe(ends) != 0) {
+        sp_fault_note("pipe", "a child process", errno);
+        return -1;
+    }
     const pid_t pid = fork();
     const int why = errno;
+    if (pid < 0) sp_fault_note("fork", "a child process", why);
     *end = ends[pid == 0];
     close(ends[pid != 0]);
     if (pid < 0) close(*end);
@@ -107,9 +112,12 @@ static void close_all_but(const int *keep, size_t count)
     }
 }
 
+static void end_without_memory(void) { _exit(SP_CHILD_NO_MEMORY); }
+
 void sp_child_isolate(const int *keep, size_t count)
 {
     forget_signals();
+    sp_memory_handler = end_without_memory;
     sp_system_end_with_parent();
     sp_system_forbid_dumps();
     close_all_but(keep, count);

@@ -42,11 +42,17 @@ int64_t sp_clock_ms(void);
 
 /* ---- the child ---- */
 
-/* What it ends with when it cannot do its work. */
-enum { SP_CHILD_UNPREPARED = 71, SP_CHILD_UNCONFINED = 72 };
+/* What it ends with when it cannot do its work; if a read or a write failed, SP_CHILD_FAULT + errno. */
+enum {
+    SP_CHILD_UNPREPARED = 71,
+    SP_CHILD_UNCONFINED = 72,
+    SP_CHILD_NO_MEMORY = 73,
+    SP_CHILD_FAULT = 100,
+    SP_CHILD_MOST_ERRNO = 150 /* more than any errno of Linux or macOS */
+};
 
 /* The signals of the host, its crash reporter and its descriptors are the child's no longer, but for those in `keep`
- * (-1: none); and it does not outlive the host. */
+ * (-1: none); it does not outlive the host, and ends with SP_CHILD_NO_MEMORY when it gets no memory. */
 void sp_child_isolate(const int *keep, size_t count);
 /* Of a resource of setrlimit, or as much as the host has of it, if that is less. */
 bool sp_child_limit(int resource, uint64_t soft, uint64_t hard);

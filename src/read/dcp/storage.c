@@ -12,6 +12,7 @@
 
 #include "base/chars.h"
 #include "base/checked.h"
+#include "base/fault.h"
 #include "base/names.h"
 #include "read/dcp/dcp.h"
 #include "read/index.h"
@@ -157,7 +158,7 @@ static void look_for_files(struct sp_dcp *dcp, struct sp_names *absent, struct s
     struct stat status;
     for (size_t i = 0; i < dcp->files.count; i++) {
         struct sp_dcp_file *file = &dcp->files.items[i];
-        if (fstatat(dcp->folder->fd, file->name, &status, 0) == 0 && S_ISREG(status.st_mode))
+        if (sp_path_stat(dcp->folder->fd, file->name, &status) && S_ISREG(status.st_mode))
             file->size = (uint64_t)status.st_size;
         if (file->size == NOT_THERE) sp_names_add(absent, file->name);
         else if (file->size < file->end) sp_names_add(cut, file->name);

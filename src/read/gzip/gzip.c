@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
+#include "base/fault.h"
 #include "base/system/system.h"
 
 enum { PIECE = 64 << 10, GZIP_WINDOW = 15 + 16 /* the largest, and gzip's own head and trailer */ };
@@ -44,6 +45,14 @@ static bool holds_zeros(const unsigned char *bytes, size_t length)
     return !bytes[0] && !memcmp(bytes, bytes + 1, length - 1);
 }
 
+/* What is inflated cannot be stored. */
+static bool fail_store(const struct sp_file *file, const char *call, int why, struct shapeproof_error *error)
+{
+    sp_fault_note(call, file->path, why);
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no room for what is inflated: %s: %s", call,
+                   strerror(why));
+}
+
 static bool store_piece(struct gunzip *g, size_t length)
 {
     if (length > g->most - g->size)
@@ -52,9 +61,7 @@ static bool store_piece(struct gunzip *g, size_t length)
     for (size_t done = 0; length && !holds_zeros(g->out, length) && done < length;) {
         const ssize_t put = pwrite(g->fd, g->out + done, length - done, (off_t)(g->size + done));
         if (put < 0 && errno == EINTR) continue;
-        if (put < 0)
-            return sp_fail(g->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate into: %s",
-                           strerror(errno));
+        if (put < 0) return fail_store(g->file, "pwrite", errno, g->error);
         done += (size_t)put;
     }
     g->size += length;
@@ -70,6 +77,7 @@ static bool inflate_gzip_member(struct gunzip *g)
         g->stream.next_out = g->out;
         g->stream.avail_out = PIECE;
         status = inflate(&g->stream, Z_NO_FLUSH);
+        if (status == Z_MEM_ERROR) sp_out_of_memory();
         if (status != Z_OK && status != Z_STREAM_END)
             return sp_malformed(g->error, "gzip data broken at byte %" PRIu64 ": %s", g->at - g->stream.avail_in,
                                 g->stream.msg ? g->stream.msg : zError(status));
@@ -90,13 +98,11 @@ static bool at_another_member(struct gunzip *g)
 
 static bool inflate_all(struct gunzip *g)
 {
-    if (inflateInit2(&g->stream, GZIP_WINDOW) != Z_OK)
-        return sp_fail(g->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate with");
+    if (inflateInit2(&g->stream, GZIP_WINDOW) != Z_OK) sp_out_of_memory();
     bool ok = inflate_gzip_member(g);
     while (ok && at_another_member(g)) ok = inflateReset(&g->stream) == Z_OK && inflate_gzip_member(g);
     inflateEnd(&g->stream);
-    return ok && (ftruncate(g->fd, (off_t)g->size) == 0 || sp_fail(g->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
-                                                                   "no memory to inflate into: %s", strerror(errno)));
+    return ok && (ftruncate(g->fd, (off_t)g->size) == 0 || fail_store(g->file, "ftruncate", errno, g->error));
 }
 
 /* One layer inflates to at most 1,032 times its size. More come only from layers within layers, which no checkpoint
@@ -117,8 +123,7 @@ bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint6
     const uint64_t outermost = file->inflated_from ? file->inflated_from : file->size;
     g->most = most_inflated(outermost);
     g->fd = sp_system_unnamed_file("inflated");
-    bool ok = g->fd >= 0 ||
-              sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory to inflate into: %s", strerror(errno));
+    bool ok = g->fd >= 0 || fail_store(file, "memfd_create", errno, error);
     ok = ok && inflate_all(g);
     *inflated = (struct sp_file){.fd = g->fd, .size = g->size, .path = file->path, .inflated_from = outermost};
     *used = g->at - g->stream.avail_in;

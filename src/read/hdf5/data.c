@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "base/process/child.h"
 #include "read/hdf5/sandbox.h"
 #include "read/hdf5/walk.h"
 #include "read/in_order.h"
@@ -59,7 +60,7 @@ static void write_all(int out, const void *bytes, size_t length)
     for (size_t done = 0; done < length;) {
         const ssize_t put = write(out, (const char *)bytes + done, length - done);
         if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) _exit(CHILD_FAILED);
+        if (put < 0) _exit(SP_CHILD_FAULT + errno);
         done += (size_t)put;
     }
 }
@@ -159,16 +160,29 @@ static bool send_bands(struct bands *bands, int out)
     return true;
 }
 
+/* Ends the child, if memory is missing or the file could not be read, with the status that says so. */
+static void end_with_fault(const struct dataset_job *job)
+{
+    if (errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
+    if (job->source.why) _exit(SP_CHILD_FAULT + job->source.why);
+}
+
 static void send_dataset(void *context, int out)
 {
     struct dataset_job *job = context;
     struct bands bands;
     enum answer answer;
     const hid_t file = sp_h5_source_open(&job->source);
-    if (file < 0 || !open_bands(job, file, &bands, &answer)) answer = NOT_OPENED;
+    if (file < 0 || !open_bands(job, file, &bands, &answer)) {
+        end_with_fault(job);
+        answer = NOT_OPENED;
+    }
     const unsigned char byte = (unsigned char)answer;
     write_all(out, &byte, 1);
-    if (answer == DATA_FOLLOWS && !send_bands(&bands, out)) _exit(CHILD_FAILED);
+    if (answer == DATA_FOLLOWS && !send_bands(&bands, out)) {
+        end_with_fault(job);
+        _exit(CHILD_FAILED);
+    }
 }
 
 static bool prepare_library(void *context)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/fault.h"
 #include "base/system/system.h"
 #include "read/hdf5/attributes.h"
 #include "read/hdf5/keras.h"
@@ -227,6 +228,10 @@ static bool take_failure(struct decoder *d)
 {
     const uint64_t kind = sp_cursor_le(&d->in, 1);
     const char *message = sp_wire_get_string(&d->in, &d->inventory->arena, 4096);
+    if (d->in.ok && kind == SHAPEPROOF_KIND_IO) {
+        sp_fault_note_reason("read", d->inventory->path, message);
+        return sp_fail(d->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "read: %s", message);
+    }
     if (!d->in.ok || (kind != SHAPEPROOF_KIND_MALFORMED && kind != SHAPEPROOF_KIND_LIMIT)) return false;
     return sp_fail(d->error, SHAPEPROOF_ERR_FILE, (enum shapeproof_kind)kind, "%s", message);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/fault.h"
 #include "base/process/child.h"
 #include "base/system/system.h"
 
@@ -28,13 +29,37 @@ static bool set_limits(void)
            sp_child_limit(RLIMIT_FSIZE, 0, 0) && sp_child_limit(RLIMIT_NOFILE, 0, 0);
 }
 
+/* A library that gets no memory may say so, crash on the missing pointer, or exit: malloc has then set errno, which is
+ * 0 when the job begins. */
+static void judge_crash(int number)
+{
+    if (errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
+    raise(number); /* SA_RESETHAND: as if it had not been handled */
+}
+
+static void judge_exit(void)
+{
+    if (errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
+}
+
+static void watch_for_crashes(void)
+{
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
+    const struct sigaction action = {.sa_handler = judge_crash, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, NULL);
+    atexit(judge_exit);
+    errno = 0;
+}
+
 static void run_child(const void *context, int out)
 {
     const struct sp_sandbox_job *job = context;
     const int keep[] = {out, job->keep_fd};
     sp_child_isolate(keep, sizeof keep / sizeof *keep);
-    if (!job->prepare(job->context)) _exit(SP_CHILD_UNPREPARED);
-    if (!set_limits() || !sp_system_confine(SP_CONFINED_TO_READING, out)) _exit(SP_CHILD_UNCONFINED);
+    watch_for_crashes();
+    if (!job->prepare(job->context)) _exit(errno == ENOMEM ? SP_CHILD_NO_MEMORY : SP_CHILD_UNPREPARED);
+    if (!set_limits() || !sp_system_confine(SP_CONFINED_TO_READING, out))
+        _exit(errno == ENOMEM ? SP_CHILD_NO_MEMORY : SP_CHILD_UNCONFINED);
     job->run(job->context, out);
 }
 
@@ -85,7 +110,13 @@ static bool take_some(struct sp_sandbox_stream *stream, void *into, size_t lengt
         if (ended) return true;
         some = read(stream->child.from, into, length);
     } while (some < 0 && errno == EINTR);
-    if (some > 0) *got = (size_t)some;
+    if (some < 0) {
+        const int why = errno;
+        sp_fault_note("read", stream->job->library, why);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "read from the process of %s: %s",
+                       stream->job->library, strerror(why));
+    }
+    *got = (size_t)some;
     stream->taken += *got;
     return true;
 }
@@ -114,6 +145,21 @@ static const char *crash_name(int number)
     }
 }
 
+/* An error of a child that had no memory, or whose call failed; true for any other status. */
+static bool judge_faults(const char *library, int status, struct shapeproof_error *error)
+{
+    if (status == SP_CHILD_NO_MEMORY) {
+        sp_fault_note_reason("malloc", library, "out of memory");
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "%s: out of memory, that of the system or the %d MiB that it may use", library,
+                       SP_SANDBOX_MEMORY_MIB);
+    }
+    if (status <= SP_CHILD_FAULT || status >= SP_CHILD_FAULT + SP_CHILD_MOST_ERRNO) return true;
+    sp_fault_note("read or write", library, status - SP_CHILD_FAULT);
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "the process of %s could not read or write: %s",
+                   library, strerror(status - SP_CHILD_FAULT));
+}
+
 /* Whether the child ended well, or it is not known how because the host reaps children by itself. Otherwise an error
  * that says how it ended: too slow, killed, crashed, not started, not confined. */
 static bool judge_child(const struct sp_sandbox_stream *stream, struct shapeproof_error *error)
@@ -128,6 +174,7 @@ static bool judge_child(const struct sp_sandbox_stream *stream, struct shapeproo
     if (WIFSIGNALED(status))
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
                        "%s crashed on this file (SIG%s): corrupt or malicious", library, crash_name(WTERMSIG(status)));
+    if (!judge_faults(library, WEXITSTATUS(status), error)) return false;
     if (WEXITSTATUS(status) == SP_CHILD_UNPREPARED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s could not be started", library);
     if (WEXITSTATUS(status) == SP_CHILD_UNCONFINED)

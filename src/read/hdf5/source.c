@@ -69,11 +69,12 @@ static haddr_t driver_get_eof(const H5FD_t *file, H5FD_mem_t type)
     return ((const struct driver_file *)file)->source->size;
 }
 
-static bool read_fd(const struct sp_h5_source *source, uint64_t offset, unsigned char *into, size_t length)
+static bool read_fd(struct sp_h5_source *source, uint64_t offset, unsigned char *into, size_t length)
 {
     while (length) {
         const ssize_t got = pread(source->fd, into, length, (off_t)(source->base + offset));
         if (got < 0 && errno == EINTR) continue;
+        if (got < 0) source->why = errno;
         if (got <= 0) return false;
         into += got;
         offset += (uint64_t)got;

@@ -22,6 +22,7 @@ struct sp_h5_source {
     bool opened;
     uint64_t budget; /* bytes that may still be read */
     bool exhausted;
+    int why; /* errno of a read that failed; 0: none has */
 };
 
 /* Bytes of the file, counted against the budget; false past its end, or when they cannot be read. */

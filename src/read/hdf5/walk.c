@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "read/hdf5/walk.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "base/process/child.h"
 #include "model/inventory.h"
 #include "read/hdf5/attributes.h"
 #include "read/hdf5/newer.h"
@@ -83,8 +85,9 @@ static herr_t innermost(unsigned n, const H5E_error2_t *record, void *into)
     return 0;
 }
 
-/* Why HDF5 could not do the last thing that was asked of it; false when that is about more than one object. */
-static bool find_reason(struct walk *walk, const char *path, struct reason *reason)
+/* Why HDF5 could not do the last thing that was asked of it; false when that is about more than one object. Without
+ * memory the process ends. */
+static bool find_reason(struct walk *walk, struct reason *reason)
 {
     *reason = (struct reason){.text = ""};
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, reason);
@@ -92,16 +95,16 @@ static bool find_reason(struct walk *walk, const char *path, struct reason *reas
     if (walk->source->exhausted)
         return fail_walk(walk, SHAPEPROOF_KIND_LIMIT,
                          "HDF5 read more than 8 times the size of the file: its structures contain cycles");
-    if (!reason->no_memory) return true;
-    return path ? fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "'/%.200s': HDF5: %s", path, reason->text)
-                : fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "HDF5: %s", reason->text);
+    if (walk->source->why) return fail_walk(walk, SHAPEPROOF_KIND_IO, "%s", strerror(walk->source->why));
+    if (reason->no_memory || errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
+    return true;
 }
 
 /* The file itself is of no use. */
 static void fail_file(struct walk *walk)
 {
     struct reason reason;
-    if (find_reason(walk, NULL, &reason)) fail_walk(walk, SHAPEPROOF_KIND_MALFORMED, "HDF5: %s", reason.text);
+    if (find_reason(walk, &reason)) fail_walk(walk, SHAPEPROOF_KIND_MALFORMED, "HDF5: %s", reason.text);
 }
 
 /* HDF5 says so of what is newer than itself. */
@@ -122,7 +125,7 @@ static bool hdf5_failed(struct walk *walk, const struct place *place)
     struct sp_h5_type type = {.dtype = SHAPEPROOF_DTYPE_UNKNOWN};
     struct reason reason;
     char text[512];
-    if (walk->failed || !find_reason(walk, place->path, &reason)) return false;
+    if (walk->failed || !find_reason(walk, &reason)) return false;
     const bool newer = is_about_version(&reason);
     if (newer) say_too_new(text, sizeof text, &reason);
     else snprintf(text, sizeof text, "HDF5: %.400s", reason.text);
@@ -410,8 +413,11 @@ bool sp_h5_prepare(void *source)
                                          .query_func = show_value};
     (void)source;
     environ = environment; /* libhdf5 takes plug-in paths, file prefixes and debug output from it */
-    return H5dont_atexit() >= 0 && H5open() >= 0 && H5PLset_loading_state(0) >= 0 &&
-           H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0 && H5Lregister(&external) >= 0;
+    if (H5dont_atexit() >= 0 && H5open() >= 0 && H5PLset_loading_state(0) >= 0 &&
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL) >= 0 && H5Lregister(&external) >= 0)
+        return true;
+    errno = ENOMEM; /* nothing of this touches a file: only memory can be missing, which libhdf5 does not always say */
+    return false;
 }
 
 void sp_h5_walk(void *source, int out)
@@ -429,6 +435,7 @@ void sp_h5_walk(void *source, int out)
         const struct place next = walk.stack[--walk.count];
         visit_object(&walk, &next);
     }
+    if (walk.source->why) fail_walk(&walk, SHAPEPROOF_KIND_IO, "%s", strerror(walk.source->why));
     if (walk.failed) return;
     add_superblock(&walk);
     sp_wire_put_structure(&walk.wire, walk.structure);

@@ -5,10 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process/child.h"
 #include "base/utf8.h"
 #include "model/inventory.h"
 
-enum { EXIT_NO_PARENT = 73, FLUSH_AT = 64 * 1024 };
+enum { FLUSH_AT = 64 * 1024 };
 
 /* ---- writing ---- */
 
@@ -17,7 +18,7 @@ static void flush(struct sp_wire *wire)
     size_t done = 0;
     while (done < wire->out.length) {
         const ssize_t got = write(wire->fd, wire->out.data + done, wire->out.length - done);
-        if (got < 0 && errno != EINTR) _exit(EXIT_NO_PARENT);
+        if (got < 0 && errno != EINTR) _exit(SP_CHILD_FAULT + errno);
         if (got > 0) done += (size_t)got;
     }
     wire->out.length = 0;

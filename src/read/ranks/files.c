@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/natural.h"
 #include "read/ranks/ranks.h"
 
@@ -158,7 +159,7 @@ static void add_megatron(struct sp_ranks *ranks, const struct sp_folder *folder,
     static const char *const names[] = {"model_optim_rng.pt", "model_rng.pt"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *path = sp_arena_printf(&ranks->arena, "%s/%s", name, names[i]);
-        if (faccessat(folder->fd, path, F_OK, 0) != 0) continue;
+        if (!sp_path_exists(folder->fd, path)) continue;
         add_rank_file(ranks, file, path);
         ranks->format = &sp_format_megatron;
         return;
@@ -296,14 +297,11 @@ static void sort_beside(struct sp_ranks_beside *beside)
 
 bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_error *error)
 {
-    const int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (!stream) {
-        if (fd >= 0) close(fd);
-        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s", strerror(errno));
-    }
+    DIR *stream = sp_folder_stream(folder->fd, ".");
+    if (!stream) return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "open: %s", strerror(errno));
     struct numbered_files numbered = {0};
-    for (const struct dirent *entry; ranks->files.count <= MOST_RANK_FILES && (entry = readdir(stream));)
+    for (const struct dirent *entry;
+         ranks->files.count <= MOST_RANK_FILES && (entry = sp_folder_next(stream, folder->path));)
         note_entry(ranks, folder, &numbered, entry->d_name);
     closedir(stream);
     if (!ranks->files.count) choose_numbered(ranks, &numbered);

@@ -6,12 +6,14 @@
  * So its cost does not depend on the rest of the directory, and it cannot see another member than the one that
  * directory.c has checked. The comment fills the window in which libzip looks for end records: none can be forged
  * in the data. Only stored and deflated members are read; nothing is written to disk. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zip.h>
 
 #include "base/checked.h"
+#include "base/fault.h"
 #include "read/zip/directory.h"
 
 enum { HEAD_MAX = 1 << 20, HEAD_SPAN = HEAD_MAX + (64 << 10) }; /* deflating makes nothing longer than that */
@@ -23,6 +25,7 @@ struct view {
     uint64_t begin, span, position;
     unsigned char tail[TAIL_SIZE];
     zip_error_t error;
+    struct shapeproof_error why; /* that the file could not be read */
 };
 
 static void put_little_endian(unsigned char *bytes, uint64_t value, unsigned size)
@@ -65,9 +68,8 @@ static zip_int64_t view_read(struct view *view, void *into, uint64_t length)
     if (length > size - view->position) length = size - view->position;
     uint64_t done = 0;
     if (view->position < view->span) {
-        struct shapeproof_error error = {0};
         done = view->span - view->position < length ? view->span - view->position : length;
-        if (!sp_file_read(view->file, view->begin + view->position, into, (size_t)done, &error)) {
+        if (!sp_file_read(view->file, view->begin + view->position, into, (size_t)done, &view->why)) {
             zip_error_set(&view->error, ZIP_ER_READ, 0);
             return -1;
         }
@@ -149,8 +151,22 @@ static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, str
     return true;
 }
 
+/* Why libzip failed, in its words; but a file that could not be read is an error of its own, and without memory the
+ * process ends. */
+static bool fail_member(const struct view *view, const struct sp_zip_entry *entry, uint64_t at, zip_error_t *why,
+                        struct shapeproof_error *error)
+{
+    if (view->why.status) {
+        *error = view->why;
+        return false;
+    }
+    if (zip_error_code_zip(why) == ZIP_ER_MEMORY || errno == ENOMEM) sp_out_of_memory();
+    return sp_malformed(error, "zip member '%s' at byte %" PRIu64 ": %s", entry->name, at, zip_error_strerror(why));
+}
+
 /* libzip never stops at the declared size by itself: ask for one byte more than that. */
-static bool read_all(zip_file_t *member, struct sp_zip_entry *entry, char *into, struct shapeproof_error *error)
+static bool read_all(const struct view *view, zip_file_t *member, struct sp_zip_entry *entry, char *into,
+                     struct shapeproof_error *error)
 {
     uint64_t done = 0;
     zip_int64_t got;
@@ -160,8 +176,7 @@ static bool read_all(zip_file_t *member, struct sp_zip_entry *entry, char *into,
             continue;
         }
         if (zip_error_code_zip(zip_file_get_error(member)) != ZIP_ER_CRC)
-            return sp_malformed(error, "zip member '%s' at byte %" PRIu64 ": %s", entry->name, done,
-                                zip_error_strerror(zip_file_get_error(member)));
+            return fail_member(view, entry, done, zip_file_get_error(member), error);
         entry->damaged = entry->crc != 0; /* torch writes 0 where it is told to compute none */
         break;
     }
@@ -176,15 +191,14 @@ static bool read_all(zip_file_t *member, struct sp_zip_entry *entry, char *into,
 }
 
 /* As many bytes as were asked for; what follows is not looked at. */
-static bool read_first(zip_file_t *member, const struct sp_zip_entry *entry, char *into, size_t count,
-                       struct shapeproof_error *error)
+static bool read_first(const struct view *view, zip_file_t *member, const struct sp_zip_entry *entry, char *into,
+                       size_t count, struct shapeproof_error *error)
 {
     size_t done = 0;
     while (done < count) {
         const zip_int64_t got = zip_fread(member, into + done, count - done);
-        if (got <= 0)
-            return sp_malformed(error, "zip member '%s' at byte %zu: %s", entry->name, done,
-                                got ? zip_error_strerror(zip_file_get_error(member)) : "it ends");
+        if (got < 0) return fail_member(view, entry, done, zip_file_get_error(member), error);
+        if (got == 0) return sp_malformed(error, "zip member '%s' at byte %zu: it ends", entry->name, done);
         done += (size_t)got;
     }
     return true;
@@ -209,6 +223,7 @@ static bool open_view(struct view *view, const struct sp_zip_entry *entry, struc
 {
     zip_error_t why;
     *opened = (struct opened){0};
+    errno = 0; /* not every failure of libzip keeps its reason */
     zip_error_init(&why);
     zip_error_init(&view->error);
     zip_source_t *source = zip_source_function_create(view_command, view, &why);
@@ -217,8 +232,7 @@ static bool open_view(struct view *view, const struct sp_zip_entry *entry, struc
     if (opened->archive) opened->member = zip_fopen_index(opened->archive, 0, 0);
     const bool ok = opened->member != NULL;
     if (!ok) {
-        sp_malformed(error, "zip member '%s': %s", entry->name,
-                     opened->archive ? zip_strerror(opened->archive) : zip_error_strerror(&why));
+        fail_member(view, entry, 0, opened->archive ? zip_get_error(opened->archive) : &why, error);
         close_view(view, opened);
     }
     zip_error_fini(&why);
@@ -233,8 +247,8 @@ static char *read_view(struct view *view, struct sp_zip_entry *entry, char *head
     struct opened opened;
     if (!open_view(view, entry, &opened, error)) return NULL;
     char *bytes = head ? head : sp_realloc(NULL, (size_t)entry->size + 1, 1);
-    const bool ok =
-        head ? read_first(opened.member, entry, head, count, error) : read_all(opened.member, entry, bytes, error);
+    const bool ok = head ? read_first(view, opened.member, entry, head, count, error)
+                         : read_all(view, opened.member, entry, bytes, error);
     close_view(view, &opened);
     if (ok) return bytes;
     if (!head) free(bytes);
@@ -320,13 +334,14 @@ struct sp_zip_stream *sp_zip_stream_open(struct sp_zip *zip, size_t index, struc
 bool sp_zip_stream_read(struct sp_zip_stream *stream, void *into, size_t length, struct shapeproof_error *error)
 {
     char past;
-    if (!read_first(stream->opened.member, &stream->entry, into, length, error)) return false;
+    if (!read_first(&stream->view, stream->opened.member, &stream->entry, into, length, error)) return false;
     stream->done += length;
     if (stream->done < stream->entry.size || !stream->entry.crc) return true; /* torch writes 0 for none */
     const zip_int64_t more = zip_fread(stream->opened.member, &past, 1);      /* libzip looks at the CRC at the end */
-    return more == 0 || sp_malformed(error, "zip member '%s': %s", stream->entry.name,
-                                     more > 0 ? "it expands beyond its declared size"
-                                              : zip_error_strerror(zip_file_get_error(stream->opened.member)));
+    if (more < 0)
+        return fail_member(&stream->view, &stream->entry, stream->done, zip_file_get_error(stream->opened.member),
+                           error);
+    return more == 0 || sp_malformed(error, "zip member '%s': it expands beyond its declared size", stream->entry.name);
 }
 
 void sp_zip_stream_close(struct sp_zip_stream *stream)

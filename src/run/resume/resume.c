@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Which layout a checkpoint has, which files that needs, and how the facts of the files go together. */
+#define _POSIX_C_SOURCE 200809L /* AT_FDCWD */
 #include "run/resume/resume.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/names.h"
 
 enum { MAX_FILES = 100 * 1000, MAX_LOOKS = 1 << 30 };
@@ -89,9 +92,9 @@ static int compare_entries(const void *a, const void *b)
 
 static void list_folder(struct shapeproof_resume *resume)
 {
-    DIR *stream = opendir(*resume->path ? resume->path : ".");
+    DIR *stream = sp_folder_stream(AT_FDCWD, *resume->path ? resume->path : ".");
     const struct dirent *entry;
-    while (stream && resume->names.count < MAX_FILES && (entry = readdir(stream)))
+    while (stream && resume->names.count < MAX_FILES && (entry = sp_folder_next(stream, resume->path)))
         *SP_PUSH(&resume->names) = sp_arena_string(&resume->arena, entry->d_name);
     if (stream) closedir(stream);
     if (resume->names.count)
@@ -441,7 +444,7 @@ static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_err
 
 struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapeproof_error *error)
 {
-    sp_error_reset(error);
+    sp_fault_begin(error);
     struct shapeproof_resume *resume = sp_realloc(NULL, 1, sizeof *resume);
     *resume = (struct shapeproof_resume){.folder_step = SP_RESUME_NO_STEP,
                                          .step = SP_RESUME_NO_STEP,
@@ -452,7 +455,7 @@ struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapepr
     resume->path = sp_arena_copy(&resume->arena, path, length);
     bool ok;
     struct stat status;
-    if (stat(resume->path, &status) != 0)
+    if (!sp_path_stat(AT_FDCWD, resume->path, &status))
         ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: there is no such file or directory", path);
     else if (!S_ISDIR(status.st_mode)) ok = check_file(resume, error);
     else if (!sp_folder_open(&resume->folder, resume->path))
@@ -461,7 +464,7 @@ struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapepr
         ok = check_folder(resume, error);
         sp_folder_close(&resume->folder);
     }
-    if (ok) return resume;
+    if (sp_fault_end(error) && ok) return resume;
     shapeproof_resume_free(resume);
     return NULL;
 }

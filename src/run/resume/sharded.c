@@ -6,13 +6,16 @@
  *
  * ZeRO lays all parameters of a group end to end and divides the result among the ranks: what the ranks hold together
  * is as long as all parameters, and some padding. */
+#define _POSIX_C_SOURCE 200809L /* AT_FDCWD */
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/chars.h"
 #include "base/checked.h"
+#include "base/fault.h"
 #include "base/names.h"
 #include "run/resume/resume.h"
 
@@ -184,9 +187,9 @@ static int compare_shard_names(const void *a, const void *b)
 
 static void list_shards(struct sharded *s)
 {
-    DIR *stream = opendir(s->folder.path);
+    DIR *stream = sp_folder_stream(AT_FDCWD, s->folder.path);
     const struct dirent *entry;
-    while (stream && (entry = readdir(stream))) {
+    while (stream && (entry = sp_folder_next(stream, s->folder.path))) {
         if (sp_ends_with(entry->d_name, "_optim_states.pt"))
             *SP_PUSH(&s->optimizers) = sp_arena_string(&s->resume->arena, entry->d_name);
         else if (sp_ends_with(entry->d_name, "_model_states.pt") && strstr(entry->d_name, "mp_rank_") &&

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ * Failures of the system, as opposed to those of a file: no memory, and calls that fail for a reason of the machine
+ * (EIO, too many open files).
+ *
+ * A reader cannot tell a broken file from one that could not be read: without bytes, a probe answers "not this format",
+ * and a search answers "no such file". The first call of an operation that fails in this way is therefore noted, for
+ * each thread, and the public function fails with it at its end, whatever was concluded meanwhile. */
+#ifndef SP_BASE_FAULT_H
+#define SP_BASE_FAULT_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+
+/* ---- memory ---- */
+
+/* Ends the process. Also for libraries that have said that they got no memory. */
+__attribute__((noreturn)) void sp_out_of_memory(void);
+/* Ends the process in its own way; NULL: abort(). The command sets it at its start, and a child process of the library
+ * at its own. */
+extern void (*sp_memory_handler)(void);
+
+/* ---- system calls ---- */
+
+/* The begin and the end of a public function that opens files. They may be nested. The first also resets the error. The
+ * second returns false if a call has failed; the error then names the call and the reason. */
+void sp_fault_begin(struct shapeproof_error *error);
+bool sp_fault_end(struct shapeproof_error *error);
+/* Whether errno `why` is a reason of the machine, not of the path, which does not exist, is not permitted, or is not a
+ * folder. */
+bool sp_is_fault(int why);
+/* Notes that `call` on `path` has failed with errno `why`, and returns sp_is_fault(why). What is not a fault is not
+ * noted. */
+bool sp_fault_note(const char *call, const char *path, int why);
+/* The same for a fault that a child process has told of: the text of errno. */
+void sp_fault_note_reason(const char *call, const char *path, const char *reason);
+
+/* These note what fails. A path is relative to `directory_fd`, or to the working directory with AT_FDCWD. */
+
+/* As fstatat, following links; false with errno. */
+bool sp_path_stat(int directory_fd, const char *path, struct stat *info);
+/* Whether there is something of that name. */
+bool sp_path_exists(int directory_fd, const char *path);
+bool sp_path_is_file(int directory_fd, const char *path);
+bool sp_path_is_folder(int directory_fd, const char *path);
+/* For a search that cannot fail. As sp_path_is_file; but if the status cannot be read, opening the file decides, and
+ * one that cannot be opened for a reason of the machine counts as there: who opens it next gets the reason. */
+bool sp_path_may_be_file(int directory_fd, const char *path);
+/* As sp_path_is_folder; but if the status cannot be read, opening the folder decides. */
+bool sp_path_may_be_folder(int directory_fd, const char *path);
+/* To be read with sp_folder_next and closed with closedir; NULL with errno. */
+DIR *sp_folder_stream(int directory_fd, const char *path);
+/* The next entry; NULL at the end, or when reading fails. */
+const struct dirent *sp_folder_next(DIR *stream, const char *path);
+
+#endif
