@@ -146,7 +146,7 @@ static struct shapeproof_verification *hold_claims(const struct cli_args *args, 
     struct shapeproof_error error = {0};
     struct shapeproof_verify_options what = {.files = NULL};
     const char **files = calloc(args->given_count + 1, sizeof *files);
-    if (!files) abort();
+    if (!files) cli_out_of_memory();
     for (size_t position = 0; (files[what.file_count] = cli_next_value(args, "claims", &position)) != NULL;)
         what.file_count++;
     what.files = files;

@@ -56,7 +56,7 @@ static char *spool_input(void)
 {
     char *path = NULL;
     const int fd = open_unnamed(), why = fd < 0 ? errno : copy_input(fd);
-    if (!why && asprintf(&path, "/dev/fd/%d", fd) < 0) abort();
+    if (!why && asprintf(&path, "/dev/fd/%d", fd) < 0) cli_out_of_memory();
     if (path) return path;
     if (fd < 0) cli_complain(CLI_FILE, NULL, "no temporary file for standard input: %s", strerror(why));
     else if (why == EFBIG) cli_complain(CLI_FILE, NULL, "standard input has more than %d GiB", LIMIT_GIB);
@@ -67,7 +67,7 @@ static char *spool_input(void)
 static void own_path(struct cli_args *args, size_t operand, char *path)
 {
     args->owned = realloc(args->owned, (args->owned_count + 1) * sizeof *args->owned);
-    if (!args->owned) abort();
+    if (!args->owned) cli_out_of_memory();
     args->owned[args->owned_count++] = path;
     args->operands[operand] = path;
 }
@@ -79,7 +79,7 @@ static int fetch_operand(struct cli_args *args, size_t operand)
     struct shapeproof_remote *remote = cli_fetch(args, args->operands[operand], &status);
     if (!remote) return status;
     args->remotes = realloc(args->remotes, (args->remote_count + 1) * sizeof *args->remotes);
-    if (!args->remotes) abort();
+    if (!args->remotes) cli_out_of_memory();
     args->remotes[args->remote_count++] = remote;
     args->operands[operand] = shapeproof_remote_path(remote);
     return CLI_OK;

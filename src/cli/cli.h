@@ -116,6 +116,13 @@ extern const struct cli_term cli_exit_statuses[]; /* of all commands; ends with 
 extern const struct cli_term cli_environment[];
 extern const struct cli_option cli_help_option; /* --help, which every command has */
 
+/* ---- memory.c ---- */
+
+/* From here on, the command ends with a message and CLI_FILE when memory runs out. */
+void cli_prepare_for_no_memory(void);
+/* Ends the command in this way, after an allocation has failed. */
+__attribute__((noreturn)) void cli_out_of_memory(void);
+
 /* ---- parse.c ---- */
 
 /* Fills `args` from the words behind the command's name. False after a usage error was printed. Either way free it with
@@ -309,6 +316,7 @@ struct cli_output {
     } fold;
     char *parts;       /* of a document: one behind the other; NULL when there is none */
     size_t error_size; /* how many of the bytes in the FILE are documents about errors */
+    int why;           /* errno of the first write that failed, or 0 */
 };
 
 /* The format of stdout. */

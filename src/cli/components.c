@@ -19,7 +19,7 @@ struct component_run {
 static void *allocate_zeroed(size_t count, size_t size)
 {
     void *memory = calloc(count, size);
-    if (!memory) abort(); /* as in the library: a hundred small structs at most */
+    if (!memory) cli_out_of_memory();
     return memory;
 }
 

@@ -10,7 +10,7 @@ void cli_keep_part(struct cli_output *document, char *part)
     char *said = cli_restore_urls(part, &length); /* has the URL in place of each path of a sparse cache */
     const size_t before = document->parts ? strlen(document->parts) : 0;
     document->parts = realloc(document->parts, before + length + 1);
-    if (!document->parts) abort();
+    if (!document->parts) cli_out_of_memory();
     memcpy(document->parts + before, said ? said : part, length);
     document->parts[before + length] = '\0';
     free(said);

@@ -63,7 +63,7 @@ enum { MOST_POINTS = 10000 }; /* so that a slip in a bound is told, and not comp
 /* What an allocation returned; without memory the command ends. */
 static void *never_null(void *memory)
 {
-    if (!memory) abort();
+    if (!memory) cli_out_of_memory();
     return memory;
 }
 

@@ -35,7 +35,7 @@ static int complain_of_file(const struct file *file, const char *problem)
 
 static int read_stream(struct file *file, FILE *stream)
 {
-    if (!(file->text = malloc(MAX_SIZE + 1))) abort();
+    if (!(file->text = malloc(MAX_SIZE + 1))) cli_out_of_memory();
     file->length = fread(file->text, 1, MAX_SIZE + 1, stream);
     if (ferror(stream)) return complain_of_file(file, strerror(errno));
     return file->length > MAX_SIZE ? complain_of_file(file, "larger than 1 MiB, which no table file is") : CLI_OK;

@@ -190,7 +190,7 @@ static int complain_of_query(const char *key, const char *path, const struct sha
     const size_t count = shapeproof_inventory_metadata_count(inventory);
     const char **keys = calloc(count + 1, sizeof *keys);
     char hint[512];
-    if (!keys) abort();
+    if (!keys) cli_out_of_memory();
     for (size_t i = 0; i < count; i++) keys[i] = shapeproof_inventory_metadata(inventory, i)->key;
     const char *likely = sp_suggest(key, keys, count);
     if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);

@@ -72,7 +72,7 @@ static int open_examples(struct examples *examples, const struct cli_args *args)
     examples->list = calloc(args->operand_count, sizeof *examples->list);
     examples->inventories = calloc(args->operand_count, sizeof *examples->inventories);
     examples->configs = calloc(args->operand_count, sizeof *examples->configs);
-    if (!examples->list || !examples->inventories || !examples->configs) return CLI_FILE;
+    if (!examples->list || !examples->inventories || !examples->configs) cli_out_of_memory();
     for (size_t i = 0; i < args->operand_count && status == CLI_OK; i++) {
         cli_begin_step("reading %zu of %zu: %s", i + 1, args->operand_count, args->operands[i]);
         status = open_example(examples, args->operands[i]);

@@ -105,7 +105,7 @@ static char *take_text(const char **rest, const char *stop)
 {
     const size_t length = strnlen(*rest, (size_t)(stop - *rest));
     char *text = strndup(*rest, length);
-    if (!text) abort();
+    if (!text) cli_out_of_memory();
     *rest += *rest + length < stop ? length + 1 : length;
     return text;
 }
@@ -235,7 +235,7 @@ static bool open_output(struct list_run *run)
 static void leave_out_done(struct list_run *run)
 {
     run->paths = calloc(run->list.count, sizeof *run->paths);
-    if (!run->paths) abort();
+    if (!run->paths) cli_out_of_memory();
     for (size_t i = 0; i < run->list.count; i++) {
         if (sp_results_has(&run->results, run->list.paths[i])) run->before++;
         else run->paths[run->path_count++] = run->list.paths[i];
@@ -293,9 +293,9 @@ static void open_parts(struct list_run *run)
 {
     for (const struct cli_output *to = NULL; (to = cli_next_document(to));) run->documents++;
     run->parts = calloc(run->documents + 1, sizeof *run->parts);
-    if (!run->parts) abort();
+    if (!run->parts) cli_out_of_memory();
     for (size_t i = 0; i < run->documents; i++)
-        if (!(run->parts[i] = calloc(run->path_count + 1, sizeof *run->parts[i]))) abort();
+        if (!(run->parts[i] = calloc(run->path_count + 1, sizeof *run->parts[i]))) cli_out_of_memory();
 }
 
 /* Writes each document of all parts, in the order of the list. A part is missing if the run ended before its time. */
@@ -303,7 +303,7 @@ static void put_list_documents(const struct list_run *run)
 {
     const char **parts = calloc(run->path_count + 1, sizeof *parts);
     size_t document = 0;
-    if (!parts) abort();
+    if (!parts) cli_out_of_memory();
     for (struct cli_output *to = NULL; (to = cli_next_document(to)); document++) {
         const struct shapeproof_report_options how = {.format = to->format};
         for (size_t i = 0; i < run->path_count; i++) parts[i] = run->parts[document][i] ? run->parts[document][i] : "";

@@ -4,6 +4,8 @@
 #include "cli/cli.h"
 #include "cli/near.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -127,8 +129,19 @@ static struct shapeproof_redaction *redaction_asked(int count, char **words)
     return redaction;
 }
 
+/* A standard stream that the caller has closed becomes one that fails with the same error, so that no file that the
+ * command opens gets its number, and messages or a report go into that. */
+static void fill_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) return;
+}
+
 int main(int argc, char **argv)
 {
+    fill_closed_streams();
+    cli_prepare_for_no_memory();
+    signal(SIGXFSZ, SIG_IGN); /* so that a file-size limit is an error of writing, as a full disk is */
     struct shapeproof_redaction *redaction = redaction_asked(argc - 1, argv + 1);
     cli_redact_messages(redaction);
     const char *json = json_asked(argc - 1, argv + 1);

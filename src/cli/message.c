@@ -45,7 +45,7 @@ static char *text_to_show(const char *text)
 {
     size_t length = strlen(text);
     char *said = cli_restore_urls(text, &length);
-    if (!said && !(said = strdup(text))) abort();
+    if (!said && !(said = strdup(text))) cli_out_of_memory();
     if (!messages_redaction) return said;
     char *redacted = shapeproof_redact_message(messages_redaction, said);
     free(said);

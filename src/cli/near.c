@@ -99,7 +99,7 @@ char *cli_quoted(const char *word)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=,@:";
     const bool is_plain = *word && !word[strspn(word, plain)];
     char *quoted = malloc(4 * strlen(word) + 3), *end = quoted;
-    if (!quoted) abort();
+    if (!quoted) cli_out_of_memory();
     if (!is_plain) *end++ = '\'';
     for (; *word; word++) {
         if (*word == '\'') { /* the quotes end, a quote by itself, and they begin again */
@@ -132,7 +132,7 @@ const char *cli_name_like(const struct shapeproof_tables *tables, const struct s
                  model_count = models ? shapeproof_models_count(models) : 0;
     const char **names = calloc(table_count + 2 * model_count + 1, sizeof *names);
     size_t count = 0;
-    if (!names) abort();
+    if (!names) cli_out_of_memory();
     for (size_t i = 0; i < table_count; i++) names[count++] = shapeproof_tables_info(tables, i)->name;
     for (size_t i = 0; i < model_count; i++) {
         const char *model = shapeproof_models_get(models, i)->name, *slash = strrchr(model, '/');

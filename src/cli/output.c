@@ -130,7 +130,7 @@ static int open_format_file(const char *word)
     *output = (struct cli_output){.format = format_named(word), .is_folded = is_jsonl(word)};
     const int fd = cli_open_file(&output->file, strchr(word, '=') + 1, &status);
     if (fd < 0) return status;
-    if (!(output->stream = fdopen(fd, "w"))) abort();
+    if (!(output->stream = fdopen(fd, "w"))) cli_out_of_memory();
     outputs.file_count++;
     return CLI_OK;
 }
@@ -146,7 +146,7 @@ int cli_open_outputs(const struct cli_args *args)
     outputs.is_quiet = cli_has_option(args, "quiet") && cli_flag(args, "quiet");
     while (cli_next_format_file(args, &position)) count++;
     outputs.files = calloc(count + 1, sizeof *outputs.files);
-    if (!outputs.files) abort();
+    if (!outputs.files) cli_out_of_memory();
     if (strcmp(path, "-") != 0) status = redirect_stdout(path);
     else if (outputs.is_quiet) status = redirect_stdout(NULL);
     position = 0;
@@ -243,8 +243,10 @@ void cli_put_part(void *output, const char *bytes, size_t length)
     cli_end_step();
     char *said = cli_restore_urls(bytes, &length);
     /* who closes it asks whether it worked */
+    errno = 0;
     if (to->is_folded) put_folded(to, said ? said : bytes, length);
     else fwrite(said ? said : bytes, 1, length, to->stream);
+    if (!to->why && ferror(to->stream)) to->why = errno;
     free(said);
 }
 
@@ -273,7 +275,7 @@ void cli_put_report(struct cli_output *output, char *report)
         size_t length = strlen(report);
         char *said = cli_restore_urls(report, &length);
         free(*kept);
-        if (!(*kept = said ? said : strdup(report))) abort();
+        if (!(*kept = said ? said : strdup(report))) cli_out_of_memory();
     } else cli_put_part(output, report, strlen(report));
     shapeproof_free(report);
 }
@@ -336,7 +338,7 @@ static bool close_output(struct cli_output *output)
     const bool failed_before = ferror(output->stream) != 0;
     errno = 0;
     const bool is_written = fclose(output->stream) == 0 && !failed_before;
-    const int why = errno;
+    const int why = errno ? errno : output->why;
     const bool is_kept = !is_written || !has_report(output);
     errno = why;
     const bool is_done = cli_finish_file(&output->file, is_kept) && is_written;

@@ -27,7 +27,7 @@ static void end_by_signal(int number)
 /* Signals that are ignored, as under nohup, stay so. */
 static void handle_signals(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
     struct sigaction action = {.sa_handler = end_by_signal}, before;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
@@ -45,7 +45,7 @@ static char *resolve(const char *path)
     char *real = folder ? realpath(folder, NULL) : NULL;
     if ((real ? asprintf(&resolved, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name)
               : asprintf(&resolved, "%s", path)) < 0)
-        abort();
+        cli_out_of_memory();
     free(folder);
     free(real);
     return resolved;
@@ -56,7 +56,7 @@ static int open_temporary(struct cli_file *file, const struct stat *existing)
 {
     const char *slash = strrchr(file->path, '/');
     const int folder = slash ? (int)(slash + 1 - file->path) : 0;
-    if (asprintf(&file->temporary, "%.*s.%s.XXXXXX", folder, file->path, file->path + folder) < 0) abort();
+    if (asprintf(&file->temporary, "%.*s.%s.XXXXXX", folder, file->path, file->path + folder) < 0) cli_out_of_memory();
     const int fd = mkostemp(file->temporary, O_CLOEXEC);
     if (fd < 0) {
         free(file->temporary);

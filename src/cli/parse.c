@@ -337,7 +337,7 @@ bool cli_parse(struct cli_args *args, const struct cli_command *command, int cou
     for (int i = 0; i < count; i++) most += strlen(words[i]);
     args->operands = calloc(most + (size_t)count, sizeof *args->operands);
     args->given = calloc(most, sizeof *args->given);
-    if (!args->operands || !args->given) abort();
+    if (!args->operands || !args->given) cli_out_of_memory();
     return read_words(args, (struct words){words, count, words, count}) &&
            (cli_flag(args, "help") || (formats_agree(args) && quiet_agrees(args) && check_operands(args)));
 }
@@ -357,7 +357,7 @@ struct cli_args cli_args_for(const struct cli_args *args, const char *operand, c
     struct cli_args one = {.command = args->command, .operand_count = 1};
     one.operands = calloc(1, sizeof *one.operands);
     one.given = calloc(args->given_count + 2, sizeof *one.given); /* room for the flag, and for an option */
-    if (!one.operands || !one.given) abort();
+    if (!one.operands || !one.given) cli_out_of_memory();
     one.operands[0] = operand;
     for (size_t i = 0; i < args->given_count; i++) one.given[one.given_count++] = args->given[i];
     one.given[one.given_count++] = (struct cli_given){find_long(args->command, flag, strlen(flag)), NULL};

@@ -123,7 +123,7 @@ void cli_begin_step(const char *format, ...)
     va_list args;
     if (!progress.on) return;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0) abort();
+    if (vasprintf(&text, format, args) < 0) cli_out_of_memory();
     va_end(args);
     size_t length = strlen(text);
     char *said = cli_restore_urls(text, &length);

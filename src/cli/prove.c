@@ -73,7 +73,7 @@ static int add_given_claims(const struct cli_args *args, struct cli_subject *sub
 {
     struct shapeproof_error error = {0};
     const char **items = calloc(args->given_count + 1, sizeof *items);
-    if (!items) abort();
+    if (!items) cli_out_of_memory();
     struct shapeproof_claim_lines lines = {.name = given_claims, .items = items};
     for (size_t position = 0; (items[lines.count] = cli_next_value(args, "claim", &position)) != NULL;) lines.count++;
     int status = CLI_OK;
@@ -87,7 +87,7 @@ static int add_given_claims(const struct cli_args *args, struct cli_subject *sub
 static const char **claim_files(const struct cli_args *args, size_t *count)
 {
     const char **files = calloc(args->given_count + 1, sizeof *files);
-    if (!files) abort();
+    if (!files) cli_out_of_memory();
     *count = 0;
     for (size_t position = 0; (files[*count] = cli_next_value(args, "claims", &position)) != NULL;) ++*count;
     if (cli_value(args, "claim", NULL)) files[(*count)++] = given_claims;

@@ -33,7 +33,7 @@ static const char *environment(const char *name)
 static char *join_texts(const char *first, const char *second)
 {
     char *joined = NULL;
-    if (asprintf(&joined, "%s%s", first, second) < 0) abort();
+    if (asprintf(&joined, "%s%s", first, second) < 0) cli_out_of_memory();
     return joined;
 }
 
@@ -72,7 +72,7 @@ static char *read_token(const char *path)
     char *token = calloc(1, MAX_TOKEN);
     const int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     ssize_t got = -1;
-    if (!token) abort();
+    if (!token) cli_out_of_memory();
     if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) got = read(fd, token, MAX_TOKEN - 1);
     if (fd >= 0) close(fd);
     if (got > 0) token[strcspn(token, "\r\n")] = '\0';
@@ -112,7 +112,7 @@ static void show_fetched(void *context, const struct shapeproof_progress *progre
 static void add_alias(const struct shapeproof_remote *remote)
 {
     aliases = realloc(aliases, (alias_count + 1) * sizeof *aliases);
-    if (!aliases) abort();
+    if (!aliases) cli_out_of_memory();
     char *name = join_texts(shapeproof_remote_name(remote), "");
     name[strlen(name) - 1] = '\0'; /* the slash */
     aliases[alias_count++] = (struct alias){join_texts(shapeproof_remote_folder(remote), ""), name};
@@ -138,7 +138,7 @@ char *cli_restore_urls(const char *text, size_t *length)
     bool any = false;
     if (!alias_count) return NULL;
     FILE *stream = open_memstream(&said, &size);
-    if (!stream) abort();
+    if (!stream) cli_out_of_memory();
     for (const char *end = text + *length; text < end;) {
         const bool is_uri = strncmp(text, scheme, strlen(scheme)) == 0 && alias_at(text + strlen(scheme));
         if (is_uri) text += strlen(scheme);

@@ -20,7 +20,7 @@ static const char *const outcome_words[SP_LINE_OUTCOMES] = {
 static char *copy_text(const char *text, size_t length)
 {
     char *copy = strndup(text, length);
-    if (!copy) abort();
+    if (!copy) cli_out_of_memory();
     return copy;
 }
 
@@ -95,7 +95,7 @@ int cli_check_run(const struct cli_args *args, struct shapeproof_run *run, int (
     struct shapeproof_run_result *results = calloc(count + 1, sizeof *results);
     const char **paths = calloc(count + 1, sizeof *paths), **configs = calloc(count + 1, sizeof *configs);
     char **copies = calloc(count + 1, sizeof *copies);
-    if (!listed || !results || !paths || !configs || !copies) abort();
+    if (!listed || !results || !paths || !configs || !copies) cli_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         paths[i] = shapeproof_run_model(run, i)->path;
         configs[i] = shapeproof_run_model(run, i)->config;

@@ -116,7 +116,7 @@ static int report_together(const struct cli_args *args, const struct cli_subject
     const size_t free_length = copy_values(args, "free", NULL), keep_length = copy_values(args, "keep", NULL);
     struct together together = {.text = malloc(free_length + keep_length + 1)};
     struct shapeproof_error error = {0};
-    if (!together.text) abort();
+    if (!together.text) cli_out_of_memory();
     char *keep = together.text + copy_values(args, "free", together.text);
     copy_values(args, "keep", keep);
     int status = CLI_OK;

@@ -42,7 +42,7 @@ static int complain_of_table(const struct shapeproof_tables *tables, const char 
     for (size_t i = 0; i < count; i++) words += 1 + shapeproof_tables_info(tables, i)->model_type_count;
     const char **names = calloc(words, sizeof *names);
     char hint[128] = "'shapeproof tables' lists them";
-    if (!names) abort();
+    if (!names) cli_out_of_memory();
     words = 0;
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_table_info *info = shapeproof_tables_info(tables, i);

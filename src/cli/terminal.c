@@ -12,6 +12,7 @@ static int complain_of_build(void)
 }
 
 int cli_find_terminal(void) { return complain_of_build(); }
+void cli_leave_screen(void) {}
 
 int cli_run_browser(struct sp_browser *browser, bool color)
 {
@@ -49,6 +50,7 @@ int cli_run_browser(struct sp_browser *browser, bool color)
 static struct {
     struct termios modes;
     bool has_modes;
+    bool is_on; /* the full screen may be in use */
     int input;
     char escapes[256]; /* that leave the full screen, and show the cursor */
     size_t length;
@@ -72,10 +74,17 @@ static void note_escape(const char *capability)
 static void catch_signal(int number) { signal_caught = number; }
 
 /* Of a crash, after which nothing of ncurses may be called. Only functions that a handler may call. */
-static void restore_and_crash(int number)
+void cli_leave_screen(void)
 {
+    if (!before.is_on) return;
     if (write(STDOUT_FILENO, before.escapes, before.length) >= 0 && before.has_modes)
         tcsetattr(before.input, TCSANOW, &before.modes);
+    before.is_on = false;
+}
+
+static void restore_and_crash(int number)
+{
+    cli_leave_screen();
     raise(number); /* SA_RESETHAND: as if it had not been handled */
 }
 
@@ -85,6 +94,7 @@ static const int endings[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM}, crashes[] = {SI
 static void install_handlers(int input)
 {
     before.input = input;
+    before.is_on = true;
     before.has_modes = tcgetattr(input, &before.modes) == 0;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         sigaction(endings[i], &(struct sigaction){.sa_handler = catch_signal}, NULL); /* no SA_RESTART: reading ends */
@@ -95,6 +105,7 @@ static void install_handlers(int input)
 
 static void remove_handlers(void)
 {
+    before.is_on = false;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) signal(endings[i], SIG_DFL);
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) signal(crashes[i], SIG_DFL);
 }

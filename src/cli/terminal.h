@@ -10,5 +10,7 @@ int cli_find_terminal(void);
 /* Shows the browser until the user leaves it. Whatever ends it, a signal or an abort included, the terminal is as it
  * was before. Returns the exit status. */
 int cli_run_browser(struct sp_browser *browser, bool color);
+/* Makes the terminal as it was, without ncurses, if a browser is on it: the command ends at once. */
+void cli_leave_screen(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/process/child.h"
 
 enum { STEP = 1 << 16 };
 
@@ -156,6 +157,10 @@ void sp_results_explain(const struct sp_pool_end *end, struct shapeproof_error *
         sp_hint(error, "--timeout gives each of the list more time");
         return;
     }
+    if (end->status == SP_CHILD_NO_MEMORY) {
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "out of memory");
+        return;
+    }
     char why[128] = "the process that checked it ended without a result";
     if (end->signal) snprintf(why, sizeof why, "the process that checked it was ended by signal %d", end->signal);
     if (end->too_long) snprintf(why, sizeof why, "its result is longer than the limit");
@@ -167,7 +172,7 @@ static void put_end(struct sp_text *text, const char *path, const struct sp_pool
 {
     struct shapeproof_error error;
     sp_results_explain(end, &error);
-    if (end->late) sp_line_write(text, path, SHAPEPROOF_ERR_FILE, NULL, &error);
+    if (error.kind != SHAPEPROOF_KIND_CRASHED) sp_line_write(text, path, SHAPEPROOF_ERR_FILE, NULL, &error);
     else sp_line_write_crash(text, path, end->signal, error.message);
 }
 
@@ -181,6 +186,13 @@ void sp_results_put_line(struct sp_text *text, const char *path, const struct sp
     sp_text_free(&copy);
 }
 
+static bool is_crash(const struct sp_pool_end *end)
+{
+    struct shapeproof_error error;
+    sp_results_explain(end, &error);
+    return error.kind == SHAPEPROOF_KIND_CRASHED;
+}
+
 bool sp_results_add(struct sp_results *results, const char *path, const struct sp_pool_end *end,
                     struct shapeproof_error *error)
 {
@@ -192,7 +204,7 @@ bool sp_results_add(struct sp_results *results, const char *path, const struct s
     if (!is_sound(&line, &copy, path, end->status)) {
         sp_text_free(&copy);
         line = (struct sp_fleet_line){.status = SHAPEPROOF_ERR_FILE,
-                                      .outcome = end->late ? SP_LINE_UNREADABLE : SP_LINE_CRASHED};
+                                      .outcome = is_crash(end) ? SP_LINE_CRASHED : SP_LINE_UNREADABLE};
         put_end(&copy, path, end);
         bytes = copy.data, length = copy.length;
     }

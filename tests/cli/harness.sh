@@ -23,6 +23,7 @@ unset NO_COLOR COLUMNS
 lacking=
 ! shapeproof --version | grep -q '^portable build' || lacking="$lacking sandbox"
 ! shapeproof browse . 2>&1 | grep -q 'built without a browser' || lacking="$lacking browser"
+(ulimit -v 40000 && shapeproof --version) >/dev/null 2>&1 || lacking="$lacking memory-limit" # sanitizers need more
 lacks() { case " $lacking " in *" $1 "*) true ;; *) false ;; esac }
 
 # Without a sandbox there is a warning of each file that the HDF5 library reads, in text and in JSON; the recorded

@@ -11,7 +11,8 @@
 #   ! what it writes to stderr
 #   = 0                                        its exit status
 #
-# A line "needs sandbox" or "needs browser" above a case is for a command that was built without it: it skips the case.
+# A line "needs sandbox", "needs browser" or "needs memory-limit" above a case is for a command that was built without
+# it, or cannot run under `ulimit -v`: it skips the case.
 # --record runs the cases and writes what they really do into the files: read the diff before you commit it. It needs a
 # command that has everything.
 # From the environment: SHAPEPROOF, the command under test (default build/shapeproof).

@@ -73,6 +73,7 @@ src/run/                run          read model base
 src/run/resume/         run/resume   read/torch/contents.h read/pickle read config/tokenizer.h model base
 src/cli/                cli          fleet browse base/suggest.h config/settings.h
 src/cli/pager.c         cli          base/process/child.h base/system/system.h
+src/cli/memory.c        cli          base/fault.h base/process/child.h
 src/web/                web          cli fleet read/hdf5/keras_zip.h read/zip/archive.h read model base
 '
 # Foreign libraries stay behind the one module that wraps them.
