@@ -218,7 +218,7 @@ unit: $(TEST_BIN)  ## unit: the unit tests alone
 
 # test-cli: the recorded output of the command, which is no program but a script.
 MODULES := $(sort $(patsubst tests/%/,%,$(dir $(TEST_SRC))))
-.PHONY: $(MODULES:%=test-%) test-cli
+.PHONY: $(MODULES:%=test-%) test-cli test-faults
 $(MODULES:%=test-%): test-%: deps  ## test-MODULE: the tests of one module: test-infer, test-read, ..., test-cli
 	@$(SELF) $(JOBS) all $(filter $(OBJ)/tests/$*/%,$(TEST_BIN))
 	@$(RUN_ENV) sh tests/run.sh --unit $(filter $(OBJ)/tests/$*/%,$(TEST_BIN))
@@ -226,6 +226,9 @@ $(MODULES:%=test-%): test-%: deps  ## test-MODULE: the tests of one module: test
 test-cli: deps
 	@$(SELF) $(JOBS) all
 	@$(RUN_ENV) sh tests/cli/run.sh
+
+test-faults: all  ## test-faults: let each call of the system fail in turn; takes minutes, and is no part of `make test`
+	@$(RUN_ENV) sh tests/faults/run.sh $(FAULTS)
 
 lint:  ## lint: layering, banned functions, format, static analysis
 	@sh tests/lint/run.sh

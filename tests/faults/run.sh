@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Lets each call of the system fail in turn, in every command and with a file of every format: `make test-faults`.
+#
+#   sh tests/faults/run.sh [MOST]     so many faults of a kind in a command; default 12
+#
+# drive.c says what counts as passed; at the end is a table of calls and outcomes. It needs a C library whose malloc
+# can be replaced by LD_PRELOAD, and a command that was built without sanitizers: otherwise it is skipped.
+# From the environment: SHAPEPROOF, the command under test; CC; OBJ.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+command=$(realpath "${SHAPEPROOF:-build/shapeproof}")
+cc=${CC:-cc}
+tools=${OBJ:-build/release}/faults
+mkdir -p "$tools"
+
+$cc -std=c11 -O1 -Wall -Wextra tests/faults/drive.c -o "$tools/drive" || exit 1
+if ! $cc -O1 -fPIC -shared -Wall -Wextra tests/faults/inject.c -o "$tools/inject.so" -ldl ||
+    ! LD_PRELOAD=$(realpath "$tools/inject.so") "$command" --version >/dev/null 2>&1; then
+    echo 'skipped: no calls of this command can be replaced (another C library than glibc, or sanitizers)'
+    exit 77
+fi
+"$tools/drive" "$command" "$(realpath "$tools/inject.so")" "${1:-12}" <tests/faults/commands
