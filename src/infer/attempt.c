@@ -14,6 +14,7 @@
 #include "match/layers.h"
 #include "match/present_modules.h"
 #include "model/computed.h"
+#include "names/wrappers.h"
 #include "stored/suffixes.h"
 
 /* ---- what it explains ---- */
@@ -71,22 +72,6 @@ static void excuse_computed(struct sp_attempt *attempt)
 
 /* ---- what is beside the model ---- */
 
-/* Whether a word of the component is that of an average: "model_ema", "ema_state_dict", "averaged_model". */
-static bool is_average_component(const char *component, size_t length)
-{
-    static const char *const words[] = {"ema", "shadow", "swa", "average", "averaged", "averaging"};
-    static const char current[] = "current_model_state"; /* of WeightAveraging of Lightning: the raw weights */
-    for (size_t at = 0; at < length;) {
-        const char *word = component + at;
-        size_t end = at;
-        while (end < length && component[end] != '_') end++;
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (end - at == strlen(words[i]) && memcmp(word, words[i], end - at) == 0) return true;
-        at = end + 1;
-    }
-    return length == strlen(current) && memcmp(component, current, length) == 0;
-}
-
 /* The tensor of the view that the rest of a name stands for, which is predicted; SHAPEPROOF_NONE without one. */
 static size_t find_original(const struct sp_attempt *attempt, const char *rest)
 {
@@ -109,7 +94,7 @@ static bool is_average(const struct sp_attempt *attempt, const struct shapeproof
 {
     enum { DEEPEST = 4 };
     const char *rest = tensor->name;
-    if (!is_average_component(tensor->name, strcspn(tensor->name, "."))) return false;
+    if (!sp_is_average(tensor->name, strcspn(tensor->name, "."))) return false;
     for (int depth = 0; depth < DEEPEST && (rest = strchr(rest, '.')) != NULL; depth++) {
         const size_t original = find_original(attempt, ++rest);
         if (original == SHAPEPROOF_NONE) continue;

@@ -50,3 +50,18 @@ bool sp_is_all_holders(const char *prefix)
         if (!sp_is_holder(part.text, part.length)) return false;
     return true;
 }
+
+bool sp_is_average(const char *component, size_t length)
+{
+    static const char *const words[] = {"ema", "shadow", "swa", "average", "averaged", "averaging"};
+    static const char current[] = "current_model_state"; /* of WeightAveraging of Lightning: the raw weights */
+    for (size_t at = 0; at < length;) {
+        const char *word = component + at;
+        size_t end = at;
+        while (end < length && component[end] != '_') end++;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (end - at == strlen(words[i]) && memcmp(word, words[i], end - at) == 0) return true;
+        at = end + 1;
+    }
+    return length == strlen(current) && memcmp(component, current, length) == 0;
+}

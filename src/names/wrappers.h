@@ -16,6 +16,8 @@ bool sp_is_wrapper(const char *component, size_t length);
 bool sp_is_holder(const char *component, size_t length);
 /* Whether every component of "model.module." is one; true of "". */
 bool sp_is_all_holders(const char *prefix);
+/* Whether a word of the component is that of an average: "model_ema", "ema_state_dict", "averaged_model". */
+bool sp_is_average(const char *component, size_t length);
 /* Puts the name without its wrapper components into `text`. */
 void sp_unwrap(struct sp_text *text, const char *name);
 

@@ -262,6 +262,31 @@ static void an_average_beside_the_weights(void **state)
     model_close(&model);
 }
 
+/* An average of what was trained alone. */
+static void an_average_of_the_layers(void **state)
+{
+    BEGIN(llama);
+    add_copies(&model, "model.layers.*", "ema.");
+    model_check(&model);
+    assert_told(&model,
+                "explained: the file holds a second copy of 288 tensors below 'ema.', which lacks "
+                "model.embed_tokens.weight and 2 more; nothing else differs",
+                "copy", 0);
+    model_close(&model);
+}
+
+/* Weights of which one was lost, that the other copy has. */
+static void a_copy_that_lost_a_tensor(void **state)
+{
+    BEGIN(llama);
+    add_copies(&model, "model.*", "weights.");
+    model_check(&model);
+    assert_told(&model,
+                "differs: the file holds a second copy of 290 tensors below 'weights.', which lacks lm_head.weight",
+                "copy", 0);
+    model_close(&model);
+}
+
 /* Of a few tensors there may be copies for any reason. */
 static void copies_of_a_few(void **state)
 {
@@ -566,6 +591,8 @@ int main(void)
         cmocka_unit_test(shorter_tables),
         cmocka_unit_test(narrower_and_not_cut),
         cmocka_unit_test(an_average_beside_the_weights),
+        cmocka_unit_test(an_average_of_the_layers),
+        cmocka_unit_test(a_copy_that_lost_a_tensor),
         cmocka_unit_test(copies_of_a_few),
         cmocka_unit_test(an_embedding_for_the_head),
         cmocka_unit_test(shards_in_order),

@@ -5,11 +5,13 @@
 
 #include "base/order.h"
 #include "explain/gather.h"
+#include "names/wrappers.h"
 
 /* What copies are of. */
 struct originals {
     struct shapeproof_check *check;
     bool *own;              /* which tensors of the file are the model's */
+    bool *has_copy;         /* of which of them there is a copy */
     struct sp_map undotted; /* tensors by their names without dots, as trainers of latent diffusion call a copy */
     struct sp_arena arena;
 };
@@ -64,8 +66,8 @@ static void note_undotted(struct originals *originals)
     }
 }
 
-/* Whether the rest of a name stands for another tensor of the model, of the same shape. */
-static bool is_copy_of(struct originals *originals, const struct shapeproof_tensor *tensor, const char *rest)
+/* The tensor of the model that the rest of a name stands for, another one of the same shape; or SHAPEPROOF_NONE. */
+static size_t find_copied(struct originals *originals, const struct shapeproof_tensor *tensor, const char *rest)
 {
     const struct shapeproof_check *check = originals->check;
     size_t original = find_original(check, rest);
@@ -73,44 +75,81 @@ static bool is_copy_of(struct originals *originals, const struct shapeproof_tens
         if (!originals->undotted.count) note_undotted(originals);
         original = sp_map_get(&originals->undotted, rest);
     }
-    if (original == SHAPEPROOF_NONE || !originals->own[original]) return false;
+    if (original == SHAPEPROOF_NONE || !originals->own[original]) return SHAPEPROOF_NONE;
     const struct shapeproof_tensor *other = shapeproof_inventory_tensor(check->inventory, original);
-    return other != tensor && sp_same_dims(other->shape, other->rank, tensor->shape, tensor->rank);
+    const bool is_copied = other != tensor && sp_same_dims(other->shape, other->rank, tensor->shape, tensor->rank);
+    return is_copied ? original : SHAPEPROOF_NONE;
 }
 
-/* The length of what is in front of the name of another tensor that this one is a copy of; 0 when it is none. */
-static size_t copy_prefix(struct originals *originals, const struct shapeproof_finding *finding)
+/* The length of what is in front of the name of another tensor, `*original`, that this one is a copy of; 0 when it is
+ * none. */
+static size_t copy_prefix(struct originals *originals, const struct shapeproof_finding *finding, size_t *original)
 {
     enum { DEEPEST = 4 };
     const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(originals->check->inventory, finding->tensor);
     const char *rest = tensor->name;
     for (int depth = 0; depth < DEEPEST && (rest = strchr(rest, '.')) != NULL; depth++)
-        if (is_copy_of(originals, tensor, ++rest)) return (size_t)(rest - tensor->name);
+        if ((*original = find_copied(originals, tensor, ++rest)) != SHAPEPROOF_NONE)
+            return (size_t)(rest - tensor->name);
     return 0;
 }
 
-/* The prefix under which there are copies of at least half the model, or NULL; marks their findings. */
+/* The prefix under which there are copies of at least half the model, or NULL; marks their findings, and the tensors
+ * that they are copies of. */
 static const char *common_prefix(struct originals *originals, bool *copied)
 {
     struct shapeproof_check *check = originals->check;
     const char *prefix = NULL;
-    size_t count = 0, others = 0;
+    size_t count = 0, others = 0, original;
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
-        const size_t length =
-            sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED) ? copy_prefix(originals, finding) : 0;
+        const size_t length = sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED)
+                                  ? copy_prefix(originals, finding, &original)
+                                  : 0;
         if (length && !prefix) prefix = sp_arena_copy(&check->arena, finding->name, length);
         copied[i] = length && strncmp(prefix, finding->name, strlen(prefix)) == 0;
+        if (copied[i]) originals->has_copy[original] = true;
         count += copied[i];
         others += length && !copied[i];
     }
     return count > 1 && count >= sp_check_matched(check) / 2 && count > others ? prefix : NULL;
 }
 
+/* How many parameters of the model have no copy; `*first` is one of them. */
+static size_t count_lacking(const struct originals *originals, size_t *first)
+{
+    const struct shapeproof_check *check = originals->check;
+    size_t count = 0;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
+        const size_t own = check->match.tensor_of[i];
+        if (own == SHAPEPROOF_NONE || originals->has_copy[own] || predicted->optional || predicted->buffer) continue;
+        if (shapeproof_inventory_tensor(check->inventory, own)->same_as != SHAPEPROOF_NONE) continue;
+        if (!count++) *first = own;
+    }
+    return count;
+}
+
+/* An average may lack what was not trained. Weights that lack what their average has were lost. */
+static void compare_copy(struct originals *originals, struct shapeproof_cause *cause, const char *prefix)
+{
+    struct shapeproof_check *check = originals->check;
+    size_t first = SHAPEPROOF_NONE;
+    const size_t lacking = count_lacking(originals, &first);
+    if (!lacking) return;
+    cause->message = sp_arena_printf(&check->arena, "%s, which lacks %s%s", cause->message,
+                                     shapeproof_inventory_tensor(check->inventory, first)->name,
+                                     lacking > 1 ? sp_arena_printf(&check->arena, " and %zu more", lacking - 1) : "");
+    if (!sp_is_average(prefix, strcspn(prefix, "."))) cause->severity = SHAPEPROOF_SEVERITY_ERROR;
+}
+
 void sp_explain_copies(struct shapeproof_check *check)
 {
+    const size_t tensors = shapeproof_inventory_count(check->inventory);
     bool *copied = sp_realloc(NULL, check->finding_count, sizeof *copied);
     struct originals originals = {.check = check, .own = find_own(check)};
+    originals.has_copy = sp_realloc(NULL, tensors, sizeof *originals.has_copy);
+    memset(originals.has_copy, 0, tensors * sizeof *originals.has_copy);
     const char *prefix = common_prefix(&originals, copied);
     if (prefix) {
         struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_COPY, sp_is_marked, copied);
@@ -120,9 +159,11 @@ void sp_explain_copies(struct shapeproof_check *check)
                           ? "it is a checkpoint of WeightAveraging: state_dict has the averaged weights, "
                             "current_model_state those that are trained"
                           : "loaders ignore one of the two copies: make sure that they load the one that you need";
+        compare_copy(&originals, cause, prefix);
     }
     sp_map_free(&originals.undotted);
     sp_arena_free(&originals.arena);
     free(originals.own);
+    free(originals.has_copy);
     free(copied);
 }
