@@ -226,18 +226,15 @@ SHAPEPROOF_API char *shapeproof_unknown_class_describe(const struct shapeproof_i
  * each other: one line that says which it is, or, when they do not (`*consistent` is false), where. NULL for any other
  * file. free() it with shapeproof_free. */
 SHAPEPROOF_API char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, bool *consistent);
-/* The path of the configuration of its base, where adapter_config.json beside the adapter names a folder of this
- * machine that has one: relative to the working directory, as PEFT has it, or to the folder of the adapter or one
- * above; or a model in `hub`, the cache of the Hugging Face hub (~/.cache/huggingface/hub), which may be NULL. NULL
- * where it does not. free() it with shapeproof_free. */
-SHAPEPROOF_API char *shapeproof_adapter_base_config(const struct shapeproof_inventory *inventory, const char *hub);
 /* The one search for the configuration of a checkpoint that was opened from `path`. The first of these that is there is
  * taken:
  *   1. what a GGUF file or a Keras model has in itself; the layers of a Keras model not for a named `table`;
  *   2. config.json, config or huggingface/config.json in its folder;
  *   3. the arguments of the model that a program has saved in the checkpoint;
  *   4. of a step of a training, the config.json of the first folder above that has one;
- *   5. of an adapter, the configuration of its base (shapeproof_adapter_base_config).
+ *   5. of an adapter, the configuration of its base, which adapter_config.json beside it names: a folder of this
+ *      machine, relative to the working directory, as PEFT has it, or to the folder of the adapter or one above; or a
+ *      model in `hub`, the cache of the Hugging Face hub (~/.cache/huggingface/hub).
  * For 1 and 3, *inside is true and the result NULL: shapeproof_config_fit takes it. Otherwise it is the path for
  * shapeproof_config_load, or NULL when there is none; free() it with shapeproof_free. `table` and `hub` may be NULL. */
 SHAPEPROOF_API char *shapeproof_config_search(const struct shapeproof_inventory *inventory, const char *path,

@@ -305,7 +305,7 @@ static const char *config_in_cache(struct sp_arena *arena, const char *hub, cons
 
 /* Tries base_model_name_or_path as it is; then behind the folder of the adapter and those above it, in one of which the
  * training ran; then, as the name of a model, in the cache of the hub. */
-char *shapeproof_adapter_base_config(const struct shapeproof_inventory *inventory, const char *hub)
+char *sp_adapter_base_config(const struct shapeproof_inventory *inventory, const char *hub)
 {
     enum { MOST_FOLDERS = 4 }; /* that of the adapter in "run/out/checkpoint-4", and above */
     struct sp_arena arena = {0};

@@ -37,6 +37,10 @@ const char *sp_adapter_folder(struct sp_arena *arena, const struct shapeproof_in
 /* adapter_config.json beside the file; absent without one, or when it cannot be read. In the arena. */
 struct shapeproof_value sp_adapter_config(struct sp_arena *arena, const struct shapeproof_inventory *inventory);
 
+/* The path of the configuration of the base that adapter_config.json names, in a folder or in `hub`, the cache of the
+ * Hugging Face hub, which may be NULL. NULL where there is none; to be freed. */
+char *sp_adapter_base_config(const struct shapeproof_inventory *inventory, const char *hub);
+
 /* Whether the file is an adapter alone: at least half of a sample of its tensors belong to one. The model is in
  * another file then, and this one does not tell whether it is quantised. */
 bool sp_is_adapter(const struct shapeproof_inventory *inventory);

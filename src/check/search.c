@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Where the configuration of a checkpoint is. shapeproof/check.h has the order, and docs/configuration.md the reasons.
  */
+#include "check/adapter.h"
 #include "config/config.h"
 #include "config/inside.h"
 #include "shapeproof/check.h"
@@ -23,5 +24,5 @@ char *shapeproof_config_search(const struct shapeproof_inventory *inventory, con
     if (*inside || (found = sp_config_in_folder(path))) return found;
     *inside = has_program(inventory);
     if (*inside || (found = sp_config_above(path))) return found;
-    return shapeproof_adapter_base_config(inventory, hub);
+    return sp_adapter_base_config(inventory, hub);
 }

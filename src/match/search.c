@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/chars.h"
 #include "model/format.h"
 #include "names/prefixes.h"
 #include "names/spelling.h"
@@ -100,7 +101,10 @@ static size_t count_sampled(const struct shapeproof_inventory *inventory)
  * such as the scheme makes: then the file has these names already, and what looks like the scheme means something else.
  *
  *     layers.0.attn.q_proj, layers.0.mlp.w1, ...         names of torchtune
- *     layers.0.self_attn.q_proj, layers.0.mlp.w1, ...    not: torchtune's scheme makes self_attn of attn */
+ *     layers.0.self_attn.q_proj, layers.0.mlp.w1, ...    not: torchtune's scheme makes self_attn of attn
+ *
+ * A name of which the scheme only removes the first components does not count: decoder.layers.0.input_layernorm is
+ * a name of Megatron, and of every model that is called "decoder". */
 static size_t eighths_translated(const struct shapeproof_inventory *inventory, const struct sp_naming_scheme *scheme,
                                  const char *strip, bool drop_wrappers)
 {
@@ -116,7 +120,8 @@ static size_t eighths_translated(const struct shapeproof_inventory *inventory, c
         sampled++;
         size_t row = 0; /* of the scheme, from which it looks */
         if (strncmp(name, strip, length) != 0) continue;
-        if (sp_naming_scheme_translate(scheme, name + length, &row, &translated)) translated_count++;
+        if (sp_naming_scheme_translate(scheme, name + length, &row, &translated))
+            translated_count += !sp_ends_with(name + length, translated.data);
         else made_count += sp_naming_scheme_makes(scheme, name + length);
     }
     sp_text_free(&bare);

@@ -168,7 +168,7 @@ static void test_what_is_tried_is_told(void **state)
 {
     (void)state;
     assert_traced(call_infer, "tried gpt2 GPT2LMHeadModel: 28 tensors explained");
-    assert_traced(call_infer, "gpt_bigcode GPTBigCodeForCausalLM: matrices transposed: 1 against 0");
+    assert_traced(call_infer, "nanogpt: no configuration names it: 1 against 0");
     assert_traced(call_check, "trial num_hidden_layers=2: explains 7 findings");
     assert_traced(call_check, "hyperparameters found hyperparameter: num_attention_heads is 8");
     assert_traced(call_learn, "n_embd (");
