@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Lists under way: interrupted, gone on with, without memory; and the recipes of docs/fleets.md, each with its engine where the
-# machine has one. Slurm's is run as Slurm runs it, job by job, and submitted only where there is a cluster.
+# Lists under way: interrupted, gone on with, without memory; and the recipes of docs/fleets.md, each with its engine
+# where the machine has one. Slurm's is run as Slurm runs it, job by job, and submitted only where there is a cluster.
 #
 #   SHAPEPROOF=build/shapeproof sh tests/fleets.sh
 #

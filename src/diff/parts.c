@@ -611,7 +611,7 @@ bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relatio
         const struct sp_diff_joint *joint = &diff->joints.items[i];
         struct fusion fusion;
         if (is_readable_stack(&comparing, joint))
-            ok = sp_quantised_stack_compare(diff, joint, a, b, totals, error) &&
+            ok = sp_quantised_stack_compare(diff, joint, a, b, progress, totals, error) &&
                  sp_data_goes_on(progress, bytes_of_joint(diff, joint), error);
         else if (open_fusion(&comparing, joint, &fusion)) *SP_PUSH(&comparing.fusions) = fusion;
         else count_left(&comparing, joint);

@@ -97,7 +97,8 @@ static bool report_part(const struct stack *stack, size_t part, const struct sp_
 
 bool sp_quantised_stack_compare(struct shapeproof_diff *diff, const struct sp_diff_joint *joint,
                                 const struct shapeproof_data *a, const struct shapeproof_data *b,
-                                struct sp_parts_totals *totals, struct shapeproof_error *error)
+                                struct sp_data_progress *progress, struct sp_parts_totals *totals,
+                                struct shapeproof_error *error)
 {
     const bool whole_is_a = joint->whole_side->side == SHAPEPROOF_DIFF_A;
     const struct stack stack = {diff, joint, whole_is_a ? a : b, whole_is_a ? b : a, totals, error};
@@ -105,7 +106,7 @@ bool sp_quantised_stack_compare(struct shapeproof_diff *diff, const struct sp_di
     size_t different = 0;
     for (size_t i = 0; i < joint->part_count; i++) {
         struct sp_quantisation_error found;
-        if (!compare_place(&stack, i, i, false, &found)) return false;
+        if (!compare_place(&stack, i, i, false, &found) || !sp_data_goes_on(progress, 0, error)) return false;
         if (found.outside && !report_part(&stack, i, &found, different < SEARCHED)) return false;
         const double relative = sp_relative_error(&found);
         different += found.outside > 0;
@@ -115,6 +116,6 @@ bool sp_quantised_stack_compare(struct shapeproof_diff *diff, const struct sp_di
     totals->bytes += whole_is_a ? whole_of(joint)->bytes : 0;
     totals->compared += whole_is_a ? 1 : joint->part_count;
     totals->different += whole_is_a ? different > 0 : different;
-    totals->restored += !different;
+    totals->restored += whole_is_a ? !different : joint->part_count - different;
     return true;
 }

@@ -132,8 +132,9 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
         value.why = messages->data             ? reason_of_message(trial->arena, messages->data)
                     : symbolic->algebra.failed ? sp_arena_string(trial->arena, symbolic->algebra.failed)
                                                : "it takes too much to evaluate";
-    const enum sp_expr_kind kind = trial->claim->left->kind;
-    value.is_active = value.text && trial->asks_active && (kind == SP_EXPR_NAME || kind == SP_EXPR_ACTIVE);
+    const struct sp_expr *left = trial->claim->left;
+    const bool is_whole = left->kind == SP_EXPR_NAME && strcmp(left->name, "active") == 0; /* and not a letter for it */
+    value.is_active = value.text && trial->asks_active && (is_whole || left->kind == SP_EXPR_ACTIVE);
     symbolic->algebra.failed = NULL; /* so that the next expression can be evaluated */
     symbolic->report.mistakes = 0;
     sp_text_free(messages);

@@ -8,7 +8,7 @@
 
 enum {
     SP_KEPT_BYTES = 16 << 20, /* of a tensor that is kept whole */
-    SP_STREAMS = 2            /* of a source: two tensors of one file can be compared */
+    SP_STREAMS = 4            /* of a source: codes, scales, zero points and another tensor of one file */
 };
 
 /* The bytes of one tensor at a time. */

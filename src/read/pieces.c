@@ -13,8 +13,9 @@
 #include "model/layouts.h"
 
 enum {
-    MOST_OPEN = 64,        /* files that are open at once */
-    MOST_WASTED = 64 << 20 /* bytes of archives that are no pieces: many tensors may name the same one */
+    MOST_OPEN = 64,         /* files that are open at once */
+    MOST_WASTED = 64 << 20, /* bytes of archives that are no pieces: many tensors may name the same one */
+    MOST_AROUND = 64 << 10  /* bytes around the data in the archive of a piece; torch.save writes 1 to 2 KiB */
 };
 
 struct piece {
@@ -107,7 +108,8 @@ static const char *find_elements(struct sp_pieces *pieces, const struct shapepro
     for (size_t i = 0; i < places.sources.count; i++) places.sources.items[i]->close(places.sources.items[i]);
     free(places.sources.items);
     shapeproof_inventory_close(own);
-    if (!ok) pieces->wasted += length;
+    const uint64_t around = ok ? length - (place.end - place.begin) : length;
+    if (around > MOST_AROUND) pieces->wasted += around;
     piece->box.end = piece->box.begin + place.end;
     piece->box.begin += place.begin;
     return ok ? NULL : unknown;

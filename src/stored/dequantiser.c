@@ -233,7 +233,7 @@ static bool set_scales(struct sp_dequantiser *d, size_t tensor)
         if (count == 2) return false;
         sizes[count++] = in->shape[i];
     }
-    if (count == 2 || sizes[0] == 1 || sizes[0] == d->matrix.rows) {
+    if (count == 2 || in->rank == first + 2 || sizes[0] == 1 || sizes[0] == d->matrix.rows) {
         d->scales = (struct numbers){.tensor = tensor, .in = in};
         return set_blocks(d, &d->scales, sizes[0], sizes[1]) && !__builtin_mul_overflow(all, sizes[0], &all) &&
                !__builtin_mul_overflow(all, sizes[1], &all) && all == in->parameters;

@@ -50,9 +50,13 @@ bool sp_sym_name_is_key(const struct sp_sym_env *env, const struct sp_expr *expr
 /* The environment of a claim's definitions is that of the claim; those of the table know nothing of it. */
 struct sp_sym_env sp_sym_unit_env(const struct sp_sym_env *env)
 {
-    struct sp_sym_env own = {.frame = env->frame, .outer = env->outer};
-    if (env->outer) own.group = env->group, own.active = env->active, own.context = env->context;
-    return own;
+    if (!env->outer) return (struct sp_sym_env){.frame = env->frame};
+    return (struct sp_sym_env){.frame = env->frame,
+                               .outer = env->outer,
+                               .group = env->group,
+                               .active = env->active,
+                               .states = env->states,
+                               .context = env->context};
 }
 
 static struct sp_sym_env section_env(const struct sp_sym_env *env)
@@ -157,8 +161,12 @@ bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
         break;
     }
     if (!env->outer) return sp_sym_key_value(symbolic, env, expr, NULL, out);
-    const struct sp_sym_env outer = {
-        .frame = env->outer, .is_outer = true, .group = env->group, .active = env->active, .context = env->context};
+    const struct sp_sym_env outer = {.frame = env->outer,
+                                     .is_outer = true,
+                                     .group = env->group,
+                                     .active = env->active,
+                                     .states = env->states,
+                                     .context = env->context};
     return sp_sym_name_value(symbolic, &outer, expr, out);
 }
 

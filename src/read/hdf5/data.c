@@ -24,16 +24,18 @@
 enum {
     BAND_BYTES = 16 << 20, /* that are read at once */
     MOST_REPEATED = 6,     /* times that a chunk is read; the budget of the source is 8 times the file */
+    MOST_EXPANDED = 1032,  /* bytes of a stored one: what deflate makes of it at most; more is made up by libhdf5 */
     CHILD_FAILED = 1       /* status */
 };
 
 /* The first byte. */
-enum answer { DATA_FOLLOWS, NOT_OPENED, NO_FILTER, WIDE_CHUNKS, ANSWERS };
+enum answer { DATA_FOLLOWS, NOT_OPENED, NO_FILTER, WIDE_CHUNKS, FEW_CHUNKS, ANSWERS };
 
 static const char *const obstacles[ANSWERS] = {
     [NOT_OPENED] = "stored in a way that libhdf5 cannot open",
     [NO_FILTER] = "stored in HDF5 with a filter that libhdf5 does not have",
     [WIDE_CHUNKS] = "in chunks of HDF5 that would have to be read many times",
+    [FEW_CHUNKS] = "in chunks of HDF5 of which most are not stored",
 };
 
 /* ---- the child ---- */
@@ -120,6 +122,7 @@ static bool open_bands(const struct dataset_job *job, hid_t file, struct bands *
         if (!sp_mul_u64(bytes, bands->shape[i], &bytes)) return false;
     if (!bytes || bytes != job->bytes || bands->item > BAND_BYTES || !look_at_layout(bands, answer)) return false;
     if (bands->rank && *answer == DATA_FOLLOWS) split_bands(bands, answer);
+    if (bytes > BAND_BYTES && bytes / MOST_EXPANDED > H5Dget_storage_size(bands->dataset)) *answer = FEW_CHUNKS;
     return true;
 }
 

@@ -334,6 +334,7 @@ struct sp_zip_stream *sp_zip_stream_open(struct sp_zip *zip, size_t index, struc
 bool sp_zip_stream_read(struct sp_zip_stream *stream, void *into, size_t length, struct shapeproof_error *error)
 {
     char past;
+    errno = 0; /* so that fail_member sees that of this call */
     if (!read_first(&stream->view, stream->opened.member, &stream->entry, into, length, error)) return false;
     stream->done += length;
     if (stream->done < stream->entry.size || !stream->entry.crc) return true; /* torch writes 0 for none */
