@@ -166,6 +166,14 @@ static bool is_without_embeddings(const char *lower)
            strstr(lower, "excluding embedding");
 }
 
+/* Leaves the figure open, for that reason. */
+static void leave_open(struct shapeproof_statement *statement, const char *why)
+{
+    statement->verdict = SHAPEPROOF_UNDECIDED;
+    statement->why = why;
+    statement->right = "";
+}
+
 /* Judges a figure of the line. One that counts no embeddings is right with the head or without it. */
 static void judge_statement(struct sp_arena *arena, struct shapeproof_statement *statement, const char *lower,
                             const struct sp_figure_parts *parts)
@@ -183,10 +191,9 @@ static void judge_statement(struct sp_arena *arena, struct shapeproof_statement 
     statement->why = judgement.verdict == SHAPEPROOF_UNDECIDED ? "it is too large to be compared" : judgement.why;
     statement->right =
         judgement.verdict == SHAPEPROOF_REFUTED ? sp_printed_like(arena, statement->printed, number) : "";
-    if (!judgement.is_truncated) return; /* as names of models often are: not rounded, and not wrong either */
-    statement->verdict = SHAPEPROOF_UNDECIDED;
-    statement->why = sp_arena_printf(arena, "truncated; rounded it is %s", statement->right);
-    statement->right = "";
+    /* As names of models often are: not rounded, and not wrong either. */
+    if (judgement.is_truncated)
+        leave_open(statement, sp_arena_printf(arena, "truncated; rounded it is %s", statement->right));
 }
 
 /* The figures of a line. Those that do not fit are wrong only if nothing in the line suggests another subject. */
@@ -210,15 +217,15 @@ static void read_line(struct sp_arena *arena, const struct line *line, size_t nu
         *statement = (struct shapeproof_statement){
             .line = number, .text = text, .printed = sp_arena_string(arena, figure), .convention = "", .right = ""};
         judge_statement(arena, statement, line->lower, parts);
+        if (is_without_embeddings(line->lower) && !parts->tokens)
+            leave_open(statement, "no token embedding is known by its name");
     }
     if (figures > 1) subject = "several models";
     else if (figures && !is_without_embeddings(line->lower)) subject = other_subject(line->lower);
     for (size_t i = first; subject && i < statements->count; i++) {
         struct shapeproof_statement *statement = &statements->items[i];
-        if (statement->verdict != SHAPEPROOF_REFUTED) continue;
-        statement->verdict = SHAPEPROOF_UNDECIDED;
-        statement->why = sp_arena_printf(arena, "the line may be about %s", subject);
-        statement->right = "";
+        if (statement->verdict == SHAPEPROOF_REFUTED)
+            leave_open(statement, sp_arena_printf(arena, "the line may be about %s", subject));
     }
 }
 

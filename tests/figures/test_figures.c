@@ -99,17 +99,15 @@ static void writes_alike(void **state)
 
 /* ---- statements of a README ---- */
 
-/* The statements in a text about a model of 6,738,415,616 parameters, 131,072,000 of them in each matrix of the
- * vocabulary: "1: 7B right; 2: 13B WRONG ". In a buffer of its own until the next call. */
-static const char *statements_in(const char *readme)
+/* The statements in a text about a model: "1: 7B right; 2: 13B WRONG; ". In a buffer of its own until the next call. */
+static const char *statements_about(const struct sp_figure_parts *parts, const char *readme)
 {
     static const char *const verdicts[] = {"right", "WRONG", "tested", "unclear"};
-    static const struct sp_figure_parts llama = {.total = 6738415616, .tokens = 131072000, .head = 131072000};
     static char text[512];
     struct sp_arena arena = {0};
     struct sp_readme_statements statements = {.items = NULL};
     size_t length = 0;
-    sp_read_statements(&arena, readme, strlen(readme), &llama, &statements);
+    sp_read_statements(&arena, readme, strlen(readme), parts, &statements);
     *text = '\0';
     for (size_t i = 0; i < statements.count; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%zu: %s %s; ", statements.items[i].line,
@@ -117,6 +115,13 @@ static const char *statements_in(const char *readme)
     free(statements.items);
     sp_arena_free(&arena);
     return text;
+}
+
+/* About a model of 6,738,415,616 parameters, 131,072,000 of them in each matrix of the vocabulary. */
+static const char *statements_in(const char *readme)
+{
+    static const struct sp_figure_parts llama = {.total = 6738415616, .tokens = 131072000, .head = 131072000};
+    return statements_about(&llama, readme);
 }
 
 static void finds_statements(void **state)
@@ -137,6 +142,16 @@ static void finds_statements(void **state)
     assert_string_equal(statements_in("with 7B and 13B parameters"), "1: 13B unclear; ");
     assert_string_equal(statements_in("6.7B or 70B parameters"), "1: 70B unclear; ");
     assert_string_equal(statements_in("6.73B parameters"), "1: 6.73B unclear; ");
+}
+
+/* Without a known token embedding, what is left without it is not known either. */
+static void needs_the_token_embedding(void **state)
+{
+    (void)state;
+    static const struct sp_figure_parts nameless = {.total = 6738415616};
+    assert_string_equal(statements_about(&nameless, "Non-embedding parameters: 6.48B"), "1: 6.48B unclear; ");
+    assert_string_equal(statements_about(&nameless, "Parameters without embeddings: 7B"), "1: 7B unclear; ");
+    assert_string_equal(statements_about(&nameless, "Parameters: 6.48B"), "1: 6.48B WRONG; ");
 }
 
 static void skips_what_is_no_statement(void **state)
@@ -250,6 +265,7 @@ int main(void)
         cmocka_unit_test(judges_one),
         cmocka_unit_test(can_be_ended),
         cmocka_unit_test(finds_statements),
+        cmocka_unit_test(needs_the_token_embedding),
         cmocka_unit_test(skips_what_is_no_statement),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
