@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof card: the numbers for the model card of a checkpoint, and what its README says about them. */
-#include <stdlib.h>
-#include <string.h>
-
+#define _GNU_SOURCE /* asprintf */
 #include "cli/subject.h"
 
-enum { LONGEST_README = 1 << 20 }; /* bytes; the rest of a longer one is not read */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LONGEST_README = 1 << 20 }; /* bytes, as of a file of tables; the rest of a longer one is not read */
 
 static const struct cli_option options[] = {
     {CLI_OPTION_CONFIG},
@@ -32,31 +37,55 @@ static const struct cli_example examples[] = {
 
 /* ---- the README ---- */
 
-/* Reads the file of that name in the folder, which is the first `length` bytes of the path. NULL if there is none. */
-static char *read_readme_in(const char *path, size_t length, size_t *size)
+/* Where the README of the checkpoint would be: in that folder, or beside that file. Free it. */
+static char *readme_path(const char *path)
 {
-    static const char name[] = "README.md";
-    char *full = malloc(length + sizeof name + 1), *text = NULL;
-    if (!full) abort();
-    memcpy(full, path, length);
-    if (length && path[length - 1] != '/') full[length++] = '/';
-    memcpy(full + length, name, sizeof name);
-    FILE *file = fopen(full, "rb");
-    free(full);
-    if (!file) return NULL;
-    text = malloc(LONGEST_README);
-    if (!text) abort();
-    *size = fread(text, 1, LONGEST_README, file);
-    fclose(file);
-    return text;
+    const char *slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash - path) + 1 : 0;
+    char *readme = NULL;
+    const int length = cli_is_folder(path) ? asprintf(&readme, "%s%sREADME.md", path, slash && !slash[1] ? "" : "/")
+                                           : asprintf(&readme, "%.*sREADME.md", folder, path);
+    if (length < 0) cli_out_of_memory();
+    return readme;
 }
 
-/* The README.md in the folder of that path, or beside the file. NULL if there is none. Free it. */
-static char *read_readme(const char *path, size_t *size)
+/* Opens a regular file; a FIFO does not block. NULL with errno, or with 0 there if it is another kind of file. */
+static FILE *open_regular(const char *path)
 {
-    char *text = read_readme_in(path, strlen(path), size);
-    const char *slash = strrchr(path, '/');
-    return text ? text : read_readme_in(path, slash ? (size_t)(slash - path) + 1 : 0, size);
+    struct stat info;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const bool is_known = fd >= 0 && fstat(fd, &info) == 0, is_regular = is_known && S_ISREG(info.st_mode);
+    FILE *stream = is_regular ? fdopen(fd, "rb") : NULL;
+    if (stream) return stream;
+    const int why = is_known && !is_regular ? 0 : errno;
+    if (fd >= 0) close(fd);
+    errno = why;
+    return NULL;
+}
+
+/* Reads the README; *text is NULL if there is none. Of a long one, the whole lines within the limit are read. */
+static int read_readme(const char *path, char **text, size_t *size)
+{
+    char *name = readme_path(path);
+    FILE *stream = open_regular(name);
+    int status = CLI_OK;
+    *text = NULL;
+    if (!stream) {
+        if (errno != ENOENT)
+            status = cli_complain(CLI_FILE, NULL, "%s: %s", name, errno ? strerror(errno) : "not a regular file");
+        free(name);
+        return status;
+    }
+    if (!(*text = malloc(LONGEST_README + 1))) cli_out_of_memory();
+    *size = fread(*text, 1, LONGEST_README + 1, stream);
+    if (ferror(stream)) status = cli_complain(CLI_FILE, NULL, "%s: %s", name, strerror(errno));
+    fclose(stream);
+    if (*size > LONGEST_README) {
+        for (*size = LONGEST_README; *size && (*text)[*size - 1] != '\n';) --*size;
+        cli_warning(name, "only the first MiB is read");
+    }
+    free(name);
+    return status;
 }
 
 /* ---- the card ---- */
@@ -66,9 +95,13 @@ static int report_card(const struct cli_args *args, const char *path, const stru
                        const struct shapeproof_prediction *prediction)
 {
     size_t size = 0;
-    char *readme = args->remote_count ? NULL : read_readme(path, &size);
+    char *readme = NULL;
+    int status = args->remote_count ? CLI_OK : read_readme(path, &readme, &size);
+    if (status != CLI_OK) {
+        free(readme);
+        return status;
+    }
     struct shapeproof_card *card = shapeproof_card_new(inventory, prediction, readme, size);
-    int status = CLI_OK;
     for (size_t i = 0; i < shapeproof_card_statement_count(card); i++)
         if (shapeproof_card_statement(card, i)->verdict == SHAPEPROOF_REFUTED) status = CLI_DIFFERS;
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
@@ -122,7 +155,8 @@ static const struct cli_term statuses[] = {
     {"1", "a number of parameters in the README is wrong"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table or a configuration is wrong"},
-    {"4", "the checkpoint is unreadable or malformed, could not be fetched, or the output could not be written"},
+    {"4", "the checkpoint or the README is unreadable, the checkpoint is malformed or could not be fetched, or the "
+          "output could not be written"},
     {"5", "no table can be made of the configuration of a Keras model, which only its own code knows"},
     {NULL, NULL},
 };

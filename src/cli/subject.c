@@ -52,7 +52,7 @@ int cli_add_claims(struct cli_subject *subject, const struct cli_args *args)
 
 /* ---- folders of tables ---- */
 
-static bool is_folder(const char *path)
+bool cli_is_folder(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
@@ -100,7 +100,7 @@ static int add_tables_of_environment(struct shapeproof_tables *tables)
         if (length && length < sizeof path) {
             memcpy(path, list, length);
             path[length] = '\0';
-            status = is_folder(path) ? add_folder(tables, path) : cli_add_table_file(tables, path);
+            status = cli_is_folder(path) ? add_folder(tables, path) : cli_add_table_file(tables, path);
         }
         list += length + (list[length] == ':');
     }
@@ -119,7 +119,7 @@ static int add_tables(struct cli_subject *subject, const struct cli_args *args)
             subject->table_name = called ? called : table; /* checked when it is looked up */
             continue;
         }
-        const bool folder = is_folder(table);
+        const bool folder = cli_is_folder(table);
         const int status = folder ? add_folder(subject->tables, table) : cli_add_table_file(subject->tables, table);
         if (status != CLI_OK) return status;
         const char *only = only_table_of(subject->tables, table);

@@ -27,6 +27,9 @@
             "nparam (github.com/Este1le/nparam); --vocabulary=none does not count them; sockeye is the default if "    \
             "the texts exist"
 
+/* False also if nothing is there. */
+bool cli_is_folder(const char *path);
+
 struct cli_subject {
     struct shapeproof_tables *tables;
     struct shapeproof_config *config;
