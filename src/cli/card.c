@@ -116,16 +116,20 @@ static int report_card(const struct cli_args *args, const char *path, const stru
     return status;
 }
 
-/* Whether there is a configuration, or a table that needs none. */
+/* Whether there is a configuration, or a table that needs none. That of the base of an adapter is not of the adapter. */
 static bool is_configured(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
-    const char *table = cli_value(args, "table", NULL);
-    if (table || cli_value(args, "config", NULL) || cli_value(args, "set", NULL) || cli_value(args, "model", NULL))
+    bool inside, ignored;
+    if (cli_value(args, "table", NULL) || cli_value(args, "config", NULL) || cli_value(args, "set", NULL) ||
+        cli_value(args, "model", NULL))
         return true;
-    if (shapeproof_config_is_inside(inventory, table)) return true;
-    char *beside = shapeproof_config_beside(path);
+    char *adapter = shapeproof_adapter_describe(inventory, &ignored);
+    char *hub = cli_hub_cache(), *beside = shapeproof_config_search(inventory, path, NULL, hub, &inside);
+    const bool is_found = !adapter && (inside || beside);
+    shapeproof_free(adapter);
     shapeproof_free(beside);
-    return beside != NULL;
+    free(hub);
+    return is_found;
 }
 
 /* The prediction of the configuration, or else what the file alone says: where there is no configuration, or no table
