@@ -40,7 +40,7 @@ struct shapeproof_statement {
     const char *text;    /* the line */
     const char *printed; /* the figure: "7B", also for "7 billion" */
     /* SHAPEPROOF_PROVED and SHAPEPROOF_REFUTED as for struct shapeproof_figure; SHAPEPROOF_UNDECIDED if the line may be
-     * about something else, which `why` says. */
+     * about something else, or the model may have another number than the file, which `why` says. */
     enum shapeproof_verdict_on_claim verdict;
     uint64_t counted;                     /* the number by the convention; that of all parameters where there is none */
     const char *convention, *why, *right; /* as those of struct shapeproof_figure, or "" */

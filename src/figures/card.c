@@ -86,7 +86,7 @@ struct shapeproof_card *shapeproof_card_new(const struct shapeproof_inventory *i
                                                    .bytes = stored->bytes};
     copy_groups(card, prediction);
     count_dtypes(card, inventory);
-    if (readme) sp_read_statements(&card->arena, readme, length, &parts, &card->statements);
+    if (readme) sp_read_statements(&card->arena, readme, length, &parts, prediction != NULL, &card->statements);
     return card;
 }
 

@@ -9,6 +9,7 @@
  * figure and no word that points to something else. */
 #include "figures/readme.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,9 +197,10 @@ static void judge_statement(struct sp_arena *arena, struct shapeproof_statement 
         leave_open(statement, sp_arena_printf(arena, "truncated; rounded it is %s", statement->right));
 }
 
-/* The figures of a line. Those that do not fit are wrong only if nothing in the line suggests another subject. */
+/* The figures of a line. Those that do not fit are wrong only if the parts are those of a prediction, and nothing in
+ * the line suggests another subject. */
 static void read_line(struct sp_arena *arena, const struct line *line, size_t number,
-                      const struct sp_figure_parts *parts, struct sp_readme_statements *statements)
+                      const struct sp_figure_parts *parts, bool predicted, struct sp_readme_statements *statements)
 {
     const size_t first = statements->count;
     size_t figures = 0;
@@ -222,10 +224,14 @@ static void read_line(struct sp_arena *arena, const struct line *line, size_t nu
     }
     if (figures > 1) subject = "several models";
     else if (figures && !is_without_embeddings(line->lower)) subject = other_subject(line->lower);
-    for (size_t i = first; subject && i < statements->count; i++) {
+    for (size_t i = first; i < statements->count; i++) {
         struct shapeproof_statement *statement = &statements->items[i];
-        if (statement->verdict == SHAPEPROOF_REFUTED)
-            leave_open(statement, sp_arena_printf(arena, "the line may be about %s", subject));
+        if (statement->verdict != SHAPEPROOF_REFUTED) continue;
+        if (subject) leave_open(statement, sp_arena_printf(arena, "the line may be about %s", subject));
+        else if (!predicted) /* they may be packed, an adapter, or a part of the model, and buffers among them */
+            leave_open(statement,
+                       sp_arena_printf(arena, "the file stores %" PRIu64 " elements, which may not be those of the model",
+                                       statement->counted));
     }
 }
 
@@ -239,7 +245,7 @@ static char *copy_bytes(const char *bytes, size_t length)
 }
 
 void sp_read_statements(struct sp_arena *arena, const char *readme, size_t length, const struct sp_figure_parts *parts,
-                        struct sp_readme_statements *statements)
+                        bool predicted, struct sp_readme_statements *statements)
 {
     bool is_code = false;
     size_t number = 0;
@@ -250,7 +256,7 @@ void sp_read_statements(struct sp_arena *arena, const char *readme, size_t lengt
         for (char *c = lower; *c; c++)
             if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 'a' - 'A');
         if (strncmp(text, "```", 3) == 0) is_code = !is_code;
-        else if (!is_code) read_line(arena, &(struct line){text, lower, strlen(text)}, number + 1, parts, statements);
+        else if (!is_code) read_line(arena, &(struct line){text, lower, strlen(text)}, number + 1, parts, predicted, statements);
         free(text);
         free(lower);
         begin += size + 1;

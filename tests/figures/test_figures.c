@@ -100,14 +100,14 @@ static void writes_alike(void **state)
 /* ---- statements of a README ---- */
 
 /* The statements in a text about a model: "1: 7B right; 2: 13B WRONG; ". In a buffer of its own until the next call. */
-static const char *statements_about(const struct sp_figure_parts *parts, const char *readme)
+static const char *statements_about(const struct sp_figure_parts *parts, bool predicted, const char *readme)
 {
     static const char *const verdicts[] = {"right", "WRONG", "tested", "unclear"};
     static char text[512];
     struct sp_arena arena = {0};
     struct sp_readme_statements statements = {.items = NULL};
     size_t length = 0;
-    sp_read_statements(&arena, readme, strlen(readme), parts, &statements);
+    sp_read_statements(&arena, readme, strlen(readme), parts, predicted, &statements);
     *text = '\0';
     for (size_t i = 0; i < statements.count; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%zu: %s %s; ", statements.items[i].line,
@@ -121,7 +121,7 @@ static const char *statements_about(const struct sp_figure_parts *parts, const c
 static const char *statements_in(const char *readme)
 {
     static const struct sp_figure_parts llama = {.total = 6738415616, .tokens = 131072000, .head = 131072000};
-    return statements_about(&llama, readme);
+    return statements_about(&llama, true, readme);
 }
 
 static void finds_statements(void **state)
@@ -149,9 +149,17 @@ static void needs_the_token_embedding(void **state)
 {
     (void)state;
     static const struct sp_figure_parts nameless = {.total = 6738415616};
-    assert_string_equal(statements_about(&nameless, "Non-embedding parameters: 6.48B"), "1: 6.48B unclear; ");
-    assert_string_equal(statements_about(&nameless, "Parameters without embeddings: 7B"), "1: 7B unclear; ");
-    assert_string_equal(statements_about(&nameless, "Parameters: 6.48B"), "1: 6.48B WRONG; ");
+    assert_string_equal(statements_about(&nameless, true, "Non-embedding parameters: 6.48B"), "1: 6.48B unclear; ");
+    assert_string_equal(statements_about(&nameless, true, "Parameters without embeddings: 7B"), "1: 7B unclear; ");
+    assert_string_equal(statements_about(&nameless, true, "Parameters: 6.48B"), "1: 6.48B WRONG; ");
+}
+
+/* What a file stores may be packed, or an adapter: it refutes nothing. */
+static void refutes_by_a_prediction(void **state)
+{
+    (void)state;
+    static const struct sp_figure_parts file = {.total = 6738415616};
+    assert_string_equal(statements_about(&file, false, "7B parameters\n13B parameters"), "1: 7B right; 2: 13B unclear; ");
 }
 
 static void skips_what_is_no_statement(void **state)
@@ -266,6 +274,7 @@ int main(void)
         cmocka_unit_test(can_be_ended),
         cmocka_unit_test(finds_statements),
         cmocka_unit_test(needs_the_token_embedding),
+        cmocka_unit_test(refutes_by_a_prediction),
         cmocka_unit_test(skips_what_is_no_statement),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
