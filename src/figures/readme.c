@@ -20,6 +20,7 @@ enum {
     MOST_BEHIND = 32, /* characters between a figure and "param" behind it: "B total trainable " */
     MOST_BEFORE = 48, /* and in front of it: "parameters (without embeddings): " */
     LONGEST_FIGURE = 32,
+    LEAST_DIGITS = 7, /* of a number without a unit or commas: "12 parameters" and "2048" may be settings of a program */
     MOST_FIGURES = 16 /* of a line; more are ignored */
 };
 
@@ -77,12 +78,21 @@ static bool is_followed(const struct line *line, size_t place)
     return false;
 }
 
-/* Whether "param" stands in front of that place, in the same sentence and with no other number between. */
+/* Whether the text begins with what a number of parameters is announced by. "The parameter" is a setting. */
+static bool is_announcement(const char *lower)
+{
+    static const char *const words[] = {"parameters", "params", "parameter count", "param count", "parameter size"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncmp(lower, words[i], strlen(words[i])) == 0) return true;
+    return false;
+}
+
+/* Whether "parameters" stands in front of that place, in the same sentence and with no other number between. */
 static bool is_preceded(const struct line *line, size_t place)
 {
     for (size_t i = place; i > 0 && i + MOST_BEFORE > place; i--) {
         const char c = line->lower[i - 1];
-        if (strncmp(line->lower + i - 1, "param", 5) == 0) return true;
+        if (is_announcement(line->lower + i - 1)) return true;
         if (sp_is_digit(c) || c == '.' || c == ';') return false;
     }
     return false;
@@ -118,7 +128,8 @@ static enum number take_figure(const struct line *line, size_t *place, char *fig
     const char unit = unit_at(line->lower + end, &unit_length);
     if (unit) end += unit_length;
     else end = begin + length;
-    const bool is_count = unit || strlen(figure) >= 4; /* "12 parameters" may be settings of a program */
+    const bool is_grouped = strlen(figure) < length, is_long = strlen(figure) >= LEAST_DIGITS;
+    const bool is_count = unit || ((is_grouped || is_long) && !strchr(figure, '.'));
     if (!is_count || (!unit && sp_is_word(line->text[end]))) return NO_FIGURE;
     if (unit) strncat(figure, &unit, 1);
     *place = end;
@@ -244,10 +255,31 @@ static char *copy_bytes(const char *bytes, size_t length)
     return copy;
 }
 
+/* What a block of code began with: "```" or "~~~", or more of the same; length 0 outside of one. */
+struct fence {
+    char mark;
+    size_t length;
+};
+
+/* Whether the line is in a block of code, or begins or ends one. As in CommonMark, a block ends with at least as many
+ * of the marks as it began with, and "```load()```" is a line of text. A fence may be indented by any number of blanks,
+ * as it is in a list. */
+static bool is_in_code(struct fence *fence, const char *text)
+{
+    text += strspn(text, " \t");
+    const size_t length = strspn(text, *text == '~' ? "~" : "`");
+    const char mark = *text, *rest = text + length;
+    if (!fence->length) {
+        if (length < 3 || (mark == '`' && strchr(rest, '`'))) return false;
+        *fence = (struct fence){mark, length};
+    } else if (mark == fence->mark && length >= fence->length && !rest[strspn(rest, " \t\r")]) fence->length = 0;
+    return true;
+}
+
 void sp_read_statements(struct sp_arena *arena, const char *readme, size_t length, const struct sp_figure_parts *parts,
                         bool predicted, struct sp_readme_statements *statements)
 {
-    bool is_code = false;
+    struct fence fence = {0};
     size_t number = 0;
     for (size_t begin = 0; begin < length; number++) {
         const char *end = memchr(readme + begin, '\n', length - begin);
@@ -255,8 +287,7 @@ void sp_read_statements(struct sp_arena *arena, const char *readme, size_t lengt
         char *text = copy_bytes(readme + begin, size), *lower = copy_bytes(readme + begin, size);
         for (char *c = lower; *c; c++)
             if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 'a' - 'A');
-        if (strncmp(text, "```", 3) == 0) is_code = !is_code;
-        else if (!is_code) read_line(arena, &(struct line){text, lower, strlen(text)}, number + 1, parts, predicted, statements);
+        if (!is_in_code(&fence, text)) read_line(arena, &(struct line){text, lower, strlen(text)}, number + 1, parts, predicted, statements);
         free(text);
         free(lower);
         begin += size + 1;

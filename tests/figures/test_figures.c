@@ -162,6 +162,20 @@ static void refutes_by_a_prediction(void **state)
     assert_string_equal(statements_about(&file, false, "7B parameters\n13B parameters"), "1: 7B right; 2: 13B unclear; ");
 }
 
+/* A number without a unit is often a setting of a program. */
+static void skips_settings(void **state)
+{
+    (void)state;
+    assert_string_equal(statements_in("12 parameters of the command"), "");
+    assert_string_equal(statements_in("Set the max_new_tokens parameter to 2048."), "");
+    assert_string_equal(statements_in("Set the max_new_tokens parameter to 2,048."), "");
+    assert_string_equal(statements_in("parameters: lr 0.00001, steps 100000"), "");
+    assert_string_equal(statements_in("parameters: 1234567.5"), "");
+    assert_string_equal(statements_in("parameters: 100,000"), "1: 100000 WRONG; ");
+    assert_string_equal(statements_in("parameters: 1000000"), "1: 1000000 WRONG; ");
+    assert_string_equal(statements_in("Parameter count: 7B\n| Param count | 13B |"), "1: 7B right; 2: 13B WRONG; ");
+}
+
 static void skips_what_is_no_statement(void **state)
 {
     (void)state;
@@ -169,7 +183,11 @@ static void skips_what_is_no_statement(void **state)
     assert_string_equal(statements_in("Llama-2-13B, 13B, parameters"), "");
     assert_string_equal(statements_in("trained on 2T tokens; parameters are in bfloat16"), "");
     assert_string_equal(statements_in("```\nmodel = load(13B parameters)\n```\n"), "");
-    assert_string_equal(statements_in("12 parameters of the command"), "");
+    assert_string_equal(statements_in("~~~sh\nload(13B parameters)\n```\n13B parameters\n~~~\n13B parameters"),
+                        "6: 13B WRONG; ");
+    assert_string_equal(statements_in("   ```\n13B parameters\n  ```\r\n13B parameters"), "4: 13B WRONG; ");
+    assert_string_equal(statements_in("````\n```\n13B parameters\n````\n13B parameters"), "5: 13B WRONG; ");
+    assert_string_equal(statements_in("```load()``` needs\n13B parameters"), "2: 13B WRONG; ");
     assert_string_equal(statements_in("v1.13B parameters"), "");
     assert_string_equal(statements_in("99999999999999999999999999999999999999999999B parameters"), "");
     assert_string_equal(statements_in("parameters 1,2,3 1.2.3"), "");
@@ -275,6 +293,7 @@ int main(void)
         cmocka_unit_test(finds_statements),
         cmocka_unit_test(needs_the_token_embedding),
         cmocka_unit_test(refutes_by_a_prediction),
+        cmocka_unit_test(skips_settings),
         cmocka_unit_test(skips_what_is_no_statement),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
