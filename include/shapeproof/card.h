@@ -28,7 +28,7 @@ struct shapeproof_card_totals {
     uint64_t bytes;      /* of these */
 };
 
-/* The tensors of one dtype in the file, each shared storage once. */
+/* The tensors of one dtype in the file, each shared storage once. The 64th is "other": all that are more. */
 struct shapeproof_card_dtype {
     const char *name;
     uint64_t tensors, elements, bytes;

@@ -35,13 +35,18 @@ static struct sp_figure_parts parts_of_file(const struct shapeproof_inventory *i
     return parts;
 }
 
+/* A file may name each dtype as it likes. The last of the dtypes stands for all that are more than these: those of
+ * shapeproof/dtype.h and as many others, as inspect shows them (src/report/inspect/text.c). */
+enum { MOST_DTYPES = 64 };
+
 static struct shapeproof_card_dtype *dtype_named(struct shapeproof_card *card, const char *name)
 {
-    for (size_t i = 0; i < card->dtypes.count; i++)
-        if (strcmp(card->dtypes.items[i].name, name) == 0) return &card->dtypes.items[i];
-    struct shapeproof_card_dtype *dtype = SP_PUSH(&card->dtypes);
-    *dtype = (struct shapeproof_card_dtype){.name = name};
-    return dtype;
+    const size_t last = MOST_DTYPES - 1;
+    size_t i = 0;
+    while (i < card->dtypes.count && i < last && strcmp(card->dtypes.items[i].name, name) != 0) i++;
+    if (i == card->dtypes.count)
+        *SP_PUSH(&card->dtypes) = (struct shapeproof_card_dtype){.name = i == last ? "other" : name};
+    return &card->dtypes.items[i];
 }
 
 static void count_dtypes(struct shapeproof_card *card, const struct shapeproof_inventory *inventory)
