@@ -202,8 +202,19 @@ bool sp_config_of_program(struct sp_arena *arena, const struct shapeproof_invent
            find_in_settings(arena, settings, inventory, found);
 }
 
+/* Whether the file names its architecture in a key of its own, which no program's arguments have. */
+static bool names_architecture(struct shapeproof_value root)
+{
+    static const char *const keys[] = {"model_type", "architectures", "architecture", "_class_name",
+                                       "shapeproof_table"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (sp_value_is_set(sp_value_member(root, keys[i]))) return true;
+    return false;
+}
+
 struct shapeproof_value sp_config_of_program_file(struct sp_arena *arena, struct shapeproof_value root)
 {
+    if (names_architecture(root)) return root;
     for (size_t i = 0; i < FILE_COUNT; i++)
         for (size_t k = 0; k < PROGRAM_COUNT; k++)
             if (strcmp(files[i].id, programs[k].id) == 0 && has_signs(arena, files[i].id, root, NULL))

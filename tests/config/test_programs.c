@@ -100,9 +100,35 @@ static void test_configurations(void **state)
                  NULL);
 }
 
+/* A file beside a checkpoint: timm's arguments, and a config.json that has the same keys. */
+static void assert_of_file(const char *json, const char *expected)
+{
+    struct sp_arena arena = {0};
+    struct sp_text text = {0};
+    struct shapeproof_value root;
+    struct shapeproof_error error = {0};
+    assert_true(sp_value_parse_json(&arena, json, strlen(json), &root, &error));
+    sp_value_json(&text, sp_config_of_program_file(&arena, root));
+    assert_string_equal(text.data, expected);
+    sp_text_free(&text);
+    sp_arena_free(&arena);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    static const char bert[] = "{\"model_type\": \"bert\", \"model\": \"x\", \"num_classes\": 3}";
+    static const char timm[] = "{\"architecture\": \"resnet18\", \"num_classes\": 3, \"model\": \"x\"}";
+    assert_of_file("{\"model\": \"resnet18\", \"num_classes\": 3, \"lr\": 0.1}",
+                   "{\"architecture\": \"resnet18\", \"num_classes\": 3}");
+    assert_of_file(bert, bert);
+    assert_of_file(timm, timm);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_programs), cmocka_unit_test(test_others),
-                                       cmocka_unit_test(test_strangers), cmocka_unit_test(test_configurations)};
+                                       cmocka_unit_test(test_strangers), cmocka_unit_test(test_configurations),
+                                       cmocka_unit_test(test_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
