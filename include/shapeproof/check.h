@@ -230,12 +230,12 @@ SHAPEPROOF_API char *shapeproof_adapter_describe(const struct shapeproof_invento
  * taken:
  *   1. what a GGUF file or a Keras model has in itself; the layers of a Keras model not for a named `table`;
  *   2. config.json, config or huggingface/config.json in its folder;
- *   3. the arguments of the model that a program has saved in the checkpoint;
- *   4. of a step of a training, the config.json of the first folder above that has one;
+ *   3. of a step of a training, the config.json of the first folder above that has one;
+ *   4. the arguments of the model that a program has saved in the checkpoint;
  *   5. of an adapter, the configuration of its base, which adapter_config.json beside it names: a folder of this
  *      machine, relative to the working directory, as PEFT has it, or to the folder of the adapter or one above; or a
  *      model in `hub`, the cache of the Hugging Face hub (~/.cache/huggingface/hub).
- * For 1 and 3, *inside is true and the result NULL: shapeproof_config_fit takes it. Otherwise it is the path for
+ * For 1 and 4, *inside is true and the result NULL: shapeproof_config_fit takes it. Otherwise it is the path for
  * shapeproof_config_load, or NULL when there is none; free() it with shapeproof_free. `table` and `hub` may be NULL. */
 SHAPEPROOF_API char *shapeproof_config_search(const struct shapeproof_inventory *inventory, const char *path,
                                               const char *table, const char *hub, bool *inside);

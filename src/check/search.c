@@ -2,7 +2,6 @@
  * Where the configuration of a checkpoint is. shapeproof/check.h has the order, and docs/configuration.md the reasons.
  */
 #include "check/adapter.h"
-#include "config/config.h"
 #include "config/inside.h"
 #include "shapeproof/check.h"
 #include "shapeproof/config.h"
@@ -21,8 +20,7 @@ char *shapeproof_config_search(const struct shapeproof_inventory *inventory, con
 {
     char *found = NULL;
     *inside = shapeproof_config_is_inside(inventory, table);
-    if (*inside || (found = sp_config_in_folder(path))) return found;
+    if (*inside || (found = shapeproof_config_beside(path))) return found;
     *inside = has_program(inventory);
-    if (*inside || (found = sp_config_above(path))) return found;
-    return sp_adapter_base_config(inventory, hub);
+    return *inside ? NULL : sp_adapter_base_config(inventory, hub);
 }

@@ -512,7 +512,8 @@ static struct sp_text folder_of(const char *checkpoint_path)
     return path;
 }
 
-char *sp_config_in_folder(const char *checkpoint_path)
+/* One of those in the folder that the path is, or is in; NULL without one. On the heap. */
+static char *config_in_folder(const char *checkpoint_path)
 {
     struct sp_text path = folder_of(checkpoint_path);
     if (find_in_folder(&path, config_names, sizeof config_names / sizeof *config_names)) return path.data;
@@ -520,7 +521,8 @@ char *sp_config_in_folder(const char *checkpoint_path)
     return NULL;
 }
 
-char *sp_config_above(const char *checkpoint_path)
+/* The config.json of the first folder above it, where the path is of a step of a training; or NULL. On the heap. */
+static char *config_above(const char *checkpoint_path)
 {
     struct sp_text path = folder_of(checkpoint_path);
     for (size_t levels = 0; levels < MOST_LEVELS && leave_step(&path); levels++)
@@ -531,6 +533,6 @@ char *sp_config_above(const char *checkpoint_path)
 
 char *shapeproof_config_beside(const char *checkpoint_path)
 {
-    char *found = sp_config_in_folder(checkpoint_path);
-    return found ? found : sp_config_above(checkpoint_path);
+    char *found = config_in_folder(checkpoint_path);
+    return found ? found : config_above(checkpoint_path);
 }

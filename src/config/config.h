@@ -58,12 +58,6 @@ void sp_config_set_model(struct shapeproof_config *config, struct shapeproof_val
 void sp_config_compose(struct shapeproof_config *config, struct shapeproof_value root, const char *label,
                        struct sp_variables *variables);
 
-/* The path of config.json, config or huggingface/config.json in the folder that the path is, or is in; NULL without
- * one. On the heap. */
-char *sp_config_in_folder(const char *checkpoint_path);
-/* The path of the config.json of the first folder above it, where the path is of a step of a training; or NULL. On the
- * heap. */
-char *sp_config_above(const char *checkpoint_path);
 /* Limits what predictions from this config expand. The scope is borrowed. */
 void sp_config_limit(struct shapeproof_config *config, const struct sp_scope *scope);
 
