@@ -131,6 +131,20 @@ static struct shapeproof_value configuration_of(struct sp_arena *arena, const st
 
 /* ---- configurations ---- */
 
+/* Whether the class is the main one of its package, which has its name but for case and '_': "Qwen2_5_VLConfig" of
+ * "qwen2_5_vl", and not CLIPTextConfig of "clip". */
+static bool is_main_class(const char *package, size_t length, const char *name)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (package[i] == '_') continue;
+        name += strspn(name, "_");
+        const char lower = *name >= 'A' && *name <= 'Z' ? (char)(*name - 'A' + 'a') : *name;
+        if (lower != package[i]) return false;
+        name++;
+    }
+    return strcmp(name + strspn(name, "_"), "Config") == 0;
+}
+
 /* The model_type that a class of transformers has, "xlm_roberta" of
  * "transformers.models.xlm_roberta.configuration_xlm_roberta.XLMRobertaConfig"; NULL for any other class. In the arena.
  */
@@ -139,7 +153,8 @@ static const char *type_of_class(struct sp_arena *arena, struct shapeproof_value
     static const char package[] = "transformers.models.";
     if (class.type != SHAPEPROOF_VALUE_STRING || strncmp(class.string, package, sizeof package - 1) != 0) return NULL;
     const char *type = class.string + sizeof package - 1;
-    return sp_ends_with(class.string, "Config") ? sp_arena_copy(arena, type, strcspn(type, ".")) : NULL;
+    const size_t length = strcspn(type, ".");
+    return is_main_class(type, length, sp_behind_last(type, '.')) ? sp_arena_copy(arena, type, length) : NULL;
 }
 
 /* Whether it is a configuration of transformers or diffusers: other programs have keys of the same names, but not
@@ -153,24 +168,27 @@ static bool is_configuration(struct shapeproof_value object)
                                sp_value_is_set(sp_value_member(object, "_diffusers_version")));
 }
 
-/* Looks for the first configuration in an object and the objects in it. Sets where it is, a dotted path. */
-static bool find_configuration(struct sp_arena *arena, struct shapeproof_value object, const char *path, unsigned level,
+/* Looks for the first configuration in an object and the objects in it. Sets where it is, a dotted path: each level
+ * puts its key in front of what it found. */
+static bool find_configuration(struct sp_arena *arena, struct shapeproof_value object, unsigned level,
                                struct sp_program_config *found)
 {
     for (size_t i = 0; object.type == SHAPEPROOF_VALUE_OBJECT && i < object.count && level < MOST_LEVELS; i++) {
         const struct shapeproof_value value = object.members[i].value;
         const char *type = type_of_class(arena, sp_value_member(value, "__class__"));
-        const char *place =
-            *path ? sp_arena_printf(arena, "%s.%s", path, object.members[i].key) : object.members[i].key;
+        const char *key = object.members[i].key;
         if (value.type != SHAPEPROOF_VALUE_OBJECT) continue;
         if (type || is_configuration(value)) {
-            found->place = place;
+            found->place = key;
             found->root = value;
             if (type && !sp_value_is_set(sp_value_member(value, "model_type")))
                 found->root = sp_value_with(arena, value, "model_type", sp_value_string(type));
             return true;
         }
-        if (find_configuration(arena, value, place, level + 1, found)) return true;
+        if (find_configuration(arena, value, level + 1, found)) {
+            found->place = sp_arena_printf(arena, "%s.%s", key, found->place);
+            return true;
+        }
     }
     return false;
 }
@@ -189,7 +207,7 @@ static bool find_in_settings(struct sp_arena *arena, struct shapeproof_value set
         found->root = configuration_of(arena, &programs[i], arguments);
         return true;
     }
-    return find_configuration(arena, settings, "", 0, found);
+    return find_configuration(arena, settings, 0, found);
 }
 
 bool sp_config_of_program(struct sp_arena *arena, const struct shapeproof_inventory *inventory,

@@ -96,6 +96,20 @@ static void test_configurations(void **state)
                  "\"model_type\": \"gpt2\"}");
     assert_found("{\"c\": {\"__class__\": \"transformers.models.gpt2.tokenization_gpt2.GPT2Tokenizer\", \"n\": 1}}",
                  NULL);
+    assert_found("{\"c\": {\"__class__\": \"transformers.models.clip.configuration_clip.CLIPTextConfig\", \"n\": 1}}",
+                 NULL);
+    assert_found("{\"c\": {\"__class__\": \"transformers.models.gemma3.configuration_gemma3.Gemma3TextConfig\"}}",
+                 NULL);
+    assert_found(
+        "{\"c\": {\"__class__\": \"transformers.models.xlm_roberta.configuration_xlm_roberta.XLMRobertaConfig\"}}",
+        "c: {\"__class__\": \"transformers.models.xlm_roberta.configuration_xlm_roberta.XLMRobertaConfig\", "
+        "\"model_type\": \"xlm_roberta\"}");
+    assert_found(
+        "{\"c\": {\"__class__\": \"transformers.models.qwen2_5_vl.configuration_qwen2_5_vl.Qwen2_5_VLConfig\"}}",
+        "c: {\"__class__\": \"transformers.models.qwen2_5_vl.configuration_qwen2_5_vl.Qwen2_5_VLConfig\", "
+        "\"model_type\": \"qwen2_5_vl\"}");
+    assert_found("{\"a\": {\"b\": {\"c\": {\"model_type\": \"gpt2\", \"transformers_version\": \"4\"}}}}",
+                 "a.b.c: {\"model_type\": \"gpt2\", \"transformers_version\": \"4\"}");
     assert_found("{\"a\": {\"b\": {\"c\": {\"d\": {\"model_type\": \"gpt2\", \"transformers_version\": \"4\"}}}}}",
                  NULL);
 }

@@ -3,6 +3,7 @@
 #include "torch_helper.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "read/torch/torch.h"
 
@@ -64,7 +65,7 @@ static void test_objects(void **state)
 static void test_hostile(void **state)
 {
     (void)state;
-    struct sp_text doubled = {0}, long_text = {0};
+    struct sp_text doubled = {0}, long_text = {0}, floats = {0};
     static const char own[] = "(dp0\nS'a'\ng0\nsS'b'\nI1\ns.";
     char *text = settings_of(own, sizeof own - 1);
     assert_true(text && strlen(text) < 1000);
@@ -79,6 +80,16 @@ static void test_hostile(void **state)
     for (int i = 0; i < 5000; i++) sp_text_puts(&long_text, "x");
     sp_text_puts(&long_text, "'\nsS'b'\nI1\ns.");
     assert_settings(long_text.data, long_text.length, "{\"b\": 1}");
+    /* Members with keys that are left out count too: a dictionary of them, referred to as many times. */
+    sp_text_puts(&floats, "(dS'before'\nI1\nsS'a'\n(l(d");
+    for (int i = 0; i < 20000; i++) sp_text_printf(&floats, "F%d.5\nI1\ns", i);
+    sp_text_puts(&floats, "p0\na");
+    for (int i = 0; i < 20000; i++) sp_text_puts(&floats, "g0\na");
+    sp_text_puts(&floats, "sS'c'\nI1\ns.");
+    const clock_t start = clock();
+    assert_settings(floats.data, floats.length, "{\"before\": 1, \"c\": 1}"); /* what is too much is left out alone */
+    assert_true(clock() - start < CLOCKS_PER_SEC);
+    sp_text_free(&floats);
     sp_text_free(&doubled);
     sp_text_free(&long_text);
 }

@@ -16,7 +16,8 @@
 
 enum {
     MOST_TEXT = 1 << 20,      /* bytes of JSON for a file: the arguments of Megatron, the longest known, have 20 KB */
-    MOST_VALUES = 200 * 1000, /* looked at; some lead to no text */
+    MOST_VALUES = 200 * 1000, /* members and items looked at; some lead to no text */
+    MOST_LARGE = 4,           /* members at the top that exceed these; what is behind the last one is not looked at */
     MOST_LEVELS = 16,         /* in one another: OmegaConf has two for each of its own */
     MOST_STRING = 4096
 };
@@ -28,10 +29,19 @@ struct settings {
 
 static bool put_setting(struct settings *settings, const struct sp_pickle_value *value, unsigned level);
 
+static bool is_over(const struct settings *settings)
+{
+    return settings->text.length > MOST_TEXT || settings->values > MOST_VALUES;
+}
+
 /* Text that JSON can hold, with its quotes; longer or other text is left out. */
 static bool put_string(struct settings *settings, const char *text, size_t length)
 {
-    if (length > MOST_STRING || sp_utf8_check(text, length) < length || memchr(text, 0, length)) return false;
+    if (length > MOST_STRING) return false;
+    if (sp_utf8_check(text, length) < length || memchr(text, 0, length)) {
+        settings->values += length / 64; /* bytes that take as long as a value: a file can refer to them without end */
+        return false;
+    }
     settings->word.length = 0;
     sp_text_append(&settings->word, text, length);
     sp_text_puts(&settings->word, "");
@@ -39,11 +49,13 @@ static bool put_string(struct settings *settings, const char *text, size_t lengt
     return true;
 }
 
-/* Puts a key and its value, behind a comma if it is not the first; or nothing, when one of the two is left out. */
+/* Puts a key and its value, behind a comma if it is not the first; or nothing, when one of the two is left out. It
+ * counts in any case. */
 static bool put_member(struct settings *settings, const struct sp_pickle_value *key,
                        const struct sp_pickle_value *value, bool first, unsigned level)
 {
     const size_t before = settings->text.length;
+    settings->values++;
     if (!first) sp_text_puts(&settings->text, ", ");
     bool put = false;
     if (sp_pickle_is(key, SP_PICKLE_STR)) put = put_string(settings, key->as.text, key->length);
@@ -67,7 +79,7 @@ static bool put_pairs(struct settings *settings, const struct sp_pickle_value *d
     if (class && put_string(settings, class, strlen(class))) first = false;
     else settings->text.length = before + 1;
     const size_t empty = settings->text.length;
-    for (uint32_t i = 0; i + 1 < dict->length; i += 2)
+    for (uint32_t i = 0; i + 1 < dict->length && !is_over(settings); i += 2)
         if (put_member(settings, dict->as.items[i], dict->as.items[i + 1], first, level)) first = false;
     const bool put = settings->text.length > empty;
     if (put) sp_text_puts(&settings->text, "}");
@@ -81,7 +93,8 @@ static bool put_items(struct settings *settings, const struct sp_pickle_value *l
     const size_t before = settings->text.length;
     bool put = !list->length;
     sp_text_puts(&settings->text, "[");
-    for (uint32_t i = 0; i < list->length; i++) {
+    for (uint32_t i = 0; i < list->length && !is_over(settings); i++) {
+        settings->values++;
         if (i) sp_text_puts(&settings->text, ", ");
         if (put_setting(settings, list->as.items[i], level)) put = true;
         else sp_text_puts(&settings->text, "null");
@@ -118,8 +131,7 @@ static bool put_object(struct settings *settings, const struct sp_pickle_value *
 static bool put_setting(struct settings *settings, const struct sp_pickle_value *value, unsigned level)
 {
     const char *name;
-    if (!value || level >= MOST_LEVELS || settings->text.length > MOST_TEXT || ++settings->values > MOST_VALUES)
-        return false;
+    if (!value || level >= MOST_LEVELS || is_over(settings)) return false;
     switch (value->type) {
     case SP_PICKLE_NONE:
         sp_text_puts(&settings->text, "null");
@@ -157,22 +169,35 @@ static bool is_wanted(const struct sp_pickle_value *key)
            (!sp_torch_is_state_key(key) || sp_pickle_is_text(key, "hyper_parameters"));
 }
 
+/* Puts a member of the top, or nothing when it would be too much with those before it; returns whether it did. */
+static bool put_top_member(struct settings *settings, const struct sp_pickle_value *key,
+                           const struct sp_pickle_value *value, bool first, unsigned *large)
+{
+    const size_t length = settings->text.length, values = settings->values;
+    const bool put = put_member(settings, key, value, first, 0);
+    if (!is_over(settings)) return put;
+    settings->text.length = length;
+    settings->values = values;
+    ++*large;
+    return false;
+}
+
 void sp_torch_note_settings(struct sp_torch *torch, const struct sp_pickle_value *root)
 {
     struct settings settings = {.values = 0};
     const struct sp_pickle_value *pairs = root;
     bool first = true;
+    unsigned large = 0;
     if (torch->count_only || torch->inventory->settings) return;
     if (sp_pickle_is(root, SP_PICKLE_OBJECT)) pairs = root->as.object->pairs;
     if (!sp_pickle_is(pairs, SP_PICKLE_DICT)) return;
     sp_text_puts(&settings.text, "{");
-    for (uint32_t i = 0; i + 1 < pairs->length; i += 2)
+    for (uint32_t i = 0; i + 1 < pairs->length && large < MOST_LARGE; i += 2)
         if (is_wanted(pairs->as.items[i]) &&
-            put_member(&settings, pairs->as.items[i], pairs->as.items[i + 1], first, 0))
+            put_top_member(&settings, pairs->as.items[i], pairs->as.items[i + 1], first, &large))
             first = false;
     sp_text_puts(&settings.text, "}");
-    const bool whole = settings.text.length <= MOST_TEXT && settings.values <= MOST_VALUES;
-    if (!first && whole) torch->inventory->settings = sp_text_keep(&settings.text, &torch->inventory->arena);
+    if (!first) torch->inventory->settings = sp_text_keep(&settings.text, &torch->inventory->arena);
     else sp_text_free(&settings.text);
     sp_text_free(&settings.word);
 }
