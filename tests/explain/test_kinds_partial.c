@@ -275,6 +275,19 @@ static void an_average_of_the_layers(void **state)
     model_close(&model);
 }
 
+/* The same below an outer key, as trainers save both. */
+static void an_average_below_an_outer_key(void **state)
+{
+    BEGIN(llama);
+    add_copies(&model, "model.layers.*", "state_dict.model_ema.");
+    model_check(&model);
+    assert_told(&model,
+                "explained: the file holds a second copy of 288 tensors below 'state_dict.model_ema.', which lacks "
+                "model.embed_tokens.weight and 2 more; nothing else differs",
+                "copy", 0);
+    model_close(&model);
+}
+
 /* Weights of which one was lost, that the other copy has. */
 static void a_copy_that_lost_a_tensor(void **state)
 {
@@ -592,6 +605,7 @@ int main(void)
         cmocka_unit_test(narrower_and_not_cut),
         cmocka_unit_test(an_average_beside_the_weights),
         cmocka_unit_test(an_average_of_the_layers),
+        cmocka_unit_test(an_average_below_an_outer_key),
         cmocka_unit_test(a_copy_that_lost_a_tensor),
         cmocka_unit_test(copies_of_a_few),
         cmocka_unit_test(an_embedding_for_the_head),

@@ -5,6 +5,7 @@
 
 #include "base/order.h"
 #include "explain/gather.h"
+#include "names/components.h"
 #include "names/wrappers.h"
 
 /* What copies are of. */
@@ -130,6 +131,14 @@ static size_t count_lacking(const struct originals *originals, size_t *first)
     return count;
 }
 
+/* Whether a component of "state_dict.model_ema." is that of an average. */
+static bool is_of_average(const char *prefix)
+{
+    for (struct sp_component_walk part = {.rest = prefix}; sp_component_next(&part, ".");)
+        if (sp_is_average(part.text, part.length)) return true;
+    return false;
+}
+
 /* An average may lack what was not trained. Weights that lack what their average has were lost. */
 static void compare_copy(struct originals *originals, struct shapeproof_cause *cause, const char *prefix)
 {
@@ -140,7 +149,7 @@ static void compare_copy(struct originals *originals, struct shapeproof_cause *c
     cause->message = sp_arena_printf(&check->arena, "%s, which lacks %s%s", cause->message,
                                      shapeproof_inventory_tensor(check->inventory, first)->name,
                                      lacking > 1 ? sp_arena_printf(&check->arena, " and %zu more", lacking - 1) : "");
-    if (!sp_is_average(prefix, strcspn(prefix, "."))) cause->severity = SHAPEPROOF_SEVERITY_ERROR;
+    if (!is_of_average(prefix)) cause->severity = SHAPEPROOF_SEVERITY_ERROR;
 }
 
 void sp_explain_copies(struct shapeproof_check *check)
