@@ -57,8 +57,8 @@ struct sp_product {
     uint64_t out, in, rank;
 };
 bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pair, struct sp_product *product);
-/* Whether a pair with both matrices has those of several modules, one behind the other: NeMo saves the layers of a
- * model so, (layers, rank, in) and (layers, out, rank). The product is that of one of them. */
+/* Whether a pair with both matrices has those of several modules, one behind the other: NeMo, and no other program,
+ * saves the layers of a model so, (layers, rank, in) and (layers, out, rank). The product is that of one of them. */
 bool sp_pair_is_stacked(const struct sp_adapter *adapter, const struct sp_pair *pair);
 
 #endif

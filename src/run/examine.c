@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/map.h"
 #include "read/reader.h"
 #include "run/run.h"
 
@@ -70,39 +71,56 @@ static void examine_file(struct shapeproof_run *run, struct shapeproof_run_file 
 
 /* ---- files of ranks ---- */
 
-/* Reads how many files a set has from the name of one, "extra_state_world_size_2_rank_1.pt"; `*set` becomes the length
- * of the path that they have in common, up to the number of the rank. 0 for any other name. */
-static unsigned long read_world_size(const char *path, size_t *set)
+/* A file of one rank by its name, "extra_state_world_size_2_rank_1.pt". */
+struct rank_name {
+    unsigned long world, rank;
+    size_t set; /* the length of what the paths of all ranks have in common, up to the number of the rank */
+};
+
+/* False for any other name. */
+static bool read_rank_name(const char *path, struct rank_name *name)
 {
     static const char size[] = "_world_size_", rank[] = "_rank_";
-    const char *name = sp_base_name(path), *at = strstr(name, size);
-    if (!at || !sp_is_digit(at[strlen(size)])) return 0;
+    const char *at = strstr(sp_base_name(path), size);
+    if (!at || !sp_is_digit(at[strlen(size)])) return false;
     char *end;
-    const unsigned long world = strtoul(at + strlen(size), &end, 10);
-    if (strncmp(end, rank, strlen(rank)) != 0) return 0;
-    *set = (size_t)(end - path) + strlen(rank);
-    return world;
+    name->world = strtoul(at + strlen(size), &end, 10);
+    if (strncmp(end, rank, strlen(rank)) != 0 || !sp_is_digit(end[strlen(rank)])) return false;
+    end += strlen(rank);
+    name->set = (size_t)(end - path);
+    name->rank = strtoul(end, NULL, 10);
+    return name->rank < name->world;
 }
 
-/* The file of one of a set, none of which is broken, says that others are missing. Files of a set follow each other.
- * Those of a model are left to its reader. */
+/* Whether ranks of such files are counted: those of a model are left to its reader, and others, such as logs, may lack
+ * any. */
+static bool is_counted(const struct shapeproof_run_file *file, struct rank_name *name)
+{
+    return file->kind != SHAPEPROOF_RUN_MODEL && file->kind != SHAPEPROOF_RUN_OTHER && read_rank_name(file->path, name);
+}
+
+/* The first file of a set, none of which is broken, says that others are missing. Files of a set follow each other; a
+ * rank may have several, "..._rank_0.pt" and "..._rank_0_old.pt". */
 static void find_missing_ranks(struct shapeproof_run *run)
 {
     for (size_t i = 0, next; i < run->files.count; i = next) {
         struct shapeproof_run_file *first = &run->files.items[i];
-        size_t set = 0, length;
-        const unsigned long world = read_world_size(first->path, &set);
-        bool is_broken = first->state == SHAPEPROOF_RUN_BROKEN;
-        for (next = i + 1; world && next < run->files.count; next++) {
-            const struct shapeproof_run_file *other = &run->files.items[next];
-            if (read_world_size(other->path, &length) != world || length != set ||
-                strncmp(first->path, other->path, set) != 0)
-                break;
-            is_broken = is_broken || other->state == SHAPEPROOF_RUN_BROKEN;
+        struct rank_name name, other;
+        struct sp_map ranks = {0};
+        bool is_broken = false;
+        next = i + 1;
+        if (!is_counted(first, &name)) continue;
+        for (next = i; next < run->files.count; next++) {
+            const struct shapeproof_run_file *file = &run->files.items[next];
+            if (strncmp(first->path, file->path, name.set) != 0) break;
+            if (!is_counted(file, &other)) continue;
+            sp_map_add(&ranks, sp_arena_printf(&run->arena, "%lu", other.rank), 0);
+            is_broken = is_broken || file->state == SHAPEPROOF_RUN_BROKEN;
         }
-        if (next - i < world && !is_broken && first->kind != SHAPEPROOF_RUN_MODEL)
+        if (ranks.count < name.world && !is_broken)
             break_file(run, first,
-                       sp_arena_printf(&run->arena, "files of %zu of %lu ranks are there", next - i, world));
+                       sp_arena_printf(&run->arena, "files of %zu of %lu ranks are there", ranks.count, name.world));
+        sp_map_free(&ranks);
     }
 }
 
