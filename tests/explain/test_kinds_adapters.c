@@ -197,6 +197,30 @@ static void a_target_without_a_pair(void **state)
     model_close(&model);
 }
 
+/* Matrices of three dimensions are for several modules where NeMo has written them, and for none of the model's
+ * otherwise. */
+static void of_three_dimensions(void **state)
+{
+    static const struct {
+        const char *a, *b, *cause;
+    } pairs[] = {
+        {"lora_A.weight", "lora_B.weight", "adapter-module"},
+        {"adapter.linear_in.weight", "adapter.linear_out.weight", "adapter"},
+    };
+    BEGIN(llama);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char a[128], b[128];
+        snprintf(a, sizeof a, PEFT "model.layers.stranger.%s", pairs[i].a);
+        snprintf(b, sizeof b, PEFT "model.layers.stranger.%s", pairs[i].b);
+        model_empty(&model);
+        model_add_shape(&model, a, SHAPE(16, 8, 2048));
+        model_add_shape(&model, b, SHAPE(16, 2048, 8));
+        model_check(&model);
+        assert_string_equal(shapeproof_check_cause(model.check, 0)->id, pairs[i].cause);
+    }
+    model_close(&model);
+}
+
 /* An embedding that was trained as a whole stands beside the pairs; what fits nothing remains. */
 static void what_was_trained_as_a_whole(void **state)
 {
@@ -582,6 +606,7 @@ int main(void)
         cmocka_unit_test(prompts),
         cmocka_unit_test(for_a_quantised_base),
         cmocka_unit_test(a_target_without_a_pair),
+        cmocka_unit_test(of_three_dimensions),
         cmocka_unit_test(what_was_trained_as_a_whole),
         cmocka_unit_test(no_adapter),
         cmocka_unit_test(without_a_base),
