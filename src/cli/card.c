@@ -116,7 +116,8 @@ static int report_card(const struct cli_args *args, const char *path, const stru
     return status;
 }
 
-/* Whether there is a configuration, or a table that needs none. That of the base of an adapter is not of the adapter. */
+/* Whether there is a configuration, or a table that needs none. That of the base of an adapter is not of the adapter.
+ */
 static bool is_configured(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
     bool inside, ignored;

@@ -20,7 +20,7 @@ enum {
     MOST_BEHIND = 32, /* characters between a figure and "param" behind it: "B total trainable " */
     MOST_BEFORE = 48, /* and in front of it: "parameters (without embeddings): " */
     LONGEST_FIGURE = 32,
-    LEAST_DIGITS = 7, /* of a number without a unit or commas: "12 parameters" and "2048" may be settings of a program */
+    LEAST_DIGITS = 7, /* of a number without a unit or commas: "2048" may be a setting of a program */
     MOST_FIGURES = 16 /* of a line; more are ignored */
 };
 
@@ -241,7 +241,8 @@ static void read_line(struct sp_arena *arena, const struct line *line, size_t nu
         if (subject) leave_open(statement, sp_arena_printf(arena, "the line may be about %s", subject));
         else if (!predicted) /* they may be packed, an adapter, or a part of the model, and buffers among them */
             leave_open(statement,
-                       sp_arena_printf(arena, "the file stores %" PRIu64 " elements, which may not be those of the model",
+                       sp_arena_printf(arena,
+                                       "the file stores %" PRIu64 " elements, which may not be those of the model",
                                        statement->counted));
     }
 }
@@ -287,7 +288,8 @@ void sp_read_statements(struct sp_arena *arena, const char *readme, size_t lengt
         char *text = copy_bytes(readme + begin, size), *lower = copy_bytes(readme + begin, size);
         for (char *c = lower; *c; c++)
             if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 'a' - 'A');
-        if (!is_in_code(&fence, text)) read_line(arena, &(struct line){text, lower, strlen(text)}, number + 1, parts, predicted, statements);
+        if (!is_in_code(&fence, text))
+            read_line(arena, &(struct line){text, lower, strlen(text)}, number + 1, parts, predicted, statements);
         free(text);
         free(lower);
         begin += size + 1;

@@ -20,9 +20,9 @@ static bool ends_with_one(const char *name, const char *const *endings, size_t c
 
 bool sp_is_token_embedding(const char *name)
 {
-    static const char *const endings[] = {"embed_tokens.weight",   "wte.weight",           "word_embeddings.weight",
-                                          "tok_embeddings.weight", "shared.weight",        "token_embedding.weight",
-                                          "embed_in.weight",       "word_embedding.weight", "token_embd.weight"};
+    static const char *const endings[] = {
+        "embed_tokens.weight",    "wte.weight",      "word_embeddings.weight", "tok_embeddings.weight", "shared.weight",
+        "token_embedding.weight", "embed_in.weight", "word_embedding.weight",  "token_embd.weight"};
     return ENDS_WITH_ONE(name, endings);
 }
 

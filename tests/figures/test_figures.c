@@ -159,7 +159,8 @@ static void refutes_by_a_prediction(void **state)
 {
     (void)state;
     static const struct sp_figure_parts file = {.total = 6738415616};
-    assert_string_equal(statements_about(&file, false, "7B parameters\n13B parameters"), "1: 7B right; 2: 13B unclear; ");
+    assert_string_equal(statements_about(&file, false, "7B parameters\n13B parameters"),
+                        "1: 7B right; 2: 13B unclear; ");
 }
 
 /* A number without a unit is often a setting of a program. */
