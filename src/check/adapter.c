@@ -214,8 +214,8 @@ bool sp_pair_is_stacked(const struct sp_adapter *adapter, const struct sp_pair *
     const struct shapeproof_tensor *a = shapeproof_inventory_tensor(adapter->inventory, pair->a);
     const struct shapeproof_tensor *b = shapeproof_inventory_tensor(adapter->inventory, pair->b);
     const bool of_nemo = strcmp(pair->ending->parts[SP_ROLE_DOWN], "adapter.linear_in") == 0;
-    return of_nemo && a->rank == 3 && b->rank == 3 && a->shape[0] == b->shape[0] &&
-           a->shape[1] == b->shape[2] && is_low((struct sp_product){b->shape[1], a->shape[2], a->shape[1]});
+    return of_nemo && a->rank == 3 && b->rank == 3 && a->shape[0] == b->shape[0] && a->shape[1] == b->shape[2] &&
+           is_low((struct sp_product){b->shape[1], a->shape[2], a->shape[1]});
 }
 
 bool sp_has_magnitudes(const struct shapeproof_inventory *inventory)
