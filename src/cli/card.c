@@ -116,39 +116,35 @@ static int report_card(const struct cli_args *args, const char *path, const stru
     return status;
 }
 
-/* Whether there is a configuration, or a table that needs none. That of the base of an adapter is not of the adapter.
- */
-static bool is_configured(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
+/* Writes the card by the prediction of the configuration, or, where there is no table for it, by the file alone. */
+static int card_of_subject(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,
+                           struct cli_subject *subject)
 {
-    bool inside, ignored;
-    if (cli_value(args, "table", NULL) || cli_value(args, "config", NULL) || cli_value(args, "set", NULL) ||
-        cli_value(args, "model", NULL))
-        return true;
-    char *adapter = shapeproof_adapter_describe(inventory, &ignored);
-    char *hub = cli_hub_cache(), *beside = shapeproof_config_search(inventory, path, NULL, hub, &inside);
-    const bool is_found = !adapter && (inside || beside);
-    shapeproof_free(adapter);
-    shapeproof_free(beside);
-    free(hub);
-    return is_found;
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    struct shapeproof_error error = {0};
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
+    const int status = prediction || error.status == SHAPEPROOF_ERR_UNKNOWN
+                           ? report_card(args, path, inventory, prediction)
+                           : cli_no_prediction(subject, &what, &error);
+    shapeproof_prediction_free(prediction);
+    return status;
 }
 
-/* The prediction of the configuration, or else what the file alone says: where there is no configuration, or no table
- * for it. */
+/* With the configuration that is given, or the one that the search finds; but that of the base of an adapter is not of
+ * the adapter. Without one the file alone is counted. */
 static int card_of(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
     struct cli_subject subject = {.tables = NULL};
-    struct shapeproof_error error = {0};
-    if (!is_configured(args, path, inventory)) return report_card(args, path, inventory, NULL);
-    int status = cli_subject_open_for(&subject, args, path, inventory);
-    if (status == CLI_OK) {
-        const struct shapeproof_predict_options what = {.table = subject.table_name};
-        struct shapeproof_prediction *prediction = shapeproof_predict(subject.tables, subject.config, &what, &error);
-        if (prediction || error.status == SHAPEPROOF_ERR_UNKNOWN)
-            status = report_card(args, path, inventory, prediction);
-        else status = cli_no_prediction(&subject, &what, &error);
-        shapeproof_prediction_free(prediction);
-    }
+    bool inside, ignored;
+    char *adapter = shapeproof_adapter_describe(inventory, &ignored);
+    char *beside = cli_search_config(args, path, inventory, &inside);
+    int status;
+    if (cli_is_told(args) || (!adapter && (inside || beside))) {
+        status = cli_subject_open_found(&subject, args, inventory, beside);
+        if (status == CLI_OK) status = card_of_subject(args, path, inventory, &subject);
+    } else status = report_card(args, path, inventory, NULL);
+    shapeproof_free(adapter);
+    shapeproof_free(beside);
     cli_subject_close(&subject);
     return status;
 }
@@ -180,8 +176,7 @@ const struct cli_command cli_card = {
         "is right for 6,738,415,616 parameters, because the number is rounded to it; 13B is wrong. A number that "
         "leaves out embeddings or counts tied tensors twice is right, and the convention is named. A number is "
         "'unclear' if it is truncated, or if its line has several numbers, or words such as 'than' or 'active', "
-        "because "
-        "it may be about something else.",
+        "because it may be about something else.",
     .least = 1,
     .most = 1,
     .checkpoints = true,

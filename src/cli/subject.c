@@ -272,26 +272,38 @@ static int no_configuration(const char *path, const struct shapeproof_inventory 
     return status;
 }
 
-/* Whether the command line says anything of the architecture. */
-static bool is_told(const struct cli_args *args)
+bool cli_is_told(const struct cli_args *args)
 {
     return cli_value(args, "config", NULL) || given_model(args) || cli_value(args, "table", NULL) ||
            cli_value(args, "set", NULL);
+}
+
+char *cli_search_config(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,
+                        bool *inside)
+{
+    char *hub = cli_hub_cache();
+    char *beside = shapeproof_config_search(inventory, path, cli_value(args, "table", NULL), hub, inside);
+    free(hub);
+    return beside;
+}
+
+int cli_subject_open_found(struct cli_subject *subject, const struct cli_args *args,
+                           const struct shapeproof_inventory *inventory, const char *beside)
+{
+    int status = cli_subject_open(subject, args, beside);
+    if (status == CLI_OK) status = cli_subject_fit(subject, inventory);
+    if (status == CLI_OK) status = cli_subject_count_vocabulary(subject, args);
+    return status;
 }
 
 int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *args, const char *path,
                          const struct shapeproof_inventory *inventory)
 {
     bool inside;
-    char *hub = cli_hub_cache();
-    char *beside = shapeproof_config_search(inventory, path, cli_value(args, "table", NULL), hub, &inside);
-    int status;
+    char *beside = cli_search_config(args, path, inventory, &inside);
     *subject = (struct cli_subject){.tables = NULL};
-    free(hub);
-    if (!inside && !beside && !is_told(args)) return no_configuration(path, inventory);
-    status = cli_subject_open(subject, args, beside);
-    if (status == CLI_OK) status = cli_subject_fit(subject, inventory);
-    if (status == CLI_OK) status = cli_subject_count_vocabulary(subject, args);
+    if (!inside && !beside && !cli_is_told(args)) return no_configuration(path, inventory);
+    const int status = cli_subject_open_found(subject, args, inventory, beside);
     shapeproof_free(beside);
     return status;
 }

@@ -46,8 +46,15 @@ int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, c
 int cli_subject_fit(struct cli_subject *subject, const struct shapeproof_inventory *inventory);
 /* Counts vocabularies as the option --vocabulary says; after cli_subject_open, with the same results. */
 int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args);
-/* All of these at once, for a checkpoint: with the configuration that is given, or the one in the checkpoint or beside
- * it, or that of the base of an adapter. */
+/* Whether the command line says anything of the architecture. */
+bool cli_is_told(const struct cli_args *args);
+/* The configuration that shapeproof_config_search finds, with its *inside; free it with shapeproof_free. */
+char *cli_search_config(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,
+                        bool *inside);
+/* Opens, fits and counts, for a checkpoint and the configuration that was found for it; NULL: none, or one inside. */
+int cli_subject_open_found(struct cli_subject *subject, const struct cli_args *args,
+                           const struct shapeproof_inventory *inventory, const char *beside);
+/* The same with the configuration that is given, or the one that the search finds. Complains if there is none. */
 int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *args, const char *path,
                          const struct shapeproof_inventory *inventory);
 /* Adds the tables or claims of a file. Returns CLI_OK, or complains and returns the exit status. */
