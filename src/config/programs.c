@@ -15,7 +15,7 @@ struct program {
 };
 
 static const struct program programs[] = {
-#define PROGRAM(id, words, place, table) {id, place, table},
+#define PROGRAM(id, place, table) {id, place, table},
 #include "config/programs.def"
 };
 
@@ -47,10 +47,9 @@ static const struct {
 #include "config/programs.def"
 };
 
-static const struct {
-    const char *id, *name;
-} files[] = {
-#define FILE_OF(id, name) {id, name},
+/* The programs that write a file of their arguments. */
+static const char *const files[] = {
+#define FILE_OF(id) id,
 #include "config/programs.def"
 };
 
@@ -235,7 +234,7 @@ struct shapeproof_value sp_config_of_program_file(struct sp_arena *arena, struct
     if (names_architecture(root)) return root;
     for (size_t i = 0; i < FILE_COUNT; i++)
         for (size_t k = 0; k < PROGRAM_COUNT; k++)
-            if (strcmp(files[i].id, programs[k].id) == 0 && has_signs(arena, files[i].id, root, NULL))
+            if (strcmp(files[i], programs[k].id) == 0 && has_signs(arena, files[i], root, NULL))
                 return configuration_of(arena, &programs[k], root);
     return root;
 }
