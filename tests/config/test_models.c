@@ -7,30 +7,7 @@
 #include <inttypes.h>
 
 #include "shapeproof/models.h"
-
-struct world {
-    struct shapeproof_models *models;
-    struct shapeproof_tables *tables;
-};
-
-static int open_world(void **state)
-{
-    struct shapeproof_error error = {0};
-    struct world *world = calloc(1, sizeof *world);
-    world->models = shapeproof_models_new(&error);
-    world->tables = shapeproof_tables_new(&error);
-    *state = world;
-    return !world->models || !world->tables;
-}
-
-static int close_world(void **state)
-{
-    struct world *world = *state;
-    shapeproof_models_free(world->models);
-    shapeproof_tables_free(world->tables);
-    free(world);
-    return 0;
-}
+#include "world.h"
 
 /* The number of parameters that is predicted for a model, without those that are tied. */
 static uint64_t predicted(const struct world *world, const struct shapeproof_model *model)

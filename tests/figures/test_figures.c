@@ -13,6 +13,7 @@
 #include "figures/readme.h"
 #include "prove/printed.h"
 #include "shapeproof/shapeproof.h"
+#include "world.h"
 
 /* ---- conventions ---- */
 
@@ -195,30 +196,6 @@ static void skips_what_is_no_statement(void **state)
 }
 
 /* ---- the book ---- */
-
-struct world {
-    struct shapeproof_models *models;
-    struct shapeproof_tables *tables;
-};
-
-static int open_world(void **state)
-{
-    struct shapeproof_error error = {0};
-    struct world *world = calloc(1, sizeof *world);
-    world->models = shapeproof_models_new(&error);
-    world->tables = shapeproof_tables_new(&error);
-    *state = world;
-    return !world->models || !world->tables;
-}
-
-static int close_world(void **state)
-{
-    struct world *world = *state;
-    shapeproof_models_free(world->models);
-    shapeproof_tables_free(world->tables);
-    free(world);
-    return 0;
-}
 
 /* Every figure has a verdict; docs/errata.md, which a test compares, lists those that are wrong. */
 static void judges_all(void **state)

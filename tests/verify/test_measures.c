@@ -54,6 +54,21 @@ static int64_t number_of(const char *line, const char *key)
     return strtoll(at + strlen(quoted), NULL, 10);
 }
 
+/* Checks each line of a file, and that there are more than `least`. */
+static void check_lines(const char *path, void (*check)(struct shapeproof_tables *tables, char *line), size_t least)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char line[8192];
+    size_t count = 0;
+    for (; fgets(line, sizeof line, file); count++) check(tables, line);
+    fclose(file);
+    assert_true(count > least);
+    shapeproof_tables_free(tables);
+}
+
 /* A line of fixtures/measures/active.jsonl. */
 static void check_model(struct shapeproof_tables *tables, char *line)
 {
@@ -74,16 +89,7 @@ static void check_model(struct shapeproof_tables *tables, char *line)
 static void test_active_is_what_transformers_uses(void **state)
 {
     (void)state;
-    struct shapeproof_error error = {0};
-    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
-    FILE *file = fopen("fixtures/measures/active.jsonl", "r");
-    assert_non_null(file);
-    char line[8192];
-    size_t models = 0;
-    for (; fgets(line, sizeof line, file); models++) check_model(tables, line);
-    fclose(file);
-    assert_true(models > 90);
-    shapeproof_tables_free(tables);
+    check_lines("fixtures/measures/active.jsonl", check_model, 90);
 }
 
 /* A line of fixtures/measures/cache.jsonl. */
@@ -103,16 +109,7 @@ static void check_cache(struct shapeproof_tables *tables, char *line)
 static void test_cache_is_what_transformers_keeps(void **state)
 {
     (void)state;
-    struct shapeproof_error error = {0};
-    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
-    FILE *file = fopen("fixtures/measures/cache.jsonl", "r");
-    assert_non_null(file);
-    char line[8192];
-    size_t caches = 0;
-    for (; fgets(line, sizeof line, file); caches++) check_cache(tables, line);
-    fclose(file);
-    assert_true(caches > 40);
-    shapeproof_tables_free(tables);
+    check_lines("fixtures/measures/cache.jsonl", check_cache, 40);
 }
 
 /* ---- what tables say ---- */
