@@ -11,7 +11,8 @@
 # installation and the program of the README, "make test" and "make test CC=clang". Another command is .ci/run. What
 # the host itself has run just now is left out in the root of the host's own release, where it would be the same
 # compiler, libraries and tests once more. The tests of clang run in that root alone then: the others compile by clang,
-# and run the tests of gcc.
+# and run the tests of gcc. Of the thousands of tables and claims that the host has tried, the roots try a sample
+# (SHAPEPROOF_SAMPLE, tests/sample.h): the compiler and the libraries are others there, the tables are the same.
 #
 # Needs root and a Debian or Ubuntu host, whose mirror and apt settings are used. Where the system does not let root
 # mount (in most containers), it says "skipped: ..." and ends with status 77.
@@ -103,6 +104,7 @@ fresh_root() { # RELEASE
 enter() { # COMMAND
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${http_proxy+http_proxy="$http_proxy"} \
         ${https_proxy+https_proxy="$https_proxy"} ${no_proxy+no_proxy="$no_proxy"} \
+        ${host_ran:+SHAPEPROOF_SAMPLE=8} \
         chroot "$dir/run" /bin/sh -ec "cd /root
             [ -d shapeproof ] || git clone -q -c advice.detachedHead=false /shapeproof.bundle shapeproof
             cd shapeproof

@@ -349,7 +349,7 @@ static void series(void **state)
     enum { OF_A_CLASS = 5 };
     struct run run;
     (void)state;
-    begin_trial(&run, OF_A_CLASS * SAMPLE);
+    begin_trial(&run, OF_A_CLASS * sample());
     corpus_read_record(SERIES, try_taken, &run);
     assert_all(&run);
 }
@@ -358,7 +358,7 @@ static void corpus(void **state)
 {
     struct run run;
     (void)state;
-    begin_trial(&run, SAMPLE);
+    begin_trial(&run, sample());
     corpus_read_folder("architectures/real", try_taken, &run);
     corpus_read_folder("architectures/synthetic", try_taken, &run);
     if (!run.seen) {

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sample.h"
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static uint64_t next_random(uint64_t *state) /* xorshift64 */
@@ -42,11 +44,7 @@ static void run(const unsigned char *bytes, size_t size)
 
 static bool run_file(const char *path)
 {
-#ifdef __SANITIZE_ADDRESS__ /* where each takes seven times as long */
-    enum { COPIES = 16 };
-#else
-    enum { COPIES = 32 };
-#endif
+    const int copies = sample() > 1 ? 16 : 32;
     static unsigned char original[1 << 20], damaged[1 << 20];
     uint64_t state = 0x9e3779b97f4a7c15;
     FILE *file = fopen(path, "rb");
@@ -54,7 +52,7 @@ static bool run_file(const char *path)
     const size_t size = fread(original, 1, sizeof original, file);
     fclose(file);
     run(original, size);
-    for (int left = COPIES; left > 0 && size > 0; left--) {
+    for (int left = copies; left > 0 && size > 0; left--) {
         memcpy(damaged, original, size);
         run(damaged, damage(damaged, size, &state));
     }

@@ -72,7 +72,7 @@ static void infer_config(void *context, const char *name, struct shapeproof_conf
     shapeproof_inventory_close(inventory);
     scratch_make(&model.scratch);
     struct shapeproof_prediction *truth = shapeproof_predict(model.tables, model.config, NULL, &error);
-    if (truth && !is_one_way(truth) && tally->seen++ % SAMPLE == 0) {
+    if (truth && !is_one_way(truth) && tally->seen++ % sample() == 0) {
         tally->configs++;
         model_predict(&model, 0);
         infer_one(&model, name, truth, tally);

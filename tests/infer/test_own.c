@@ -53,7 +53,7 @@ static void try_config(struct model *model, struct tally *tally)
         snprintf(table, sizeof table, "%s", shapeproof_prediction_table(prediction));
         const struct sp_unit *unit = sp_tables_unit(tally->tables, table);
         sp_map_add(&tally->done, unit->name, 1);
-        if (tally->done.count % SAMPLE == 0) {
+        if (tally->done.count % sample() == 0) {
             model_predict(model, 0);
             judge(model, table, tally);
         }
@@ -115,7 +115,7 @@ static void check_tally(const struct tally *tally, const char *what, struct boun
 {
     print_message("%s: %zu of %zu tables found; others taken for them: %zu\n", what, tally->found, tally->tried,
                   tally->taken);
-    if (SAMPLE > 1) return;
+    if (sample() > 1) return;
     assert_true(tally->found * 100 >= tally->tried * bounds.found);
     assert_true(tally->taken * 100 <= tally->tried * bounds.taken);
 }

@@ -156,7 +156,7 @@ static void judge_list(struct saved_list *list)
     qsort(list->items, list->count, sizeof *list->items, compare_saved);
     for (size_t i = 0, same, kinds = 0; i < list->count; i += same) {
         same = count_of_kind(list->items + i, list->count - i);
-        if (same >= LEAST_OF_KIND && kinds++ % SAMPLE == 0) judge_kind(tables, list->items + i, same, &tally);
+        if (same >= LEAST_OF_KIND && kinds++ % sample() == 0) judge_kind(tables, list->items + i, same, &tally);
     }
     shapeproof_tables_free(tables);
     close_list(list);

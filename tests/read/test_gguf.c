@@ -301,7 +301,7 @@ static void test_damage(void **state)
                                         "fixtures/gguf/ok/nested.gguf"};
     unsigned char good[12288], bytes[12288];
     uint32_t random = 1;
-    for (size_t round = 0; round < 5000 / SAMPLE; round++) {
+    for (size_t round = 0; round < 5000 / sample(); round++) {
         size_t length = slurp(paths[round % COUNT(paths)], good, sizeof good);
         memcpy(bytes, good, length);
         for (int i = 0; i < 3; i++) {
