@@ -105,7 +105,10 @@ static bool fail_unknown_id(struct parser *p, struct word word, const char *id)
     return fail_expectation(
         p, word,
         likely ? sp_arena_printf(arena, "there is no finding or cause '%s': did you mean '%s'?", id, likely)
-               : sp_arena_printf(arena, "there is no finding or cause '%s' (docs/causes.md lists them)", id));
+               : sp_arena_printf(arena,
+                                 "there is no finding or cause '%s' (docs/causes.md lists those of check, docs/diff.md "
+                                 "those of diff)",
+                                 id));
 }
 
 /* The parts of a line, each false with a message when it is wrong. */

@@ -90,7 +90,7 @@ static enum shapeproof_status refuse_subclass(struct shapeproof_value entry, str
 {
     const struct shapeproof_value class_name = sp_value_member(entry, "class_name");
     sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
-            "the model is of the class '%s', of which only its own code knows the layers", class_name.string);
+            "the layers of the model are defined only in the code of its class '%s'", class_name.string);
     sp_hint(error, "write a table for it and give it with --table FILE");
     return error->status;
 }

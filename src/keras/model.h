@@ -241,7 +241,7 @@ struct sp_variables *sp_keras_name_variables(struct sp_arena *arena, const struc
  * adds the table keras_model to `tables`, with a line for each layer, and makes `config` that of the table, in which
  * the arguments of a layer stand under its name: "dense_1.units". Does nothing to any other configuration. `inventory`
  * says how the file calls the variables; NULL: as Keras does. Settings stay. SHAPEPROOF_ERR_UNKNOWN when the model is
- * no list of layers (a subclass, which only its own code knows), SHAPEPROOF_ERR_TABLE when the configuration cannot be
+ * no list of layers (a subclass, whose code alone defines them), SHAPEPROOF_ERR_TABLE when the configuration cannot be
  * read. */
 enum shapeproof_status sp_keras_compose(struct shapeproof_tables *tables, struct shapeproof_config *config,
                                         const struct shapeproof_inventory *inventory, struct shapeproof_error *error);

@@ -157,7 +157,9 @@ static void mistakes(void **state)
     expect_mistake("removed x #  \n", ":1:14: expected '#' and the reason for which this is expected");
     expect_mistake("Removed x # y", ":1:1: expected the id of a finding or cause, such as 'missing', or '*'");
     expect_mistake("mising x # y", ":1:1: there is no finding or cause 'mising': did you mean 'missing'?");
-    expect_mistake("zebra x # y", ":1:1: there is no finding or cause 'zebra' (docs/causes.md lists them)");
+    expect_mistake(
+        "zebra x # y",
+        ":1:1: there is no finding or cause 'zebra' (docs/causes.md lists those of check, docs/diff.md those of diff)");
     expect_mistake("removed x y # z", ":1:11: expected 'until YYYY-MM-DD', or '#' and the reason");
     expect_mistake("removed x until # z", ":1:17: expected a day of the calendar, as YYYY-MM-DD");
     expect_mistake("removed x until 2026-02-29 # z", ":1:17: expected a day of the calendar, as YYYY-MM-DD");
