@@ -50,9 +50,10 @@ $(count figures) figures, and $(count claims) formulas and other statements. sha
 hyper-parameters of the model. \`shapeproof prove\` compares these numbers with the publications. With \`--all\`, it
 also lists what is right.
 
-A figure is listed only if no usual convention gives it. A figure counts as right if the number is rounded to the last
-digit of the figure, or to tens or hundreds if the figure ends in zeros. It also counts as right if it leaves out the
-embedding or the head, counts a tied head on its own, or counts buffers; \`prove --all\` names the convention.
+A figure is listed only if no usual convention gives it. A figure counts as right if the computed number, rounded to the
+last digit of the figure, equals the figure. If the figure ends in zeros, the computed number may also be rounded to
+tens or hundreds of its last digit. A figure also counts as right if it leaves out the embedding or the head, counts a
+tied head on its own, or counts buffers; \`prove --all\` names the convention.
 
 ## Figures
 

@@ -158,7 +158,7 @@ static const struct cli_term statuses[] = {
     {"3", "a table or a configuration is wrong"},
     {"4", "the checkpoint or the README is unreadable, the checkpoint is malformed or could not be fetched, or the "
           "output could not be written"},
-    {"5", "no table can be made of the configuration of a Keras model, which only its own code knows"},
+    {"5", "no table can be made of a Keras model, because its layers are defined only in the code of its class"},
     {NULL, NULL},
 };
 
@@ -173,10 +173,10 @@ const struct cli_command cli_card = {
         "it, they are counted in the file. --format markdown writes a table for a README.\n"
         "\n"
         "Text and JSON also judge each number of parameters in the README.md beside the checkpoint. '7B parameters' "
-        "is right for 6,738,415,616 parameters, because the number is rounded to it; 13B is wrong. A number that "
-        "leaves out embeddings or counts tied tensors twice is right, and the convention is named. A number is "
-        "'unclear' if it is truncated, or if its line has several numbers, or words such as 'than' or 'active', "
-        "because it may be about something else.",
+        "is right for a model of 6,738,415,616 parameters, because this number rounds to 7B; '13B parameters' is "
+        "wrong. A number that leaves out embeddings or counts tied tensors twice is right, and the convention is "
+        "named. A number is 'unclear' if it is truncated. It is also 'unclear' if it may be about something else, "
+        "because its line has several numbers, or words such as 'than' or 'active'.",
     .least = 1,
     .most = 1,
     .checkpoints = true,

@@ -101,7 +101,7 @@ const struct cli_command cli_models = {
         "are printed.\n"
         "\n"
         "predict, derive, eval, prove and solve accept the name of a model instead of the name of a table. These "
-        "commands and check also accept it as --model, instead of a configuration.",
+        "commands, check, card and browse also accept it as --model, instead of a configuration.",
     .least = 0,
     .most = 1,
     .options = options,
