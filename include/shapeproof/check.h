@@ -82,7 +82,7 @@ struct shapeproof_cause {
     const char *hyperparameter;         /* the key that it is about, or NULL; then, if there are such: */
     struct shapeproof_value configured; /* the value that it has */
     struct shapeproof_value found;      /* the value that the file suggests */
-    size_t explains;                    /* findings that vanish when it is taken into account */
+    size_t explains;                    /* findings; without findings, the tensors, modules or files it is about */
     /* What to write into the configuration for this cause: an object, of which null takes a key out; or absent. Causes
      * may need each other's: the hint of all that have one is one patch for them all. */
     struct shapeproof_value patch;

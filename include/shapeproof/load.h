@@ -28,7 +28,7 @@ struct shapeproof_loading {
     enum shapeproof_loading_answer answer;
     size_t expected;     /* tensors that the model has in memory, as the loader counts them */
     size_t fresh;        /* of those, newly initialised; when it is refused, missing */
-    size_t ignored;      /* of the file, not taken */
+    size_t ignored;      /* that the loader makes from the file, and does not use */
     size_t lost;         /* of those, what is no buffer, copy or state of a trainer */
     size_t reshaped;     /* of the model, there in another shape */
     const char *message; /* a sentence that begins with the loader: "transformers 5 loads it: nothing new, 2 ignored" */
