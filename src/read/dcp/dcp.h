@@ -62,6 +62,7 @@ struct sp_dcp_file {
     size_t chunks;
     unsigned looked; /* how many of its chunks were looked at */
     bool foreign;    /* a chunk does not begin where it should: the file is of another save */
+    bool blank;      /* it begins with zeros: something has overwritten it */
 };
 
 struct sp_dcp {

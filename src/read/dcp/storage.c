@@ -206,6 +206,34 @@ static void look_at_chunks(struct sp_dcp *dcp, struct sp_names *foreign)
     }
 }
 
+/* How many bytes must be zero at the front of a file, or all of a shorter one. An archive, a compressed chunk, and a
+ * file of safetensors all begin otherwise. */
+enum { FRONT = 64 };
+
+static bool begins_with_zeros(const struct sp_dcp *dcp, const struct sp_dcp_file *file)
+{
+    static const char zeros[FRONT];
+    char front[FRONT];
+    const size_t length = file->size < FRONT ? (size_t)file->size : FRONT;
+    struct sp_file opened;
+    struct shapeproof_error ignored = {0};
+    if (!sp_folder_open_file(dcp->folder, file->name, &opened, &ignored)) return false;
+    const bool are_zeros = sp_file_read(&opened, 0, front, length, &ignored) && memcmp(front, zeros, length) == 0;
+    sp_file_close(&opened);
+    return are_zeros;
+}
+
+/* Notes the names of files that have data and begin with zeros, among the first MAX_LOOKS files. */
+static void look_at_fronts(struct sp_dcp *dcp, struct sp_names *blank)
+{
+    for (size_t i = 0; i < dcp->files.count && i < MAX_LOOKS; i++) {
+        struct sp_dcp_file *file = &dcp->files.items[i];
+        if (file->size == NOT_THERE || !file->size || !file->end || !sp_ends_with(file->name, ".distcp")) continue;
+        file->blank = begins_with_zeros(dcp, file);
+        if (file->blank) sp_names_add(blank, file->name);
+    }
+}
+
 /* Whether the data of a chunk are not all there. When the search for chunks was cut short at its limit, one without a
  * file may still have one, and does not count. */
 static bool lacks_data(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chunk)
@@ -214,7 +242,7 @@ static bool lacks_data(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chun
     if (!chunk->placed) return dcp->has_places && dcp->steps < SP_DCP_MAX_SEARCH;
     if (chunk->cramped) return true;
     const struct sp_dcp_file *file = &dcp->files.items[chunk->file];
-    return dcp->folder && (file->size == NOT_THERE || file->size < chunk->end || file->foreign);
+    return dcp->folder && (file->size == NOT_THERE || file->size < chunk->end || file->foreign || file->blank);
 }
 
 /* Marks the tensors whose data are not complete and returns how many there are. Also collects the names of those with a
@@ -248,7 +276,7 @@ static void warn_of_files(struct shapeproof_inventory *inventory, const char *wh
 
 /* For whoever checks the whole: what is the matter, in one line. */
 static void note_lack(struct sp_dcp *dcp, size_t lacking, const struct sp_names *absent, const struct sp_names *cut,
-                      const struct sp_names *foreign, bool misplaced)
+                      const struct sp_names *foreign, const struct sp_names *blank, bool misplaced)
 {
     struct shapeproof_inventory *inventory = dcp->inventory;
     struct sp_arena *arena = &inventory->arena;
@@ -262,21 +290,28 @@ static void note_lack(struct sp_dcp *dcp, size_t lacking, const struct sp_names 
         inventory->lack = sp_arena_printf(arena, "files are shorter than it says (%zu of %zu)", cut->count, files);
     else if (foreign->count)
         inventory->lack = sp_arena_printf(arena, "files are of another save (%zu of %zu)", foreign->count, files);
+    else if (blank->count)
+        inventory->lack = sp_arena_printf(arena, "files begin with zeros (%zu of %zu)", blank->count, files);
     else if (misplaced) inventory->lack = "its list of places does not fit its list of chunks";
     else inventory->lack = "there are tensors that its chunks do not cover";
 }
 
 void sp_dcp_check_files(struct sp_dcp *dcp)
 {
-    struct sp_names absent = {0}, cut = {0}, foreign = {0}, unplaced = {0}, cramped = {0};
+    struct sp_names absent = {0}, cut = {0}, foreign = {0}, blank = {0}, unplaced = {0}, cramped = {0};
     if (dcp->folder) look_for_files(dcp, &absent, &cut);
-    if (dcp->folder && !dcp->folder->far) look_at_chunks(dcp, &foreign);
+    if (dcp->folder && !dcp->folder->far) {
+        look_at_chunks(dcp, &foreign);
+        look_at_fronts(dcp, &blank);
+    }
     const size_t lacking = mark_tensors(dcp, &unplaced, &cramped);
-    note_lack(dcp, lacking, &absent, &cut, &foreign, unplaced.count || cramped.count);
+    note_lack(dcp, lacking, &absent, &cut, &foreign, &blank, unplaced.count || cramped.count);
     warn_of_files(dcp->inventory, "files of its data are not there", &absent);
     warn_of_files(dcp->inventory, "files of its data are shorter than it says", &cut);
     warn_of_files(dcp->inventory,
                   "files in which tensors begin elsewhere than it says, so that they are of another save", &foreign);
+    warn_of_files(dcp->inventory, "files of its data that begin with zeros, so that something has overwritten them",
+                  &blank);
     warn_of_files(dcp->inventory, "tensors with a chunk for which the metadata name no file", &unplaced);
     warn_of_files(dcp->inventory, "tensors with a chunk in fewer bytes than it needs", &cramped);
 }
