@@ -64,12 +64,25 @@ static bool find_place(struct sp_arena *arena, const char *name, struct place *p
 
 /* ---- pairs ---- */
 
+/* What the map of pairs has for a pair. */
+static const char *key_of_pair(struct sp_arena *arena, const char *module, const char *kind, const char *label)
+{
+    return sp_arena_printf(arena, "%s %s %s", module, kind, label);
+}
+
+const struct sp_pair *sp_adapter_pair(const struct sp_adapter *adapter, const char *module, const char *kind,
+                                      const char *label)
+{
+    const size_t found = sp_map_get(&adapter->modules, key_of_pair(adapter->arena, module, kind, label));
+    return found == SIZE_MAX ? NULL : &adapter->pairs[found];
+}
+
 /* The pair of that module, kind and label: a known one, or a new one. */
 static struct sp_pair *pair_of_module(struct sp_adapter *adapter, const char *name, const struct place *place)
 {
     const char *module = sp_arena_copy(adapter->arena, name, place->is.module);
     const char *kind = place->is.ending->parts[SP_ROLE_DOWN];
-    const char *key = sp_arena_printf(adapter->arena, "%s %s %s", module, kind, place->label);
+    const char *key = key_of_pair(adapter->arena, module, kind, place->label);
     size_t known = sp_map_get(&adapter->modules, key);
     if (known == SIZE_MAX) {
         known = adapter->count;
@@ -189,6 +202,10 @@ bool sp_pair_product(const struct sp_adapter *adapter, const struct sp_pair *pai
     const struct shapeproof_tensor *b = shapeproof_inventory_tensor(adapter->inventory, pair->b);
     if (sp_pair_is_stacked(adapter, pair)) {
         *product = (struct sp_product){.out = b->shape[1], .in = a->shape[2], .rank = a->shape[1]};
+        return true;
+    }
+    if (a->rank == 2 && b->rank == 2 && !a->shape[0] && !b->shape[1]) { /* AdaLoRA prunes down to no rank at all */
+        *product = (struct sp_product){.out = b->shape[0], .in = a->shape[1]};
         return true;
     }
     if (a->rank < 2 || b->rank < 2 || !a->shape[0] || !b->shape[0]) return false;

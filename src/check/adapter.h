@@ -31,6 +31,9 @@ struct sp_adapter {
 /* Whether the file has any pair. Free in either case with sp_adapter_free. Strings are in the arena. */
 bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const struct shapeproof_inventory *inventory);
 void sp_adapter_free(struct sp_adapter *adapter);
+/* The pair of the module, with that kind and label, or NULL. */
+const struct sp_pair *sp_adapter_pair(const struct sp_adapter *adapter, const char *module, const char *kind,
+                                      const char *label);
 
 /* The folder that the file lies in, "" or a path that ends in "/": of a directory that one. In the arena. */
 const char *sp_adapter_folder(struct sp_arena *arena, const struct shapeproof_inventory *inventory);

@@ -11,8 +11,8 @@
 /* The names of PEFT, then those of LyCORIS and ComfyUI. */
 static const struct sp_part_kind kinds[] = {
     {"lora_magnitude_vector", "DoRA", SP_PART_OUT_OR_IN, SP_PART_WITH_PAIRS},
-    {"lora_E", "AdaLoRA", SP_PART_ANY, SP_PART_WITH_PAIRS},
-    {"ranknum", "AdaLoRA", SP_PART_ANY, SP_PART_WITH_PAIRS},
+    {"lora_E", "AdaLoRA", SP_PART_RANK, SP_PART_WITH_PAIRS},
+    {"ranknum", "AdaLoRA", SP_PART_SCALAR, SP_PART_WITH_PAIRS},
     {"lora_B", "LoRA", SP_PART_OUT, SP_PART_WITH_PAIRS}, /* its bias */
     {"ia3_l", "IA3", SP_PART_OUT_OR_IN, SP_PART_ANYWHERE},
     {"hada_w1_a", "LoHa", SP_PART_ROWS, SP_PART_ANYWHERE},
@@ -63,8 +63,8 @@ static const struct sp_part_kind kinds[] = {
     {"adaption_prompt", "LLaMA-Adapter", SP_PART_OF_ALL, SP_PART_ANYWHERE},
     {"adaption_gate", "LLaMA-Adapter", SP_PART_OF_ALL, SP_PART_ANYWHERE},
     {"prompt_embeddings", "prompt tuning", SP_PART_PROMPT, SP_PART_ANYWHERE},
-    {"prefix_task_cols", "prompt tuning", SP_PART_OF_ALL, SP_PART_ANYWHERE},
-    {"prefix_task_rows", "prompt tuning", SP_PART_OF_ALL, SP_PART_ANYWHERE},
+    {"prefix_task_cols", "prompt tuning", SP_PART_PROMPT, SP_PART_ANYWHERE},
+    {"prefix_task_rows", "prompt tuning", SP_PART_PROMPT, SP_PART_ANYWHERE},
     {"modules_to_save", NULL, SP_PART_SAME, SP_PART_ANYWHERE},
     {"trainable_tokens_delta", "trainable tokens", SP_PART_COLUMNS, SP_PART_ANYWHERE},
     {"trainable_tokens_original", "trainable tokens", SP_PART_COLUMNS, SP_PART_ANYWHERE},

@@ -322,7 +322,7 @@ static void not_merged_with_a_whole_module(void **state)
     model_resize(&model, "*modules_to_save*", 128256, 128264);
     model_check(&model);
     assert_string_equal(model_cause(&model, "adapter-shape")->message,
-                        "tensors have another size than the model's weights: "
+                        "tensors have the wrong size for the model: "
                         "model.embed_tokens.modules_to_save.default.weight (1 tensor)");
     END;
 }
@@ -488,7 +488,7 @@ static void other_methods(void **state)
          "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
          "adapter", 0);
     model_resize(&model, "*.layers.3.*v_proj.ia3_l", 512, 1024);
-    SAYS("differs: tensors have another size than the model's weights: "
+    SAYS("differs: tensors have the wrong size for the model: "
          "base_model.model.model.layers.3.self_attn.v_proj.ia3_l (1 tensor)",
          "adapter-shape adapter", 0);
     END;
@@ -515,7 +515,51 @@ static void prompts(void **state)
     model_resize(&model, "prompt_embeddings", 2048, 1024);
     model_check(&model);
     assert_string_equal(model_cause(&model, "adapter-shape")->message,
-                        "tensors have another size than the model's weights: prompt_embeddings (1 tensor)");
+                        "tensors have the wrong size for the model: prompt_embeddings "
+                        "(1 tensor)");
+    END;
+}
+
+/* A prefix of 20 tokens: keys and values (2) of 8 heads of 64, in 16 layers. As PEFT 0.21 saves it. */
+static void prefixes(void **state)
+{
+    static const char unfit[] = "tensors have the wrong size for the model: "
+                                "prompt_embeddings (1 tensor)";
+    BEGIN(llama);
+    model_empty(&model);
+    model_add_shape(&model, "prompt_embeddings", SHAPE(20, 16384));
+    put_config(&model, "{\"peft_type\": \"PREFIX_TUNING\", \"num_virtual_tokens\": 20, \"token_dim\": 512, "
+                       "\"num_layers\": 16, \"num_transformer_submodules\": 1}");
+    SAYS("explained: an adapter (prompt tuning); nothing else differs", "adapter", 0);
+    model_resize(&model, "prompt_embeddings", 16384, 16383);
+    model_check(&model);
+    assert_string_equal(model_cause(&model, "adapter-shape")->message, unfit);
+    model_resize(&model, "prompt_embeddings", 16383, 16384);
+    model_resize(&model, "prompt_embeddings", 20, 21);
+    model_check(&model);
+    assert_string_equal(model_cause(&model, "adapter-shape")->message, unfit);
+    END;
+}
+
+/* AdaLoRA: lora_E has a row for each rank that is left, and PEFT prunes a module down to none. */
+static void ranks_of_adalora(void **state)
+{
+    char name[80];
+    BEGIN(llama);
+    adapt(&model, "*q_proj.weight", PEFT, "lora_A", "lora_B", 3, AS_PEFT);
+    model_resize(&model, "*.layers.1.*lora_[AB]", 3, 0);
+    for (unsigned layer = 0; layer < 16; layer++) {
+        snprintf(name, sizeof name, PEFT "model.layers.%u.self_attn.q_proj.lora_E", layer);
+        model_add_shape(&model, name, SHAPE(layer == 1 ? 0 : 3, 1));
+    }
+    SAYS("explained: a LoRA adapter of ranks 0 to 3 that fits 16 matrices of the model: "
+         "model.layers.{0-15}.self_attn.q_proj.weight; nothing else differs",
+         "adapter", 0);
+    model_resize(&model, "*.layers.0.*lora_E", 3, 4);
+    model_check(&model);
+    assert_string_equal(model_cause(&model, "adapter-shape")->message,
+                        "tensors have the wrong size for the model: "
+                        "base_model.model.model.layers.0.self_attn.q_proj.lora_E (1 tensor)");
     END;
 }
 
@@ -604,6 +648,8 @@ int main(void)
         cmocka_unit_test(magnitudes),
         cmocka_unit_test(other_methods),
         cmocka_unit_test(prompts),
+        cmocka_unit_test(prefixes),
+        cmocka_unit_test(ranks_of_adalora),
         cmocka_unit_test(for_a_quantised_base),
         cmocka_unit_test(a_target_without_a_pair),
         cmocka_unit_test(of_three_dimensions),

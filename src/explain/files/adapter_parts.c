@@ -103,6 +103,18 @@ static bool read_out_in(const struct parts *parts, const struct sp_adapter_found
     return true;
 }
 
+/* Whether the vector has an element for each rank of the pair of LoRA in the same module: lora_E of AdaLoRA, the
+ * singular values between B and A. Of a pair that is not whole, or does not fit together, the rank is not known, and
+ * the pair has a cause of its own. */
+static bool is_as_long_as_rank(const struct parts *parts, const struct sp_part *part,
+                               const struct shapeproof_tensor *vector)
+{
+    const struct sp_pair *pair = sp_adapter_pair(&parts->pairs, part->module, "lora_A", part->label);
+    struct sp_product product;
+    if (!pair || !sp_pair_product(&parts->pairs, pair, &product)) return true;
+    return vector->rank == 2 && vector->shape[0] == product.rank && vector->shape[1] == 1;
+}
+
 /* Whether the part has the size that its rule derives from the weight of the module, or from several fused ones. With
  * SP_PART_COLUMNS only matrices are compared: the last dimension of a part of a convolution is one of its kernel. */
 static bool has_right_size(const struct parts *parts, const struct part *part, const struct sp_adapter_found *weights,
@@ -130,6 +142,10 @@ static bool has_right_size(const struct parts *parts, const struct part *part, c
                                           : sp_same_shape(tensor, weight);
     case SP_PART_KRONECKER:
         return is_right_product(parts, &part->is, out, in);
+    case SP_PART_RANK:
+        return is_as_long_as_rank(parts, &part->is, tensor);
+    case SP_PART_SCALAR:
+        return tensor->parameters == 1;
     case SP_PART_ANY:
     case SP_PART_OF_ALL:
     case SP_PART_PROMPT:
@@ -163,22 +179,79 @@ static uint64_t embedding_width(const struct shapeproof_prediction *prediction)
     return 0;
 }
 
-/* Virtual tokens are as wide as real ones; a prefix has keys and values of every layer in their place. */
-static enum part_fit judge_prompt(const struct parts *parts, const struct shapeproof_tensor *tensor)
+/* A size from adapter_config.json; 0 where it is not there. */
+static uint64_t adapter_size(const struct parts *parts, const char *key)
+{
+    const struct shapeproof_value value = sp_value_member(parts->config, key);
+    return value.type == SHAPEPROOF_VALUE_INT && value.integer > 0 ? (uint64_t)value.integer : 0;
+}
+
+/* The product of sizes; 0 where one of them is not known, or the product has more than 64 bits. */
+static uint64_t product_of_sizes(uint64_t one, uint64_t two)
+{
+    uint64_t product;
+    return sp_mul_u64(one, two, &product) ? product : 0;
+}
+
+/* How the tokens that are trained in place of text are stored. */
+enum prompt_kind {
+    PROMPT_UNKNOWN, /* no adapter_config.json */
+    PROMPT_TOKENS,  /* as wide as the embedding: prompt tuning, P-tuning, CPT, multitask prompt tuning */
+    PROMPT_PREFIX   /* keys and values of every layer: prefix tuning, cartridges */
+};
+
+static enum prompt_kind read_prompt_kind(const struct parts *parts)
 {
     const struct shapeproof_value type = sp_value_member(parts->config, "peft_type");
-    const uint64_t width = embedding_width(parts->check->prediction);
-    const bool prefix = type.type != SHAPEPROOF_VALUE_STRING || strcmp(type.string, "PREFIX_TUNING") == 0;
-    return !width || prefix || (tensor->rank == 2 && tensor->shape[1] == width) ? PART_FITS : PART_UNFIT;
+    if (type.type != SHAPEPROOF_VALUE_STRING) return PROMPT_UNKNOWN;
+    return strcmp(type.string, "PREFIX_TUNING") == 0 || strcmp(type.string, "CARTRIDGE") == 0 ? PROMPT_PREFIX
+                                                                                              : PROMPT_TOKENS;
+}
+
+/* The shape of a tensor of a prompt, as PEFT makes it from adapter_config.json; 0 for a size that is not known. Returns
+ * the rank. A prompt of an encoder and a decoder has its tokens twice (num_transformer_submodules), a prefix has not.
+ * Of multitask prompt tuning, `cols` times `rows` is the change of the prompt for each task. */
+static uint32_t predict_prompt(const struct parts *parts, const char *component, uint64_t shape[3])
+{
+    const enum prompt_kind kind = read_prompt_kind(parts);
+    const uint64_t given = adapter_size(parts, "num_virtual_tokens"), width = adapter_size(parts, "token_dim");
+    const uint64_t tokens =
+        kind == PROMPT_TOKENS ? product_of_sizes(given, adapter_size(parts, "num_transformer_submodules")) : given;
+    const uint64_t tasks = adapter_size(parts, "num_tasks"), ranks = adapter_size(parts, "num_ranks");
+    if (strcmp(component, "prefix_task_cols") == 0) {
+        memcpy(shape, (uint64_t[]){tasks, tokens, ranks}, 3 * sizeof *shape);
+        return 3;
+    }
+    if (strcmp(component, "prefix_task_rows") == 0) {
+        memcpy(shape, (uint64_t[]){tasks, ranks, width}, 3 * sizeof *shape);
+        return 3;
+    }
+    shape[0] = tokens;
+    shape[1] =
+        kind == PROMPT_PREFIX ? product_of_sizes(width, product_of_sizes(2, adapter_size(parts, "num_layers"))) : width;
+    return 2;
+}
+
+/* Virtual tokens have the shape that adapter_config.json gives them, and are as wide as the tokens of the model. */
+static enum part_fit judge_prompt(const struct parts *parts, const struct part *part)
+{
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(parts->check->inventory, part->tensor);
+    const bool is_tokens =
+        read_prompt_kind(parts) == PROMPT_TOKENS && strcmp(part->is.kind->component, "prefix_task_cols") != 0;
+    const uint64_t width = is_tokens ? embedding_width(parts->check->prediction) : 0;
+    uint64_t shape[3];
+    if (tensor->rank != predict_prompt(parts, part->is.kind->component, shape)) return PART_UNFIT;
+    for (uint32_t d = 0; d < tensor->rank; d++)
+        if (shape[d] && shape[d] != tensor->shape[d]) return PART_UNFIT;
+    return width && tensor->shape[tensor->rank - 1] != width ? PART_UNFIT : PART_FITS;
 }
 
 /* How a part fits; fills part->base. */
 static enum part_fit judge_part(const struct parts *parts, struct part *part)
 {
-    const struct shapeproof_check *check = parts->check;
     const enum sp_part_rule rule = part->is.kind->rule;
     part->base = SHAPEPROOF_NONE;
-    if (rule == SP_PART_PROMPT) return judge_prompt(parts, shapeproof_inventory_tensor(check->inventory, part->tensor));
+    if (rule == SP_PART_PROMPT) return judge_prompt(parts, part);
     if (rule == SP_PART_OF_ALL) return PART_FITS;
     struct sp_adapter_found found = {.weights = {base_of_part(parts, &part->is)}, .count = 1};
     if (rule != SP_PART_SAME) found = sp_adapter_base_weights(&parts->base, part->is.module, NULL);
@@ -405,8 +478,7 @@ static void blame_parts(struct parts *parts)
     const size_t unusable = parts->counts[PART_ASTRAY] + parts->counts[PART_UNFIT];
     const bool for_another_model = !parts->base.whole && unusable > parts->counts[PART_FITS];
     explain_fitting_parts(parts);
-    explain_unfit_parts(parts, PART_UNFIT, SP_CAUSE_ADAPTER_SHAPE,
-                        "tensors have another size than the model's weights");
+    explain_unfit_parts(parts, PART_UNFIT, SP_CAUSE_ADAPTER_SHAPE, "tensors have the wrong size for the model");
     explain_unfit_parts(parts, PART_ASTRAY, SP_CAUSE_ADAPTER_MODULE,
                         for_another_model ? "the adapter was made for another model: this model does not have"
                                           : "the adapter is for modules that the model does not have");
