@@ -26,6 +26,9 @@ struct shapeproof_expressions; /* opaque: parsed once, evaluated for any number 
  *     stored([head])                         what a checkpoint stores, if one is given
  *     active, active([experts])              the parameters that a token uses, if the table says so
  *     cache(tokens = 4096, dtype = bf16)     the bytes that are kept of earlier tokens, likewise
+ *     bytes(bf16), bytes(as stored)          the bytes of the weights
+ *     lora(rank = 16, targets = [q_proj])    the parameters of low-rank adapters
+ *     optimizer(adam, zero = 3, ranks = 8)   the bytes that training keeps in each process
  *
  * *letters is as shapeproof_tables_add_claims has it. NULL with an error: SHAPEPROOF_ERR_USAGE when there is no such
  * table, SHAPEPROOF_ERR_TABLE when an expression is malformed. The tables must outlive the expressions. */
@@ -48,7 +51,7 @@ struct shapeproof_evaluated {
     struct shapeproof_fraction value; /* of a number that is a fraction; else its denominator is 0 */
     double number;                    /* the nearest to it; NAN for what is no number */
     const char *why;                  /* it has no value: why; else NULL */
-    /* Of a measure alone, `active`, active([group]) or cache(...); else NULL, 0 and NULL: */
+    /* Of a measure alone, such as `active`, cache(...) or optimizer(...); else NULL, 0 and NULL. lora(...) has none. */
     const char *unit; /* "parameters" or "bytes" */
     uint64_t whole;   /* what it is a part of: the parameters of the table, or of the group; 0 of bytes */
     const char

@@ -291,6 +291,7 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
         sp_text_printf(scribe->text, "sum(%s in ...)", expr->name);
         break;
     case SP_EXPR_CACHE:
+    case SP_EXPR_SIZING:
         sp_text_append(scribe->text, expr->span.source->text + expr->span.offset, expr->span.length);
         break;
     case SP_EXPR_ACTIVE:

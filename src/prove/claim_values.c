@@ -6,6 +6,7 @@
 #include "prove/printed.h"
 #include "prove/settle.h"
 #include "prove/symbolic/operate.h"
+#include "prove/symbolic/sizing.h"
 
 /* A trial of the claim where everything has its configured value. */
 static struct sp_trial trial_at(struct sp_configured *configured, struct sp_located_claim located,
@@ -113,6 +114,19 @@ static const char *reason_of_message(struct sp_arena *arena, const char *message
     return sp_arena_copy(arena, reason, strcspn(reason, "\n"));
 }
 
+static bool counts_bytes(const struct sp_expr *expr)
+{
+    return expr->kind == SP_EXPR_CACHE || (expr->kind == SP_EXPR_SIZING && expr->sizing->kind != SP_SIZING_LORA);
+}
+
+static const char *convention_of(struct sp_arena *arena, const struct sp_expr *expr)
+{
+    struct sp_text text = {0};
+    sp_text_puts(&text, "");
+    if (expr->kind == SP_EXPR_SIZING) sp_put_sizing_convention(&text, expr->sizing);
+    return sp_text_keep(&text, arena);
+}
+
 struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
                                                   const struct sp_poly *(*varied)(void *trial, const char *group,
                                                                                   const struct sp_sym_setting *settings,
@@ -135,6 +149,8 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
     const struct sp_expr *left = trial->claim->left;
     const bool is_whole = left->kind == SP_EXPR_NAME && strcmp(left->name, "active") == 0; /* and not a letter for it */
     value.is_active = value.text && trial->asks_active && (is_whole || left->kind == SP_EXPR_ACTIVE);
+    value.is_bytes = value.text && counts_bytes(left);
+    if (value.is_bytes) value.convention = convention_of(trial->arena, left);
     symbolic->algebra.failed = NULL; /* so that the next expression can be evaluated */
     symbolic->report.mistakes = 0;
     sp_text_free(messages);

@@ -9,6 +9,7 @@
 #include "prove/rows.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/meaning.h"
+#include "prove/symbolic/sizing.h"
 
 /* The frame in which the names of a claim are looked up: that of the table for claims which stand in it, else one of
  * the definitions above the claims, behind which sp_sym_env.outer has those of the table. */
@@ -63,6 +64,17 @@ static const struct sp_poly *states_of_claim(void *context, const struct sp_sym_
     return sp_count_states(trial->count, given, count);
 }
 
+/* bytes(...), lora(...) and optimizer(...). */
+static const struct sp_poly *sizing_of_claim(void *context, const struct sp_expr *expr, const struct sp_poly *number)
+{
+    struct sp_trial *trial = context;
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    if (!expr->sizing->is_as_stored) return sp_count_sizing(trial->count, expr, number);
+    if (trial->stored) return sp_poly_int(&symbolic->algebra, trial->stored->bytes);
+    sp_sym_fail(symbolic, expr->span, "bytes(as stored) needs a checkpoint: give one");
+    return NULL;
+}
+
 /* elements(NAME), count(NAME) and dim(NAME, index): of the table, or of what stands in its place. */
 static const struct sp_poly *rows_of_claim(void *context, const struct sp_expr *expr, int64_t index, const char **why)
 {
@@ -83,7 +95,7 @@ struct sp_sym_env sp_trial_env(struct sp_trial *trial)
 {
     struct sp_sym_env env = {
         .frame = claims_frame(trial), .group = group_of_claim, .rows = rows_of_claim, .context = trial};
-    if (trial->count->table) env.active = active_of_claim, env.states = states_of_claim;
+    if (trial->count->table) env.active = active_of_claim, env.states = states_of_claim, env.sizing = sizing_of_claim;
     if (trial->stored) env.stored = stored_group;
     if (trial->unit->about) env.outer = trial->count->frame;
     return env;

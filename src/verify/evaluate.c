@@ -118,6 +118,18 @@ static void describe_active(struct asked *asked, const char *group, struct shape
     if (sp_poly_is_constant(all, &whole)) item->whole = (uint64_t)whole.num;
 }
 
+/* Bytes are whole: what the processes share is rounded up where their number does not divide it. */
+static void describe_bytes(struct asked *asked, const char *convention, struct shapeproof_evaluated *item)
+{
+    const struct shapeproof_fraction exact = item->value;
+    item->unit = "bytes";
+    item->convention = convention;
+    if (exact.denominator <= 1) return;
+    item->value = (struct shapeproof_fraction){exact.numerator / exact.denominator + 1, 1};
+    item->number = (double)item->value.numerator;
+    item->text = sp_arena_printf(asked->trial.arena, "%" PRId64, item->value.numerator);
+}
+
 /* ---- all of them ---- */
 
 /* Evaluates each expression. One without a value has the reason in `why`. */
@@ -137,10 +149,7 @@ static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
         evaluation->items[i].number = value.number;
         evaluation->items[i].why = value.why;
         const struct sp_expr *asked_for = unit->claims[i].left;
-        if (value.text && asked_for->kind == SP_EXPR_CACHE) {
-            evaluation->items[i].unit = "bytes";
-            evaluation->items[i].convention = "";
-        }
+        if (value.is_bytes) describe_bytes(asked, value.convention, &evaluation->items[i]);
         if (value.is_active)
             describe_active(asked, asked_for->kind == SP_EXPR_ACTIVE ? asked_for->name : NULL, &evaluation->items[i]);
     }

@@ -112,6 +112,27 @@ static void test_cache_is_what_transformers_keeps(void **state)
     check_lines("fixtures/measures/cache.jsonl", check_cache, 40);
 }
 
+/* A line of fixtures/measures/sizes.jsonl: an expression, and what peft or an optimizer has. */
+static void check_size(struct shapeproof_tables *tables, char *line)
+{
+    const int64_t wanted = number_of(line, "value");
+    char *expression = strstr(line, ", \"expression\": \"");
+    int64_t value;
+    char why[256];
+    *expression = '\0';
+    expression += strlen(", \"expression\": \"");
+    *strchr(expression, '"') = '\0';
+    const char *config = strchr(line + 1, '{');
+    if (!evaluate(tables, config, expression, &value, why)) fail_msg("%s: %s: %s", config, expression, why);
+    if (value != wanted) fail_msg("%s: %s: %lld, not %lld", config, expression, (long long)value, (long long)wanted);
+}
+
+static void test_sizes_are_those_of_peft_and_of_optimizers(void **state)
+{
+    (void)state;
+    check_lines("fixtures/measures/sizes.jsonl", check_size, 60);
+}
+
 /* ---- what tables say ---- */
 
 /* Whether a text names experts, of which a token uses some only. */
@@ -279,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_active_is_what_transformers_uses),
         cmocka_unit_test(test_no_table_forgets_the_share_of_its_experts),
         cmocka_unit_test(test_cache_is_what_transformers_keeps),
+        cmocka_unit_test(test_sizes_are_those_of_peft_and_of_optimizers),
         cmocka_unit_test(test_shares_multiply),
         cmocka_unit_test(test_states_are_kept_beside_the_tensors),
         cmocka_unit_test(test_what_is_not_said_is_not_known),

@@ -30,6 +30,8 @@ enum sp_expr_kind {
     SP_EXPR_ACTIVE, /* active([name]) in a claim: of the parameters of a group those that are in use */
     SP_EXPR_CACHE,  /* cache(tokens = args[0], batch = args[1], dtype = ...) in a claim; `value` has the bits of the
                        dtype */
+    SP_EXPR_SIZING, /* bytes(bf16), lora(...), optimizer(...) in a claim: `sizing`; args[0] is the rank of an adapter,
+                       or the number of processes if it is given */
     SP_EXPR_TENSORS /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*), bytes(h.*) in a claim: `value` is
                        the name, args[0] what else is given */
 };
@@ -67,6 +69,40 @@ enum sp_reach {
     SP_REACH_KEY       /* it stands in its own definition, and there means the key */
 };
 
+/* Questions about sizes (parse_sizing.c). */
+enum sp_sizing_kind { SP_SIZING_BYTES, SP_SIZING_LORA, SP_SIZING_OPTIMIZER };
+
+enum sp_optimizer {
+    SP_OPTIMIZER_ADAM,
+    SP_OPTIMIZER_ADAM_8BIT, /* of bitsandbytes */
+    SP_OPTIMIZER_SGD,
+    SP_OPTIMIZER_MOMENTUM, /* SGD with momentum, Lion: one moment */
+    SP_OPTIMIZER_ADAFACTOR,
+    SP_OPTIMIZER_MUON /* for matrices in the layers, AdamW for all else */
+};
+
+enum sp_precision {
+    SP_PRECISION_MIXED, /* weights of 2 bytes, with a copy of 4 among the states */
+    SP_PRECISION_BF16,  /* everything has 2 bytes */
+    SP_PRECISION_F32    /* everything has 4 bytes */
+};
+
+enum sp_trained { SP_TRAINED_ALL, SP_TRAINED_WEIGHTS, SP_TRAINED_GRADIENTS, SP_TRAINED_STATES };
+
+struct sp_sizing {
+    enum sp_sizing_kind kind;
+    unsigned bits;        /* of bytes(DTYPE): of an element */
+    bool is_as_stored;    /* bytes(as stored) */
+    const char **targets; /* of lora: ends of the names of modules */
+    size_t target_count;
+    bool is_all_linear;
+    enum sp_optimizer optimizer; /* of optimizer(...), as all that follows */
+    enum sp_precision precision;
+    unsigned gradient_bytes; /* of an element; 0: as the weights */
+    enum sp_trained part;
+    unsigned zero; /* the stage of ZeRO, 0..3 */
+};
+
 struct sp_expr {
     enum sp_expr_kind kind;
     enum sp_op op;
@@ -78,6 +114,7 @@ struct sp_expr {
     struct shapeproof_value value;
     struct sp_expr **args;
     size_t count;
+    const struct sp_sizing *sizing;
     const struct sp_function *function; /* of a call to a built-in function, set by the linker */
 };
 

@@ -287,6 +287,11 @@ static bool parse_cache(struct sp_parser *parser, struct sp_expr *expr)
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
+static bool is_sizing(const char *name)
+{
+    return strcmp(name, "bytes") == 0 || strcmp(name, "lora") == 0 || strcmp(name, "optimizer") == 0;
+}
+
 /* What begins with a name: a name, a call, or one of the forms that claims have besides. */
 static struct sp_expr *parse_named(struct sp_parser *parser)
 {
@@ -301,6 +306,7 @@ static struct sp_expr *parse_named(struct sp_parser *parser)
     if (parser->in_claim && strcmp(expr->name, "stored") == 0) return parse_stored(parser, expr) ? expr : NULL;
     if (parser->in_claim && strcmp(expr->name, "active") == 0) return parse_active(parser, expr) ? expr : NULL;
     if (parser->in_claim && strcmp(expr->name, "cache") == 0) return parse_cache(parser, expr) ? expr : NULL;
+    if (parser->in_claim && is_sizing(expr->name)) return sp_parse_sizing(parser, expr) ? expr : NULL;
     if (parser->lexer.source->has_expressions && strcmp(expr->name, "total") == 0) {
         expr->kind = SP_EXPR_GROUP;
         return with_settings(parser, expr);
@@ -442,6 +448,7 @@ static bool begins_iteration(const struct sp_lexer *lexer)
  *             | stored
  *             | active
  *             | cache
+ *             | sizing
  *             | "total" settings
  *             | INTEGER | REAL | TEXT | "true" | "false"
  *             | NAME | NAME "(" [ list ] ")" | "[" [ list ] "]" | "(" expr ")" ; */

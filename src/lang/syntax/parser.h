@@ -72,6 +72,10 @@ void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit);
 void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit);
 void sp_parse_asked_expression(struct sp_parser *parser, struct sp_unit *unit, size_t offset);
 
+/* parse_sizing.c: the brackets of a question about a size, of which the name is in expr->name. False after a mistake.
+ */
+bool sp_parse_sizing(struct sp_parser *parser, struct sp_expr *expr);
+
 /* An expression; NULL after a mistake (which was reported). */
 struct sp_expr *sp_parse_expression(struct sp_parser *parser);
 /* Reports a mistake at the span, once a line; always false. */

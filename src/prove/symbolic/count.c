@@ -20,8 +20,9 @@ enum {
 /* The walk through the sections and rows of a table, and of what it uses. */
 struct walk {
     struct sp_symbolic *symbolic;
-    unsigned uses;                  /* parts and tables used within one another */
-    struct sp_active_count *active; /* of the parameters only those in use are counted; NULL: all */
+    unsigned uses;                        /* parts and tables used within one another */
+    struct sp_active_count *active;       /* of the parameters only those in use are counted; NULL: all */
+    const struct sp_row_measure *measure; /* what is counted of a tensor; NULL: its elements */
 };
 
 /* Rows with the parameters that they have so far. Each use of a part, loop and condition fills a tally of its own,
@@ -153,6 +154,23 @@ static const char *group_of_section(struct walk *walk, const struct sp_sym_env *
     return sp_group_name(&walk->symbolic->algebra.arena, env->frame->unit, env->section, env->frame->group);
 }
 
+/* Replaces *size, the elements of a row, by what the measure says of one tensor, where it is there. */
+static bool measure_tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
+                           const struct sp_poly *const *shape, const struct sp_poly *present,
+                           const struct sp_poly **size)
+{
+    size_t prefix;
+    const struct sp_measured_tensor one = {.name = row_name(walk, env, &row->name, &prefix),
+                                           .group = group_of_section(walk, env),
+                                           .shape = shape,
+                                           .rank = row->rank,
+                                           .is_lookup = row->lookup,
+                                           .span = row->span};
+    const struct sp_poly *value = walk->measure->of(walk->measure->context, walk->symbolic, &one);
+    *size = sp_poly_mul(&walk->symbolic->algebra, present, value);
+    return value != NULL;
+}
+
 /* Counts a row that is a tensor: the product of its dimensions, where it is there. The dimensions are noted to be
  * sizes. An optional tensor or a buffer is read, for its keys, but not counted. False after a mistake; so are all
  * below. */
@@ -168,6 +186,7 @@ static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct
     }
     const bool counts = !row->optional && !row->buffer && !sp_poly_is_zero(size);
     if (counts && !take_shares(walk, env, row, &size)) return false;
+    if (counts && walk->measure && !measure_tensor(walk, env, row, shape, present, &size)) return false;
     if (counts && row->lookup && walk->active) walk->active->has_lookup = true;
     size_t prefix;
     const char *name = row_name(walk, env, &row->name, &prefix);
@@ -650,6 +669,20 @@ const struct sp_poly *sp_count_active(struct sp_count *count, const char *group)
         if (!group || strcmp(row->group, group) == 0) sum = sp_poly_add(algebra, sum, row->parameters);
     }
     return sum;
+}
+
+const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_row_measure *measure)
+{
+    struct walk walk = {.symbolic = &count->symbolic, .measure = measure};
+    struct tally tally = {0};
+    const struct sp_poly *sum = sp_poly_int(&count->symbolic.algebra, 0);
+    const bool was_counting = count->symbolic.is_counting;
+    count->symbolic.is_counting = true;
+    const bool good = count_unit(&walk, count->frame, &tally);
+    count->symbolic.is_counting = was_counting;
+    for (size_t i = 0; i < tally.count; i++) sum = sp_poly_add(&count->symbolic.algebra, sum, tally.rows[i].parameters);
+    free(tally.rows);
+    return good ? sum : NULL;
 }
 
 const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count)

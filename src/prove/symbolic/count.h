@@ -79,6 +79,22 @@ void sp_count_free(struct sp_count *count);
 const struct sp_poly *sp_count_group(void *count, const char *name);
 /* Of them those that are in use. NULL with a message when that is not known. */
 const struct sp_poly *sp_count_active(struct sp_count *count, const char *group);
+/* One of the tensors of a row, as a measure is asked about it. */
+struct sp_measured_tensor {
+    const char *name; /* with the placeholders of its template */
+    const char *group;
+    const struct sp_poly *const *shape;
+    size_t rank;
+    bool is_lookup; /* an embedding */
+    struct sp_span span;
+};
+/* What is counted of a tensor in place of its elements. NULL after a message when that is not known. */
+struct sp_row_measure {
+    const struct sp_poly *(*of)(void *context, struct sp_symbolic *symbolic, const struct sp_measured_tensor *tensor);
+    void *context;
+};
+/* The sum of a measure over all tensors that count as parameters. NULL with a message when it is not known. */
+const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_row_measure *measure);
 /* The elements of all states where `tokens` and `batch` are given. NULL with a message when that is not known. */
 const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count);
 

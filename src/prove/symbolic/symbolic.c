@@ -553,6 +553,22 @@ static bool symbolic_cache(struct sp_symbolic *symbolic, const struct sp_sym_env
     return true;
 }
 
+/* bytes(...), lora(...), optimizer(...). */
+static bool symbolic_sizing(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                            struct sp_sym *out)
+{
+    const struct sp_poly *number = NULL;
+    struct sp_rational known;
+    if (!env->sizing) return sp_sym_fail(symbolic, expr->span, "'%s' needs a table", expr->name);
+    if (expr->count && !sp_sym_number(symbolic, env, expr->args[0], &number)) return false;
+    if (number && sp_poly_is_constant(number, &known) && (known.num < 1 || known.den != 1))
+        return sp_sym_fail(symbolic, expr->args[0]->span, "'%s' must be a whole number, 1 or more",
+                           expr->sizing->kind == SP_SIZING_LORA ? "rank" : "ranks");
+    const struct sp_poly *poly = env->sizing(env->context, expr, number);
+    if (poly) *out = sp_sym_of_poly(poly);
+    return poly != NULL;
+}
+
 /* dim(wte.weight, 0), count(...), elements(...): a number of the checkpoint in a claim about it alone, else of the rows
  * of the table. */
 static bool symbolic_tensors(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -611,6 +627,8 @@ static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_
         return symbolic_sum(symbolic, env, expr, out);
     case SP_EXPR_CACHE:
         return symbolic_cache(symbolic, env, expr, out);
+    case SP_EXPR_SIZING:
+        return symbolic_sizing(symbolic, env, expr, out);
     case SP_EXPR_ACTIVE:
         return sp_sym_active(symbolic, env, expr, expr->name, out);
     case SP_EXPR_STORED:

@@ -257,6 +257,9 @@ struct sp_sym_env {
     const struct sp_poly *(*active)(void *context, const char *group);
     /* How many elements the states have where `tokens` and `batch` are given. NULL after a message. */
     const struct sp_poly *(*states)(void *context, const struct sp_sym_given *given, size_t count);
+    /* What bytes(...), lora(...) or optimizer(...) is, where `number` is the value of args[0], or NULL without one.
+     * NULL after a message. */
+    const struct sp_poly *(*sizing)(void *context, const struct sp_expr *expr, const struct sp_poly *number);
     /* In a claim about a table what elements(NAME), count(NAME) and dim(NAME, index) are; NULL with *why. */
     const struct sp_poly *(*rows)(void *context, const struct sp_expr *expr, int64_t index, const char **why);
     void *context;
