@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Names of another program (names/naming_schemes.h): those of one checkpoint are translated where the other has what
  * comes of it. What is left, such as something in front of them, the later steps find. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "diff/pairing.h"
@@ -141,7 +142,62 @@ static bool find_scheme(struct sp_pairing *p, const struct sp_diff_half *half, c
     return best;
 }
 
+/* ---- stacks ---- */
+
+/* Two lists of layers that the converter to GGUF numbers as one, the second behind the first:
+ *
+ *     model.L_module.layers.{0-15}  ->  model.stack.{0-15}
+ *     model.H_module.layers.{0-15}  ->  model.stack.{16-31}
+ *
+ * That name is its own, so that no other model's rule applies to it. */
+static const struct {
+    const char *first, *second, *one;
+} stacked_lists[] = {{"L_module.layers.", "H_module.layers.", "stack."}}; /* HRM */
+
+enum { MOST_LAYERS = 100000 }; /* no model has more; a number in a name can be as large as its writer likes */
+
+/* Where the list stands in a name with the number of a layer, `*number`, behind it; NULL if it does not. */
+static const char *layer_of_list(const char *name, const char *list, uint64_t *number)
+{
+    for (const char *part = name; part; part = sp_behind_component(part, ".")) {
+        const size_t length = strlen(list);
+        if (strncmp(part, list, length) == 0 && sp_index_at(name, (size_t)(part - name) + length, number)) return part;
+    }
+    return NULL;
+}
+
+/* Spells each tensor of the list as one of the list `one`, with `behind` added to its number. Returns how many layers
+ * the list has. */
+static uint64_t number_list(struct sp_pairing *p, const struct sp_diff_half *half, const char *list, const char *one,
+                            uint64_t behind)
+{
+    uint64_t layers = 0, number = 0;
+    for (size_t i = 0; i < shapeproof_inventory_count(half->inventory); i++) {
+        const char *name = half->spelling[i].text;
+        const char *layer = name ? layer_of_list(name, list, &number) : NULL;
+        if (half->other[i] != SHAPEPROOF_NONE || !layer || number >= MOST_LAYERS) continue;
+        const char *rest = sp_behind_component(layer + strlen(list), ".");
+        half->spelling[i].text = sp_arena_printf(&p->diff->arena, "%.*s%s%" PRIu64 "%s%s", (int)(layer - name), name,
+                                                 one, number + behind, rest ? "." : "", rest ? rest : "");
+        layers = number >= layers ? number + 1 : layers;
+    }
+    return layers;
+}
+
+/* Numbers the lists of the original as the converter does. */
+static void number_stacked_lists(struct sp_pairing *p)
+{
+    const struct sp_diff_half *original =
+        sp_format_has(p->diff->a.inventory, SP_BY_LLAMA_CPP) ? &p->diff->b : &p->diff->a;
+    if (!sp_diff_is_conversion(p->diff)) return;
+    for (size_t i = 0; i < sizeof stacked_lists / sizeof *stacked_lists; i++) {
+        const uint64_t layers = number_list(p, original, stacked_lists[i].first, stacked_lists[i].one, 0);
+        if (layers) number_list(p, original, stacked_lists[i].second, stacked_lists[i].one, layers);
+    }
+}
+
 bool sp_pairing_naming_schemes(struct sp_pairing *p)
 {
+    number_stacked_lists(p);
     return find_scheme(p, &p->diff->a, &p->diff->b) || find_scheme(p, &p->diff->b, &p->diff->a);
 }

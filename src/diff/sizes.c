@@ -57,13 +57,16 @@ static void note_layer(struct stacks *stacks, const char *name)
 }
 
 /* The layers of the stack that has the most tensors; what has one tensor in each is no stack of layers. */
-static size_t count_layers(const struct shapeproof_inventory *inventory)
+static size_t count_layers(const struct sp_diff_half *half)
 {
+    const struct shapeproof_inventory *inventory = half->inventory;
     struct stacks stacks = {.arena = {0}};
     size_t layers = 0, most = 0;
-    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
-        if (!(shapeproof_inventory_tensor(inventory, i)->flags & SHAPEPROOF_TENSOR_STATE))
-            note_layer(&stacks, shapeproof_inventory_tensor(inventory, i)->name);
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
+        const char *translated = half->spelling[i].text; /* which may number the layers of two lists as one */
+        if (!(tensor->flags & SHAPEPROOF_TENSOR_STATE)) note_layer(&stacks, translated ? translated : tensor->name);
+    }
     for (size_t i = 0; i < stacks.fronts.count; i++) {
         if (stacks.tensors[i] <= most || stacks.tensors[i] < 2 * stacks.counts[i]) continue;
         most = stacks.tensors[i];
@@ -138,7 +141,7 @@ const char *sp_diff_sizes(struct shapeproof_diff *diff)
 {
     struct sizes sizes = {.count = 0};
     struct sp_text text = {0};
-    const size_t in_a = count_layers(diff->a.inventory), in_b = count_layers(diff->b.inventory);
+    const size_t in_a = count_layers(&diff->a), in_b = count_layers(&diff->b);
     size_t reshaped = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(diff->a.inventory); i++) {
         if (diff->a.other[i] == SHAPEPROOF_NONE || shapeproof_diff_is_converted(diff, i) || diff->a.joined[i]) continue;

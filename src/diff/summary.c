@@ -230,7 +230,7 @@ static bool is_list(const char *noun) { return strcmp(noun, "weight") == 0 || st
  * tensors with other data also the relation that explains it. */
 static void put_few_names(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tallies, size_t kind)
 {
-    enum { FEW = 3 }; /* names that leave a line readable; experts.{0-63}.w1.weight is one */
+    enum { FEW = 8 }; /* rows: two wholes that are missing, and the q, k and v that each of them should be */
     size_t shapes = 0;
     for (size_t i = 0; i < diff->group_count; i++)
         shapes += is_error(diff->groups[i].first) && is_other_shape(diff->groups[i].first->kind);

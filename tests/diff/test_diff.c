@@ -94,9 +94,9 @@ static void joined(void **state)
     expect("e.0.up.weight F32 8x4\ne.1.up.weight F32 8x4\ne.2.up.weight F32 8x4", "e.up F32 3x8x4",
            "differs: e.up is one in B and 3 in A: e.up = 3 x up");
     expect("h.0.q.weight F32 4x4\nh.0.k.weight F32 4x4\nh.0.v.weight F32 4x4", "h.0.qkv.weight F32 11x4",
-           "differs: 3 tensors removed, 1 added");
+           "differs: 3 tensors removed (h.0.{q,k,v}.weight), 1 added (h.0.qkv.weight)");
     expect("h.0.q.weight F32 4x4\nh.0.k.weight F32 4x4\nh.0.v.weight F32 4x4", "g.0.qkv.weight F32 12x4",
-           "differs: 3 tensors removed, 1 added");
+           "differs: 3 tensors removed (h.0.{q,k,v}.weight), 1 added (g.0.qkv.weight)");
     expect("one.bias F32 4\ntwo.bias F32 6", "three.bias F32 10",
            "differs: 2 tensors removed ({one,two}.bias), 1 added (three.bias)");
     expect("m.one.bias F32 4\nm.two.bias F32 6", "m.three.bias F32 10",

@@ -52,7 +52,7 @@ static void layers_that_could_be_either(void **state)
     (void)state;
     expect("format keras-weights\nlayers/dense/vars/0 F32 8x8\nlayers/dense_1/vars/0 F32 8x8",
            "format torch-zip\ninto.weight F32 8x8\nend.weight F32 4x9\nodd.weight F32 3x9",
-           "differs: 2 tensors removed, 3 added");
+           "differs: 2 tensors removed (layers/dense/vars/0, layers/dense_1/vars/0), 3 added ({into,end,odd}.weight)");
 }
 
 static void layer_renamed_in_keras(void **state)
@@ -122,7 +122,8 @@ static void quantised_of_another_model(void **state)
     struct both both = compare("a.norm.weight F32 256\na.up_proj.weight F32 640x256\n",
                                "a.norm.weight F32 256\na.up_proj.qweight I32 32x512\na.up_proj.qzeros I32 2x64\n"
                                "a.up_proj.scales F16 2x512\n");
-    assert_string_equal(shapeproof_diff_summary(both.diff), "1 tensor removed, 3 added");
+    assert_string_equal(shapeproof_diff_summary(both.diff),
+                        "1 tensor removed (a.up_proj.weight), 3 added (a.up_proj.{qweight,qzeros,scales})");
     done(&both);
 }
 
@@ -135,7 +136,8 @@ static void sizes(void **state)
 {
     (void)state;
     expect(LAYER(0, 8, 32) LAYER(1, 8, 32), LAYER(0, 16, 64) LAYER(1, 16, 64) LAYER(2, 16, 64),
-           "differs: 3 tensors added, 6 of another shape; 2 layers against 3, hidden 8 against 16, 32 against 64");
+           "differs: 3 tensors added (h.2.{norm,up,down}.weight), 6 of another shape (h.{0,1}.{norm,up,down}.weight); "
+           "2 layers against 3, hidden 8 against 16, 32 against 64");
     expect(LAYER(0, 8, 32) LAYER(1, 8, 32), LAYER(0, 8, 32) LAYER(1, 8, 32) LAYER(2, 8, 32),
            "differs: 3 tensors added: h.2.{norm,up,down}.weight; 2 layers against 3");
 }
@@ -228,6 +230,36 @@ static void transposed_of_linear_layers(void **state)
            "names of transformers -> names of llama.cpp (5)\ntransformer.* -> * (5)");
 }
 
+/* The layers of HRM's two lists are numbered as one, and their fused matrices are split. Without a part the whole is
+ * named. */
+#define HRM_LAYER(list)                                                                                                \
+    "model." list "_module.layers.0.attn.gqkv_proj.weight BF16 16x4\n"                                                 \
+    "model." list "_module.layers.0.attn.o_proj.weight BF16 4x4\n"                                                     \
+    "model." list "_module.layers.0.mlp.gate_up_proj.weight BF16 12x4\n"                                               \
+    "model." list "_module.layers.0.mlp.down_proj.weight BF16 4x6\n"
+#define HRM_BLOCK(number)                                                                                              \
+    "blk." number ".attn_gate.weight BF16 4x4\nblk." number ".attn_q.weight BF16 4x4\n"                                \
+    "blk." number ".attn_k.weight BF16 4x4\nblk." number ".attn_output.weight BF16 4x4\n"                              \
+    "blk." number ".ffn_gate.weight BF16 6x4\nblk." number ".ffn_up.weight BF16 6x4\n"                                 \
+    "blk." number ".ffn_down.weight BF16 4x6\n"
+#define HRM "model.embed_tokens.weight BF16 8x4\nmodel.z_L_init BF16 4\n" HRM_LAYER("L") HRM_LAYER("H")
+
+static void layers_of_two_lists(void **state)
+{
+    (void)state;
+    expect(HRM,
+           "format gguf\ntoken_embd.weight BF16 8x4\nhrm.z_l_init F32 4\n" HRM_BLOCK("0")
+               HRM_BLOCK("1") "blk.0.attn_v.weight BF16 4x4\nblk.1.attn_v.weight BF16 4x4",
+           "same: all 10 tensors, 340 elements; the conversion to GGUF: 6 tensors renamed, 4 fused or split, 1 of "
+           "another dtype\nnames of transformers -> names of llama.cpp (6)\nmodel.* -> * (6)");
+    expect(HRM,
+           "format gguf\ntoken_embd.weight BF16 8x4\nhrm.z_l_init F32 4\n" HRM_BLOCK("0")
+               HRM_BLOCK("1") "blk.0.attn_v.weight BF16 4x4",
+           "differs: 1 tensor removed (model.H_module.layers.0.attn.gqkv_proj.weight), 3 added "
+           "(blk.1.{attn_gate,attn_q,attn_k}.weight)\nnames of transformers -> names of llama.cpp (6)\n"
+           "model.* -> * (6)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +279,7 @@ int main(void)
         cmocka_unit_test(wrong_conversion_differs),
         cmocka_unit_test(many_of_one_row),
         cmocka_unit_test(transposed_of_linear_layers),
+        cmocka_unit_test(layers_of_two_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
