@@ -310,10 +310,12 @@ static const struct cli_term statuses[] = {
     {"1", "the verdict is differs, a loader does not load the file whole, or a claim of --claims fails; with "
           "--strict, also if the verdict is explained or there is a warning; with --resume: training cannot go on"},
     {"2", CLI_USAGE_STATUS},
-    {"3", "a table, a configuration or a file of expected differences is wrong"},
+    {"3", "a table, a configuration, a file of claims or a file of expected differences is wrong"},
     {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the report could not be written"},
     {"5",
-     "there is no table for the architecture, there is no configuration, or a part of the model cannot be checked"},
+     "there is no table for the architecture, there is no configuration, a part of the model cannot be checked, or "
+     "a claim of --claims cannot be evaluated; with --for, it is not known whether a named loader loads the file "
+     "whole; with --resume, the optimizer or the steps cannot be judged, or PATH has no optimizer"},
     {NULL, NULL},
 };
 
@@ -355,7 +357,8 @@ const struct cli_command cli_check = {
         "exit status is the worst of all models, where a broken file counts as 1, and a run without a model as 5.\n"
         "\n"
         "With --claims FILE, the claims in FILE about the table of the checkpoint are evaluated too, as 'prove "
-        "--checkpoint' does. If one fails, the exit status is 1.\n"
+        "--checkpoint' does. If one fails, the exit status is 1. If one cannot be evaluated, the exit status is 5 in "
+        "place of 0.\n"
         "\n"
         "An adapter (LoRA and similar) is compared with the configuration of its base model. --config gives this "
         "configuration; it may also be a pipeline of diffusers. Without --config, the config.json beside the "

@@ -535,7 +535,7 @@ static const struct cli_term statuses[] = {
     {"0", "every expression has a value"},
     {"2", "the command line or an expression is wrong, or --plot found no gnuplot"},
     {"3", "a table or a configuration is wrong"},
-    {"4", "the checkpoint is unreadable or malformed, or the output could not be written"},
+    {"4", "the checkpoint is unreadable or malformed, could not be fetched, or the output could not be written"},
     {"5", "an expression has no value, or there is no table for the configuration"},
     {NULL, NULL},
 };

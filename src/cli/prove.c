@@ -495,7 +495,7 @@ static const struct cli_term statuses[] = {
     {"1", "a claim is refuted, or an erratum is proved; at hyper-parameters or with --checkpoint, a claim fails"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a file of claims or a configuration is wrong"},
-    {"4", "the checkpoint is unreadable or malformed, or the output could not be written"},
+    {"4", "the checkpoint is unreadable or malformed, could not be fetched, or the output could not be written"},
     {"5", "a claim is undecided, or was only tested (unless --allow=tested); with --checkpoint, a claim cannot be "
           "evaluated, no claim is about these hyper-parameters, or there is no table or no configuration"},
     {NULL, NULL},
