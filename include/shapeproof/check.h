@@ -50,7 +50,7 @@ enum shapeproof_severity {
     X(TIED_PRESENT, 7, "tied-present", NOTE, "stored, although it is tied to a tensor that is stored as well") \
     X(OPTIONAL, 8, "optional", NOTE, "an optional tensor that the file has") \
     X(STATE, 9, "state", NOTE, "part of the state of an optimizer or trainer") \
-    X(UNUSED, 10, "unused", ERROR, "an expectation that matches no finding") \
+    X(UNUSED, 10, "unused", ERROR, "an expectation that matches neither a finding nor a cause") \
     X(EXPIRED, 11, "expired", ERROR, "an expectation whose last day is over")
 /* clang-format on */
 

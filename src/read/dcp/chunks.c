@@ -15,7 +15,7 @@ static const char *why_apart(const struct sp_dcp_tensor *tensor, const struct sh
     if (!bits || bits % 8) return "in pieces of a dtype whose elements are not whole bytes";
     if (tensor->dtype != listed->dtype || tensor->rank != listed->rank ||
         (tensor->rank && memcmp(tensor->size, listed->shape, tensor->rank * sizeof *tensor->size) != 0))
-        return "divided in another shape than its own";
+        return "it was cut into pieces in another shape";
     if (tensor->chunk_count > SP_MOST_PIECES) return "in more than 16,384 pieces";
     if (tensor->lacking) return "the file holds no bytes for it";
     if (tensor->overlapping) return "its pieces overlap";
