@@ -19,10 +19,8 @@ static const struct row {
 #include "config/gguf_origin.def"
 };
 
-static const struct absent {
-    const char *key, *value;
-} absents[] = {
-#define ABSENT(key, value) {key, value},
+static const struct row absents[] = {
+#define ABSENT(architectures, key, value) {architectures, key, value},
 #include "config/gguf_origin.def"
 };
 
@@ -382,26 +380,32 @@ static void report_difference(struct origin *origin, const char *key, struct sha
 /* The rows of a key: those of the architecture, or else those of all. Returns how many. */
 enum { MOST_ROWS = 8 };
 
-static size_t rows_of(const struct origin *origin, const char *key, const struct row **mine)
+static size_t rows_among(const struct origin *origin, const struct row *table, size_t count, const char *key,
+                         const struct row **mine)
 {
     size_t own = 0, common = 0;
-    for (size_t i = 0; i < ROW_COUNT && own < MOST_ROWS; i++)
-        if (strcmp(rows[i].key, key) == 0 && has_word(rows[i].architectures, origin->architecture))
-            mine[own++] = &rows[i];
+    for (size_t i = 0; i < count && own < MOST_ROWS; i++)
+        if (strcmp(table[i].key, key) == 0 && has_word(table[i].architectures, origin->architecture))
+            mine[own++] = &table[i];
     if (own) return own;
-    for (size_t i = 0; i < ROW_COUNT && common < MOST_ROWS; i++)
-        if (strcmp(rows[i].key, key) == 0 && !*rows[i].architectures) mine[common++] = &rows[i];
+    for (size_t i = 0; i < count && common < MOST_ROWS; i++)
+        if (strcmp(table[i].key, key) == 0 && !*table[i].architectures) mine[common++] = &table[i];
     return common;
+}
+
+static size_t rows_of(const struct origin *origin, const char *key, const struct row **mine)
+{
+    return rows_among(origin, rows, ROW_COUNT, key, mine);
 }
 
 /* What the file has for the key, or what llama.cpp takes in its place; absent where that is not known. */
 static struct shapeproof_value stored_or_default(struct origin *origin, const char *key, bool *is_there)
 {
     const struct shapeproof_value stored = stored_value(origin, key);
+    const struct row *mine[MOST_ROWS];
     *is_there = sp_value_is_set(stored);
-    for (size_t i = 0; i < ABSENT_COUNT && !*is_there; i++)
-        if (strcmp(absents[i].key, key) == 0) return evaluate_value(origin, absents[i].value);
-    return stored;
+    if (*is_there || !rows_among(origin, absents, ABSENT_COUNT, key, mine)) return stored;
+    return evaluate_value(origin, mine[0]->value);
 }
 
 /* llama.cpp scales by 1 where a type of scaling is named without a factor, or with 1: that is no scaling. */
