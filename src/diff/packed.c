@@ -373,9 +373,10 @@ static bool compare_pair(struct comparing *comparing, struct sp_diff_packed *pai
         shapeproof_data_in_order(walk.full_data, pair->full) || walk.full->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN ||
         !sp_is_row_major(walk.full))
         return true;
-    walk.dequantiser =
-        sp_dequantiser_open(pair->module, pair->form, pair->packed_side->inventory, packed, walk.full, &why);
+    walk.dequantiser = sp_dequantiser_open(pair->module, pair->form, pair->packed_side->inventory, packed, walk.full,
+                                           &why, comparing->error);
     if (!walk.dequantiser) {
+        if (comparing->error->status != SHAPEPROOF_OK) return false;
         if (!why) return true;
         count_compared(comparing, pair);
         add_finding(comparing, pair, why, NULL);

@@ -66,6 +66,7 @@ struct sp_dequantiser {
     const struct sp_packed_module *module;
     const struct shapeproof_inventory *file;
     const struct shapeproof_data *data;
+    struct shapeproof_error *error; /* while the module is opened: of a file that cannot be read */
     struct sp_restored_matrix matrix;
     struct code_table table;
     struct codes codes;
@@ -119,8 +120,7 @@ static bool has_room(const struct sp_dequantiser *d, size_t tensor, uint64_t row
 
 static bool read_tensor(struct sp_dequantiser *d, size_t tensor, uint64_t offset, void *into, uint64_t length)
 {
-    struct shapeproof_error error = {0};
-    return shapeproof_data_read(d->data, tensor, offset, into, (size_t)length, &error);
+    return shapeproof_data_read(d->data, tensor, offset, into, (size_t)length, d->error);
 }
 
 /* ---- tables of codes ---- */
@@ -478,15 +478,17 @@ static bool open_method(struct sp_dequantiser *d, struct shapeproof_value form, 
 
 struct sp_dequantiser *sp_dequantiser_open(const struct sp_packed_module *module, struct shapeproof_value form,
                                            const struct shapeproof_inventory *file, const struct shapeproof_data *data,
-                                           const struct shapeproof_tensor *full, const char **why)
+                                           const struct shapeproof_tensor *full, const char **why,
+                                           struct shapeproof_error *error)
 {
     struct sp_dequantiser *d = sp_realloc(NULL, 1, sizeof *d);
     const struct sp_matrix *matrix = &module->matrix;
-    *d = (struct sp_dequantiser){.module = module, .file = file, .data = data, .factor = 1};
+    *d = (struct sp_dequantiser){.module = module, .file = file, .data = data, .error = error, .factor = 1};
     d->matrix = (struct sp_restored_matrix){
         .lead = matrix->lead ? matrix->lead : 1, .rows = matrix->rows, .columns = matrix->columns};
     *why = NULL;
-    if (full->parameters && !obstacle_to_module(d) && open_method(d, form, full, why)) {
+    const bool is_known = full->parameters && !obstacle_to_module(d) && open_method(d, form, full, why);
+    if (is_known && error->status == SHAPEPROOF_OK) {
         const enum shapeproof_dtype dtype = d->scales.in->dtype;
         d->scale_error = dtype == SHAPEPROOF_DTYPE_BF16 ? 0x1p-9F : dtype == SHAPEPROOF_DTYPE_F16 ? 0x1p-11F : 0;
         return d;

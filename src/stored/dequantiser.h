@@ -38,10 +38,11 @@ struct sp_restored_matrix {
 };
 
 /* The module of a file, as the matrix with the shape of `full`. NULL with *why when it cannot be restored here, in the
- * words of a finding, or NULL without when its method is not known. */
+ * words of a finding; NULL without when its method is not known, or with an error when the file cannot be read. */
 struct sp_dequantiser *sp_dequantiser_open(const struct sp_packed_module *module, struct shapeproof_value form,
                                            const struct shapeproof_inventory *file, const struct shapeproof_data *data,
-                                           const struct shapeproof_tensor *full, const char **why);
+                                           const struct shapeproof_tensor *full, const char **why,
+                                           struct shapeproof_error *error);
 void sp_dequantiser_close(struct sp_dequantiser *dequantiser);
 struct sp_restored_matrix sp_dequantiser_matrix(const struct sp_dequantiser *dequantiser);
 void sp_dequantiser_set_zeros(struct sp_dequantiser *dequantiser, enum sp_zero_points zeros);
