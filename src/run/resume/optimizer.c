@@ -121,10 +121,22 @@ static void check_master(struct optimizer *o, const struct moments *m, const str
                     m->id);
 }
 
+/* Says that moments of a parameter have another shape than the first of them: in one statement, which has the shape of
+ * the first that differs. `odd` names them all. */
+static void say_odd_moments(struct optimizer *o, const struct moments *m, const char *first, const struct sp_text *odd,
+                            const struct sp_contents_tensor *differs)
+{
+    const bool several = strchr(odd->data, ',') != NULL;
+    say_wrong(o, sp_shape_text(&o->resume->arena, m->shape, m->rank),
+              sp_shape_text(&o->resume->arena, differs->shape, differs->rank),
+              "of parameter %s, %s %s another shape than %s", m->id, odd->data, several ? "have" : "has", first);
+}
+
 /* Reads the shape of the moments of a parameter, which all must have the same; and its step. */
 static void read_moments(struct optimizer *o, struct moments *m)
 {
-    struct sp_contents_tensor tensor;
+    struct sp_contents_tensor tensor, differs = {0};
+    struct sp_text odd = {0};
     double step;
     const char *first = NULL;
     for (size_t i = 0; i < KINDS; i++) {
@@ -137,11 +149,13 @@ static void read_moments(struct optimizer *o, struct moments *m)
             m->rank = tensor.rank;
             memcpy(m->shape, tensor.shape, tensor.rank * sizeof *tensor.shape);
             first = kind;
-        } else if (!equals_shape(m, &tensor))
-            say_wrong(o, sp_shape_text(&o->resume->arena, m->shape, m->rank),
-                      sp_shape_text(&o->resume->arena, tensor.shape, tensor.rank),
-                      "of parameter %s, %s has another shape than %s", m->id, kind, first);
+        } else if (!equals_shape(m, &tensor)) {
+            if (!odd.length) differs = tensor;
+            sp_text_printf(&odd, "%s%s", odd.length ? ", " : "", kind);
+        }
     }
+    if (odd.length) say_odd_moments(o, m, first, &odd, &differs);
+    sp_text_free(&odd);
     if (!m->is_known) read_factors(o, m);
     o->with += m->is_known;
     if (!sp_contents_number(o->contents, sp_contents_get(m->entry, "step"), &step)) return;
