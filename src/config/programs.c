@@ -47,6 +47,13 @@ static const struct {
 #include "config/programs.def"
 };
 
+static const struct {
+    const char *id, *part, *becomes;
+} told[] = {
+#define NAMES_SAY(id, part, becomes) {id, part, becomes},
+#include "config/programs.def"
+};
+
 /* The programs that write a file of their arguments. */
 static const char *const files[] = {
 #define FILE_OF(id) id,
@@ -59,6 +66,7 @@ enum {
     OTHER_COUNT = sizeof others / sizeof *others,
     STRANGER_COUNT = sizeof strangers / sizeof *strangers,
     TAKE_COUNT = sizeof takes / sizeof *takes,
+    TOLD_COUNT = sizeof told / sizeof *told,
     FILE_COUNT = sizeof files / sizeof *files,
     MOST_LEVELS = 3 /* from the top of a checkpoint to a configuration: hyper_parameters.model.config */
 };
@@ -107,16 +115,25 @@ static bool is_of_fork(const char *id, struct shapeproof_value arguments)
     return false;
 }
 
-static bool has_stranger(const char *id, const struct shapeproof_inventory *inventory)
+/* Whether the name of a tensor has the part. */
+static bool has_name_with(const struct shapeproof_inventory *inventory, const char *part)
 {
-    for (size_t i = 0; i < STRANGER_COUNT; i++)
-        for (size_t k = 0; strcmp(strangers[i].id, id) == 0 && k < shapeproof_inventory_count(inventory); k++)
-            if (strstr(shapeproof_inventory_tensor(inventory, k)->name, strangers[i].part)) return true;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        if (strstr(shapeproof_inventory_tensor(inventory, i)->name, part)) return true;
     return false;
 }
 
+static bool has_stranger(const char *id, const struct shapeproof_inventory *inventory)
+{
+    for (size_t i = 0; i < STRANGER_COUNT; i++)
+        if (strcmp(strangers[i].id, id) == 0 && has_name_with(inventory, strangers[i].part)) return true;
+    return false;
+}
+
+/* `inventory` is NULL for a file beside a checkpoint, whose names then say nothing. */
 static struct shapeproof_value configuration_of(struct sp_arena *arena, const struct program *program,
-                                                struct shapeproof_value arguments)
+                                                struct shapeproof_value arguments,
+                                                const struct shapeproof_inventory *inventory)
 {
     struct shapeproof_value root = {.type = SHAPEPROOF_VALUE_OBJECT};
     if (*program->table) root = sp_value_with(arena, root, "shapeproof_table", sp_value_string(program->table));
@@ -124,6 +141,11 @@ static struct shapeproof_value configuration_of(struct sp_arena *arena, const st
         if (strcmp(takes[i].id, program->id) != 0) continue;
         const struct shapeproof_value value = argument(arena, arguments, takes[i].key);
         if (sp_value_is_set(value)) root = sp_value_with(arena, root, takes[i].becomes, value);
+    }
+    for (size_t i = 0; inventory && i < TOLD_COUNT; i++) {
+        if (strcmp(told[i].id, program->id) != 0 || sp_value_is_set(sp_value_at(root, told[i].becomes))) continue;
+        const struct shapeproof_value value = sp_value_bool(has_name_with(inventory, told[i].part));
+        root = sp_value_with(arena, root, told[i].becomes, value);
     }
     return root;
 }
@@ -203,7 +225,7 @@ static bool find_in_settings(struct sp_arena *arena, struct shapeproof_value set
             is_of_fork(programs[i].id, arguments) || has_stranger(programs[i].id, inventory))
             continue;
         found->place = programs[i].place;
-        found->root = configuration_of(arena, &programs[i], arguments);
+        found->root = configuration_of(arena, &programs[i], arguments, inventory);
         return true;
     }
     return find_configuration(arena, settings, 0, found);
@@ -235,6 +257,6 @@ struct shapeproof_value sp_config_of_program_file(struct sp_arena *arena, struct
     for (size_t i = 0; i < FILE_COUNT; i++)
         for (size_t k = 0; k < PROGRAM_COUNT; k++)
             if (strcmp(files[i], programs[k].id) == 0 && has_signs(arena, files[i], root, NULL))
-                return configuration_of(arena, &programs[k], root);
+                return configuration_of(arena, &programs[k], root, NULL);
     return root;
 }
