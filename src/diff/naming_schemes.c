@@ -9,6 +9,43 @@
 #include "names/naming_schemes.h"
 #include "names/patterns.h"
 
+/* ---- stacks ---- */
+
+/* Two lists of layers that the converter to GGUF numbers as one, the second behind the first:
+ *
+ *     model.L_module.layers.{0-15}  ->  model.stack.{0-15}
+ *     model.H_module.layers.{0-15}  ->  model.stack.{16-31}
+ *
+ * That name is its own, so that no other model's rule applies to it. */
+static const struct {
+    const char *first, *second, *one;
+} stacked_lists[] = {{"L_module.layers.", "H_module.layers.", "stack."}}; /* HRM */
+
+enum { MOST_LAYERS = 100000 }; /* no model has more; a number in a name can be as large as its writer likes */
+
+/* Where the list stands in a name with the number of a layer, `*number`, behind it; NULL if it does not. */
+static const char *layer_of_list(const char *name, const char *list, uint64_t *number)
+{
+    for (const char *part = name; part; part = sp_behind_component(part, ".")) {
+        const size_t length = strlen(list);
+        if (strncmp(part, list, length) == 0 && sp_index_at(name, (size_t)(part - name) + length, number)) return part;
+    }
+    return NULL;
+}
+
+/* Whether a tensor is in such a list: the end of its own name is then that of another layer. */
+static bool is_in_stacked_list(const char *name)
+{
+    uint64_t number;
+    for (size_t i = 0; i < sizeof stacked_lists / sizeof *stacked_lists; i++)
+        if (layer_of_list(name, stacked_lists[i].first, &number) ||
+            layer_of_list(name, stacked_lists[i].second, &number))
+            return true;
+    return false;
+}
+
+/* ---- translations ---- */
+
 /* What is looked for: the ends of the names that have no counterpart yet, of one side. */
 struct ends {
     struct sp_arena arena;
@@ -51,7 +88,8 @@ static void collect_ends(const struct sp_diff_half *half, struct ends *ends)
         if (half->other[i] != SHAPEPROOF_NONE) continue;
         add_ends(ends, half->spelling[i].text);
         add_ends_of_stack(ends, half->spelling[i].text);
-        if (strcmp(half->spelling[i].text, name_of(half, i)) != 0) add_ends(ends, name_of(half, i));
+        if (strcmp(half->spelling[i].text, name_of(half, i)) != 0 && !is_in_stacked_list(name_of(half, i)))
+            add_ends(ends, name_of(half, i));
     }
 }
 
@@ -142,29 +180,7 @@ static bool find_scheme(struct sp_pairing *p, const struct sp_diff_half *half, c
     return best;
 }
 
-/* ---- stacks ---- */
-
-/* Two lists of layers that the converter to GGUF numbers as one, the second behind the first:
- *
- *     model.L_module.layers.{0-15}  ->  model.stack.{0-15}
- *     model.H_module.layers.{0-15}  ->  model.stack.{16-31}
- *
- * That name is its own, so that no other model's rule applies to it. */
-static const struct {
-    const char *first, *second, *one;
-} stacked_lists[] = {{"L_module.layers.", "H_module.layers.", "stack."}}; /* HRM */
-
-enum { MOST_LAYERS = 100000 }; /* no model has more; a number in a name can be as large as its writer likes */
-
-/* Where the list stands in a name with the number of a layer, `*number`, behind it; NULL if it does not. */
-static const char *layer_of_list(const char *name, const char *list, uint64_t *number)
-{
-    for (const char *part = name; part; part = sp_behind_component(part, ".")) {
-        const size_t length = strlen(list);
-        if (strncmp(part, list, length) == 0 && sp_index_at(name, (size_t)(part - name) + length, number)) return part;
-    }
-    return NULL;
-}
+/* ---- numbering stacks ---- */
 
 /* Spells each tensor of the list as one of the list `one`, with `behind` added to its number. Returns how many layers
  * the list has. */
