@@ -27,12 +27,23 @@ BROWSE_LIBS := $(if $(filter yes,$(BROWSE)),$(shell pkg-config --libs ncursesw 2
 # gcc cannot see across files that sp_fail returns false, hence its "maybe": clang and the sanitizers watch that.
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror \
         $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),,-Wno-maybe-uninitialized)
-FLAGS_release := -O2 -g1
+# What makes an error in the code harder to exploit, as far as this compiler has it (docs/safety.md): checks of the
+# stack and of buffers whose size is known, and indirect jumps to marked places alone. Without optimization the headers
+# of glibc refuse the checks of buffers.
+FORTIFY := $(if $(findstring -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+HARDEN  := $(shell for flag in -fstack-protector-strong -fstack-clash-protection -fcf-protection \
+    -mbranch-protection=standard; do \
+    echo 'int x;' | $(CC) -Werror $$flag -c -x c - -o /dev/null 2>/dev/null && echo $$flag; done)
+FLAGS_release := -O2 -g1 $(HARDEN) $(FORTIFY)
 FLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSP_ARENA_MALLOC
 FLAGS_fuzz    := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(FLAGS_$(MODE)) -Iinclude -Isrc $(DEPS_CPPFLAGS) \
         -DSP_VERSION=\"$(VERSION)\" $(if $(filter yes,$(BROWSE)),,-DSP_NO_BROWSE) $(CPPFLAGS) $(CFLAGS)
 COMPILE = $(CC) $(FLAGS) -MMD -MP -MT $@ -MF $@.d
+
+# Addresses of functions are looked up when the program starts, and are read-only from then on.
+READ_ONLY_release := -Wl,-z,relro,-z,now
+READ_ONLY = $(READ_ONLY_$(MODE))
 
 # $(call stamp,TEXT) writes the target only when the text is new: what depends on it is rebuilt then, and only then.
 stamp = @mkdir -p $(@D) && { printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' >$@; }
@@ -66,7 +77,7 @@ all: $(LIB) $(SO) $(COMMAND) $(if $(filter release,$(MODE)),$(BUILD)/shapeproof)
 
 $(OBJ)/flags: FORCE
 	$(if $(and $(DEPS_LIBS),$(if $(filter missing,$(BROWSE_LIBS)),,yes)),,$(error libraries are missing; `make deps` installs them))
-	$(call stamp,$(CC) $(FLAGS) $(DEPS_LIBS) $(BROWSE_LIBS) $(LDFLAGS) HDF5_STATIC=$(HDF5_STATIC) $(STATIC_LIBS))
+	$(call stamp,$(CC) $(FLAGS) $(READ_ONLY) $(DEPS_LIBS) $(BROWSE_LIBS) $(LDFLAGS) HDF5_STATIC=$(HDF5_STATIC) $(STATIC_LIBS))
 
 $(OBJ)/sources: FORCE
 	$(call stamp,$(LIB_OBJ) $(CLI_OBJ))
@@ -128,7 +139,7 @@ $(LIB): $(LIB_OBJ) $(OBJ)/sources
 
 # It exports what the public headers mark with SHAPEPROOF_API, and nothing else: tests/install.sh compares.
 $(SO): $(LIB_OBJ) $(OBJ)/sources
-	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(SO_FLAGS) $(LIB_OBJ) $(DEPS_LIBS) -o $@
+	$(call say,LINK $@)$(CC) $(FLAGS) $(READ_ONLY) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) $(SO_FLAGS) $(LIB_OBJ) $(DEPS_LIBS) -o $@
 
 # The command takes HDF5 from its static archive where that links: the shared one brings some 35 libraries along,
 # curl and Kerberos among them, and loading those takes longer than reading a checkpoint. HDF5_STATIC=no for shared.
@@ -155,7 +166,7 @@ $(OBJ)/command.libs: $(OBJ)/flags
 	@rm -f $@.c $@.try
 
 $(COMMAND): $(CLI_OBJ) $(LIB) $(OBJ)/sources $(OBJ)/command.libs $(OBJ)/command.packed
-	$(call say,LINK $@)$(CC) $(FLAGS) $(LDFLAGS) $$(cat $(OBJ)/command.packed) $(CLI_OBJ) $(LIB) \
+	$(call say,LINK $@)$(CC) $(FLAGS) $(READ_ONLY) $(LDFLAGS) $$(cat $(OBJ)/command.packed) $(CLI_OBJ) $(LIB) \
 	    $$(cat $(OBJ)/command.libs) $(BROWSE_LIBS) -o $@
 
 $(BUILD)/shapeproof: $(COMMAND)
@@ -262,7 +273,7 @@ STATIC    := $(BUILD)/shapeproof-$(MACHINE)-linux$(if $(filter posix,$(SYSTEM)),
 LIBRARIES := $(abspath $(BUILD))/libraries
 HOSTINDEX := $(OBJ)/gen/index.c
 portable   = $(SELF) $(JOBS) MODE=release BUILD=$(BUILD)/$(1) CC=$(LIBRARIES)/$(1)/cc AR=$(LIBRARIES)/$(1)/ar \
-    DEPS_CPPFLAGS=-I$(LIBRARIES)/$(1)/include LDFLAGS=-s HDF5_STATIC=no BROWSE=no PACKED= \
+    DEPS_CPPFLAGS=-I$(LIBRARIES)/$(1)/include LDFLAGS=-s HDF5_STATIC=no BROWSE=no PACKED= FORTIFY= \
     INDEX=$(if $(FOREIGN),$(HOSTINDEX)) CPPFLAGS=$(if $(findstring musl,$(1)),-DSP_STATIC) \
     DEPS_LIBS='-L$(LIBRARIES)/$(1)/lib -lzip -lcjson -lyaml -lhdf5 -lz $(if $(filter linux,$(SYSTEM)),-lseccomp) \
     -lm -ldl' SO_FLAGS=-Wl,--version-script=$(CURDIR)/src/dist/exports.map
@@ -291,7 +302,7 @@ macos-objects: $(HOSTINDEX)  ## macos-objects: compile the portable build for ma
 	@sh src/dist/libraries.sh $(HOST)-linux-musl $(LIBRARIES)/$(HOST)-linux-musl
 	@mkdir -p $(BUILD)/macos/include && : >$(BUILD)/macos/include/features.h
 	@ZIG_GLOBAL_CACHE_DIR=$(LIBRARIES)/zig/cache ZIG_LOCAL_CACHE_DIR=$(LIBRARIES)/zig/cache $(SELF) $(JOBS) \
-	    MODE=release PORTABLE=yes BUILD=$(BUILD)/macos CC='$(LIBRARIES)/zig/zig cc -target aarch64-macos' \
+	    MODE=release PORTABLE=yes BUILD=$(BUILD)/macos CC='$(LIBRARIES)/zig/zig cc -target aarch64-macos' FORTIFY= \
 	    DEPS_CPPFLAGS='-isystem $(LIBRARIES)/$(HOST)-linux-musl/include -isystem $(BUILD)/macos/include' \
 	    DEPS_LIBS=none BROWSE=no INDEX=$(HOSTINDEX) objects
 objects: $(LIB_OBJ) $(CLI_OBJ)
@@ -329,6 +340,7 @@ web: all  ## web: a page that reads checkpoints in a browser: build/web/shapepro
 	@sh src/dist/libraries.sh $(WASM) $(LIBRARIES)/$(WASM)
 	@$(SELF) $(JOBS) WASI=yes BROWSE=no INDEX=$(abspath $(OBJ)/gen/index.c) MODE=release BUILD=$(BUILD)/$(WASM) \
 	    CC=$(LIBRARIES)/$(WASM)/cc AR=$(LIBRARIES)/$(WASM)/ar CPPFLAGS='$(WASI_FLAGS)' HDF5_STATIC=no PACKED= \
+        HARDEN= FORTIFY= READ_ONLY= \
 	    DEPS_CPPFLAGS=-I$(LIBRARIES)/$(WASM)/include DEPS_LIBS='-L$(LIBRARIES)/$(WASM)/lib $(WASI_LIBS)' \
 	    LDFLAGS='-s -Wl,-z,stack-size=$(WASM_STACK)' \
 	    $(WASM_OBJ)/shapeproof
