@@ -260,6 +260,15 @@ static const struct {
     {"Gather", {"weight", "", "", "", ""}, false},
 };
 
+/* Whether the component of a node's name is a Sequential whose member comes next: "layer" of "layer/layer.0", which is
+ * "layer.0" in names of parameters. */
+static bool is_sequence(const char *component)
+{
+    const size_t length = strcspn(component, "/");
+    const char *next = component[length] ? component + length + 1 : "";
+    return strncmp(next, component, length) == 0 && next[length] == '.' && sp_is_digit(next[length + 1]);
+}
+
 /* The module that a node comes from: "layers.0.linear1" of the name "/layers.0/linear1/MatMul", or of the scopes "['',
  * 'layers.0', 'layers.0.linear1', 'linear_1']", whose last one is the operator. NULL when neither says it. */
 static const char *module_of(struct model *model, const struct node *node)
@@ -272,7 +281,10 @@ static const char *module_of(struct model *model, const struct node *node)
         if (end - begin > 2 && *begin == '\'' && end[-1] == '\'')
             sp_text_append(&text, begin + 1, (size_t)(end - begin) - 2);
     } else if (end)
-        for (const char *at = node->name + 1; at < end; at++) sp_text_append(&text, *at == '/' ? "." : at, 1);
+        for (const char *at = node->name + 1; at < end; at++) {
+            if (at[-1] == '/' && is_sequence(at)) at += strcspn(at, "/") + 1;
+            sp_text_append(&text, *at == '/' ? "." : at, 1);
+        }
     if (text.length) return sp_text_keep(&text, &model->inventory->arena);
     sp_text_free(&text);
     return NULL;
