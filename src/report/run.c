@@ -130,17 +130,31 @@ static bool is_read_from(const struct shapeproof_run_model *model, const char *f
     return strncmp(model->name, file, length) == 0 && (!file[length] || file[length] == '/');
 }
 
+/* The first model of the step or of a later one. Models are in the order of their steps, those of no step first. */
+static size_t first_model_of(const struct shapeproof_run *run, size_t step)
+{
+    size_t low = 0, high = shapeproof_run_model_count(run);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (shapeproof_run_model(run, middle)->step + 1 < step + 1) low = middle + 1; /* no step: SIZE_MAX */
+        else high = middle;
+    }
+    return low;
+}
+
 /* The model that a file belongs to: the one with the longest name; SHAPEPROOF_NONE when there is none. */
 static size_t model_of_file(const struct shapeproof_run *run, const struct shapeproof_run_file *file)
 {
     size_t found = SHAPEPROOF_NONE, longest = 0;
-    for (size_t i = 0; i < shapeproof_run_model_count(run); i++) {
+    if (!has_weights(file->kind)) return SHAPEPROOF_NONE;
+    for (size_t i = first_model_of(run, file->step); i < shapeproof_run_model_count(run); i++) {
         const struct shapeproof_run_model *model = shapeproof_run_model(run, i);
-        if (model->step != file->step || !is_read_from(model, file->name) || strlen(model->name) < longest) continue;
+        if (model->step != file->step) break;
+        if (!is_read_from(model, file->name) || strlen(model->name) < longest) continue;
         found = i;
         longest = strlen(model->name);
     }
-    return has_weights(file->kind) ? found : SHAPEPROOF_NONE;
+    return found;
 }
 
 /* The row that begins with the file at `first`: the next ones of the same step, kind and model. */

@@ -13,18 +13,12 @@
 
 /* ---- steps ---- */
 
-static size_t find_step(const struct shapeproof_run *run, const char *name)
-{
-    for (size_t i = run->steps.count; i--;)
-        if (strcmp(run->steps.items[i].step.name, name) == 0) return i;
-    return SHAPEPROOF_NONE;
-}
-
 /* The index of the step of that name, which is added if it is not there. */
 static size_t add_step(struct shapeproof_run *run, const char *name, const struct sp_step_name *said)
 {
-    const size_t known = find_step(run, name);
-    if (known != SHAPEPROOF_NONE) return known;
+    const size_t known = sp_map_get(&run->step_names, name);
+    if (known != SIZE_MAX) return known;
+    sp_map_add(&run->step_names, name, run->steps.count);
     *SP_PUSH(&run->steps) = (struct sp_run_step_entry){.step = {.name = name,
                                                                 .path = sp_run_join(&run->arena, run->path, name),
                                                                 .framework = said->framework,
@@ -67,6 +61,7 @@ static void find_steps(struct shapeproof_run *run)
         step_of_file(run, file);
     }
     if (run->steps.count) qsort(run->steps.items, run->steps.count, sizeof *run->steps.items, compare_steps);
+    for (size_t i = 0; i < run->steps.count; i++) sp_map_set(&run->step_names, run->steps.items[i].step.name, i);
     for (size_t i = 0; i < run->files.count; i++)
         run->files.items[i].step = step_of_file(run, &run->files.items[i]); /* the steps are in their places now */
 }
@@ -113,13 +108,15 @@ static const char *folder_of(struct sp_arena *arena, const char *name)
     return strncmp(sp_base_name(folder), "mp_rank_", strlen("mp_rank_")) == 0 ? folder_of(arena, folder) : folder;
 }
 
+/* What the map of models has for the model of a step. */
+static const char *key_of_model(struct shapeproof_run *run, size_t step, const char *name)
+{
+    return sp_arena_printf(&run->arena, "%zu %s", step, name);
+}
+
 static bool has_model_in(struct shapeproof_run *run, size_t step, const char *folder)
 {
-    for (size_t i = 0; i < run->models.count; i++) {
-        const struct shapeproof_run_model *model = &run->models.items[i];
-        if (model->step == step && strcmp(model->name, folder) == 0) return true;
-    }
-    return false;
+    return sp_map_get(&run->model_names, key_of_model(run, step, folder)) != SIZE_MAX;
 }
 
 /* Adds what is opened to read a file with weights: the file of a step that is a file, and what lies beside a model
@@ -133,6 +130,7 @@ static void add_model(struct shapeproof_run *run, const struct shapeproof_run_fi
     if (has_model && file->kind == SHAPEPROOF_RUN_MODEL && !is_file) return;
     const char *name = is_file || has_model ? file->name : folder;
     const char *path = strcmp(name, ".") == 0 ? run->path : sp_run_join(&run->arena, run->path, name);
+    sp_map_add(&run->model_names, key_of_model(run, file->step, name), run->models.count);
     *SP_PUSH(&run->models) =
         (struct shapeproof_run_model){.name = name, .path = path, .kind = file->kind, .step = file->step};
 }
@@ -278,6 +276,8 @@ void shapeproof_run_close(struct shapeproof_run *run)
     free(run->steps.items);
     free(run->files.items);
     free(run->models.items);
+    sp_map_free(&run->step_names);
+    sp_map_free(&run->model_names);
     sp_arena_free(&run->arena);
     free(run);
 }

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/map.h"
 #include "base/step_name.h"
 #include "base/value.h"
 #include "shapeproof/run.h"
@@ -27,6 +28,8 @@ struct shapeproof_run {
     SP_ARRAY(struct sp_run_step_entry) steps;
     SP_ARRAY(struct shapeproof_run_file) files;
     SP_ARRAY(struct shapeproof_run_model) models;
+    struct sp_map step_names;  /* -> steps */
+    struct sp_map model_names; /* "STEP NAME" -> models */
     size_t last, best;
     const char *last_reason, *best_reason;
 };
