@@ -136,22 +136,43 @@ static void add_cell(struct result *result, const struct cell *cell, struct faul
     found->whole += cell->whole;
 }
 
-/* Whether the matrix is the one in full precision with its columns multiplied by factors: those that the columns show
- * differ by more than their noise. The columns of another matrix show none. */
+/* Sums of the factors by which columns are multiplied. */
+struct factors {
+    double sum, squares, count;
+};
+
+static struct factors sum_factors(const struct column *columns, uint64_t begin, uint64_t end)
+{
+    struct factors factors = {0};
+    for (uint64_t i = begin; i < end; i++) {
+        if (!(columns[i].whole > 0)) continue;
+        const double factor = columns[i].product / columns[i].whole;
+        factors.sum += factor;
+        factors.squares += factor * factor;
+        factors.count++;
+    }
+    return factors;
+}
+
+/* Whether the matrix is the one in full precision with its columns multiplied by factors: those that the columns of a
+ * block show differ by more than their noise. The columns of another matrix show none, and a wrong scale is one factor
+ * for all columns of its block. */
 static bool looks_scaled(const struct result *result, const struct column *columns)
 {
     const struct sp_restored_matrix *m = &result->matrix;
     const double rows = (double)(m->lead * m->rows), noise = sp_relative_error(&result->found) / sqrt(rows);
-    double sum = 0, squares = 0, count = 0;
-    for (uint64_t i = 0; i < m->columns; i++) {
-        if (!(columns[i].whole > 0)) continue;
-        const double factor = columns[i].product / columns[i].whole;
-        sum += factor;
-        squares += factor * factor;
-        count++;
+    const uint64_t width = (m->columns + m->blocks - 1) / m->blocks;
+    double sum = 0, count = 0, deviation = 0; /* from the means of the blocks, squared */
+    for (uint64_t begin = 0; begin < m->columns; begin += width) {
+        const struct factors block =
+            sum_factors(columns, begin, m->columns - begin < width ? m->columns : begin + width);
+        if (!(block.count > 0)) continue;
+        sum += block.sum;
+        count += block.count;
+        deviation += fmax(block.squares - block.sum * block.sum / block.count, 0);
     }
     if (!(sum > 0)) return false;
-    const double mean = sum / count, spread = sqrt(fmax(squares / count - mean * mean, 0));
+    const double mean = sum / count, spread = sqrt(deviation / count);
     return mean > 0.25 && spread > 0.1 * mean + 3 * noise;
 }
 
