@@ -25,6 +25,27 @@ static size_t by_model_type(const struct shapeproof_tables *tables, const char *
     return found;
 }
 
+/* Whether two names are the same but for hyphens and underscores: "xlm-roberta" and "xlm_roberta". */
+static bool differ_in_hyphens(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_'))) return false;
+    return !*a && !*b;
+}
+
+/* The model_type of a table that is the given one but for hyphens and underscores, which is the name of the model's
+ * package in transformers; or NULL. */
+static const char *model_type_of_package(const struct shapeproof_tables *tables, const char *package)
+{
+    for (size_t i = 0; i < sp_tables_place_count(tables); i++) {
+        const struct sp_entry entry = sp_tables_entry(tables, i);
+        for (size_t k = 0; entry.is_table && k < entry.model_type_count; k++)
+            if (strcmp(package, entry.model_types[k]) != 0 && differ_in_hyphens(package, entry.model_types[k]))
+                return entry.model_types[k];
+    }
+    return NULL;
+}
+
 /* What can follow the model's own name in the name of a class: in "GPTNeoXForCausalLM" no model is called "GPTNeo". */
 static bool is_class_ending(const char *text)
 {
@@ -121,10 +142,12 @@ const struct sp_unit *sp_choose_table(const struct shapeproof_tables *tables, co
     else if (model_type && strncmp(model_type, "gguf-", 5) == 0)
         sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "no table for GGUF files of the architecture '%s'",
                 model_type + 5);
-    else if (model_type && *model_type)
-        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "no table for model_type '%s'%s%s%s", model_type,
-                *class ? " (" : "", class, *class ? ")" : "");
-    else if (*class)
+    else if (model_type && *model_type) {
+        const char *meant = model_type_of_package(tables, model_type);
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "no table for model_type '%s'%s%s%s%s%s%s",
+                model_type, *class ? " (" : "", class, *class ? ")" : "", meant ? ", but one for '" : "",
+                meant ? meant : "", meant ? "'" : "");
+    } else if (*class)
         sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "no table for the architecture '%s'", class);
     else
         sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
