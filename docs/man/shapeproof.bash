@@ -49,6 +49,7 @@ _shapeproof() {
     derive:--model|derive:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     derive:--set|derive:-S) COMPREPLY=() ;;
     derive:--table|derive:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    derive:--measure) COMPREPLY=($(compgen -W 'active cache flops' -- "$word")) ;;
     derive:--format) COMPREPLY=($(compgen -W 'text json markdown' -- "$word")) ;;
     derive:text=|derive:json=|derive:markdown=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     derive:--output|derive:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -179,7 +180,7 @@ _shapeproof() {
         browse) words='--config= --model= --set= --table= --vocabulary= --offline --color= --help' ;;
         card) words='--config= --model= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        derive) words='--config= --model= --set= --table= --latex --claims --python --markdown --expanded --format= --json --output= --quiet --color= --no-pager --help' ;;
+        derive) words='--config= --model= --set= --table= --measure= --latex --claims --python --markdown --expanded --format= --json --output= --quiet --color= --no-pager --help' ;;
         diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         fmt) words='--in-place --check --help' ;;

@@ -29,6 +29,7 @@ struct shapeproof_expressions; /* opaque: parsed once, evaluated for any number 
  *     bytes(bf16), bytes(as stored)          the bytes of the weights
  *     lora(rank = 16, targets = [q_proj])    the parameters of low-rank adapters
  *     optimizer(adam, zero = 3, ranks = 8)   the bytes that training keeps in each process
+ *     flops(tokens = 4096, batch = 1)        the operations of a pass over sequences of tokens, likewise
  *
  * *letters is as shapeproof_tables_add_claims has it. NULL with an error: SHAPEPROOF_ERR_USAGE when there is no such
  * table, SHAPEPROOF_ERR_TABLE when an expression is malformed. The tables must outlive the expressions. */
@@ -52,8 +53,8 @@ struct shapeproof_evaluated {
     double number;                    /* the nearest to it; NAN for what is no number */
     const char *why;                  /* it has no value: why; else NULL */
     /* Of a measure alone, such as `active`, cache(...) or optimizer(...); else NULL, 0 and NULL. lora(...) has none. */
-    const char *unit; /* "parameters" or "bytes" */
-    uint64_t whole;   /* what it is a part of: the parameters of the table, or of the group; 0 of bytes */
+    const char *unit; /* "parameters", "bytes" or "operations" */
+    uint64_t whole;   /* what it is a part of: the parameters of the table, or of the group; 0 of what is no part */
     const char
         *convention; /* what is counted: "with the input embedding; 2 of 8 experts"; "" when that is everything */
 };

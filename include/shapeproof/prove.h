@@ -127,7 +127,11 @@ struct shapeproof_derive_options {
     const char
         *table; /* the name of the table; NULL: the one that the configuration chooses (see shapeproof_predict) */
     enum shapeproof_formula_notation notation;
-    uint64_t reserved[4]; /* zero: room for later versions */
+    /* The formula of a measure alone; NULL: those of the parameters. "active": the parameters that a token uses.
+     * "cache": the bytes that are kept of the tokens of one sequence, with two for an element. "flops": the operations
+     * of a forward pass over one sequence or image. */
+    const char *measure;
+    uint64_t reserved[3]; /* zero: room for later versions */
 };
 
 /* The closed forms of a table: of each group and of the total, for the defaults of its conditions, and what each

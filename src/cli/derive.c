@@ -8,6 +8,10 @@ static const struct cli_option options[] = {
     {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
+    {.name = "measure",
+     .argument = "active|cache|flops",
+     .help = "the formula of a measure instead: the parameters that a token uses, the bytes that are kept of earlier "
+             "tokens, or the operations of a forward pass"},
     {.name = "latex", .help = "write the formulas in LaTeX"},
     {.name = "claims",
      .help = "write the formulas for all values of the flags as a file of claims for 'prove --claims'; needs a TABLE"},
@@ -27,6 +31,7 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"shapeproof derive gpt2", "the number of parameters of GPT-2, for all sizes"},
     {"shapeproof derive llama --set num_hidden_layers=32", "with one hyper-parameter fixed"},
+    {"shapeproof derive mixtral --measure flops", "the operations of a forward pass, for all sizes"},
     {"shapeproof derive gpt2 --claims > gpt2.claims", "a file of claims to start from"},
     {"shapeproof derive gpt2 --python > gpt2.py", "a function for a program; python3 gpt2.py tests it"},
     {NULL, NULL},
@@ -38,6 +43,7 @@ static int report_derivation(const struct cli_args *args, const struct cli_subje
     const struct shapeproof_derive_options what = {
         .table = subject->table_name,
         .notation = cli_flag(args, "latex") ? SHAPEPROOF_FORMULA_LATEX : SHAPEPROOF_FORMULA_TEXT,
+        .measure = cli_value(args, "measure", NULL),
     };
     struct shapeproof_report_derive_options how = {.expanded = cli_flag(args, "expanded"),
                                                    .latex = cli_flag(args, "latex")};
@@ -86,6 +92,8 @@ static int run_derive(const struct cli_args *args)
     struct cli_subject subject;
     if (cli_flag(args, "claims") && cli_flag(args, "python"))
         return cli_usage_error(NULL, "--claims and --python exclude each other");
+    if (cli_value(args, "measure", NULL) && (cli_flag(args, "claims") || cli_flag(args, "python")))
+        return cli_usage_error(NULL, "--claims and --python are about the parameters: they take no --measure");
     if (cli_flag(args, "claims") || cli_flag(args, "python")) return derive_general(args);
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));

@@ -292,6 +292,7 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
         break;
     case SP_EXPR_CACHE:
     case SP_EXPR_SIZING:
+    case SP_EXPR_FLOPS:
         sp_text_append(scribe->text, expr->span.source->text + expr->span.offset, expr->span.length);
         break;
     case SP_EXPR_ACTIVE:

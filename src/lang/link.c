@@ -177,6 +177,7 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         unit->parent = parent;
         /* What other tensors are used for, nobody has said. */
         if (!unit->section_count && !unit->state_count && !unit->measures) unit->measures = parent->measures;
+        unit->is_of_images = unit->is_of_images || parent->is_of_images;
         inherit_states(&linker->tables->arena, unit, parent);
         inherit_params(&linker->tables->arena, unit, parent);
         inherit_definitions(&linker->tables->arena, unit, parent);
@@ -337,6 +338,7 @@ static void link_share(const struct scope *scope, const struct sp_row_share *sha
 static void link_row(const struct scope *scope, struct sp_row *row)
 {
     link_share(scope, &row->share);
+    link_expr(scope, row->times);
     link_template(scope, &row->name);
     link_expr(scope, row->condition);
     if (row->kind == SP_ROW_USE) {
@@ -373,6 +375,7 @@ static void link_section(struct scope scope, const struct sp_section *section)
         link_expr(&scope, section->clauses[i].last);
     }
     link_share(&scope, &section->share);
+    link_expr(&scope, section->times);
     check_twice(scope.linker, section->locals, section->local_count);
     link_definitions(scope, section->locals, section->local_count);
     for (size_t i = 0; i < section->row_count; i++) link_row(&scope, &section->rows[i]);

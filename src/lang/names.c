@@ -173,6 +173,7 @@ static void resolve_share(struct slots *slots, const struct place *place, const 
 static void resolve_row(struct slots *slots, const struct place *place, const struct sp_row *row)
 {
     resolve_share(slots, place, &row->share);
+    resolve_expr(slots, place, row->times);
     resolve_template(slots, place, &row->name);
     resolve_template(slots, place, &row->tie);
     for (size_t i = 0; i < row->old_count; i++) resolve_template(slots, place, &row->olds[i]);
@@ -201,6 +202,7 @@ static void resolve_section(struct slots *slots, const struct sp_section *sectio
         resolve_expr(slots, &place, section->clauses[place.clauses].last);
     }
     resolve_share(slots, &place, &section->share);
+    resolve_expr(slots, &place, section->times);
     resolve_definitions(slots, place, section->locals, section->local_count);
     for (size_t i = 0; i < section->row_count; i++) resolve_row(slots, &place, &section->rows[i]);
 }

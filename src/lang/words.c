@@ -3,12 +3,16 @@
  * tables that it uses; and which key an expression is. */
 #include "lang/words.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/suggest.h"
 #include "lang/names.h"
 
-enum { MAX_DEPTH = 16 };
+enum {
+    MAX_DEPTH = 16,    /* parts used within one another */
+    MAX_NESTING = 1000 /* expressions and definitions within one another */
+};
 
 struct visit {
     const struct sp_unit *unit;
@@ -41,6 +45,7 @@ static void visit_row(const struct visit *visit, const struct sp_row *row)
     visit_expr(visit, row->from);
     visit_expr(visit, row->share.part);
     visit_expr(visit, row->share.whole);
+    visit_expr(visit, row->times);
     for (size_t i = 0; i < row->arg_count; i++) visit_expr(visit, row->args[i].expr);
     for (size_t i = 0; i < row->with_count; i++) visit_expr(visit, row->with[i].expr);
     if (row->kind == SP_ROW_USE) visit_unit((struct visit){row->unit, visit->words, visit->depth + 1});
@@ -59,6 +64,7 @@ static void visit_section(const struct visit *visit, const struct sp_section *se
     }
     visit_expr(visit, section->share.part);
     visit_expr(visit, section->share.whole);
+    visit_expr(visit, section->times);
     visit_definitions(visit, section->locals, section->local_count);
     for (size_t i = 0; i < section->row_count; i++) visit_row(visit, &section->rows[i]);
 }
@@ -79,52 +85,73 @@ void sp_unit_words(const struct sp_unit *unit, struct sp_map *words)
     visit_unit((struct visit){.unit = unit, .words = words});
 }
 
-/* Whether the key is in the expression, or in a definition that it uses. */
-static bool depends_on(const struct sp_unit *unit, const struct sp_expr *expr, const char *key, unsigned depth)
+/* A search for a key in what measures read. */
+struct key_search {
+    const struct sp_unit *unit;
+    const char *key;
+    bool *searched; /* heap, by the unit's definitions: it is not in there, or is being searched for there */
+    unsigned depth; /* of expressions and definitions within one another */
+};
+
+static bool depends_on(struct key_search *search, const struct sp_expr *expr);
+
+/* Whether the definition that the name stands for uses the key. Each is searched once. */
+static bool definition_depends_on(struct key_search *search, const char *name)
 {
-    if (!expr || depth > MAX_DEPTH) return false;
-    if (expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_MEMBER || expr->kind == SP_EXPR_CALL) {
-        const struct sp_definition *definition = sp_meaning_by_name(unit, expr->name).definition;
-        if (strcmp(expr->name, key) == 0) return true;
-        if (definition && definition->expr != expr && depends_on(unit, definition->expr, key, depth + 1)) return true;
-    }
-    bool depends = false;
-    for (size_t i = 0; i < expr->count && !depends; i++) depends = depends_on(unit, expr->args[i], key, depth + 1);
+    const struct sp_meaning meaning = sp_meaning_by_name(search->unit, name);
+    if (meaning.kind != SP_MEANS_DEFINITION || search->searched[meaning.index]) return false;
+    search->searched[meaning.index] = true;
+    return depends_on(search, meaning.definition->expr);
+}
+
+/* Whether the key is in the expression, or in a definition that it uses. It may be where nesting is too deep to search.
+ */
+static bool depends_on(struct key_search *search, const struct sp_expr *expr)
+{
+    if (!expr) return false;
+    if (search->depth >= MAX_NESTING) return true;
+    search->depth++;
+    const bool is_named = expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_MEMBER || expr->kind == SP_EXPR_CALL;
+    bool depends = is_named && (strcmp(expr->name, search->key) == 0 || definition_depends_on(search, expr->name));
+    for (size_t i = 0; i < expr->count && !depends; i++) depends = depends_on(search, expr->args[i]);
+    search->depth--;
     return depends;
 }
 
-static bool share_depends_on(const struct sp_unit *unit, const struct sp_row_share *share, const char *key)
+/* What a measure reads of a row; of a state or of work, which are there for measures alone, everything. */
+static bool row_depends_on(struct key_search *search, const struct sp_row *row)
 {
-    return depends_on(unit, share->part, key, 0) || depends_on(unit, share->whole, key, 0);
+    bool depends =
+        depends_on(search, row->share.part) || depends_on(search, row->share.whole) || depends_on(search, row->times);
+    if (!row->state && !row->work) return depends;
+    depends = depends || depends_on(search, row->condition);
+    for (size_t i = 0; i < row->rank && !depends; i++) depends = depends_on(search, row->shape[i]);
+    return depends;
 }
 
-static bool states_depend_on(const struct sp_unit *unit, const struct sp_section *section, const char *key)
+static bool section_depends_on(struct key_search *search, const struct sp_section *section)
 {
-    bool depends = false;
-    for (size_t i = 0; i < section->clause_count && !depends; i++)
-        depends =
-            depends_on(unit, section->clauses[i].first, key, 0) || depends_on(unit, section->clauses[i].last, key, 0);
-    for (size_t i = 0; i < section->row_count && !depends; i++) {
-        depends = depends_on(unit, section->rows[i].condition, key, 0);
-        for (size_t k = 0; k < section->rows[i].rank && !depends; k++)
-            depends = depends_on(unit, section->rows[i].shape[k], key, 0);
-    }
+    const bool is_for_measures = section->row_count && (section->rows[0].state || section->rows[0].work);
+    bool depends = depends_on(search, section->share.part) || depends_on(search, section->share.whole) ||
+                   depends_on(search, section->times);
+    for (size_t i = 0; is_for_measures && i < section->clause_count && !depends; i++)
+        depends = depends_on(search, section->clauses[i].first) || depends_on(search, section->clauses[i].last);
+    for (size_t i = 0; i < section->row_count && !depends; i++) depends = row_depends_on(search, &section->rows[i]);
     return depends;
 }
 
 bool sp_unit_is_measured_by(const struct sp_unit *unit, const char *key)
 {
     const char *dot = strrchr(key, '.');
+    struct key_search search = {.unit = unit, .key = dot ? dot + 1 : key};
     bool is_measured = false;
-    if (dot) key = dot + 1;
-    for (size_t i = 0; i < unit->section_count && !is_measured; i++) {
-        const struct sp_section *section = &unit->sections[i];
-        is_measured = share_depends_on(unit, &section->share, key);
-        for (size_t k = 0; k < section->row_count && !is_measured; k++)
-            is_measured = share_depends_on(unit, &section->rows[k].share, key);
-    }
+    search.searched = sp_realloc(NULL, unit->definition_count, sizeof *search.searched);
+    memset(search.searched, 0, unit->definition_count * sizeof *search.searched);
+    for (size_t i = 0; i < unit->section_count && !is_measured; i++)
+        is_measured = section_depends_on(&search, &unit->sections[i]);
     for (size_t i = 0; i < unit->state_count && !is_measured; i++)
-        is_measured = states_depend_on(unit, &unit->states[i], key);
+        is_measured = section_depends_on(&search, &unit->states[i]);
+    free(search.searched);
     return is_measured;
 }
 

@@ -354,16 +354,57 @@ static bool derive_active(struct forms *forms)
     return true;
 }
 
-/* Adds all formulas of the counted table: the groups, the total, its changes, and what is in use. False when the usual
- * case has no value. */
-static bool derive(struct shapeproof_derivation *derivation)
+/* The measure for one sequence or image, where `tokens` is a hyper-parameter. NULL with a message when it is not known.
+ */
+static const struct sp_poly *count_measure(struct sp_count *count, const char *measure)
+{
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const struct sp_poly *one = sp_poly_int(&symbolic->algebra, 1);
+    if (strcmp(measure, "active") == 0) return sp_count_active(count, NULL);
+    const struct sp_sym tokens = sp_atom_open(symbolic, "tokens", "tokens", 0, NULL);
+    if (strcmp(measure, "flops") == 0)
+        return sp_count_flops(
+            count, &(struct sp_flops){.batch = one, .tokens = count->table->is_of_images ? NULL : tokens.poly});
+    const struct sp_sym_given given[] = {{"tokens", tokens}, {"batch", sp_sym_of_poly(one)}};
+    const struct sp_poly *elements = sp_count_states(count, given, sizeof given / sizeof *given);
+    return elements ? sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(2 /* bytes of an element */)) : NULL;
+}
+
+static bool is_measure(const char *name)
+{
+    return strcmp(name, "active") == 0 || strcmp(name, "cache") == 0 || strcmp(name, "flops") == 0;
+}
+
+/* Adds the formula of a measure in the usual case, and what it takes for granted. False when it has no value. */
+static bool derive_measure(struct forms *forms, const char *measure)
+{
+    struct shapeproof_derivation *derivation = forms->derivation;
+    struct sp_count *count = &derivation->count;
+    const struct sp_poly *poly = count_measure(count, measure);
+    poly = poly ? sp_case_general(count, poly) : NULL;
+    poly = poly ? sp_case_usual(count, poly, NULL) : NULL;
+    if (!poly) return false;
+    add_form(forms, measure, "", poly);
+    derivation->formulas[derivation->formula_count - 1].is_measure = true;
+    if (strcmp(measure, "cache") == 0) assume_words(derivation, "one sequence, and 2 bytes for an element");
+    if (strcmp(measure, "flops") == 0)
+        assume_words(derivation, sp_arena_printf(&count->symbolic.algebra.arena,
+                                                 "a forward pass over one %s,%s 2 operations for a multiply-add",
+                                                 count->table->is_of_images ? "image" : "sequence",
+                                                 count->flops.has_work ? " full attention," : ""));
+    return true;
+}
+
+/* Adds all formulas of the counted table: the groups, the total, its changes, and what is in use; or that of a measure
+ * alone. False when the usual case has no value. */
+static bool derive(struct shapeproof_derivation *derivation, const char *measure)
 {
     struct sp_count *count = &derivation->count;
     struct forms forms = {.derivation = derivation};
     forms.total = sp_case_general(count, count->total);
     const struct sp_poly *usual = forms.total ? sp_case_usual(count, forms.total, NULL) : NULL;
-    bool good = usual && derive_groups(&forms);
-    if (good) {
+    bool good = usual && (measure ? derive_measure(&forms, measure) : derive_groups(&forms));
+    if (good && !measure) {
         add_form(&forms, "total", "", usual);
         add_changes(&forms);
         good = derive_active(&forms);
@@ -395,6 +436,13 @@ static void fail_derivation(const struct shapeproof_derivation *derivation, bool
                             const struct sp_hyper *hyper, struct shapeproof_error *error)
 {
     const struct sp_symbolic *symbolic = &derivation->count.symbolic;
+    const char *message = derivation->count.messages.data;
+    if (is_counted && !symbolic->algebra.failed && message) { /* of a measure that the table does not know */
+        const char *behind = strstr(message, ": ");
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s",
+                (int)strcspn(behind ? behind + 2 : message, "\n"), behind ? behind + 2 : message);
+        return;
+    }
     const char *why = symbolic->algebra.failed ? symbolic->algebra.failed
                                                : "a hyper-parameter that has a default "
                                                  "is in a denominator";
@@ -420,13 +468,17 @@ struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *
                 "there is neither a table nor a configuration that chooses one");
         return NULL;
     }
+    if (options->measure && !is_measure(options->measure)) {
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "there is no measure '%s'", options->measure);
+        return NULL;
+    }
     const struct sp_hyper *hyper = config ? sp_config_hyper(config) : NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, hyper, error);
     if (!unit) return NULL;
     struct shapeproof_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
     *derivation = (struct shapeproof_derivation){0};
     const bool counted = sp_count_table(&derivation->count, tables, unit, hyper, SP_SIDES_MAY_DIFFER);
-    if (counted && derive(derivation) && !derivation->count.symbolic.algebra.failed) {
+    if (counted && derive(derivation, options->measure) && !derivation->count.symbolic.algebra.failed) {
         if (options->notation == SHAPEPROOF_FORMULA_LATEX) typeset(derivation);
         return derivation;
     }

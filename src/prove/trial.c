@@ -75,6 +75,13 @@ static const struct sp_poly *sizing_of_claim(void *context, const struct sp_expr
     return NULL;
 }
 
+/* flops(...) */
+static const struct sp_poly *flops_of_claim(void *context, const struct sp_flops *asked)
+{
+    struct sp_trial *trial = context;
+    return sp_count_flops(trial->count, asked);
+}
+
 /* elements(NAME), count(NAME) and dim(NAME, index): of the table, or of what stands in its place. */
 static const struct sp_poly *rows_of_claim(void *context, const struct sp_expr *expr, int64_t index, const char **why)
 {
@@ -95,7 +102,12 @@ struct sp_sym_env sp_trial_env(struct sp_trial *trial)
 {
     struct sp_sym_env env = {
         .frame = claims_frame(trial), .group = group_of_claim, .rows = rows_of_claim, .context = trial};
-    if (trial->count->table) env.active = active_of_claim, env.states = states_of_claim, env.sizing = sizing_of_claim;
+    if (trial->count->table) {
+        env.active = active_of_claim;
+        env.states = states_of_claim;
+        env.sizing = sizing_of_claim;
+        env.flops = flops_of_claim;
+    }
     if (trial->stored) env.stored = stored_group;
     if (trial->unit->about) env.outer = trial->count->frame;
     return env;

@@ -122,6 +122,12 @@ void sp_put_short(struct sp_text *text, uint64_t number)
     put_scaled(text, number, 1000, units, sizeof units / sizeof *units);
 }
 
+void sp_put_operations(struct sp_text *text, uint64_t number)
+{
+    static const char *const units[] = {"", " k", " M", " G", " T", " P", " E"};
+    put_scaled(text, number, 1000, units, sizeof units / sizeof *units);
+}
+
 void sp_put_fraction(struct sp_text *text, struct shapeproof_fraction value)
 {
     if (value.numerator < 0) sp_text_puts(text, "-");

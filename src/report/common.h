@@ -34,6 +34,8 @@ void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank);
 void sp_put_bytes(struct sp_text *text, uint64_t bytes);
 /* 124.4 M, 46.7 B, 512: thousands, millions, billions and trillions (10^12). */
 void sp_put_short(struct sp_text *text, uint64_t number);
+/* "140.7 T", of operations. */
+void sp_put_operations(struct sp_text *text, uint64_t number);
 /* "-1,024", "3/7". */
 void sp_put_fraction(struct sp_text *text, struct shapeproof_fraction value);
 /* "1 tensor", "1,024 tensors". */

@@ -85,7 +85,8 @@ static void put_convention(struct sp_text *text, const struct shapeproof_evaluat
         sp_text_grouped(text, evaluated->whole);
     } else {
         sp_text_puts(text, " (");
-        sp_put_bytes(text, (uint64_t)evaluated->value.numerator);
+        if (strcmp(evaluated->unit, "bytes") == 0) sp_put_bytes(text, (uint64_t)evaluated->value.numerator);
+        else sp_put_operations(text, (uint64_t)evaluated->value.numerator);
         sp_text_puts(text, ")");
     }
     if (*evaluated->convention) sp_text_puts(text, "; ");

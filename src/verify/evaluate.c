@@ -130,6 +130,22 @@ static void describe_bytes(struct asked *asked, const char *convention, struct s
     item->text = sp_arena_printf(asked->trial.arena, "%" PRId64, item->value.numerator);
 }
 
+/* "forward pass, full attention, 2 operations a multiply-add; 2 of 8 experts". */
+static void describe_flops(struct asked *asked, const struct sp_expr *expr, struct shapeproof_evaluated *item)
+{
+    const struct sp_active_count *flops = &asked->trial.count->flops;
+    struct sp_text text = {0};
+    sp_text_puts(&text, expr->value.integer & SP_FLOPS_TRAINING ? "forward and backward pass" : "forward pass");
+    if (expr->value.integer & SP_FLOPS_WEIGHTS_ALONE) sp_text_puts(&text, " without attention scores");
+    else if (flops->has_work && expr->value.integer & SP_FLOPS_CAUSAL) sp_text_puts(&text, ", causal attention");
+    else if (flops->has_work) sp_text_puts(&text, ", full attention");
+    sp_text_puts(&text, ", 2 operations a multiply-add");
+    for (size_t i = 0; i < flops->share_count; i++)
+        if (!expr->name || strcmp(flops->shares[i].group, expr->name) == 0) put_share(&text, &flops->shares[i]);
+    item->unit = "operations";
+    item->convention = sp_text_keep(&text, asked->trial.arena);
+}
+
 /* ---- all of them ---- */
 
 /* Evaluates each expression. One without a value has the reason in `why`. */
@@ -150,6 +166,7 @@ static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
         evaluation->items[i].why = value.why;
         const struct sp_expr *asked_for = unit->claims[i].left;
         if (value.is_bytes) describe_bytes(asked, value.convention, &evaluation->items[i]);
+        if (value.text && asked_for->kind == SP_EXPR_FLOPS) describe_flops(asked, asked_for, &evaluation->items[i]);
         if (value.is_active)
             describe_active(asked, asked_for->kind == SP_EXPR_ACTIVE ? asked_for->name : NULL, &evaluation->items[i]);
     }

@@ -152,12 +152,12 @@ static void carets(void **state)
                    "t.shapes:2:2: a table file is UTF-8 text without control characters\n"
                    "    2 | x\\x1b[31m (1)\n"
                    "      |  ^~~~");
-    assert_message(
-        "table t\n\xe2\x80\xaex (1) zz\n", "", /* a right-to-left override */
-        "t.shapes:2:8: expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'state', 'share', 'was' or a "
-        "dtype after the shape\n"
-        "    2 | \\u{202e}x (1) zz\n"
-        "      |               ^~");
+    assert_message("table t\n\xe2\x80\xaex (1) zz\n", "", /* a right-to-left override */
+                   "t.shapes:2:8: expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'state', 'work', 'share', "
+                   "'times', 'was' or a "
+                   "dtype after the shape\n"
+                   "    2 | \\u{202e}x (1) zz\n"
+                   "      |               ^~");
 }
 
 /* The message is about the key: it points at where the table reads it, however far that is from where it is needed. */

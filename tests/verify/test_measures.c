@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Measures of tables: what is in use of each type of decoder, and what it keeps of earlier tokens, against
- * transformers; that no built-in table counts all of its experts; and what a table must say so that it is known. */
+ * transformers; and the operations that torch counts; that no built-in table counts all of its experts; and what a
+ * table must say so that it is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,6 +134,27 @@ static void test_sizes_are_those_of_peft_and_of_optimizers(void **state)
     check_lines("fixtures/measures/sizes.jsonl", check_size, 60);
 }
 
+/* A line of fixtures/measures/flops.jsonl; images have no tokens. */
+static void check_flops(struct shapeproof_tables *tables, char *line)
+{
+    const int64_t flops = number_of(line, "flops"), batch = number_of(line, "batch");
+    int64_t value;
+    char why[256], expression[64], tokens[32] = "";
+    char *end = strstr(line, ", \"tokens\"");
+    if (end) snprintf(tokens, sizeof tokens, "tokens=%d, ", (int)number_of(line, "tokens"));
+    snprintf(expression, sizeof expression, "flops(%sbatch=%d)", tokens, (int)batch);
+    *(end ? end : strstr(line, ", \"batch\"")) = '\0';
+    const char *config = strchr(line + 1, '{');
+    if (!evaluate(tables, config, expression, &value, why)) fail_msg("%s: %s", config, why);
+    if (value != flops) fail_msg("%s: %lld, torch counts %lld", config, (long long)value, (long long)flops);
+}
+
+static void test_flops_are_what_torch_counts(void **state)
+{
+    (void)state;
+    check_lines("fixtures/measures/flops.jsonl", check_flops, 110);
+}
+
 /* ---- what tables say ---- */
 
 /* Whether a text names experts, of which a token uses some only. */
@@ -221,7 +243,40 @@ static const char birds[] = "table bird\n"
                             "table farm\n"
                             "model_type \"farm\"\n"
                             "measures active\n"
-                            "first.* goose\n";
+                            "first.* goose\n"
+                            "table wren\n"
+                            "model_type \"wren\"\n"
+                            "measures flops\n"
+                            "pairs = causal ? tokens*(tokens + 1)/2 : tokens^2\n"
+                            "[embedding]\n"
+                            "wte (10, 4) lookup\n"
+                            "norm (4)\n"
+                            "[wings] for i in 0..1 share 1 of 2\n"
+                            "wing.{i} (6, 4)\n"
+                            "[nest] times 3\n"
+                            "n.* plume(4) times 7\n"
+                            "m.* plume(4)\n"
+                            "bias (2, 4) times 0\n"
+                            "[head]\n"
+                            "head (10, 4) same as wte\n"
+                            "[scores] for i in 0..1\n"
+                            "scores.{i} (pairs, 5) work\n"
+                            "kept.{i} (tokens) state\n"
+                            "table tit\n"
+                            "model_type \"tit\"\n"
+                            "unit image\n"
+                            "measures flops\n"
+                            "patch (4, 3, 2, 2) times 9\n"
+                            "head (5, 4)\n"
+                            "table hen\n"
+                            "model_type \"hen\"\n"
+                            "measures flops\n"
+                            "sees.* tit\n"
+                            "table nests\n"
+                            "model_type \"nests\"\n"
+                            "measures flops\n"
+                            "a.* wren\n"
+                            "b.* wren share 1 of 2\n";
 
 static struct shapeproof_tables *bird_tables(void)
 {
@@ -264,6 +319,49 @@ static void test_shares_multiply(void **state)
     expect_number("{\"model_type\": \"flock\", \"n\": 1, \"k\": 1}", "active", 40 + 12 + 8);
 }
 
+/* What counts of a wren for n tokens: of two wings a half, of two plumes a third of 3*4, 7 and 3 times, and the head.
+ */
+static int64_t products_of_wren(int64_t n) { return n * 24 + 4 * 10 + n * 40; }
+
+static void test_matrices_multiply_as_often_as_the_table_says(void **state)
+{
+    (void)state;
+    const char *wren = "{\"model_type\": \"wren\"}", *tit = "{\"model_type\": \"tit\"}";
+    expect_number(wren, "flops(tokens=6, attention=none)", 2 * products_of_wren(6));
+    expect_number(wren, "flops(tokens=6)", 2 * (products_of_wren(6) + 2 * 36 * 5));
+    expect_number(wren, "flops(tokens=6, attention=causal)", 2 * (products_of_wren(6) + 2 * 21 * 5));
+    expect_number(wren, "flops(tokens=6, batch=3, pass=training)", 2 * 3 * 3 * (products_of_wren(6) + 2 * 36 * 5));
+    expect_number(wren, "flops([scores], tokens=6)", 2 * 2 * 36 * 5);
+    expect_number(wren, "flops([embedding], tokens=6)", 0);
+    expect_number(wren, "flops(tokens=0)", 2 * 40);
+    expect_number(tit, "flops(batch=2)", 2 * 2 * (48 * 9 + 20));
+    expect_number("{\"model_type\": \"nests\"}", "flops(tokens=6)", 3 * (products_of_wren(6) + 2 * 36 * 5));
+}
+
+static void test_flops_that_are_not_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *expression, *why;
+    } cases[] = {{"ibis", "flops(tokens=1)",
+                  "the table 'ibis' does not say how often its weights multiply: it has no line 'measures flops'"},
+                 {"wren", "flops()", "the table 'wren' is about sequences of tokens: flops(tokens=...)"},
+                 {"tit", "flops(tokens=2)", "the table 'tit' is about images: flops(batch=...)"},
+                 {"wren", "flops(tokens=-1)", "'tokens' must be a whole number, 0 or more"},
+                 {"wren", "flops([sky], tokens=1)", "the table has no group [sky]"},
+                 {"hen", "flops(tokens=2)",
+                  "the table 'tit' is about images, and what uses it about tokens, or the other way round"}};
+    struct shapeproof_tables *tables = bird_tables();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t value;
+        char why[256], config[64];
+        snprintf(config, sizeof config, "{\"model_type\": \"%s\"}", cases[i].type);
+        assert_false(evaluate(tables, config, cases[i].expression, &value, why));
+        assert_string_equal(why, cases[i].why);
+    }
+    shapeproof_tables_free(tables);
+}
+
 static void test_states_are_kept_beside_the_tensors(void **state)
 {
     (void)state;
@@ -301,6 +399,9 @@ int main(void)
         cmocka_unit_test(test_no_table_forgets_the_share_of_its_experts),
         cmocka_unit_test(test_cache_is_what_transformers_keeps),
         cmocka_unit_test(test_sizes_are_those_of_peft_and_of_optimizers),
+        cmocka_unit_test(test_flops_are_what_torch_counts),
+        cmocka_unit_test(test_matrices_multiply_as_often_as_the_table_says),
+        cmocka_unit_test(test_flops_that_are_not_known),
         cmocka_unit_test(test_shares_multiply),
         cmocka_unit_test(test_states_are_kept_beside_the_tensors),
         cmocka_unit_test(test_what_is_not_said_is_not_known),

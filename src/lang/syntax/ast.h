@@ -32,8 +32,17 @@ enum sp_expr_kind {
                        dtype */
     SP_EXPR_SIZING, /* bytes(bf16), lora(...), optimizer(...) in a claim: `sizing`; args[0] is the rank of an adapter,
                        or the number of processes if it is given */
+    SP_EXPR_FLOPS,  /* flops([name], batch = args[0], tokens = args[1], ...) in a claim; `count` is 1 without tokens,
+                       `value` has the bits of enum sp_flops_bits */
     SP_EXPR_TENSORS /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*), bytes(h.*) in a claim: `value` is
                        the name, args[0] what else is given */
+};
+
+/* Which operations flops(...) counts; without a bit those of a forward pass, with full attention. */
+enum sp_flops_bits {
+    SP_FLOPS_CAUSAL = 1,        /* of the scores those of earlier tokens alone */
+    SP_FLOPS_WEIGHTS_ALONE = 2, /* no scores or scans: no row with `work` */
+    SP_FLOPS_TRAINING = 4       /* forward and backward */
 };
 
 #define SP_STORED_BYTES "(bytes)" /* a name that no group has */
@@ -166,12 +175,14 @@ struct sp_row {
     struct sp_expr *condition; /* if ..., or NULL */
     bool optional;             /* of a use: all tensors of the unit */
     struct sp_row_share share; /* of a use: of all tensors of the unit */
+    struct sp_expr *times; /* how often each element multiplies; NULL: as the section says; of a use as of a share */
     /* SP_ROW_TENSOR */
     struct sp_expr **shape;
     size_t rank;
     enum shapeproof_dtype dtype; /* SHAPEPROOF_DTYPE_UNKNOWN: not said */
     bool buffer;
-    bool state;             /* no tensor of a file, but what there is at run time: all rows of its section are such */
+    bool state;             /* no tensor of a file, but what there is at run time */
+    bool work;              /* nor this: multiplications without a weight. All rows of a section are one or the other */
     bool lookup;            /* rows of it are picked by a number, as of an embedding; nothing is multiplied by it */
     bool has_tie, tie_rows; /* same as / same rows as */
     struct sp_template tie;
@@ -209,6 +220,7 @@ struct sp_section {
     struct sp_clause *clauses;
     size_t clause_count;
     struct sp_row_share share; /* of all its rows, in each iteration of its loops */
+    struct sp_expr *times;     /* of all its rows that do not say it themselves; NULL: as the unit is used */
     struct sp_definition *locals;
     size_t local_count;
     struct sp_row *rows;
@@ -274,7 +286,8 @@ struct sp_name_slot {
 /* What can be computed of a table beside its parameters, by what its rows say of their use. As bits. */
 enum sp_measure {
     SP_MEASURE_ACTIVE = 1, /* the parameters that one unit of work uses: share */
-    SP_MEASURE_CACHE = 2   /* what is kept of earlier tokens: state */
+    SP_MEASURE_CACHE = 2,  /* what is kept of earlier tokens: state */
+    SP_MEASURE_FLOPS = 4   /* the operations of a pass: times, work */
 };
 
 /* How far the linker is with what a unit inherits. */
@@ -307,10 +320,11 @@ struct sp_unit {
     size_t requirement_count;
     struct sp_section *sections;
     size_t section_count;
-    struct sp_section *states; /* of rows that are states; the sections above have none of them */
+    struct sp_section *states; /* of rows that are states or work; the sections above have none of them */
     size_t state_count;
     unsigned measures; /* `measures NAME, ...`: those that its rows carry, by enum sp_measure; of the others nothing is
                           known */
+    bool is_of_images; /* `unit image`: a pass is over images, and not over sequences of tokens */
     struct sp_claim *claims;
     size_t claim_count;
     const char *about; /* `claims for TABLE when ...`: not a table, but claims about one; else NULL */

@@ -14,7 +14,8 @@ enum sp_line_kind {
     SP_LINE_ARCHITECTURES,
     SP_LINE_REQUIRE,
     SP_LINE_MEASURES,
-    SP_LINE_CLAIM /* claim, erratum, approx, example */
+    SP_LINE_UNIT_OF_WORK, /* unit token, unit image */
+    SP_LINE_CLAIM         /* claim, erratum, approx, example */
 };
 
 /* The kind of the line whose first character that is no blank is at `p`, in a text that ends with a NUL. "table gpt2"

@@ -292,6 +292,62 @@ static bool is_sizing(const char *name)
     return strcmp(name, "bytes") == 0 || strcmp(name, "lora") == 0 || strcmp(name, "optimizer") == 0;
 }
 
+/* One of the named arguments of flops(...): batch and tokens have expressions, attention and pass words. */
+static bool parse_flops_argument(struct sp_parser *parser, struct sp_expr *expr)
+{
+    static const struct {
+        const char *name, *word;
+        int64_t bits;
+    } words[] = {{"attention", "full", 0},
+                 {"attention", "causal", SP_FLOPS_CAUSAL},
+                 {"attention", "none", SP_FLOPS_WEIGHTS_ALONE},
+                 {"pass", "forward", 0},
+                 {"pass", "training", SP_FLOPS_TRAINING}};
+    struct sp_lexer *lexer = &parser->lexer;
+    const bool is_tokens = sp_token_is(lexer, "tokens"), is_attention = sp_token_is(lexer, "attention");
+    const char *name = is_attention ? "attention" : "pass";
+    if (!is_tokens && !is_attention && !sp_token_is(lexer, "batch") && !sp_token_is(lexer, "pass"))
+        return sp_parse_fail(parser, lexer->token.span, "expected 'tokens', 'batch', 'attention' or 'pass'");
+    const bool has_word = sp_token_is(lexer, name);
+    sp_lexer_next(lexer);
+    if (!sp_parse_expect(parser, "=", "in front of the value")) return false;
+    if (is_tokens) expr->count = 2;
+    if (!has_word) return (expr->args[is_tokens] = sp_parse_expression(parser)) != NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].name, name) == 0 && sp_parse_accept(parser, words[i].word)) {
+            expr->value.integer |= words[i].bits;
+            return true;
+        }
+    return sp_parse_fail(parser, lexer->token.span,
+                         is_attention ? "expected full, causal or none" : "expected forward or training");
+}
+
+/* flops = "flops" "(" [ worked { "," worked } ] ")" ;
+ * worked = "[" group-name "]" | ( "tokens" | "batch" ) "=" expr | ( "attention" | "pass" ) "=" NAME ; */
+static bool parse_flops(struct sp_parser *parser, struct sp_expr *expr)
+{
+    const struct sp_span open = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    expr->kind = SP_EXPR_FLOPS;
+    expr->name = NULL;
+    expr->args = sp_arena_array(parser->arena, 2, sizeof *expr->args);
+    expr->args[0] = node(parser, SP_EXPR_LITERAL, expr->span, 0);
+    expr->args[0]->value = sp_value_int(1);
+    expr->args[1] = NULL;
+    expr->count = 1;
+    expr->value = sp_value_int(0);
+    while (!sp_token_is(&parser->lexer, ")")) {
+        const struct sp_expr *group = NULL;
+        if (sp_token_is(&parser->lexer, "[")) {
+            if (!(group = parse_group(parser))) return false;
+            expr->name = group->name;
+        } else if (!parse_flops_argument(parser, expr)) return false;
+        if (!sp_parse_accept(parser, ",")) break;
+    }
+    expr->span = join_spans(expr->span, parser->lexer.token.span);
+    return sp_parse_close(parser, ")", open, "',' or ')'");
+}
+
 /* What begins with a name: a name, a call, or one of the forms that claims have besides. */
 static struct sp_expr *parse_named(struct sp_parser *parser)
 {
@@ -307,6 +363,7 @@ static struct sp_expr *parse_named(struct sp_parser *parser)
     if (parser->in_claim && strcmp(expr->name, "active") == 0) return parse_active(parser, expr) ? expr : NULL;
     if (parser->in_claim && strcmp(expr->name, "cache") == 0) return parse_cache(parser, expr) ? expr : NULL;
     if (parser->in_claim && is_sizing(expr->name)) return sp_parse_sizing(parser, expr) ? expr : NULL;
+    if (parser->in_claim && strcmp(expr->name, "flops") == 0) return parse_flops(parser, expr) ? expr : NULL;
     if (parser->lexer.source->has_expressions && strcmp(expr->name, "total") == 0) {
         expr->kind = SP_EXPR_GROUP;
         return with_settings(parser, expr);

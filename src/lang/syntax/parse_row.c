@@ -183,7 +183,18 @@ bool sp_parse_share(struct sp_parser *parser, struct sp_row_share *share)
     return share->whole != NULL;
 }
 
-/* modifier = "if" expr | "optional" | "buffer" | "lookup" | "state" | share | DTYPE | "was" name | tie ; */
+/* times = "times" expr ; */
+bool sp_parse_times(struct sp_parser *parser, struct sp_expr **times)
+{
+    const struct sp_span span = parser->lexer.token.span;
+    sp_lexer_next(&parser->lexer);
+    if (*times) return sp_parse_fail(parser, span, "a second 'times' here");
+    *times = sp_parse_expression(parser);
+    return *times != NULL;
+}
+
+/* modifier = "if" expr | "optional" | "buffer" | "lookup" | "state" | "work" | share | times | DTYPE
+ *            | "was" name | tie ; */
 static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
 {
     while (!sp_parse_at_end(parser)) {
@@ -196,19 +207,22 @@ static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
         else if (sp_parse_accept(parser, "buffer")) row->buffer = true;
         else if (sp_parse_accept(parser, "lookup")) row->lookup = true;
         else if (sp_parse_accept(parser, "state")) row->state = true;
+        else if (sp_parse_accept(parser, "work")) row->work = true;
         else if (sp_token_is(&parser->lexer, "share")) good = sp_parse_share(parser, &row->share);
+        else if (sp_token_is(&parser->lexer, "times")) good = sp_parse_times(parser, &row->times);
         else if (!parse_dtype(parser, row))
-            good = sp_parse_fail(
-                parser, parser->lexer.token.span,
-                "expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'state', 'share', 'was' or a dtype "
-                "after the shape");
+            good = sp_parse_fail(parser, parser->lexer.token.span,
+                                 "expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'state', 'work', 'share', "
+                                 "'times', 'was' or a "
+                                 "dtype after the shape");
         if (!good) return false;
     }
-    const bool is_of_tensors = row->optional || row->buffer || row->lookup || row->share.part || row->has_tie ||
-                               row->old_count || row->dtype != SHAPEPROOF_DTYPE_UNKNOWN;
-    return !row->state || !is_of_tensors ||
-           sp_parse_fail(parser, row->name.span,
-                         "a state is no tensor of a file: beside 'state' there can only be 'if'");
+    const bool is_of_tensors = row->optional || row->buffer || row->lookup || row->share.part || row->times ||
+                               row->has_tie || row->old_count || row->dtype != SHAPEPROOF_DTYPE_UNKNOWN;
+    const char *word = row->work ? "work" : "state";
+    if ((!row->state && !row->work) || (!is_of_tensors && !(row->state && row->work))) return true;
+    return sp_parse_fail(parser, row->name.span, "%s is no tensor of a file: beside '%s' there can only be 'if'",
+                         row->work ? "work" : "a state", word);
 }
 
 /* Whether an argument has a name: NAME = ...; anything else begins an expression. */
@@ -258,7 +272,7 @@ static bool parse_with(struct sp_parser *parser, struct sp_row *row)
  *
  *     use = prefix NAME [ "(" [ argument { "," argument } [ "," ] ] ")" ] { clause }
  *         | prefix "table" "(" expr ")" { clause } ;
- *     clause = "from" expr | "with" NAME "=" expr { "," NAME "=" expr } | "if" expr | "optional" | share ; */
+ *     clause = "from" expr | "with" NAME "=" expr { "," NAME "=" expr } | "if" expr | "optional" | share | times ; */
 static bool parse_use(struct sp_parser *parser, struct sp_row *row)
 {
     row->kind = SP_ROW_USE;
@@ -278,9 +292,11 @@ static bool parse_use(struct sp_parser *parser, struct sp_row *row)
             good = row->optional = true;
         } else if (sp_token_is(&parser->lexer, "share")) {
             good = sp_parse_share(parser, &row->share);
+        } else if (sp_token_is(&parser->lexer, "times")) {
+            good = sp_parse_times(parser, &row->times);
         } else
             good = sp_parse_fail(parser, parser->lexer.token.span,
-                                 "expected 'from', 'with', 'optional', 'share' or 'if' here");
+                                 "expected 'from', 'with', 'optional', 'share', 'times' or 'if' here");
         if (!good) return false;
     }
     return true;

@@ -106,14 +106,16 @@ static void parse_row(struct sp_parser *parser, struct sp_unit *unit, size_t off
     struct sp_row parsed = {0};
     if (!sp_parse_row(parser, &parsed, offset)) return;
     struct sp_section *section = current_section(parser, unit);
-    if (parsed.state && !parser->in_states && !section->row_count && *section->name) {
+    const bool is_tensor = !parsed.state && !parsed.work;
+    if (!is_tensor && !parser->in_states && !section->row_count && *section->name) {
         *SP_PARSE_APPEND(parser, unit->states, unit->state_count) = *section;
-        unit->section_count--; /* with its first row, a state, the section has become one of the states */
+        unit->section_count--; /* with its first row, no tensor, the section has become one of the states */
         parser->in_states = true;
         section = current_section(parser, unit);
     }
-    if (parsed.state != parser->in_states) {
-        sp_parse_fail(parser, parsed.span, "a group has either tensors or states, and a state has a heading above it");
+    if (is_tensor == parser->in_states) {
+        sp_parse_fail(parser, parsed.span,
+                      "a group has either tensors, or states and work, which have a heading above them");
         return;
     }
     *SP_PARSE_APPEND(parser, section->rows, section->row_count) = parsed;
@@ -180,11 +182,25 @@ static bool parse_loop(struct sp_parser *parser, struct sp_clause *clause)
     return clause->last != NULL;
 }
 
-/* The loops and conditions of a heading, and its share, up to the end of the line. */
+/* What a heading says at its end of all rows: share and times, in any order. */
+static bool parse_section_use(struct sp_parser *parser, struct sp_section *section)
+{
+    while (!sp_parse_at_end(parser)) {
+        bool good;
+        if (sp_token_is(&parser->lexer, "share")) good = sp_parse_share(parser, &section->share);
+        else if (sp_token_is(&parser->lexer, "times")) good = sp_parse_times(parser, &section->times);
+        else good = sp_parse_fail(parser, parser->lexer.token.span, "expected 'share' or 'times' here");
+        if (!good) return false;
+    }
+    return true;
+}
+
+/* The loops and conditions of a heading, its share and its times, up to the end of the line. */
 static bool parse_clauses(struct sp_parser *parser, struct sp_section *section)
 {
     while (!sp_parse_at_end(parser)) {
-        if (sp_token_is(&parser->lexer, "share")) return sp_parse_share(parser, &section->share);
+        if (sp_token_is(&parser->lexer, "share") || sp_token_is(&parser->lexer, "times"))
+            return parse_section_use(parser, section);
         struct sp_clause clause = {.kind = SP_CLAUSE_IF};
         if (section->clause_count == SP_MAX_CLAUSES)
             return sp_parse_fail(parser, parser->lexer.token.span, "more than %d 'for' and 'if'", SP_MAX_CLAUSES);
@@ -195,7 +211,7 @@ static bool parse_clauses(struct sp_parser *parser, struct sp_section *section)
             if (!clause.first) return false;
         } else
             return sp_parse_fail(parser, parser->lexer.token.span,
-                                 "expected 'for', 'if' or 'share' after the group name");
+                                 "expected 'for', 'if', 'share' or 'times' after the group name");
         *SP_PARSE_APPEND(parser, section->clauses, section->clause_count) = clause;
     }
     return true;
@@ -203,7 +219,7 @@ static bool parse_clauses(struct sp_parser *parser, struct sp_section *section)
 
 /* Begins a section. Its name is everything between the brackets but the blanks at its ends, "feed-forward".
  *
- *     heading = "[" group-name "]" { "for" NAME "in" expr [ ".." expr ] | "if" expr } [ share ] ; */
+ *     heading = "[" group-name "]" { "for" NAME "in" expr [ ".." expr ] | "if" expr } { share | times } ; */
 static void parse_heading(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
     const size_t end = offset + strcspn(sp_parse_text(parser, offset), "]\n");
@@ -324,11 +340,22 @@ static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
     do {
         if (sp_parse_accept(parser, "active")) unit->measures |= SP_MEASURE_ACTIVE;
         else if (sp_parse_accept(parser, "cache")) unit->measures |= SP_MEASURE_CACHE;
+        else if (sp_parse_accept(parser, "flops")) unit->measures |= SP_MEASURE_FLOPS;
         else {
-            sp_parse_fail(parser, parser->lexer.token.span, "expected the name of a measure: 'active' or 'cache'");
+            sp_parse_fail(parser, parser->lexer.token.span,
+                          "expected the name of a measure: 'active', 'cache' or 'flops'");
             return;
         }
     } while (sp_parse_accept(parser, ","));
+}
+
+/* of-work = "unit" ( "token" | "image" ) ; */
+static void parse_unit_of_work(struct sp_parser *parser, struct sp_unit *unit)
+{
+    sp_lexer_next(&parser->lexer);
+    unit->is_of_images = sp_token_is(&parser->lexer, "image");
+    if (!sp_parse_accept(parser, "image") && !sp_parse_accept(parser, "token"))
+        sp_parse_fail(parser, parser->lexer.token.span, "expected what a pass is over: 'token' or 'image'");
 }
 
 /* ---- the file, line by line ---- */
@@ -353,7 +380,8 @@ static void start_unit(struct sp_parser *parser, struct output *out, size_t offs
 /* The line at `offset`. Of a directive the word is the current token when its parser is called; all other kinds begin
  * to read at the offset.
  *
- *     line = unit | model_type | require | measures | heading | definition | tensor | use | claims | claim ; */
+ *     line = unit | model_type | require | measures | of-work | heading | definition | tensor | use | claims | claim ;
+ */
 static void parse_line(struct sp_parser *parser, struct output *out, size_t offset)
 {
     struct sp_unit *unit = out->current;
@@ -373,13 +401,14 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
         sp_parse_fail(parser, parser->lexer.token.span,
                       "only a table can say this, since no configuration selects "
                       "a part");
-    else if (kind == SP_LINE_MEASURES && !unit->is_table)
+    else if ((kind == SP_LINE_MEASURES || kind == SP_LINE_UNIT_OF_WORK) && !unit->is_table)
         sp_parse_fail(parser, parser->lexer.token.span,
                       "only a table can say this: a part is measured by the tables that use it");
     else if (kind == SP_LINE_MODEL_TYPE) parse_texts(parser, &unit->model_types, &unit->model_type_count);
     else if (kind == SP_LINE_ARCHITECTURES) parse_texts(parser, &unit->architectures, &unit->architecture_count);
     else if (kind == SP_LINE_REQUIRE) parse_requirement(parser, unit);
     else if (kind == SP_LINE_MEASURES) parse_measures(parser, unit);
+    else if (kind == SP_LINE_UNIT_OF_WORK) parse_unit_of_work(parser, unit);
     else if (unit->about && parser->lexer.source->has_expressions && kind != SP_LINE_DEFINITION)
         sp_parse_asked_expression(parser, unit, offset);
     else if (kind == SP_LINE_CLAIM) sp_parse_claim(parser, unit);

@@ -23,7 +23,7 @@ struct sp_parser {
     unsigned operators;       /* in the current line */
     bool in_claim;            /* [name] is a group, not a list */
     bool is_about_checkpoint; /* the unit has claims about a checkpoint alone: dim(NAME, i) takes a name of a tensor */
-    bool in_states;           /* the section that is being read has states: it is the last of those of the unit */
+    bool in_states; /* the section that is being read has states or work: it is the last of those of the unit */
     size_t mistakes;
 };
 
@@ -66,6 +66,8 @@ bool sp_parse_row(struct sp_parser *parser, struct sp_row *row, size_t offset);
 
 /* parse_row.c: share PART of WHOLE, of which the word is the current token. False after a mistake. */
 bool sp_parse_share(struct sp_parser *parser, struct sp_row_share *share);
+/* times EXPR, likewise. */
+bool sp_parse_times(struct sp_parser *parser, struct sp_expr **times);
 
 /* parse_claims.c: "claims for TABLE", and the lines claim, erratum, approx, example. The word is the current token. */
 void sp_parse_claims_header(struct sp_parser *parser, struct sp_unit *unit);

@@ -187,9 +187,9 @@ static void cut_row(struct cutter *cutter, struct sp_statement *statement, size_
     statement->cells[0] = take_cell(cutter);
     const bool tensor = is_word(cutter, "(");
     do put_token(cutter);
-    while (!is_at_end(cutter) &&
-           (cutter->lexer.nesting || is_word(cutter, ")") ||
-            !(tensor || is_word(cutter, "if") || is_word(cutter, "optional") || is_word(cutter, "share"))));
+    while (!is_at_end(cutter) && (cutter->lexer.nesting || is_word(cutter, ")") ||
+                                  !(tensor || is_word(cutter, "if") || is_word(cutter, "optional") ||
+                                    is_word(cutter, "share") || is_word(cutter, "times"))));
     statement->cells[1] = take_cell(cutter);
     if (tensor) put_modifiers(cutter);
     else put_rest(cutter);

@@ -17,12 +17,26 @@ enum {
     MAX_ROUNDS = 8   /* of counting again with another list given */
 };
 
+/* Which rows of a table count. */
+enum counted {
+    COUNTS_PARAMETERS,
+    COUNTS_ACTIVE,  /* of the parameters only those in use */
+    COUNTS_STATES,  /* the elements of the states */
+    COUNTS_PRODUCTS /* how often an element of a tensor is multiplied, and the work beside it */
+};
+
 /* The walk through the sections and rows of a table, and of what it uses. */
 struct walk {
     struct sp_symbolic *symbolic;
-    unsigned uses;                        /* parts and tables used within one another */
-    struct sp_active_count *active;       /* of the parameters only those in use are counted; NULL: all */
+    unsigned uses; /* parts and tables used within one another */
+    enum counted counted;
     const struct sp_row_measure *measure; /* what is counted of a tensor; NULL: its elements */
+    struct sp_active_count *active;       /* of COUNTS_ACTIVE and COUNTS_PRODUCTS: where the shares are noted */
+    /* COUNTS_PRODUCTS: */
+    const struct sp_flops *flops;
+    const struct sp_sym_given *given; /* `tokens` and `causal`, which each table sees */
+    size_t given_count;
+    const struct sp_poly *times; /* of what is used, where its rows do not say it */
 };
 
 /* Rows with the parameters that they have so far. Each use of a part, loop and condition fills a tally of its own,
@@ -104,7 +118,7 @@ static bool presence(struct walk *walk, const struct sp_sym_env *env, const stru
     const struct sp_poly *tied = sp_poly_int(algebra, 1);
     *out = sp_poly_int(algebra, 1);
     if (row->condition && !sp_sym_condition(walk->symbolic, env, row->condition, out)) return false;
-    if (!row->has_tie) return true;
+    if (!row->has_tie || walk->counted == COUNTS_PRODUCTS) return true; /* a matrix multiplies in all its places */
     if (row->tie_condition && !sp_sym_condition(walk->symbolic, env, row->tie_condition, &tied)) return false;
     *out = sp_poly_mul(algebra, *out, sp_poly_sub(algebra, sp_poly_int(algebra, 1), tied));
     return true;
@@ -149,6 +163,27 @@ static bool take_shares(struct walk *walk, const struct sp_sym_env *env, const s
     return true;
 }
 
+/* Multiplies *size, the elements of a row, by how often each multiplies. What is no matrix does not: a bias is added,
+ * of an embedding a row is picked. */
+static bool take_times(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
+                       const struct sp_poly **size)
+{
+    const struct sp_expr *expr = row->times ? row->times : env->section->times;
+    const struct sp_poly *times = walk->times;
+    if (row->rank < 2 || row->lookup) times = sp_poly_int(&walk->symbolic->algebra, 0);
+    else if (expr && !sp_sym_number(walk->symbolic, env, expr, &times)) return false;
+    *size = sp_poly_mul(&walk->symbolic->algebra, *size, times);
+    return true;
+}
+
+/* Whether the walk is for such rows: tensors, or states, or work. */
+static bool is_counted(const struct walk *walk, const struct sp_row *row)
+{
+    if (row->state) return walk->counted == COUNTS_STATES;
+    if (row->work) return walk->counted == COUNTS_PRODUCTS && !(walk->flops->how & SP_FLOPS_WEIGHTS_ALONE);
+    return walk->counted != COUNTS_STATES;
+}
+
 static const char *group_of_section(struct walk *walk, const struct sp_sym_env *env)
 {
     return sp_group_name(&walk->symbolic->algebra.arena, env->frame->unit, env->section, env->frame->group);
@@ -177,6 +212,7 @@ static bool measure_tensor(struct walk *walk, const struct sp_sym_env *env, cons
 static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
     const struct sp_poly *present, **shape = sp_arena_array(&walk->symbolic->algebra.arena, row->rank, sizeof *shape);
+    if (!is_counted(walk, row)) return true;
     if (!sp_sym_spend(walk->symbolic, row->span, 1) || !presence(walk, env, row, &present)) return false;
     const struct sp_poly *size = present;
     for (size_t i = 0; i < row->rank && !sp_poly_is_zero(size); i++) {
@@ -185,9 +221,11 @@ static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct
         size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
     }
     const bool counts = !row->optional && !row->buffer && !sp_poly_is_zero(size);
-    if (counts && !take_shares(walk, env, row, &size)) return false;
+    if (counts && walk->counted == COUNTS_PRODUCTS && !row->work && !take_times(walk, env, row, &size)) return false;
+    if (counts && !sp_poly_is_zero(size) && !take_shares(walk, env, row, &size)) return false;
     if (counts && walk->measure && !measure_tensor(walk, env, row, shape, present, &size)) return false;
     if (counts && row->lookup && walk->active) walk->active->has_lookup = true;
+    if (counts && row->work && walk->active) walk->active->has_work = true;
     size_t prefix;
     const char *name = row_name(walk, env, &row->name, &prefix);
     const struct sp_row_count count = {.group = group_of_section(walk, env),
@@ -271,6 +309,28 @@ static const struct sp_unit *chosen_table(struct walk *walk, const struct sp_sym
     return NULL;
 }
 
+/* Opens for a count of products what a use says of them: how often the elements multiply, and for a table the tokens. A
+ * table of images cannot be used by one of tokens, which does not say how many images there are. */
+static bool open_products(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
+                          struct sp_sym_frame *frame)
+{
+    const struct sp_expr *expr = row->times ? row->times : env->section->times;
+    if (walk->counted != COUNTS_PRODUCTS) return true;
+    if (expr && !sp_sym_number(walk->symbolic, env, expr, &walk->times)) return false;
+    if (!frame->unit->is_table) return true;
+    if (frame->unit->is_of_images != (walk->flops->tokens == NULL))
+        return sp_sym_fail(walk->symbolic, row->unit_span,
+                           "the table '%s' is about images, and what uses it about tokens, or the other way round",
+                           frame->unit->name);
+    const size_t count = frame->given_count + walk->given_count;
+    struct sp_sym_given *given = sp_arena_array(&walk->symbolic->algebra.arena, count, sizeof *given);
+    for (size_t i = 0; i < count; i++)
+        given[i] = i < walk->given_count ? walk->given[i] : frame->given[i - walk->given_count];
+    frame->given = given;
+    frame->given_count = count;
+    return true;
+}
+
 /* Adds the rows of a part, or of another table, that a row of this one uses: opens a frame with the prefix, the
  * group and the keys that the use gives, counts the unit in it, and multiplies the counts by the condition of the
  * use. An optional use is read, for its keys, but not counted. */
@@ -299,10 +359,13 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
         frame->given_count = 0; /* count_view collects them anew */
         if (!count_view(walk, env, row, frame)) return false;
     }
+    const struct sp_poly *times = walk->times;
     sp_sym_note_keys(walk->symbolic, &(struct sp_sym_env){.frame = frame});
     walk->uses++;
-    bool good = count_arguments(walk, env, row->choice ? NULL : row->given, frame) && count_unit(walk, frame, &inner);
+    bool good = open_products(walk, env, row, frame) &&
+                count_arguments(walk, env, row->choice ? NULL : row->given, frame) && count_unit(walk, frame, &inner);
     walk->uses--;
+    walk->times = times;
     if (good && !row->optional && !take_shares(walk, env, row, &wanted)) good = false;
     if (!row->optional) multiply_into(walk, tally, &inner, wanted);
     free(inner.rows);
@@ -489,21 +552,32 @@ static bool count_row(const void *at, const struct sp_row *row)
 
 static const struct sp_walker counting = {count_range, count_each, count_if, count_row};
 
-/* Whether the table says what of it is in use. Of a part the tables say it that use it. */
-static bool says_active(struct walk *walk, const struct sp_unit *unit)
+/* Whether the table says what is asked of it. Of a part the tables say it that use it. */
+static bool says_measure(struct walk *walk, const struct sp_unit *unit)
 {
-    if (!walk->active || !unit->is_table || unit->measures & SP_MEASURE_ACTIVE) return true;
-    return sp_sym_fail(walk->symbolic, unit->span,
-                       "the table '%s' does not say how much of it a token uses: it has no line 'measures active'",
-                       unit->name);
+    if (!unit->is_table) return true;
+    if (walk->counted == COUNTS_ACTIVE && !(unit->measures & SP_MEASURE_ACTIVE))
+        return sp_sym_fail(walk->symbolic, unit->span,
+                           "the table '%s' does not say how much of it a token uses: it has no line 'measures active'",
+                           unit->name);
+    if (walk->counted == COUNTS_PRODUCTS && !(unit->measures & SP_MEASURE_FLOPS))
+        return sp_sym_fail(walk->symbolic, unit->span,
+                           "the table '%s' does not say how often its weights multiply: it has no line 'measures "
+                           "flops'",
+                           unit->name);
+    return true;
 }
 
+/* Counts the unit in its frame: of products also the work of a table, which is beside its tensors. */
 static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally)
 {
-    if (!says_active(walk, frame->unit)) return false;
-    for (size_t i = 0; i < frame->unit->section_count; i++) {
-        const struct sp_sym_env env = {.frame = frame, .section = &frame->unit->sections[i]};
-        if (!count_behind(walk, &env, 0, tally)) return false;
+    const struct sp_unit *unit = frame->unit;
+    const size_t beside = walk->counted == COUNTS_PRODUCTS ? unit->state_count : 0;
+    if (!says_measure(walk, unit)) return false;
+    for (size_t i = 0; i < unit->section_count + beside; i++) {
+        const struct sp_section *section =
+            i < unit->section_count ? &unit->sections[i] : &unit->states[i - unit->section_count];
+        if (!count_behind(walk, &(struct sp_sym_env){.frame = frame, .section = section}, 0, tally)) return false;
     }
     return true;
 }
@@ -556,7 +630,7 @@ static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
 static bool count_active(struct sp_count *count)
 {
     struct sp_active_count *active = &count->active;
-    struct walk walk = {.symbolic = &count->symbolic, .active = active};
+    struct walk walk = {.symbolic = &count->symbolic, .counted = COUNTS_ACTIVE, .active = active};
     struct tally tally = {0};
     const bool was_counting = count->symbolic.is_counting;
     active->share_count = 0; /* of a count that failed */
@@ -589,7 +663,8 @@ static void forget(struct sp_count *count)
     free(count->groups);
     free(count->active.rows);
     free(count->active.shares);
-    count->active = (struct sp_active_count){0};
+    free(count->flops.shares);
+    count->active = count->flops = (struct sp_active_count){0};
     sp_text_free(&count->messages);
     sp_symbolic_free(&count->symbolic);
     count->rows = NULL;
@@ -689,7 +764,7 @@ const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sy
 {
     struct sp_symbolic *symbolic = &count->symbolic;
     const struct sp_unit *table = count->table;
-    struct walk walk = {.symbolic = symbolic};
+    struct walk walk = {.symbolic = symbolic, .counted = COUNTS_STATES};
     struct tally tally = {0};
     bool good = true;
     if (!(table->measures & SP_MEASURE_CACHE)) {
@@ -711,4 +786,57 @@ const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sy
     for (size_t i = 0; i < tally.count; i++) sum = sp_poly_add(&symbolic->algebra, sum, tally.rows[i].parameters);
     free(tally.rows);
     return good ? sum : NULL;
+}
+
+/* Whether tokens are given, as the table is about sequences of them, or not. */
+static bool says_tokens(struct sp_count *count, const struct sp_flops *asked)
+{
+    const struct sp_unit *table = count->table;
+    if (table->measures & SP_MEASURE_FLOPS && table->is_of_images && asked->tokens)
+        return sp_sym_fail(&count->symbolic, table->span, "the table '%s' is about images: flops(batch=...)",
+                           table->name);
+    return !(table->measures & SP_MEASURE_FLOPS) || table->is_of_images || asked->tokens ||
+           sp_sym_fail(&count->symbolic, table->span, "the table '%s' is about sequences of tokens: flops(tokens=...)",
+                       table->name);
+}
+
+/* Walks through the table, with `tokens` and `causal` given, and adds up what is multiplied in a forward pass over one
+ * sequence or image: elements of matrices as often as they are, and the work. */
+const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flops *asked)
+{
+    enum {
+        OPERATIONS = 2 /* a multiplication and an addition */,
+        PASSES = 3 /* forward; backward takes two as long */
+    };
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    const struct sp_sym_given given[] = {
+        {"causal", sp_sym_of_value(&count->symbolic, sp_value_bool(asked->how & SP_FLOPS_CAUSAL))},
+        {"tokens", asked->tokens ? sp_sym_of_poly(asked->tokens) : (struct sp_sym){.kind = SP_SYM_VALUE}}};
+    struct walk walk = {.symbolic = &count->symbolic,
+                        .counted = COUNTS_PRODUCTS,
+                        .active = &count->flops,
+                        .flops = asked,
+                        .given = given,
+                        .given_count = asked->tokens ? 2 : 1,
+                        .times = asked->tokens ? asked->tokens : sp_poly_int(algebra, 1)};
+    struct tally tally = {0};
+    if (!says_tokens(count, asked)) return NULL;
+    struct sp_sym_frame *frame = new_count_frame(&walk, count->table); /* what is defined may depend on the tokens */
+    frame->params = count->frame->params;
+    frame->given = given;
+    frame->given_count = walk.given_count;
+    const bool was_counting = count->symbolic.is_counting;
+    count->flops.share_count = 0;
+    count->flops.has_lookup = count->flops.has_work = false;
+    count->symbolic.is_counting = true;
+    const bool good = count_unit(&walk, frame, &tally);
+    count->symbolic.is_counting = was_counting;
+    const struct sp_poly *sum = sp_poly_int(algebra, 0);
+    for (size_t i = 0; i < tally.count; i++)
+        if (!asked->group || strcmp(tally.rows[i].group, asked->group) == 0)
+            sum = sp_poly_add(algebra, sum, tally.rows[i].parameters);
+    free(tally.rows);
+    const int passes = asked->how & SP_FLOPS_TRAINING ? PASSES : 1;
+    return good ? sp_poly_mul(algebra, asked->batch, sp_poly_scale(algebra, sum, sp_rational_int(OPERATIONS * passes)))
+                : NULL;
 }

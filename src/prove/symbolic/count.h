@@ -17,14 +17,15 @@ struct sp_share_count {
     const struct sp_poly *part, *whole;
 };
 
-/* Which of the parameters are in use, as the rows say by their shares. */
+/* Which of the parameters are in use, as the rows say by their shares; or which operations a pass takes. */
 struct sp_active_count {
     bool is_counted;
-    struct sp_row_count *rows; /* of which `parameters` are those in use */
+    struct sp_row_count *rows; /* of which `parameters` are those in use; or the multiplications */
     size_t row_count;
     struct sp_share_count *shares; /* each once */
     size_t share_count, share_capacity;
     bool has_lookup; /* an input embedding is among them */
+    bool has_work;   /* multiplications without a weight are among them */
 };
 
 /* The tensors of one row of a table, over all its loops. */
@@ -50,6 +51,7 @@ struct sp_count {
     size_t group_count, group_capacity;
     const struct sp_poly *total;
     struct sp_active_count active; /* counted when it is first asked for */
+    struct sp_active_count flops;  /* of the last sp_count_flops, the rows aside */
     struct sp_text messages;
     struct sp_map given;  /* keys of lists that are needed in one place and have a default in another: they are given */
     struct sp_arena keys; /* the texts of these keys */
@@ -97,5 +99,7 @@ struct sp_row_measure {
 const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_row_measure *measure);
 /* The elements of all states where `tokens` and `batch` are given. NULL with a message when that is not known. */
 const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count);
+/* The operations of a pass, two for each multiplication and addition. NULL with a message when that is not known. */
+const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flops *asked);
 
 #endif

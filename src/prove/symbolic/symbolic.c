@@ -531,6 +531,39 @@ bool sp_sym_active(struct sp_symbolic *symbolic, const struct sp_sym_env *env, c
     return poly != NULL;
 }
 
+/* A number of tokens, or of sequences. */
+static bool whole_number(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                         const char *name, const struct sp_poly **out)
+{
+    struct sp_rational number;
+    if (!sp_sym_number(symbolic, env, expr, out)) return false;
+    return !sp_poly_is_constant(*out, &number) || (number.num >= 0 && number.den == 1) ||
+           sp_sym_fail(symbolic, expr->span, "'%s' must be a whole number, 0 or more", name);
+}
+
+/* Whether a group of the table is beside its tensors. */
+static bool is_group_of_work(const struct sp_unit *table, const char *name)
+{
+    for (size_t i = 0; i < table->state_count; i++)
+        if (strcmp(table->states[i].name, name) == 0) return true;
+    return false;
+}
+
+/* flops(tokens = ..., batch = ...): the operations of a pass. */
+static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                           struct sp_sym *out)
+{
+    struct sp_flops asked = {.group = expr->name, .how = (unsigned)expr->value.integer};
+    if (!env->flops) return sp_sym_fail(symbolic, expr->span, "'flops' needs a table");
+    if (expr->name && !env->group(env->context, expr->name) && !is_group_of_work(symbolic->root, expr->name))
+        return no_such_group(symbolic, expr);
+    if (!whole_number(symbolic, env, expr->args[0], "batch", &asked.batch)) return false;
+    if (expr->count > 1 && !whole_number(symbolic, env, expr->args[1], "tokens", &asked.tokens)) return false;
+    const struct sp_poly *poly = env->flops(env->context, &asked);
+    if (poly) *out = sp_sym_of_poly(poly);
+    return poly != NULL;
+}
+
 /* cache(tokens = ..., batch = ..., dtype = ...): the bytes of the states. */
 static bool symbolic_cache(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym *out)
@@ -540,10 +573,7 @@ static bool symbolic_cache(struct sp_symbolic *symbolic, const struct sp_sym_env
     if (!env->states) return sp_sym_fail(symbolic, expr->span, "'cache' needs a table");
     for (size_t i = 0; i < 2; i++) {
         const struct sp_poly *poly;
-        struct sp_rational number;
-        if (!sp_sym_number(symbolic, env, expr->args[i], &poly)) return false;
-        if (sp_poly_is_constant(poly, &number) && (number.num < 0 || number.den != 1))
-            return sp_sym_fail(symbolic, expr->args[i]->span, "'%s' must be a whole number, 0 or more", names[i]);
+        if (!whole_number(symbolic, env, expr->args[i], names[i], &poly)) return false;
         given[i] = (struct sp_sym_given){names[i], sp_sym_of_poly(poly)};
     }
     const struct sp_poly *elements = env->states(env->context, given, 2);
@@ -629,6 +659,8 @@ static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_
         return symbolic_cache(symbolic, env, expr, out);
     case SP_EXPR_SIZING:
         return symbolic_sizing(symbolic, env, expr, out);
+    case SP_EXPR_FLOPS:
+        return symbolic_flops(symbolic, env, expr, out);
     case SP_EXPR_ACTIVE:
         return sp_sym_active(symbolic, env, expr, expr->name, out);
     case SP_EXPR_STORED:

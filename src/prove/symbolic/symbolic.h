@@ -237,6 +237,14 @@ struct sp_sym_binding {
     size_t number;
 };
 
+/* Which operations are asked for: flops(...). */
+struct sp_flops {
+    const char *group;            /* NULL: of all */
+    const struct sp_poly *batch;  /* sequences, or images */
+    const struct sp_poly *tokens; /* of each sequence; NULL: not given */
+    unsigned how;                 /* enum sp_flops_bits */
+};
+
 /* Where an expression stands, which decides what the names in it mean. */
 struct sp_sym_env {
     struct sp_sym_frame *frame;
@@ -260,6 +268,8 @@ struct sp_sym_env {
     /* What bytes(...), lora(...) or optimizer(...) is, where `number` is the value of args[0], or NULL without one.
      * NULL after a message. */
     const struct sp_poly *(*sizing)(void *context, const struct sp_expr *expr, const struct sp_poly *number);
+    /* How many operations a pass takes. NULL after a message. */
+    const struct sp_poly *(*flops)(void *context, const struct sp_flops *asked);
     /* In a claim about a table what elements(NAME), count(NAME) and dim(NAME, index) are; NULL with *why. */
     const struct sp_poly *(*rows)(void *context, const struct sp_expr *expr, int64_t index, const char **why);
     void *context;

@@ -608,7 +608,7 @@ class Value(_Document):
     expression: str
     text: str | None = None  # exact: "124439808", "3/7", "true"; None: it has none
     number: float | None = None  # the nearest to it
-    unit: str | None = None  # of a measure such as active: "parameters" or "bytes"
+    unit: str | None = None  # of a measure such as active: "parameters", "bytes" or "operations"
     whole: int | None = None  # of a measure: the number that it is a part of
     convention: str | None = None  # of a measure: what is counted
     why: str | None = None  # it has none: why
