@@ -31,9 +31,20 @@ struct bound {
 static bool evaluate(struct place *place, const struct bound *bound, const struct sp_expr *expr,
                      struct sp_rational *value);
 
+static const struct sp_poly *group_there(void *place, const char *name)
+{
+    return sp_count_group(&((struct place *)place)->there, name);
+}
+
+static const struct sp_poly *flops_there(void *place, const struct sp_flops *asked)
+{
+    return sp_count_flops(&((struct place *)place)->there, asked);
+}
+
 static bool by_table(struct place *place, const struct sp_expr *expr, struct sp_rational *value)
 {
-    const struct sp_sym_env env = {.frame = place->there.frame, .is_outer = true};
+    const struct sp_sym_env env = {
+        .frame = place->there.frame, .is_outer = true, .group = group_there, .flops = flops_there, .context = place};
     const struct sp_poly *poly;
     return sp_sym_number(&place->there.symbolic, &env, expr, &poly) && sp_poly_is_constant(poly, value);
 }

@@ -56,6 +56,8 @@ struct sp_sym_env sp_sym_unit_env(const struct sp_sym_env *env)
                                .group = env->group,
                                .active = env->active,
                                .states = env->states,
+                               .sizing = env->sizing,
+                               .flops = env->flops,
                                .context = env->context};
 }
 
@@ -166,6 +168,8 @@ bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
                                      .group = env->group,
                                      .active = env->active,
                                      .states = env->states,
+                                     .sizing = env->sizing,
+                                     .flops = env->flops,
                                      .context = env->context};
     return sp_sym_name_value(symbolic, &outer, expr, out);
 }
