@@ -1,7 +1,7 @@
 # bash completion for shapeproof. Written by 'shapeproof help --completion bash'.
 _shapeproof() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} words=
-    local commands='browse card check derive diff eval fmt infer inspect learn models predict prove solve tables help '
+    local commands='browse card check derive diff eval fit fmt infer inspect learn models predict prove solve tables help '
     if [[ $COMP_CWORD == 1 ]]; then
         compopt -o filenames
         COMPREPLY=($(compgen -W "$commands --help --version" -- "$word"; compgen -f -- "$word"))
@@ -77,6 +77,20 @@ _shapeproof() {
     eval:text=|eval:json=|eval:csv=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--output|eval:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
+    fit:--memory) COMPREPLY=() ;;
+    fit:--tokens) COMPREPLY=() ;;
+    fit:--batch) COMPREPLY=() ;;
+    fit:--dtype) COMPREPLY=() ;;
+    fit:--cache-dtype) COMPREPLY=() ;;
+    fit:--config|fit:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    fit:--model|fit:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+    fit:--set|fit:-S) COMPREPLY=() ;;
+    fit:--table|fit:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    fit:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    fit:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
+    fit:text=|fit:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    fit:--output|fit:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    fit:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     infer:--table|infer:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     infer:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
     infer:text=|infer:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -163,6 +177,7 @@ _shapeproof() {
             derive) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
             diff) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
             eval) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+            fit) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
             fmt) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
             infer) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
             inspect) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -172,7 +187,7 @@ _shapeproof() {
             prove) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
             solve) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
             tables) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
-            help) COMPREPLY=($(compgen -W 'browse card check derive diff eval fmt infer inspect learn models predict prove solve tables help ' -- "$word"; )) ;;
+            help) COMPREPLY=($(compgen -W 'browse card check derive diff eval fit fmt infer inspect learn models predict prove solve tables help ' -- "$word"; )) ;;
             esac
             return
         fi
@@ -183,6 +198,7 @@ _shapeproof() {
         derive) words='--config= --model= --set= --table= --measure= --latex --claims --python --markdown --expanded --format= --json --output= --quiet --color= --no-pager --help' ;;
         diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        fit) words='--memory= --tokens= --batch= --dtype= --cache-dtype= --config= --model= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --help' ;;
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --trace --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --redact --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;

@@ -4,7 +4,7 @@
 function __shapeproof_is
     set -l words (commandline -opc)
     test (count $words) -gt 1; or return 1
-    contains -- $words[2] browse card check derive diff eval fmt infer inspect learn models predict prove solve tables help 
+    contains -- $words[2] browse card check derive diff eval fit fmt infer inspect learn models predict prove solve tables help 
     or set words[2] inspect
     test $words[2] = $argv[1]
 end
@@ -36,6 +36,7 @@ complete -c shapeproof -n __shapeproof_is_first -a check -d 'compare a checkpoin
 complete -c shapeproof -n __shapeproof_is_first -a derive -d 'print the number of parameters of a table as a formula'
 complete -c shapeproof -n __shapeproof_is_first -a diff -d 'compare two checkpoints, in any formats'
 complete -c shapeproof -n __shapeproof_is_first -a eval -d 'compute expressions'
+complete -c shapeproof -n __shapeproof_is_first -a fit -d 'say whether a model fits in the memory of a device'
 complete -c shapeproof -n __shapeproof_is_first -a fmt -d 'format table files in the style of the built-in ones'
 complete -c shapeproof -n __shapeproof_is_first -a infer -d 'find the table and the hyper-parameters that explain a checkpoint'
 complete -c shapeproof -n __shapeproof_is_first -a inspect -d 'list the tensors of checkpoints, with dtypes, shapes, ties and totals'
@@ -160,6 +161,26 @@ complete -c shapeproof -n '__shapeproof_is eval' -l color -r -f -a 'auto always 
 complete -c shapeproof -n '__shapeproof_is eval' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is eval' -l no-progress -d 'do not show the progress of the command on the terminal'
 complete -c shapeproof -n '__shapeproof_is eval' -l help -s h -d 'explain the command'
+
+complete -c shapeproof -n '__shapeproof_is fit' -F -a '(shapeproof models --names 2>/dev/null)'
+complete -c shapeproof -n '__shapeproof_is fit' -l memory -r -f -d 'the memory of one device'
+complete -c shapeproof -n '__shapeproof_is fit' -l tokens -r -f -d 'the length of a sequence'
+complete -c shapeproof -n '__shapeproof_is fit' -l batch -r -f -d 'the number of sequences'
+complete -c shapeproof -n '__shapeproof_is fit' -l dtype -r -f -d 'of the weights'
+complete -c shapeproof -n '__shapeproof_is fit' -l cache-dtype -r -f -d 'of the cache'
+complete -c shapeproof -n '__shapeproof_is fit' -l config -s c -r -F -d 'the hyper-parameters'
+complete -c shapeproof -n '__shapeproof_is fit' -l model -s m -r -f -a '(shapeproof models --names 2>/dev/null)' -d 'the hyper-parameters of a published model, in place of a configuration'
+complete -c shapeproof -n '__shapeproof_is fit' -l set -s S -r -f -d 'set one hyper-parameter'
+complete -c shapeproof -n '__shapeproof_is fit' -l table -s T -r -F -a '(shapeproof tables --names 2>/dev/null)' -d 'the name of a table, a table file of your own, or a folder of such files'
+complete -c shapeproof -n '__shapeproof_is fit' -l vocabulary -r -f -a 'sockeye nparam none' -d 'if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)'
+complete -c shapeproof -n '__shapeproof_is fit' -l offline -d 'do not use the network'
+complete -c shapeproof -n '__shapeproof_is fit' -l format -r -f -a '(__shapeproof_formats text json)' -d 'the format of the output'
+complete -c shapeproof -n '__shapeproof_is fit' -l json -d 'the same as --format json'
+complete -c shapeproof -n '__shapeproof_is fit' -l output -s o -r -F -d 'write the output to FILE instead of stdout'
+complete -c shapeproof -n '__shapeproof_is fit' -l quiet -s q -d 'write nothing to stdout'
+complete -c shapeproof -n '__shapeproof_is fit' -l color -r -f -a 'auto always never' -d 'whether to colour the text'
+complete -c shapeproof -n '__shapeproof_is fit' -l no-pager -d 'do not use a pager'
+complete -c shapeproof -n '__shapeproof_is fit' -l help -s h -d 'explain the command'
 
 complete -c shapeproof -n '__shapeproof_is fmt' -F
 complete -c shapeproof -n '__shapeproof_is fmt' -l in-place -s i -d 'rewrite the files that differ instead of printing them'
@@ -315,5 +336,5 @@ complete -c shapeproof -n '__shapeproof_is tables' -l color -r -f -a 'auto alway
 complete -c shapeproof -n '__shapeproof_is tables' -l no-pager -d 'do not use a pager'
 complete -c shapeproof -n '__shapeproof_is tables' -l help -s h -d 'explain the command'
 
-complete -c shapeproof -n '__shapeproof_is help' -f -a 'browse card check derive diff eval fmt infer inspect learn models predict prove solve tables help '
+complete -c shapeproof -n '__shapeproof_is help' -f -a 'browse card check derive diff eval fit fmt infer inspect learn models predict prove solve tables help '
 complete -c shapeproof -n '__shapeproof_is help' -l help -s h -d 'explain the command'

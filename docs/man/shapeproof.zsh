@@ -9,6 +9,7 @@ _shapeproof_commands() {
         'derive:print the number of parameters of a table as a formula'
         'diff:compare two checkpoints, in any formats'
         'eval:compute expressions'
+        'fit:say whether a model fits in the memory of a device'
         'fmt:format table files in the style of the built-in ones'
         'infer:find the table and the hyper-parameters that explain a checkpoint'
         'inspect:list the tensors of checkpoints, with dtypes, shapes, ties and totals'
@@ -60,7 +61,7 @@ _shapeproof() {
     shift words
     (( CURRENT-- ))
     local command=$words[1]
-    [[ " browse card check derive diff eval fmt infer inspect learn models predict prove solve tables help " == *" $command "* ]] || command=inspect # shapeproof PATH
+    [[ " browse card check derive diff eval fit fmt infer inspect learn models predict prove solve tables help " == *" $command "* ]] || command=inspect # shapeproof PATH
     case $command in
     browse)
         _arguments -s -S \
@@ -187,6 +188,28 @@ _shapeproof() {
             '--no-progress[do not show the progress of the command on the terminal]' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:[TABLE|MODEL] EXPRESSION...: _shapeproof_names tables models'
+        ;;
+    fit)
+        _arguments -s -S \
+            '*--memory=[the memory of one device]:SIZE: ' \
+            '*--tokens=[the length of a sequence]:LENGTH: ' \
+            '*--batch=[the number of sequences]:N: ' \
+            '*--dtype=[of the weights]:DTYPE: ' \
+            '*--cache-dtype=[of the cache]:DTYPE: ' \
+            '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
+            '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
+            '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
+            '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
+            '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
+            '--offline[do not use the network]' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json' \
+            '--json[the same as --format json]' \
+            '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
+            '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
+            '*--color=[whether to colour the text]:color:(auto always never)' \
+            '--no-pager[do not use a pager]' \
+            '(-h --help)'{-h,--help}'[explain the command]' \
+            '*:[MODEL|PATH]: _shapeproof_names models files'
         ;;
     fmt)
         _arguments -s -S \

@@ -19,6 +19,7 @@
 #include "shapeproof/diff.h"
 #include "shapeproof/evaluate.h"
 #include "shapeproof/figures.h"
+#include "shapeproof/fit.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/learn.h"
@@ -267,6 +268,10 @@ struct shapeproof_report_evaluate_options {
 SHAPEPROOF_API char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points, size_t count,
                                                 const struct shapeproof_report_evaluate_options *options,
                                                 size_t *length);
+
+/* Whether a model fits in a memory. */
+SHAPEPROOF_API char *shapeproof_report_fit(const struct shapeproof_fit *fit,
+                                           const struct shapeproof_report_options *options, size_t *length);
 
 /* What would give the total. */
 SHAPEPROOF_API char *shapeproof_report_solve(const struct shapeproof_solutions *solutions,

@@ -37,6 +37,7 @@
 #include "shapeproof/evaluate.h"
 #include "shapeproof/expect.h"
 #include "shapeproof/figures.h"
+#include "shapeproof/fit.h"
 #include "shapeproof/infer.h"
 #include "shapeproof/inventory.h"
 #include "shapeproof/keras.h"

@@ -11,6 +11,7 @@
     X(derive)                                                                                                          \
     X(diff)                                                                                                            \
     X(eval)                                                                                                            \
+    X(fit)                                                                                                             \
     X(fmt)                                                                                                             \
     X(infer)                                                                                                           \
     X(inspect)                                                                                                         \

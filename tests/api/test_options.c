@@ -85,6 +85,7 @@ static void later_options_are_refused(void **state)
     REFUSES(shapeproof_figures_options, shapeproof_figures_new(world.tables, models, options, &error));
     shapeproof_models_free(models);
     REFUSES(shapeproof_derive_options, shapeproof_derive(world.tables, world.config, options, &error));
+    REFUSES(shapeproof_fit_options, shapeproof_fit_new(world.tables, world.config, 1, options, &error));
     REFUSES(shapeproof_solve_options, shapeproof_solve(world.tables, world.config, 7872, options, &error));
     REFUSES(shapeproof_solve_options, shapeproof_solve_rounded(world.tables, world.config, "8K", options, &error));
     REFUSES(shapeproof_solve_together_options,
@@ -203,6 +204,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct shapeproof_verify_options), 48);
     assert_int_equal(sizeof(struct shapeproof_derive_options), 48);
     assert_int_equal(sizeof(struct shapeproof_evaluate_options), 40);
+    assert_int_equal(sizeof(struct shapeproof_fit_options), 72);
     assert_int_equal(sizeof(struct shapeproof_figures_options), 48);
     assert_int_equal(sizeof(struct shapeproof_solve_options), 48);
     assert_int_equal(sizeof(struct shapeproof_solve_together_options), 96);

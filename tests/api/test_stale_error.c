@@ -381,6 +381,14 @@ static bool calls_derive(struct world *world, struct shapeproof_error *error)
     return derivation != NULL;
 }
 
+static bool calls_fit_new(struct world *world, struct shapeproof_error *error)
+{
+    const struct shapeproof_fit_options options = {.table = "gpt2"};
+    struct shapeproof_fit *fit = shapeproof_fit_new(world->tables, world->config, 1, &options, error);
+    shapeproof_fit_free(fit);
+    return fit != NULL;
+}
+
 static bool calls_derive_claims(struct world *world, struct shapeproof_error *error)
 {
     char *claims = shapeproof_derive_claims(world->tables, "gpt2", NULL, error);
@@ -516,6 +524,7 @@ static const struct call {
     CALL(config_set_point),
     CALL(verify_alone),
     CALL(derive),
+    CALL(fit_new),
     CALL(derive_claims),
     CALL(derive_python),
     CALL(expressions_new),

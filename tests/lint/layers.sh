@@ -62,6 +62,7 @@ src/prove/symbolic/     prove/symbolic  config lang math base
 src/prove/              prove        prove/symbolic names config lang base
 src/prove/shorten       prove        lang/syntax/lexer.h lang base
 src/prove/latex         prove        lang/syntax/parser.h lang base
+src/prove/fit           prove        prove/symbolic lang/syntax/parser.h config lang base
 src/verify/             verify       prove check names config lang model base
 src/figures/            figures      prove/printed.h config/published.h model base
 src/redact/             redact       model base

@@ -55,7 +55,8 @@ FNR == 1 { comment = 0 }
     if (code ~ /^[ \t]*#[ \t]*include/) next
     if (code ~ /printf\(.*error[a-z]*(\.|->)(message|hint),/ && FILENAME !~ /^src\/(base\/error|cli\/message)\.c$/)
         blame("text of a file may begin a line of an error: sp_fail, sp_hint, cli_fail, cli_hint make it printable")
-    if (code ~ /sp_fail_lines\(/ && FILENAME !~ /^src\/(verify\/evaluate|prove\/(derive_claims|solve_together))\.c$/ &&
+    if (code ~ /sp_fail_lines\(/ &&
+        FILENAME !~ /^src\/(verify\/evaluate|prove\/(derive_claims|fit|solve_together))\.c$/ &&
         FILENAME !~ /^src\/(base\/error\.[ch]|lang\/syntax\/source\.c|prove\/(configured|derive)\.c)$/)
         blame("sp_fail_lines is for what sp_diagnose has made")
     gsub(/[^A-Za-z0-9_(]+/, " ", code)

@@ -39,6 +39,13 @@ static const struct word gradients[] = {{"bf16", 2}, {"f16", 2}, {"f32", 4}, {NU
 static const struct word parts[] = {
     {"weights", SP_TRAINED_WEIGHTS}, {"gradients", SP_TRAINED_GRADIENTS}, {"states", SP_TRAINED_STATES}, {NULL, 0}};
 
+unsigned sp_parse_dtype_bits(const char *word)
+{
+    for (const struct word *known = dtypes; known->text; known++)
+        if (strcmp(known->text, word) == 0) return (unsigned)known->meaning;
+    return 0;
+}
+
 static bool is_word_char(char c) { return sp_is_name_char(c) || c == '-' || c == '.'; }
 
 /* The word at the current token; NULL after a mistake.

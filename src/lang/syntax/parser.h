@@ -78,6 +78,9 @@ void sp_parse_asked_expression(struct sp_parser *parser, struct sp_unit *unit, s
  */
 bool sp_parse_sizing(struct sp_parser *parser, struct sp_expr *expr);
 
+/* The bits of an element of the dtype of that name: "bf16", "int4"; 0 when there is none. */
+unsigned sp_parse_dtype_bits(const char *word);
+
 /* An expression; NULL after a mistake (which was reported). */
 struct sp_expr *sp_parse_expression(struct sp_parser *parser);
 /* Reports a mistake at the span, once a line; always false. */

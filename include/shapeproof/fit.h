@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ * Whether a model fits in the memory of a device: its weights, and the cache of a batch of sequences. */
+#ifndef SHAPEPROOF_FIT_H
+#define SHAPEPROOF_FIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shapeproof/api.h"
+#include "shapeproof/config.h"
+#include "shapeproof/error.h"
+#include "shapeproof/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct shapeproof_fit_options {
+    const char *table;       /* NULL: chosen by the configuration */
+    uint64_t tokens;         /* of a sequence; 0: there is no cache */
+    uint64_t batch;          /* sequences; 0 means 1 */
+    const char *dtype;       /* of the weights: f32, bf16, f16, fp8, int8, int4, nf4, fp4; NULL: bf16 */
+    const char *cache_dtype; /* likewise; NULL: bf16 */
+    uint64_t stored;         /* the bytes of the weights as a checkpoint stores them, in place of the dtype; 0: none */
+    uint64_t reserved[3];    /* zero: room for later versions */
+};
+
+enum shapeproof_fit_verdict {
+    SHAPEPROOF_FIT_NO = 0,
+    SHAPEPROOF_FIT_YES = 1,
+    SHAPEPROOF_FIT_UNKNOWN = 2 /* the weights fit, and the cache is not known */
+};
+
+struct shapeproof_fit {
+    const char *table;
+    const char *dtype, *cache_dtype; /* of the weights NULL where they are as stored */
+    uint64_t memory, tokens, batch;
+    uint64_t parameters;
+    uint64_t weights;         /* bytes */
+    const char *why;          /* the cache is not known: why; else NULL */
+    uint64_t cache;           /* bytes of all sequences */
+    uint64_t batch_most;      /* sequences of that many tokens that fit; 0 where the cache is not known or empty */
+    uint64_t tokens_most;     /* the longest sequence of which `batch` fit; UINT64_MAX: there is no limit */
+    uint64_t heads, kv_heads; /* of the attention; 0: not known */
+    uint64_t devices; /* the fewest among which heads and bytes can be divided so that they fit; 0: not known, or
+                       * there is no such number */
+    enum shapeproof_fit_verdict verdict;
+};
+
+/* Compares `memory`, the bytes of one device, with the bytes of the model's parameters, and of the cache as the measure
+ * `cache` has it. Nothing else counts: no activations, no buffers of the program. NULL with an error when there is no
+ * table, or the table cannot be counted for this configuration; SHAPEPROOF_ERR_USAGE for a dtype that there is not. */
+SHAPEPROOF_API struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables,
+                                                         const struct shapeproof_config *config, uint64_t memory,
+                                                         const struct shapeproof_fit_options *options,
+                                                         struct shapeproof_error *error);
+SHAPEPROOF_API void shapeproof_fit_free(struct shapeproof_fit *fit);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

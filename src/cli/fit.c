@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ * shapeproof fit: whether a model fits in the memory of a device. */
+#include "cli/subject.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct cli_option options[] = {
+    {.name = "memory", .argument = "SIZE", .help = "the memory of one device: 80GB (of 10^9 bytes), 24GiB (of 2^30)"},
+    {.name = "tokens",
+     .argument = "LENGTH",
+     .help = "the length of a sequence: 8192, 128k (of 1024); without it, no cache"},
+    {.name = "batch", .argument = "N", .help = "the number of sequences; default: 1"},
+    {.name = "dtype",
+     .argument = "DTYPE",
+     .help = "of the weights: f32, bf16, f16, fp8, int8, int4, nf4 or fp4; default: as a checkpoint stores them, bf16 "
+             "for a MODEL"},
+    {.name = "cache-dtype", .argument = "DTYPE", .help = "of the cache; default: bf16"},
+    {CLI_OPTION_CONFIG},
+    {CLI_OPTION_MODEL},
+    {CLI_OPTION_SET},
+    {CLI_OPTION_TABLE},
+    {CLI_OPTION_VOCABULARY},
+    {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_FORMAT("text|json")},
+    {CLI_OPTION_JSON},
+    {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},
+    {CLI_OPTION_COLOR},
+    {CLI_OPTION_NO_PAGER},
+    {CLI_OPTION_END},
+};
+
+static const struct cli_example examples[] = {
+    {"shapeproof fit llama-3-70b --memory 80GB --tokens 128k", "does it fit, and on how many devices"},
+    {"shapeproof fit llama-3-8b --memory 24GiB --tokens 8k --dtype int8", "with weights of 8 bits"},
+    {"shapeproof fit model.safetensors --memory 24GiB --tokens 32k --batch 4", "with the weights as they are stored"},
+    {NULL, NULL},
+};
+
+/* A number and its unit; 0 for what is none, or does not fit in 64 bits. */
+struct unit {
+    const char *name;
+    uint64_t size;
+};
+static const struct unit sizes[] = {
+    {"", 1},
+    {"B", 1},
+    {"kB", UINT64_C(1000)},
+    {"MB", UINT64_C(1000000)},
+    {"GB", UINT64_C(1000000000)},
+    {"TB", UINT64_C(1000000000000)},
+    {"KiB", UINT64_C(1) << 10},
+    {"MiB", UINT64_C(1) << 20},
+    {"GiB", UINT64_C(1) << 30},
+    {"TiB", UINT64_C(1) << 40},
+    {NULL, 0},
+};
+static const struct unit lengths[] = {
+    {"", 1}, {"k", UINT64_C(1) << 10}, {"K", UINT64_C(1) << 10}, {"M", UINT64_C(1) << 20}, {NULL, 0}};
+
+static uint64_t read_size(const char *text, const struct unit *units)
+{
+    char *end;
+    uint64_t size;
+    if (*text < '0' || *text > '9') return 0;
+    errno = 0;
+    const unsigned long long number = strtoull(text, &end, 10);
+    while (units->name && strcmp(units->name, end) != 0) units++;
+    return units->name && !errno && !__builtin_mul_overflow(number, units->size, &size) ? size : 0;
+}
+
+/* The value of an option into *value, which stays as it is without the option. Exit status. */
+static int take_size(const struct cli_args *args, const char *name, const struct unit *units, const char *example,
+                     uint64_t *value)
+{
+    const char *text = cli_value(args, name, NULL);
+    if (!text) return CLI_OK;
+    *value = read_size(text, units);
+    return *value ? CLI_OK : cli_usage_error(example, "--%s needs a size above 0, not '%s'", name, text);
+}
+
+/* `stored`: the bytes that a checkpoint stores; 0: there is none. */
+static int report_fit(const struct cli_args *args, const struct cli_subject *subject, uint64_t stored)
+{
+    static const int statuses[] = {
+        [SHAPEPROOF_FIT_NO] = CLI_DIFFERS, [SHAPEPROOF_FIT_YES] = CLI_OK, [SHAPEPROOF_FIT_UNKNOWN] = CLI_UNKNOWN};
+    struct shapeproof_error error = {0};
+    struct shapeproof_fit_options what = {.table = subject->table_name,
+                                          .dtype = cli_value(args, "dtype", NULL),
+                                          .cache_dtype = cli_value(args, "cache-dtype", NULL),
+                                          .batch = cli_number(args, "batch", 1)};
+    uint64_t memory = 0;
+    if (!what.dtype) what.stored = stored;
+    if (!cli_value(args, "memory", NULL)) return cli_usage_error("--memory 24GiB", "fit: --memory is needed");
+    int status = take_size(args, "memory", sizes, "--memory 24GiB", &memory);
+    if (status == CLI_OK) status = take_size(args, "tokens", lengths, "--tokens 128k", &what.tokens);
+    if (status != CLI_OK) return status;
+    struct shapeproof_fit *fit = shapeproof_fit_new(subject->tables, subject->config, memory, &what, &error);
+    if (!fit && error.status == SHAPEPROOF_ERR_USAGE) return cli_error(&error);
+    if (!fit) return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
+    for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
+        const struct shapeproof_report_options how = cli_report_options(args, to);
+        cli_put_report(to, shapeproof_report_fit(fit, &how, NULL));
+    }
+    status = statuses[fit->verdict];
+    shapeproof_fit_free(fit);
+    return status;
+}
+
+static int fit_inventory(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
+{
+    struct cli_subject subject;
+    int status = cli_subject_open_for(&subject, args, path, inventory);
+    if (status == CLI_OK) status = report_fit(args, &subject, shapeproof_inventory_totals(inventory)->bytes);
+    cli_subject_close(&subject);
+    return status;
+}
+
+static int fit_operand(const struct cli_args *args) { return cli_with_checkpoint(args, fit_inventory); }
+
+/* The same command, whose operand is a checkpoint. */
+static const struct cli_command on_checkpoint = {.name = "fit", .checkpoints = true, .options = options};
+
+static int fit_checkpoint(const struct cli_args *args)
+{
+    struct cli_args there = *args;
+    there.command = &on_checkpoint;
+    return cli_run_found(&there, fit_operand);
+}
+
+static bool names_checkpoint(const char *operand)
+{
+    return operand && (strchr(operand, '/') || access(operand, F_OK) == 0 || strcmp(operand, "-") == 0);
+}
+
+static int run_fit(const struct cli_args *args)
+{
+    struct cli_subject subject;
+    const char *operand = cli_operand(args);
+    if (names_checkpoint(operand)) return fit_checkpoint(args);
+    if (!operand && !cli_value(args, "config", NULL) && !cli_value(args, "model", NULL))
+        return cli_usage_error("shapeproof fit llama-3-8b --memory 24GiB",
+                               "fit needs a model, a checkpoint or --config");
+    int status = cli_subject_open(&subject, args, NULL);
+    if (status == CLI_OK) status = cli_subject_take(&subject, args, operand);
+    if (status == CLI_OK && !subject.is_named) status = cli_subject_fit(&subject, NULL);
+    if (status == CLI_OK && !cli_settings_are_known(&subject, args)) status = CLI_USAGE;
+    if (status == CLI_OK) status = report_fit(args, &subject, 0);
+    cli_subject_close(&subject);
+    return status;
+}
+
+static const struct cli_term statuses[] = {
+    {"0", "the model fits"},
+    {"1", "it does not fit"},
+    {"2", CLI_USAGE_STATUS},
+    {"3", "a table or a configuration is wrong"},
+    {"4", "the checkpoint is unreadable or malformed, or the output could not be written"},
+    {"5", "the weights fit and the size of the cache is not known, or there is no table for the configuration"},
+    {NULL, NULL},
+};
+
+const struct cli_command cli_fit = {
+    .name = "fit",
+    .summary = "say whether a model fits in the memory of a device",
+    .operands = "[MODEL|PATH]",
+    .description =
+        "Compares the memory of a device with the bytes of the weights and of the cache. MODEL is a published model, "
+        "whose weights are counted in bf16 or the dtype of --dtype. PATH is a checkpoint, whose weights are counted as "
+        "they are stored, unless --dtype is given.\n"
+        "\n"
+        "The largest batch is the number of sequences of that length that fit beside the weights. The longest sequence "
+        "is "
+        "that of which as many as --batch fit. The last line is the smallest degree of tensor parallelism: the number "
+        "of devices must divide the numbers of heads, and each must have memory for an equal part of weights and "
+        "cache.\n"
+        "\n"
+        "Activations, the buffers of a program and the runtime of a device are not included: leave memory for them. A "
+        "device sold with 24 GB usually has 24GiB.",
+    .least = 0,
+    .most = 1,
+    .options = options,
+    .examples = examples,
+    .statuses = statuses,
+    .run = run_fit,
+};

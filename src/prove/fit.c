@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ * Whether a model fits in a memory: the bytes of weights and cache are counted by the table, at the values of one
+ * configuration. The longest sequence is found by bisection, because a cache never shrinks as sequences grow. */
+#include "shapeproof/fit.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "config/config.h"
+#include "lang/syntax/parser.h"
+#include "prove/symbolic/count.h"
+#include "prove/symbolic/meaning.h"
+#include "shapeproof/prediction.h"
+
+enum { BITS_OF_BYTE = 8, MOST_DEVICES = 1 << 16 /* more heads than any model has; a file may say 2^60 */ };
+static const uint64_t MOST_TOKENS = UINT64_C(1) << 40; /* a cache that still fits then has no limit */
+
+/* What the library owns beside what programs see. */
+struct fit {
+    struct shapeproof_fit facts; /* first: its address is that of the whole */
+    struct sp_arena arena;
+};
+
+/* Elements of `bits` each as bytes, rounded up. False when they do not fit in 63 bits. */
+static bool bytes_of(const struct sp_poly *elements, unsigned bits, uint64_t *bytes)
+{
+    struct sp_rational number;
+    int64_t total;
+    if (!elements || !sp_poly_is_constant(elements, &number) || number.den != 1 || number.num < 0) return false;
+    if (__builtin_mul_overflow(number.num, (int64_t)bits, &total)) return false;
+    *bytes = (uint64_t)total / BITS_OF_BYTE + ((uint64_t)total % BITS_OF_BYTE != 0);
+    return true;
+}
+
+/* "the table ... has no line" of "file:1:1: the table ..." and the lines below. */
+static const char *reason_of(struct sp_arena *arena, const struct sp_count *count)
+{
+    const char *message = count->messages.data ? count->messages.data : "its number of bytes does not fit in 63 bits";
+    const char *behind = strstr(message, ": ");
+    const char *reason = behind ? behind + 2 : message;
+    return sp_arena_copy(arena, reason, strcspn(reason, "\n"));
+}
+
+/* The bytes of the cache of `batch` sequences of `tokens` tokens. */
+static bool cache_bytes(struct sp_count *count, uint64_t tokens, uint64_t batch, unsigned bits, uint64_t *bytes)
+{
+    struct sp_symbolic *symbolic = &count->symbolic;
+    struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, 2, sizeof *given);
+    symbolic->steps = 0;
+    symbolic->algebra.work = 0;
+    if (tokens > INT64_MAX || batch > INT64_MAX) return false;
+    given[0] = (struct sp_sym_given){"tokens", sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)tokens))};
+    given[1] = (struct sp_sym_given){"batch", sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)batch))};
+    const struct sp_poly *elements = sp_count_states(count, given, 2);
+    const bool good = !symbolic->algebra.failed && bytes_of(elements, bits, bytes);
+    symbolic->algebra.failed = NULL;
+    return good;
+}
+
+/* The longest sequence of which `batch` fit in `room`. */
+static uint64_t longest_sequence(struct sp_count *count, const struct shapeproof_fit *fit, unsigned bits, uint64_t room)
+{
+    uint64_t fits = 0, not = MOST_TOKENS, bytes;
+    if (cache_bytes(count, not, fit->batch, bits, &bytes) && bytes <= room) return UINT64_MAX;
+    while (not -fits > 1) {
+        const uint64_t middle = fits + (not -fits) / 2;
+        if (cache_bytes(count, middle, fit->batch, bits, &bytes) && bytes <= room) fits = middle;
+        else not = middle;
+    }
+    return fits;
+}
+
+/* The value of the first of the keys, up to NULL, that the configuration has, or for which the table has a default; 0
+ * for none. */
+static uint64_t number_of_keys(struct sp_count *count, const char *const *keys)
+{
+    static const char *const paths[] = {"", "text_config.", "llm_config."};
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const struct sp_sym_env env = {.frame = count->frame};
+    for (size_t p = 0; p < sizeof paths / sizeof *paths; p++)
+        for (size_t i = 0; keys[i]; i++) {
+            const char *key = sp_arena_printf(&symbolic->algebra.arena, "%s%s", paths[p], keys[i]);
+            const struct shapeproof_value given = sp_value_at(symbolic->fixed.settings->root, key);
+            struct sp_sym sym = sp_sym_of_value(symbolic, given);
+            struct sp_rational number;
+            if (!sp_value_is_set(given) && !sp_sym_defaulted_key(symbolic, &env, key, &sym)) continue;
+            if (sym.kind == SP_SYM_NUMBER && sp_poly_is_constant(sym.poly, &number) && number.den == 1 &&
+                number.num > 0)
+                return (uint64_t)number.num;
+        }
+    return 0;
+}
+
+/* The heads of the attention, where the number of them divides weights and cache. It does not where a flag gives keys
+ * and values a single head, where layers have different numbers, and where latent vectors or states are kept. */
+static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
+{
+    static const char *const heads[] = {"num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
+    static const char *const kv_heads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv", NULL};
+    static const char *const decided_elsewhere[] = {"multi_query",
+                                                    "multi_query_attention",
+                                                    "new_decoder_architecture",
+                                                    "block_configs",
+                                                    "num_global_key_value_heads",
+                                                    "kv_lora_rank",
+                                                    "linear_num_value_heads",
+                                                    "state_size",
+                                                    "ssm_state_size",
+                                                    "mamba_d_state"};
+    const struct shapeproof_value root = count->symbolic.fixed.settings->root;
+    for (size_t i = 0; i < sizeof decided_elsewhere / sizeof *decided_elsewhere; i++)
+        if (sp_value_is_set(sp_value_at(root, decided_elsewhere[i]))) return;
+    fit->heads = number_of_keys(count, heads);
+    fit->kv_heads = number_of_keys(count, kv_heads);
+    if (!fit->kv_heads) fit->kv_heads = fit->heads;
+}
+
+/* The fewest devices that divide both numbers of heads, and of which each takes its part of the bytes. */
+static uint64_t fewest_devices(const struct shapeproof_fit *fit)
+{
+    const uint64_t whole = fit->weights + fit->cache;
+    for (uint64_t n = 1; n <= fit->kv_heads && n <= fit->heads && n <= MOST_DEVICES; n++)
+        if (fit->heads % n == 0 && fit->kv_heads % n == 0 && whole / n + (whole % n != 0) <= fit->memory) return n;
+    return 0;
+}
+
+/* Fills in what follows from the count. False when the number of parameters is not known. */
+static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapeproof_fit_options *options,
+                    unsigned weight_bits, unsigned cache_bits)
+{
+    struct shapeproof_fit *facts = &fit->facts;
+    uint64_t one = 0;
+    if (!bytes_of(count->total, BITS_OF_BYTE, &facts->parameters)) return false;
+    if (options->stored) facts->weights = options->stored;
+    else if (!bytes_of(count->total, weight_bits, &facts->weights)) return false;
+    find_heads(count, facts);
+    const bool weights_fit = facts->weights <= facts->memory;
+    const uint64_t room = weights_fit ? facts->memory - facts->weights : 0;
+    if (facts->tokens && (!cache_bytes(count, facts->tokens, facts->batch, cache_bits, &facts->cache) ||
+                          !cache_bytes(count, facts->tokens, 1, cache_bits, &one))) {
+        facts->why = reason_of(&fit->arena, count);
+        facts->verdict = weights_fit ? SHAPEPROOF_FIT_UNKNOWN : SHAPEPROOF_FIT_NO;
+        return true;
+    }
+    if (one) facts->batch_most = room / one;
+    if (facts->tokens && weights_fit) facts->tokens_most = longest_sequence(count, facts, cache_bits, room);
+    facts->verdict = weights_fit && facts->cache <= room ? SHAPEPROOF_FIT_YES : SHAPEPROOF_FIT_NO;
+    facts->devices = fewest_devices(facts);
+    return true;
+}
+
+/* The bits of a dtype, bf16 for NULL; 0 after an error. */
+static unsigned bits_of(const char *dtype, struct shapeproof_error *error)
+{
+    const unsigned bits = sp_parse_dtype_bits(dtype ? dtype : "bf16");
+    if (!bits)
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                "there is no dtype '%s', only f32, bf16, f16, fp8, int8, int4, nf4 and fp4", dtype);
+    return bits;
+}
+
+struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables,
+                                          const struct shapeproof_config *config, uint64_t memory,
+                                          const struct shapeproof_fit_options *options, struct shapeproof_error *error)
+{
+    static const struct shapeproof_fit_options none = {0};
+    sp_error_reset(error);
+    assert(tables && config);
+    if (!options) options = &none;
+    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    struct sp_count count;
+    const unsigned weight_bits = bits_of(options->dtype, error);
+    const unsigned cache_bits = weight_bits ? bits_of(options->cache_dtype, error) : 0;
+    if (!cache_bits) return NULL;
+    /* what the table refuses is not counted */
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.table = options->table}, error);
+    if (!prediction) return NULL;
+    const struct sp_unit *unit = sp_tables_unit(tables, shapeproof_prediction_table(prediction));
+    shapeproof_prediction_free(prediction);
+    struct fit *fit = sp_realloc(NULL, 1, sizeof *fit);
+    *fit = (struct fit){.arena = {0}};
+    fit->facts = (struct shapeproof_fit){
+        .table = sp_arena_string(&fit->arena, unit->name),
+        .dtype = options->stored ? NULL : sp_arena_string(&fit->arena, options->dtype ? options->dtype : "bf16"),
+        .cache_dtype = sp_arena_string(&fit->arena, options->cache_dtype ? options->cache_dtype : "bf16"),
+        .memory = memory,
+        .tokens = options->tokens,
+        .batch = options->batch ? options->batch : 1};
+    const bool counted = sp_count_settled(&count, tables, unit, sp_config_hyper(config));
+    const bool good = counted && fill_in(fit, &count, options, weight_bits, cache_bits);
+    if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);
+    else if (!good)
+        sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, "the number of bytes of '%s' is not known",
+                unit->name);
+    sp_count_free(&count);
+    if (good) return &fit->facts;
+    shapeproof_fit_free(&fit->facts);
+    return NULL;
+}
+
+void shapeproof_fit_free(struct shapeproof_fit *fit)
+{
+    struct fit *whole = (struct fit *)fit;
+    if (!whole) return;
+    sp_arena_free(&whole->arena);
+    free(whole);
+}

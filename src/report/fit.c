@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ * Whether a model fits in a memory: each term, then the verdict. */
+#include <inttypes.h>
+
+#include "base/json_write.h"
+#include "report/common.h"
+#include "report/table.h"
+#include "shapeproof/report.h"
+
+static const char *const verdicts[] = {
+    [SHAPEPROOF_FIT_NO] = "no", [SHAPEPROOF_FIT_YES] = "yes", [SHAPEPROOF_FIT_UNKNOWN] = "unknown"};
+
+static void fit_json(const struct shapeproof_fit *fit, struct sp_text *text)
+{
+    struct sp_writer json = sp_write_document(text, "shapeproof.fit/1");
+    sp_write_key_string(&json, "table", fit->table);
+    sp_write_key_string(&json, "fits", verdicts[fit->verdict]);
+    sp_write_key_number(&json, "memory", fit->memory);
+    sp_write_key_number(&json, "parameters", fit->parameters);
+    sp_write_key_number(&json, "weights", fit->weights);
+    sp_write_key_string(&json, "dtype", fit->dtype ? fit->dtype : "as stored");
+    sp_write_key_optional(&json, "why", fit->why);
+    if (fit->tokens) {
+        sp_write_key_number(&json, "tokens", fit->tokens);
+        sp_write_key_number(&json, "batch", fit->batch);
+    }
+    if (fit->tokens && !fit->why) {
+        sp_write_key_string(&json, "cache_dtype", fit->cache_dtype);
+        sp_write_key_number(&json, "cache", fit->cache);
+        sp_write_key_number(&json, "batch_most", fit->batch_most);
+        if (fit->tokens_most != UINT64_MAX) sp_write_key_number(&json, "tokens_most", fit->tokens_most);
+    }
+    if (fit->heads) {
+        sp_write_key_number(&json, "heads", fit->heads);
+        sp_write_key_number(&json, "kv_heads", fit->kv_heads);
+    }
+    if (fit->devices) sp_write_key_number(&json, "devices", fit->devices);
+    sp_write_close(&json);
+}
+
+/* A row "weights   16,060,522,496   15.0 GiB, bf16"; its last cell. */
+static struct sp_text *put_bytes_row(struct sp_table *table, const char *label, uint64_t bytes)
+{
+    sp_text_puts(sp_table_cell(table), label);
+    sp_text_grouped(sp_table_cell(table), bytes);
+    struct sp_text *words = sp_table_cell(table);
+    sp_put_bytes(words, bytes);
+    return words;
+}
+
+static void put_cache(struct sp_table *table, const struct shapeproof_fit *fit)
+{
+    struct sp_text *words = put_bytes_row(table, "cache", fit->cache);
+    sp_text_puts(words, ": ");
+    if (fit->batch > 1) {
+        sp_text_grouped(words, fit->batch);
+        sp_text_puts(words, " sequences of ");
+    }
+    sp_text_grouped(words, fit->tokens);
+    sp_text_printf(words, " tokens in %s", fit->cache_dtype);
+}
+
+static void put_most(struct sp_table *table, const struct shapeproof_fit *fit)
+{
+    sp_text_puts(sp_table_cell(table), "largest batch");
+    sp_text_grouped(sp_table_cell(table), fit->batch_most);
+    sp_text_puts(sp_table_cell(table), "sequences of that length");
+    sp_text_puts(sp_table_cell(table), "longest sequence");
+    if (fit->tokens_most == UINT64_MAX) sp_text_puts(sp_table_cell(table), "-");
+    else sp_text_grouped(sp_table_cell(table), fit->tokens_most);
+    sp_text_puts(sp_table_cell(table),
+                 fit->tokens_most == UINT64_MAX ? "no limit: the cache has a largest size" : "tokens in that batch");
+}
+
+static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit)
+{
+    sp_text_puts(sp_table_cell(table), "devices");
+    if (fit->devices) sp_text_grouped(sp_table_cell(table), fit->devices);
+    else sp_text_puts(sp_table_cell(table), "-");
+    struct sp_text *words = sp_table_cell(table);
+    if (!fit->heads) {
+        sp_text_puts(words, "not known: more than the numbers of heads decides it");
+        return;
+    }
+    sp_text_puts(words, fit->devices ? "the fewest" : "no number of devices");
+    sp_text_printf(words, " that divides %" PRIu64 " heads", fit->heads);
+    if (fit->kv_heads != fit->heads) sp_text_printf(words, " and %" PRIu64 " of keys and values", fit->kv_heads);
+    sp_text_puts(words, fit->devices ? ", if each holds an equal part" : " is enough");
+}
+
+char *shapeproof_report_fit(const struct shapeproof_fit *fit, const struct shapeproof_report_options *options,
+                            size_t *length)
+{
+    static const struct shapeproof_report_options plain = {0};
+    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_RIGHT}, {NULL, SP_LEFT}};
+    struct sp_table table = {.columns = columns, .column_count = 3};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->format == SHAPEPROOF_REPORT_JSON) {
+        fit_json(fit, &text);
+        return sp_text_take(&text, length);
+    }
+    const uint64_t used = fit->weights + fit->cache;
+    sp_text_printf(&text, "fits: %s\n", verdicts[fit->verdict]);
+    put_bytes_row(&table, "memory", fit->memory);
+    struct sp_text *weights = put_bytes_row(&table, "weights", fit->weights);
+    sp_text_printf(weights, ", %s", fit->dtype ? fit->dtype : "as stored");
+    if (fit->dtype && fit->weights < fit->parameters) sp_text_puts(weights, " without scales");
+    if (fit->tokens && !fit->why) put_cache(&table, fit);
+    if (fit->why) {
+        sp_text_puts(sp_table_cell(&table), "cache");
+        sp_text_puts(sp_table_cell(&table), "-");
+        struct sp_text *words = sp_table_cell(&table);
+        sp_text_puts(words, "unknown: ");
+        sp_put_visible(words, fit->why);
+    }
+    if (!fit->why && used <= fit->memory) put_bytes_row(&table, "remaining", fit->memory - used);
+    else if (!fit->why) put_bytes_row(&table, "missing", used - fit->memory);
+    if (fit->tokens && !fit->why) put_most(&table, fit);
+    if (!fit->why) put_devices(&table, fit);
+    sp_table_render(&table, &text, options);
+    return sp_text_take(&text, length);
+}
