@@ -8,6 +8,7 @@
 #ifndef SHAPEPROOF_ERROR_H
 #define SHAPEPROOF_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "shapeproof/api.h"
@@ -44,6 +45,10 @@ struct shapeproof_error {
     char message[1024]; /* one line, or several "file:line:column: ..." blocks for a table; no final newline */
     char hint[512];     /* the next thing to do, or "" */
 };
+
+/* Whether a public function that this thread has called since this was last asked has run out of memory. For functions
+ * that take no error: they then return NULL, false or 0, and have changed nothing. */
+SHAPEPROOF_API bool shapeproof_ran_out_of_memory(void);
 
 /* The name of a kind: "malformed", "limit", ...; "" for SHAPEPROOF_KIND_NONE. Static. */
 SHAPEPROOF_API const char *shapeproof_kind_name(enum shapeproof_kind kind);

@@ -2,7 +2,8 @@
  * All of shapeproof's public interface. What holds for each function, unless it says otherwise:
  *
  * - No pointer may be NULL but the options of a call, which are then the defaults, and what is given to a function that
- *   frees. No returned pointer is NULL but of a function that takes an error, and then the error is filled.
+ *   frees. No returned pointer is NULL but of a function that takes an error, and then the error is filled; or without
+ *   memory.
  * - Options are zero by default: initialise with {0}, in C++ {}, or name the ones that differ. The words called
  *   `reserved` stay zero.
  * - What `..._new`, `..._open`, `..._load` and the verbs `shapeproof_predict`, `shapeproof_infer`, `shapeproof_prove`,
@@ -19,8 +20,9 @@
  *   parses a built-in table when it is first asked for it.
  * - HDF5 and Keras files are read, and remote ones fetched, in a child process, which the call waits for, also where
  *   the host ignores SIGCHLD. Nothing else forks.
- * - If memory runs out, the process ends (abort). Sizes that a file declares are checked before memory is asked for, so
- *   this takes a machine with less memory than the headers need. */
+ * - If memory runs out, the function fails with SHAPEPROOF_ERR_FILE, "out of memory", and everything is as it was
+ *   before. A function that takes no error then returns NULL, false or 0, or does nothing, and
+ *   shapeproof_ran_out_of_memory tells so. */
 #ifndef SHAPEPROOF_SHAPEPROOF_H
 #define SHAPEPROOF_SHAPEPROOF_H
 

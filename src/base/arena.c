@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/fault.h"
 
 struct sp_arena_block {
@@ -21,11 +22,11 @@ static size_t round_up(size_t size, size_t unit)
     return (size + unit - 1) & ~(unit - 1);
 }
 
-/* calloc: what comes fresh from the system is zero already, and is not touched before it is used. */
+/* An arena that was there before the call gets its block back when the call fails. */
 static struct sp_arena_block *new_block(struct sp_arena *arena, size_t size)
 {
-    struct sp_arena_block *block = calloc(1, sizeof *block + size);
-    if (!block) sp_out_of_memory();
+    if (sp_is_old(arena->blocks)) sp_keep(arena, sizeof *arena);
+    struct sp_arena_block *block = sp_zeroed(sizeof *block + size);
     block->next = arena->blocks;
     block->size = size;
     arena->blocks = block;
@@ -123,17 +124,19 @@ void sp_arena_free(struct sp_arena *arena)
     arena->used = 0;
 }
 
-void *sp_realloc(void *memory, size_t count, size_t size)
+void *sp_realloc(void *memory, size_t count, size_t size) { return sp_grow(memory, 0, count, size); }
+
+void *sp_grow(void *memory, size_t old_count, size_t count, size_t size)
 {
     size_t total;
     if (__builtin_mul_overflow(count, size, &total)) sp_out_of_memory();
-    void *moved = realloc(memory, total ? total : 1);
-    if (!moved) sp_out_of_memory();
-    return moved;
+    return sp_resize(memory, old_count * size, total);
 }
 
 void *sp_room(void *items, size_t *capacity, size_t size)
 {
-    *capacity = *capacity ? *capacity * 2 : 16;
-    return sp_realloc(items, *capacity, size);
+    const size_t old = *capacity;
+    void *larger = sp_grow(items, old, old ? old * 2 : 16, size);
+    *capacity = old ? old * 2 : 16;
+    return larger;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * One arena per opened checkpoint, table or comparison: everything lives until sp_arena_free.
- * Allocation never returns NULL: without memory the process ends (sp_out_of_memory, base/fault.h). Memory is zeroed.
+ * Allocation never returns NULL: without memory the public function fails (base/call.h). Memory is zeroed.
  * Compiled with SP_ARENA_MALLOC (the sanitizer build), each allocation is its own malloc, so that ASan sees it. */
 #ifndef SP_BASE_ARENA_H
 #define SP_BASE_ARENA_H
 
 #include <stdarg.h>
 #include <stddef.h>
+
+#include "base/call.h"
 
 struct sp_arena {
     struct sp_arena_block *blocks;
@@ -25,14 +27,16 @@ char *sp_arena_vprintf(struct sp_arena *arena, const char *format, va_list args)
 const char *sp_count_of(struct sp_arena *arena, size_t count, const char *noun);
 void sp_arena_free(struct sp_arena *arena);
 
-/* Heap memory with the same promise (never NULL), for growing arrays; free() it. */
+/* Heap memory with the same promise (never NULL), for growing arrays; sp_free it. `memory` is NULL or of this call. */
 void *sp_realloc(void *memory, size_t count, size_t size);
+/* The same where `memory`, of `old_count` items, may have been there before the call. */
+void *sp_grow(void *memory, size_t old_count, size_t count, size_t size);
 
 /* Make room for one more element in a growing array of `count` elements: GROW(items, count, capacity). */
 #define SP_GROW(items, count, capacity)                                                                                \
     ((count) < (capacity) ? (void)0 : (void)((items) = sp_room((items), &(capacity), sizeof *(items))))
 
-/* A growing array. Zero-initialise; free() the items. Each SP_ARRAY is a type of its own to the compiler: what is
+/* A growing array. Zero-initialise; sp_free the items. Each SP_ARRAY is a type of its own to the compiler: what is
  * handed about is the struct that holds it. */
 #define SP_ARRAY(type)                                                                                                 \
     struct {                                                                                                           \

@@ -27,15 +27,16 @@ static void copy_cut(char *to, size_t size, const char *from, size_t length)
     to[length] = '\0';
 }
 
-/* The one place where the text of a file gets into a message: made printable, so that it cannot begin a line. */
+/* The one place where the text of a file gets into a message: made printable, so that it cannot begin a line. Needs no
+ * memory, because callbacks of other libraries fail here, too. */
 static void store(char *to, size_t size, const char *format, va_list args)
 {
-    char raw[4096];
-    struct sp_text text = {0};
+    char raw[4096], visible[4 * sizeof raw + 128]; /* a byte becomes at most four, "\xff" */
+    struct sp_text text = {.data = visible, .capacity = sizeof visible};
+    *visible = '\0';
     vsnprintf(raw, sizeof raw, format, args);
     sp_text_visible(&text, raw, strlen(raw));
-    copy_cut(to, size, text.data ? text.data : "", text.length);
-    sp_text_free(&text);
+    copy_cut(to, size, text.data, text.length);
 }
 
 void sp_error_reset(struct shapeproof_error *error)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/call.h"
+
 /* ---- memory ---- */
 
 void (*sp_memory_handler)(void);
@@ -16,7 +18,8 @@ void (*sp_memory_handler)(void);
 void sp_out_of_memory(void)
 {
     if (sp_memory_handler) sp_memory_handler();
-    abort();
+    sp_call_unwind();
+    abort(); /* not reached from a public function */
 }
 
 /* ---- system calls ---- */
@@ -43,6 +46,10 @@ bool sp_fault_end(struct shapeproof_error *error)
     }
     return false;
 }
+
+unsigned sp_fault_depth(void) { return fault.depth; }
+
+void sp_fault_return_to(unsigned depth) { fault.depth = depth; }
 
 bool sp_is_fault(int why)
 {
@@ -130,10 +137,13 @@ bool sp_path_may_be_folder(int directory_fd, const char *path)
     return fd >= 0;
 }
 
+static void close_stream(void *stream) { closedir(stream); }
+
 DIR *sp_folder_stream(int directory_fd, const char *path)
 {
     const int fd = openat(directory_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+    if (stream) sp_hold(stream, close_stream);
     if (stream) return stream;
     const int why = errno;
     if (fd >= 0) close(fd);
@@ -148,4 +158,9 @@ const struct dirent *sp_folder_next(DIR *stream, const char *path)
     const struct dirent *entry = readdir(stream);
     if (!entry) sp_fault_note("readdir", path, errno);
     return entry;
+}
+
+void sp_folder_end(DIR *stream)
+{
+    if (stream) sp_let_go(stream, close_stream);
 }

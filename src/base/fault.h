@@ -16,10 +16,11 @@
 
 /* ---- memory ---- */
 
-/* Ends the process. Also for libraries that have said that they got no memory. */
+/* Lets the public function that is under way fail (base/call.h). Also for libraries that have said that they got no
+ * memory. */
 __attribute__((noreturn)) void sp_out_of_memory(void);
-/* Ends the process in its own way; NULL: abort(). The command sets it at its start, and a child process of the library
- * at its own. */
+/* Ends the process in its own way instead; NULL: not set. The command sets it at its start, and a child process of the
+ * library at its own. */
 extern void (*sp_memory_handler)(void);
 
 /* ---- system calls ---- */
@@ -28,6 +29,9 @@ extern void (*sp_memory_handler)(void);
  * second returns false if a call has failed; the error then names the call and the reason. */
 void sp_fault_begin(struct shapeproof_error *error);
 bool sp_fault_end(struct shapeproof_error *error);
+/* How many have begun; and to go back to that number when some of them will not end. */
+unsigned sp_fault_depth(void);
+void sp_fault_return_to(unsigned depth);
 /* Whether errno `why` is a reason of the machine, not of the path, which does not exist, is not permitted, or is not a
  * folder. */
 bool sp_is_fault(int why);
@@ -50,9 +54,11 @@ bool sp_path_is_folder(int directory_fd, const char *path);
 bool sp_path_may_be_file(int directory_fd, const char *path);
 /* As sp_path_is_folder; but if the status cannot be read, opening the folder decides. */
 bool sp_path_may_be_folder(int directory_fd, const char *path);
-/* To be read with sp_folder_next and closed with closedir; NULL with errno. */
+/* To be read with sp_folder_next and closed with sp_folder_end; NULL with errno. */
 DIR *sp_folder_stream(int directory_fd, const char *path);
 /* The next entry; NULL at the end, or when reading fails. */
 const struct dirent *sp_folder_next(DIR *stream, const char *path);
+/* NULL: there is none. */
+void sp_folder_end(DIR *stream);
 
 #endif

@@ -45,7 +45,7 @@ bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, stru
         close(fd);
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "not a regular file");
     }
-    file->fd = fd;
+    file->fd = sp_hold_fd(fd);
     file->size = (uint64_t)info.st_size;
     return true;
 }
@@ -103,6 +103,6 @@ char *sp_file_slurp(const struct sp_file *file, size_t limit, struct shapeproof_
 
 void sp_file_close(struct sp_file *file)
 {
-    if (file->fd >= 0) close(file->fd);
+    if (file->fd >= 0) sp_close(file->fd);
     file->fd = -1;
 }

@@ -76,9 +76,11 @@ static void make_room(struct sp_map *map, size_t slots)
     struct sp_map_slot *old = map->slots;
     const size_t old_count = map->slot_count;
     if (!old_count) map->seed = new_seed(map);
+    if (sp_is_old(old)) sp_keep(map, sizeof *map);
     map->slot_count = slots;
     /* More than a slot can number are as many as no memory holds. */
-    map->entries = sp_realloc(map->entries, slots > MOST_SLOTS ? SIZE_MAX : room_of(slots), sizeof *map->entries);
+    map->entries =
+        sp_grow(map->entries, map->count, slots > MOST_SLOTS ? SIZE_MAX : room_of(slots), sizeof *map->entries);
     map->slots = sp_realloc(NULL, slots, sizeof *map->slots);
     memset(map->slots, 0, slots * sizeof *map->slots);
     index_again(map, old, old_count);
@@ -92,6 +94,14 @@ void sp_map_reserve(struct sp_map *map, size_t count)
     if (slots > map->slot_count) make_room(map, slots);
 }
 
+/* The map is there already when the call begins, and must be the same when it fails. An entry behind the last one is
+ * nothing. */
+static void keep_index(struct sp_map *map, struct sp_map_slot *slot)
+{
+    sp_keep(map, sizeof *map);
+    sp_keep(slot, sizeof *slot);
+}
+
 /* The value of the key, which is new with `value` when `added` comes back true. */
 static size_t *enter_key(struct sp_map *map, const char *key, size_t value, bool *added)
 {
@@ -100,6 +110,7 @@ static size_t *enter_key(struct sp_map *map, const char *key, size_t value, bool
     struct sp_map_slot *slot = find_slot(map, key, hash);
     *added = !slot->entry;
     if (*added) {
+        if (sp_is_old(map->slots)) keep_index(map, slot);
         map->entries[map->count++] = (struct sp_map_entry){key, value};
         *slot = (struct sp_map_slot){hash, (uint32_t)map->count};
     }
@@ -116,7 +127,9 @@ bool sp_map_add(struct sp_map *map, const char *key, size_t value)
 void sp_map_set(struct sp_map *map, const char *key, size_t value)
 {
     bool added;
-    *enter_key(map, key, value, &added) = value;
+    size_t *place = enter_key(map, key, value, &added);
+    if (!added && sp_is_old(map->entries)) sp_keep(place, sizeof *place);
+    *place = value;
 }
 
 size_t sp_map_get(const struct sp_map *map, const char *key)

@@ -10,13 +10,19 @@
 #include "base/utf8.h"
 #include "base/word.h"
 
+/* Not a part of its caller, which is called for each word of a report and seldom needs it. */
+static __attribute__((noinline)) void grow_text(struct sp_text *text, size_t need)
+{
+    const size_t twice = text->capacity ? text->capacity * 2 : 64;
+    const size_t capacity = need > twice ? need : twice;
+    text->data = sp_grow(text->data, text->length + 1, capacity, 1);
+    text->capacity = capacity;
+}
+
 void sp_text_reserve(struct sp_text *text, size_t more)
 {
     const size_t need = text->length + more + 1;
-    if (need <= text->capacity) return;
-    const size_t twice = text->capacity ? text->capacity * 2 : 64;
-    text->capacity = need > twice ? need : twice;
-    text->data = sp_realloc(text->data, text->capacity, 1);
+    if (need > text->capacity) grow_text(text, need);
 }
 
 void sp_text_append(struct sp_text *text, const char *bytes, size_t length)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/real.h"
 #include "base/utf8.h"
 
@@ -103,6 +104,7 @@ void sp_value_json(struct sp_text *text, struct shapeproof_value value)
 
 char *shapeproof_value_text(struct shapeproof_value value)
 {
+    SP_CALL(NULL, NULL);
     struct sp_text text = {0};
     sp_value_json(&text, value);
     return text.data;

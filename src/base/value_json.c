@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/fault.h"
 #include "base/json_scan.h"
 #include "base/map.h"
@@ -195,6 +196,8 @@ static const char *reason(const struct walk *walk, const char *json)
     return "not JSON";
 }
 
+static void delete_tree(void *node) { cJSON_Delete(node); }
+
 /* In three steps: the scanner checks the text and notes its numbers; cJSON makes a tree; the tree becomes the value,
  * with the noted numbers. The scanner decodes strings in place, and the walk replaces words for cJSON, so that each has
  * a copy of the text. The scanner's own message is dropped, since bad_json writes one with line and column. */
@@ -214,10 +217,11 @@ bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t
     errno = 0;
     cJSON *node = sound ? cJSON_ParseWithLength(parsed.data, length) : NULL;
     if (sound && !node && errno == ENOMEM) sp_out_of_memory(); /* cJSON does not say why it failed */
+    if (node) sp_hold(node, delete_tree);
     if (node) *value = from_node(&(struct tree){arena, walk.numbers.items, repeats}, node);
     else bad_json(json, walk.json.offset, reason(&walk, json), error);
     const bool ok = node != NULL;
-    cJSON_Delete(node);
+    if (node) sp_let_go(node, delete_tree);
     free(walk.numbers.items);
     sp_text_free(&scanned);
     sp_text_free(&parsed);

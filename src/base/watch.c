@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -17,8 +18,19 @@ void sp_trace(const struct shapeproof_watch *watch, const char *format, ...)
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     sp_text_visible(&visible, line, strlen(line));
+    struct sp_call *paused = sp_call_pause();
     watch->trace(watch->context, visible.data ? visible.data : "");
+    sp_call_resume(paused);
     sp_text_free(&visible);
+}
+
+bool sp_goes_on(const struct shapeproof_watch *watch, const char *step, uint64_t done, uint64_t total)
+{
+    if (!watch || !watch->progress) return true;
+    struct sp_call *paused = sp_call_pause();
+    const bool goes_on = watch->progress(watch->context, step, done, total);
+    sp_call_resume(paused);
+    return goes_on;
 }
 
 bool sp_fail_cancelled(struct shapeproof_error *error)

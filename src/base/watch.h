@@ -11,10 +11,7 @@ static inline bool sp_is_traced(const struct shapeproof_watch *watch) { return w
 /* Tells one line, made printable. */
 void sp_trace(const struct shapeproof_watch *watch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Tells how far the call is, `total` being 0 if that is not known; false when the caller wants it to end. */
-static inline bool sp_goes_on(const struct shapeproof_watch *watch, const char *step, uint64_t done, uint64_t total)
-{
-    return !watch || !watch->progress || watch->progress(watch->context, step, done, total);
-}
+bool sp_goes_on(const struct shapeproof_watch *watch, const char *step, uint64_t done, uint64_t total);
 /* What a call fails with that was ended. Always false. */
 bool sp_fail_cancelled(struct shapeproof_error *error);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/call.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/natural.h"
@@ -357,6 +358,7 @@ struct shapeproof_breakdown *shapeproof_breakdown_new(const struct shapeproof_in
                                                       const struct shapeproof_breakdown_options *options,
                                                       struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     return sum_up(inventory, NULL, NULL, options, error);
 }
@@ -365,6 +367,7 @@ struct shapeproof_breakdown *shapeproof_breakdown_of_diff(const struct shapeproo
                                                           const struct shapeproof_breakdown_options *options,
                                                           struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     return sum_up(shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_A),
                   shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_B), diff, options, error);

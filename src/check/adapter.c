@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/checked.h"
 #include "base/fault.h"
@@ -285,6 +286,7 @@ static void put_pairs(struct sp_text *text, const struct sp_adapter *adapter)
 /* By the pairs of LoRA where there are any, else by the parts of other methods. The text stays NULL without either. */
 char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, bool *consistent)
 {
+    SP_CALL(NULL, NULL);
     struct sp_arena arena = {0};
     struct sp_adapter adapter;
     struct sp_text text = {0};
@@ -369,6 +371,7 @@ static bool is_front_for(const struct sp_adapter_front *front, const char *compo
 
 bool shapeproof_adapter_is_for(const struct shapeproof_inventory *inventory, const char *component)
 {
+    SP_CALL(NULL, false);
     struct sp_arena arena = {0};
     bool is = false;
     for (size_t i = 0; i < shapeproof_inventory_count(inventory) && !is; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Where the configuration of a checkpoint is. shapeproof/check.h has the order, and docs/configuration.md the reasons.
  */
+#include "base/call.h"
 #include "check/adapter.h"
 #include "config/inside.h"
 #include "shapeproof/check.h"
@@ -18,6 +19,7 @@ static bool has_program(const struct shapeproof_inventory *inventory)
 char *shapeproof_config_search(const struct shapeproof_inventory *inventory, const char *path, const char *table,
                                const char *hub, bool *inside)
 {
+    SP_CALL(NULL, NULL);
     char *found = NULL;
     *inside = shapeproof_config_is_inside(inventory, table);
     if (*inside || (found = shapeproof_config_beside(path))) return found;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/file.h"
@@ -80,6 +81,7 @@ static void rebuild(struct shapeproof_config *config);
 
 struct shapeproof_config *shapeproof_config_new(void)
 {
+    SP_CALL(NULL, NULL);
     struct shapeproof_config *config = sp_realloc(NULL, 1, sizeof *config);
     *config = (struct shapeproof_config){.path = "", .place = "", .file_root = {.type = SHAPEPROOF_VALUE_OBJECT}};
     rebuild(config);
@@ -99,6 +101,14 @@ void shapeproof_config_free(struct shapeproof_config *config)
 const char *shapeproof_config_path(const struct shapeproof_config *config) { return config->path; }
 const char *shapeproof_config_place(const struct shapeproof_config *config) { return config->place; }
 const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config) { return &config->hyper; }
+
+void sp_config_keep(struct shapeproof_config *config)
+{
+    if (!sp_is_old(config)) return;
+    sp_keep(config, sizeof *config);
+    sp_keep(config->settings, config->setting_count * sizeof *config->settings);
+    sp_keep(config->overrides, config->setting_count * sizeof *config->overrides);
+}
 
 /* ---- settings ---- */
 
@@ -152,8 +162,9 @@ static void add_setting(struct shapeproof_config *config, struct sp_setting sett
 {
     SP_GROW(config->settings, config->setting_count, config->setting_capacity);
     if (config->override_capacity < config->setting_capacity) {
+        config->overrides =
+            sp_grow(config->overrides, config->override_capacity, config->setting_capacity, sizeof *config->overrides);
         config->override_capacity = config->setting_capacity;
-        config->overrides = sp_realloc(config->overrides, config->override_capacity, sizeof *config->overrides);
     }
     config->settings[config->setting_count] = setting;
     config->overrides[config->setting_count++] = (struct sp_override){setting.path, from};
@@ -178,6 +189,8 @@ void sp_config_derive(struct shapeproof_config *config, const char *path, struct
 
 void shapeproof_config_name_class(struct shapeproof_config *config, const char *class_name, const char *from)
 {
+    SP_CALL(NULL, );
+    sp_config_keep(config);
     static const char *const keys[] = {"_class_name", "model_type", "architectures", "architecture",
                                        "shapeproof_table"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -210,6 +223,8 @@ void sp_config_set_model(struct shapeproof_config *config, struct shapeproof_val
 enum shapeproof_status shapeproof_config_set(struct shapeproof_config *config, const char *setting,
                                              struct shapeproof_error *error)
 {
+    SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    sp_config_keep(config);
     sp_error_reset(error);
     const char *equals = strchr(setting, '=');
     struct shapeproof_error not_json = {0}; /* then the value is a text: name=gpt2 needs no quotes */
@@ -415,6 +430,8 @@ static bool load_text(struct shapeproof_config *config, const char *path, const 
 enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, const char *path,
                                               struct shapeproof_error *error)
 {
+    SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    sp_config_keep(config);
     sp_fault_begin(error);
     struct sp_file file;
     bool text = true;
@@ -435,6 +452,8 @@ enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, 
 enum shapeproof_status shapeproof_config_load_text(struct shapeproof_config *config, const char *name, const char *text,
                                                    size_t length, struct shapeproof_error *error)
 {
+    SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    sp_config_keep(config);
     sp_error_reset(error);
     config->label = config->model = NULL;
     if (length > MAX_CONFIG)
@@ -533,6 +552,7 @@ static char *config_above(const char *checkpoint_path)
 
 char *shapeproof_config_beside(const char *checkpoint_path)
 {
+    SP_CALL(NULL, NULL);
     char *found = config_in_folder(checkpoint_path);
     return found ? found : config_above(checkpoint_path);
 }

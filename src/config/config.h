@@ -39,6 +39,8 @@ struct shapeproof_config {
 
 /* The hyper-parameters in force. Borrowed; good until the config changes. */
 const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config);
+/* All of it is restored when the call fails: for public functions that change it. */
+void sp_config_keep(struct shapeproof_config *config);
 /* A copy to which one more setting can be made, for "what if" questions; the values are shared with `config`, which
  * must outlive it. Free with shapeproof_config_free. */
 struct shapeproof_config *sp_config_variant(const struct shapeproof_config *config);

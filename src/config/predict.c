@@ -2,6 +2,7 @@
  * Predictions from a configuration: of the model, or of what is stored where it is quantised. */
 #include <string.h>
 
+#include "base/call.h"
 #include "base/checked.h"
 #include "config/choose.h"
 #include "config/quantised.h"
@@ -112,6 +113,7 @@ enum shapeproof_status shapeproof_config_quantisation_is_known(const struct shap
                                                                const struct shapeproof_tables *tables,
                                                                struct shapeproof_error *error)
 {
+    SP_CALL(error, SHAPEPROOF_ERR_FILE);
     static const struct sp_storage no_file = {0};
     struct sp_quantised quantised;
     sp_error_reset(error);
@@ -146,6 +148,7 @@ struct shapeproof_prediction *shapeproof_predict(const struct shapeproof_tables 
                                                  const struct shapeproof_predict_options *options,
                                                  struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     static const struct shapeproof_predict_options none = {0};
     static const struct sp_storage no_file = {0};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/suggest.h"
 #include "config/config.h"
@@ -74,6 +75,7 @@ bool shapeproof_prediction_misspelt(const struct shapeproof_prediction *predicti
                                     const struct shapeproof_config *config, size_t *position,
                                     struct shapeproof_misspelt *found)
 {
+    SP_CALL(NULL, false);
     const struct shapeproof_value root = sp_config_hyper(config)->root;
     while (*position < prediction->asked_count) {
         found->meant = prediction->asked[(*position)++];

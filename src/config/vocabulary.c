@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/file.h"
 #include "base/map.h"
@@ -248,6 +249,8 @@ enum shapeproof_status shapeproof_config_count_vocabulary(struct shapeproof_conf
                                                           enum shapeproof_vocabulary rule, bool needed,
                                                           struct shapeproof_error *error)
 {
+    SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    sp_config_keep(config);
     sp_error_reset(error);
     if (rule == SHAPEPROOF_VOCABULARY_NONE) return SHAPEPROOF_OK;
     for (size_t side = 0; side < 2; side++) {

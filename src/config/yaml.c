@@ -15,6 +15,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/map.h"
@@ -283,14 +284,18 @@ static bool not_yaml(struct reader *reader, const char *text)
                     SHAPEPROOF_KIND_MALFORMED, "not YAML: ", parser->problem ? parser->problem : "it cannot be read");
 }
 
+static void delete_event(void *event) { yaml_event_delete(event); }
+static void delete_parser(void *parser) { yaml_parser_delete(parser); }
+
 static bool read_events(struct reader *reader, const char *text)
 {
     for (bool more = true; more;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&reader->parser, &event)) return not_yaml(reader, text);
+        sp_hold(&event, delete_event);
         const bool good = take_event(reader, &event);
         more = event.type != YAML_STREAM_END_EVENT;
-        yaml_event_delete(&event);
+        sp_let_go(&event, delete_event);
         if (!good) return false;
     }
     return reader->has_root ? true : wrong_yaml(reader, "there is no document");
@@ -315,12 +320,13 @@ bool sp_yaml_parse(struct sp_arena *arena, const char *text, size_t length, stru
     if (!few_directives(text, length))
         return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT, "more than 16 lines begin with '%%'");
     if (!yaml_parser_initialize(&reader.parser)) sp_out_of_memory();
+    sp_hold(&reader.parser, delete_parser);
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
     const bool good = read_events(&reader, text);
     if (good) *root = reader.root;
     while (reader.depth) free(reader.stack[--reader.depth].members);
-    yaml_parser_delete(&reader.parser);
+    sp_let_go(&reader.parser, delete_parser);
     sp_map_free(&reader.anchors);
     free(reader.nodes);
     return good;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/fault.h"
 #include "expect/expect.h"
@@ -134,6 +135,7 @@ struct shapeproof_diff *shapeproof_diff_new(const struct shapeproof_inventory *a
                                             const struct shapeproof_diff_options *options,
                                             struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     static const struct shapeproof_diff_options none = {0};
     if (!options) options = &none;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "lang/syntax/source.h"
@@ -31,6 +32,7 @@ static char *read_file(const char *path, size_t *length, struct shapeproof_error
 struct shapeproof_expectations *shapeproof_expectations_load(const char *path, const char *today,
                                                              struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     struct sp_text messages = {0};
     size_t length;

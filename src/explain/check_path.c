@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A check in one call: the checkpoint, its configuration and its table are found, and belong to the check. */
+#include "base/call.h"
 #include "base/error.h"
 #include "base/fault.h"
 #include "check/check.h"
@@ -59,6 +60,7 @@ static bool open_all(struct opened *opened, const char *path, const struct shape
 struct shapeproof_check *shapeproof_check_path(const char *path, const struct shapeproof_check_path_options *options,
                                                struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     static const struct shapeproof_check_path_options defaults;
     struct opened opened = {NULL, NULL, NULL};
     struct shapeproof_check *check = NULL;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/call.h"
 #include "base/fault.h"
 #include "check/check.h"
 #include "explain/causes.h"
@@ -407,6 +408,7 @@ struct shapeproof_check *shapeproof_check_new(const struct shapeproof_inventory 
                                               const struct shapeproof_check_options *options,
                                               struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     struct sp_answer_cache asked = {.watch = options ? options->watch : NULL};
     sp_fault_begin(error);
     struct shapeproof_check *check = sp_check_new_shuffled(inventory, tables, config, options, 0, &asked, error);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/watch.h"
 #include "config/published.h"
@@ -165,6 +166,7 @@ struct shapeproof_figures *shapeproof_figures_new(struct shapeproof_tables *tabl
                                                   const struct shapeproof_figures_options *options,
                                                   struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     static const struct shapeproof_figures_options none = {0};
     struct sp_book_lines lines = {.items = NULL};
     bool goes_on = true;

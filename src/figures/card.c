@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "figures/readme.h"
 #include "model/embedding.h"
 
@@ -75,6 +76,7 @@ struct shapeproof_card *shapeproof_card_new(const struct shapeproof_inventory *i
                                             const struct shapeproof_prediction *prediction, const char *readme,
                                             size_t length)
 {
+    SP_CALL(NULL, NULL);
     struct shapeproof_card *card = sp_realloc(NULL, 1, sizeof *card);
     assert(inventory);
     *card = (struct shapeproof_card){.arena = {0}};

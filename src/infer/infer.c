@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * From names to tables, from tables to classes, from those to hyper-parameters: each step is dearer than the one before
  * and sees fewer candidates. */
+#include "base/call.h"
 #include "infer/search.h"
 
 #include <assert.h>
@@ -121,6 +122,7 @@ struct shapeproof_inference *shapeproof_infer(const struct shapeproof_inventory 
                                               const struct shapeproof_infer_options *options,
                                               struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     if (options && !sp_options_are_known(options->reserved, error)) return NULL;
     return sp_infer_within(inventory, tables, options, NULL, error);
@@ -224,6 +226,8 @@ const char *shapeproof_inference_config(const struct shapeproof_inference *infer
 
 void shapeproof_inference_configure(const struct shapeproof_inference *inference, struct shapeproof_config *config)
 {
+    SP_CALL(NULL, );
+    sp_config_keep(config);
     struct shapeproof_value root;
     struct shapeproof_error error = {0};
     const bool parsed =

@@ -3,6 +3,7 @@
  * archive and for model_weights/digit/digit/kernel of an .h5. */
 #include <stdlib.h>
 
+#include "base/call.h"
 #include "config/inside.h"
 #include "keras/model.h"
 #include "lang/prediction.h"
@@ -118,6 +119,7 @@ static void number_unpredicted(struct shapeproof_keras_names *names, const struc
 struct shapeproof_keras_names *shapeproof_keras_names_new(const struct shapeproof_inventory *inventory,
                                                           const struct shapeproof_inventory *other)
 {
+    SP_CALL(NULL, NULL);
     struct shapeproof_value entry;
     struct predicted_names stored = {0}, own = {0}; /* under the names of the file, and under those of Keras */
     const bool is_inside = shapeproof_config_is_inside(inventory, NULL);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 
 enum { MAX_DESCRIPTION = 400, MAX_DEPTH = 40 };
@@ -330,6 +331,7 @@ static void describe_dimension(const struct shapeproof_prediction *prediction, s
 
 char *shapeproof_prediction_dimension(const struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension)
 {
+    SP_CALL(NULL, NULL);
     struct sp_text text = {0};
     describe_dimension(prediction, tensor, dimension, &(struct scribe){.text = &text});
     return text.data;

@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "lang/tables.h"
 
 static bool text_fits(const char *text, const char *wanted)
@@ -22,6 +23,7 @@ static bool any_fits(const struct shapeproof_table_info *info, const char *kind,
 bool shapeproof_tables_fits(const struct shapeproof_tables *tables, size_t index,
                             const struct shapeproof_tables_filter *filter)
 {
+    SP_CALL(NULL, false);
     const struct shapeproof_table_info info = *shapeproof_tables_info(tables, index);
     const char *kind = shapeproof_tables_kind(tables, index);
     if (!info.name) return false;

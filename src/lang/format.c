@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "lang/syntax/layout.h"
 #include "lang/syntax/parser.h"
@@ -26,6 +27,7 @@ static bool is_table_text(const struct sp_source_text *source, struct sp_arena *
 char *shapeproof_table_format(const char *name, const char *text, size_t length, size_t *formatted,
                               struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     struct sp_arena arena = {0};
     struct sp_text out = {0};
     struct sp_statements statements = {0};

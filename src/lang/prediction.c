@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the public header promises of a prediction. */
 #include "lang/prediction.h"
+#include "base/call.h"
 
 #include <stdlib.h>
 
@@ -21,6 +22,7 @@ void shapeproof_prediction_free(struct shapeproof_prediction *prediction)
 
 char *shapeproof_provenance_text(struct shapeproof_provenance from)
 {
+    SP_CALL(NULL, NULL);
     struct sp_text text = {0};
     switch (from.source) {
     case SHAPEPROOF_SOURCE_NONE:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/file.h"
 #include "base/suggest.h"
@@ -13,12 +14,22 @@
 
 enum { MAX_TABLE_FILE = 1 << 20 };
 
+/* What of the set changes is restored when the call fails. The text of messages ends with a NUL. */
+static void keep_tables(struct shapeproof_tables *tables)
+{
+    if (!sp_is_old(tables)) return;
+    sp_keep(tables, sizeof *tables);
+    if (tables->messages.data) sp_keep(tables->messages.data + tables->messages.length, 1);
+}
+
 /* ---- built-in units ---- */
 
 struct sp_unit *sp_tables_parse_builtin(struct shapeproof_tables *tables, size_t index)
 {
     const struct sp_builtin_unit *unit = &sp_builtin_units[index];
     if (tables->parsed[index]) return tables->parsed[index];
+    keep_tables(tables);
+    if (sp_is_old(tables)) sp_keep(&tables->parsed[index], sizeof *tables->parsed);
     struct sp_unit *parsed = sp_parse_unit(&tables->sources[unit->file], unit->begin, unit->end, &tables->arena,
                                            &tables->symbols, &tables->messages);
     if (parsed) *SP_PUSH(&tables->builtin) = tables->parsed[index] = parsed;
@@ -118,6 +129,7 @@ void sp_tables_keep_classes(const struct shapeproof_tables *constant, const stru
 {
     struct shapeproof_tables *tables = behind_the_scenes(constant);
     struct sp_unit *unit = (struct sp_unit *)constant_unit;
+    if (sp_is_old(tables)) sp_keep(unit, sizeof *unit);
     unit->classes = sp_arena_array(&tables->arena, count, sizeof *unit->classes);
     unit->class_count = count;
     for (size_t i = 0; i < count; i++) unit->classes[i] = sp_arena_string(&tables->arena, classes[i]);
@@ -143,6 +155,7 @@ static int table_by_name(const void *a, const void *b)
 static void make_list(struct shapeproof_tables *tables)
 {
     const size_t places = sp_tables_place_count(tables);
+    keep_tables(tables);
     struct listed_table *listed = sp_realloc(NULL, places + 1, sizeof *listed);
     size_t count = 0;
     for (size_t i = 0; i < places; i++) {
@@ -225,6 +238,7 @@ enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, st
                                             struct shapeproof_error *error)
 {
     const size_t first = tables->own.count, earlier = tables->messages.length;
+    keep_tables(tables);
     struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
     *source = given;
     source->name = sp_arena_string(&tables->arena, given.name);
@@ -245,6 +259,7 @@ enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, st
 enum shapeproof_status shapeproof_tables_add_text(struct shapeproof_tables *tables, const char *name, const char *text,
                                                   size_t length, struct shapeproof_error *error)
 {
+    SP_CALL(error, SHAPEPROOF_ERR_FILE);
     sp_error_reset(error);
     return sp_tables_add_source(
         tables, (struct sp_source_text){.name = name, .text = text, .length = length, .own = true}, error);
@@ -253,6 +268,7 @@ enum shapeproof_status shapeproof_tables_add_text(struct shapeproof_tables *tabl
 enum shapeproof_status shapeproof_tables_add_file(struct shapeproof_tables *tables, const char *path,
                                                   struct shapeproof_error *error)
 {
+    SP_CALL(error, SHAPEPROOF_ERR_FILE);
     sp_error_reset(error);
     struct sp_file file;
     if (!sp_file_open(&file, AT_FDCWD, path, error)) {
@@ -270,6 +286,7 @@ enum shapeproof_status shapeproof_tables_add_file(struct shapeproof_tables *tabl
 
 struct shapeproof_tables *shapeproof_tables_new(struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     struct shapeproof_tables *tables = sp_realloc(NULL, 1, sizeof *tables);
     *tables = (struct shapeproof_tables){0};
@@ -311,6 +328,7 @@ void shapeproof_tables_free(struct shapeproof_tables *tables)
 
 size_t shapeproof_tables_count(const struct shapeproof_tables *tables)
 {
+    SP_CALL(NULL, 0);
     size_t count;
     sp_tables_list(tables, &count);
     return count;
@@ -357,6 +375,7 @@ static struct shapeproof_table_info info_of_place(const struct shapeproof_tables
 bool shapeproof_tables_next_part(const struct shapeproof_tables *constant, size_t *position,
                                  struct shapeproof_table_info *part)
 {
+    SP_CALL(NULL, false);
     struct shapeproof_tables *tables = behind_the_scenes(constant);
     while (*position < sp_tables_place_count(tables)) {
         const size_t place = (*position)++;
@@ -370,11 +389,13 @@ bool shapeproof_tables_next_part(const struct shapeproof_tables *constant, size_
 
 const struct shapeproof_table_info *shapeproof_tables_info(const struct shapeproof_tables *constant, size_t index)
 {
+    SP_CALL(NULL, NULL);
     struct shapeproof_tables *tables = behind_the_scenes(constant);
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);
     if (index >= count) return NULL;
     if (!tables->infos[index]) {
+        if (sp_is_old(tables)) sp_keep(&tables->infos[index], sizeof *tables->infos);
         struct shapeproof_table_info *info = sp_arena_alloc(&tables->arena, sizeof *info);
         *info = info_of_place(tables, list[index]);
         tables->infos[index] = info;
@@ -384,6 +405,7 @@ const struct shapeproof_table_info *shapeproof_tables_info(const struct shapepro
 
 const char *shapeproof_tables_kind(const struct shapeproof_tables *tables, size_t index)
 {
+    SP_CALL(NULL, NULL);
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);
     if (index >= count) return "";

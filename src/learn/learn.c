@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "lang/tables.h"
 #include "learn/learning.h"
@@ -219,6 +220,7 @@ struct shapeproof_learning *shapeproof_learn(const struct shapeproof_learn_examp
                                              const struct shapeproof_learn_options *options,
                                              struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     if (!can_learn(count, tables, options, error)) return NULL;
     struct shapeproof_learning *learning = learn_once(examples, count, tables, options, SP_WORDS_ARE_ITEMS, error);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/error.h"
 #include "base/fault.h"
@@ -452,6 +453,7 @@ static void add_variant(struct shapeproof_loadings *loadings, const struct sp_lo
 struct shapeproof_loadings *shapeproof_loadings_new(const struct shapeproof_check *check, const char *asked,
                                                     struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     /* `asked`: NULL, for the loader that is meant; "all", those of its library; "none"; or ids, "torch,mlx" */
     const bool all = asked && strcmp(asked, "all") == 0, none = asked && strcmp(asked, "none") == 0;
     struct shapeproof_error unreadable = {0};

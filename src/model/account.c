@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/checked.h"
 #include "model/inventory.h"
 
@@ -277,6 +278,9 @@ static const struct sp_account *summed_account(const struct shapeproof_inventory
     if (!inventory->account.summed) {
         struct shapeproof_inventory *own =
             (struct shapeproof_inventory *)inventory; /* a cache: callers see no change */
+        if (sp_is_old(own->account.claims.items))
+            sp_keep(own->account.claims.items, own->account.claims.count * sizeof *own->account.claims.items);
+        if (sp_is_old(own)) sp_keep(&own->account, sizeof own->account);
         own->account.summed = true;
         sum_bytes(own);
     }
@@ -294,15 +298,18 @@ void sp_account_free(struct sp_account *account)
 
 const struct shapeproof_file_bytes *shapeproof_inventory_file_bytes(const struct shapeproof_inventory *inventory)
 {
+    SP_CALL(NULL, NULL);
     return &summed_account(inventory)->bytes;
 }
 
 size_t shapeproof_inventory_unused_count(const struct shapeproof_inventory *inventory)
 {
+    SP_CALL(NULL, 0);
     return summed_account(inventory)->unused.count;
 }
 
 const struct shapeproof_unused *shapeproof_inventory_unused(const struct shapeproof_inventory *inventory, size_t index)
 {
+    SP_CALL(NULL, NULL);
     return &summed_account(inventory)->unused.items[index];
 }

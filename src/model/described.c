@@ -2,6 +2,7 @@
  * An inventory of tensors that a program describes, and that are in no file. */
 #include <string.h>
 
+#include "base/call.h"
 #include "base/names.h"
 #include "model/inventory.h"
 
@@ -54,6 +55,7 @@ struct shapeproof_inventory *shapeproof_inventory_describe(const char *name,
                                                            const struct shapeproof_tensor_description *tensors,
                                                            size_t count, struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     static const struct sp_format memory = {"memory", SP_TENSORS_ALONE};
     sp_error_reset(error);
     struct shapeproof_inventory *inventory = sp_inventory_new(name);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/names.h"
 #include "base/shard_name.h"
@@ -257,6 +258,7 @@ static bool fetch_scheme(struct shapeproof_remote *remote, const char *url, stru
 struct shapeproof_remote *shapeproof_remote_fetch(const char *url, const struct shapeproof_remote_options *options,
                                                   struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     static const struct shapeproof_remote_options defaults = {0};
     if (!options) options = &defaults;
@@ -278,6 +280,7 @@ const char *shapeproof_remote_name(const struct shapeproof_remote *remote) { ret
 
 bool shapeproof_remote_confirm(const struct shapeproof_remote *remote, struct shapeproof_error *error)
 {
+    SP_CALL(error, false);
     sp_error_reset(error);
     for (size_t i = 0; i < remote->remote_files.count; i++) {
         const struct sp_remote_file *remote_file = remote->remote_files.items[i];

@@ -41,7 +41,7 @@ static bool make_parents(int at, char *path)
     return true;
 }
 
-static int open_below(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+static int open_below(const char *path) { return sp_hold_fd(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)); }
 
 /* Another path of the open folder, "/dev/fd/5", or `path` where the system has none. The layout of reports depends on
  * the length of the path, and must not depend on where the cache is. */
@@ -50,7 +50,7 @@ static const char *short_path(int folder, const char *path, struct sp_arena *are
     const char *name = sp_arena_printf(arena, "/dev/fd/%d", folder);
     const int again = open_below(name);
     if (again < 0) return path;
-    close(again);
+    sp_close(again);
     return name;
 }
 
@@ -59,14 +59,14 @@ static const char *short_path(int folder, const char *path, struct sp_arena *are
  * Returns the descriptor of the lock file, or -1 when it cannot be opened. */
 static int lock_sparse_cache(const char *path)
 {
-    const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int fd = sp_hold_fd(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
     return fd;
 }
 
 void sp_sparse_cache_unlock(struct sp_sparse_cache *sparse)
 {
-    if (sparse->lock >= 0) close(sparse->lock);
+    if (sparse->lock >= 0) sp_close(sparse->lock);
     sparse->lock = -1;
 }
 
@@ -93,8 +93,8 @@ bool sp_sparse_cache_open(struct sp_sparse_cache *sparse, const char *cache, con
 
 void sp_sparse_cache_close(struct sp_sparse_cache *sparse)
 {
-    if (sparse->files >= 0) close(sparse->files);
-    if (sparse->state >= 0) close(sparse->state);
+    if (sparse->files >= 0) sp_close(sparse->files);
+    if (sparse->state >= 0) sp_close(sparse->state);
     sparse->files = sparse->state = -1;
     sp_sparse_cache_unlock(sparse);
 }
@@ -106,7 +106,7 @@ static int create_file(int folder, const char *name, int flags)
     char path[1100];
     if ((size_t)snprintf(path, sizeof path, "%s", name) >= sizeof path) return -1;
     if (!make_parents(folder, path)) return -1;
-    return openat(folder, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    return sp_hold_fd(openat(folder, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
 }
 
 /* The same in the folder of the cached files, with the mark beside it that tells who reads data of its holes. */
@@ -116,9 +116,9 @@ static int create_mirrored(const struct sp_sparse_cache *sparse, const char *nam
     const int fd = create_file(sparse->files, name, flags);
     snprintf(mark, sizeof mark, "%.*s%s", (int)(sp_base_name(name) - name), name, SP_MIRROR_MARK);
     const int marked = fd >= 0 ? create_file(sparse->files, mark, 0) : -1;
-    if (marked >= 0) close(marked);
+    if (marked >= 0) sp_close(marked);
     if (marked >= 0 || fd < 0) return fd;
-    close(fd);
+    sp_close(fd);
     return -1;
 }
 
@@ -126,7 +126,7 @@ bool sp_sparse_cache_name(const struct sp_sparse_cache *sparse, const char *name
 {
     const int fd = create_mirrored(sparse, name, 0);
     if (fd < 0) return fail_cache(name, error);
-    close(fd);
+    sp_close(fd);
     return true;
 }
 
@@ -159,7 +159,7 @@ bool sp_sparse_cache_note(const struct sp_sparse_cache *sparse, const char *name
     snprintf(draft, sizeof draft, "%s.%ld.draft", name, (long)getpid());
     const int fd = create_file(sparse->state, draft, O_TRUNC);
     bool ok = fd >= 0 && write_at(fd, bytes, length, 0);
-    if (fd >= 0) ok = close(fd) == 0 && ok;
+    if (fd >= 0) ok = sp_close(fd) && ok;
     ok = ok && renameat(sparse->state, draft, sparse->state, name) == 0;
     return ok || fail_cache(name, error);
 }
@@ -214,7 +214,7 @@ struct sp_byte_range sp_cached_file_missing(const struct sp_cached_file *file, s
 
 void sp_cached_file_close(struct sp_cached_file *file)
 {
-    if (file->fd >= 0) close(file->fd);
+    if (file->fd >= 0) sp_close(file->fd);
     file->fd = -1;
     free(file->spans.items);
     file->spans.items = NULL;
@@ -258,7 +258,7 @@ bool sp_cached_file_load(struct sp_cached_file *file, const struct sp_sparse_cac
     char *text = sp_sparse_cache_noted(sparse, file->name, MAX_STATE);
     bool ok = text && read_mirror_state(file, text);
     free(text);
-    if (ok) file->fd = openat(sparse->files, file->name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (ok) file->fd = sp_hold_fd(openat(sparse->files, file->name, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     ok = ok && file->fd >= 0 && fstat(file->fd, &info) == 0 && S_ISREG(info.st_mode) &&
          (uint64_t)info.st_size == file->size;
     if (!ok) sp_cached_file_close(file);

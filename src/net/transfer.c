@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/process/child.h"
 #include "base/system/system.h"
 #include "net/child.h"
@@ -21,6 +22,13 @@ enum { BATCH_SECONDS = 900, LOOK_MS = 100, PAGE = 4096 };
 /* ---- memory ---- */
 
 static uint64_t round_to_pages(uint64_t size) { return (size + PAGE - 1) / PAGE * PAGE; }
+
+static void unmap_batch(void *freed)
+{
+    struct sp_batch *batch = freed;
+    munmap(batch->shared, batch->shared_size);
+    batch->shared = NULL;
+}
 
 /* Allocates the memory that parent and child share: counters, one answer for each transfer, then the room for the
  * bytes of each, from the start of a page. Pages are used only when bytes arrive. */
@@ -36,6 +44,7 @@ static bool share_memory(struct sp_batch *batch, struct sp_counters **counters, 
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no memory for what is fetched");
     batch->shared = shared;
     batch->shared_size = (size_t)size;
+    sp_hold(batch, unmap_batch);
     *counters = shared;
     struct sp_net_response *answers = (struct sp_net_response *)((char *)shared + sizeof **counters);
     unsigned char *bytes = (unsigned char *)shared + heads;
@@ -49,8 +58,7 @@ static bool share_memory(struct sp_batch *batch, struct sp_counters **counters, 
 
 void sp_batch_free(struct sp_batch *batch)
 {
-    if (batch->shared) munmap(batch->shared, batch->shared_size);
-    batch->shared = NULL;
+    if (batch->shared) sp_let_go(batch, unmap_batch);
 }
 
 /* ---- the child ---- */
@@ -74,7 +82,10 @@ static void tell_progress(struct sp_client *client, const struct sp_work *work)
         .bytes = client->total.bytes + work->counters->bytes,
         .requests = client->total.requests + work->counters->requests,
     };
-    if (client->options->progress) client->options->progress(client->options->context, &progress);
+    if (!client->options->progress) return;
+    struct sp_call *paused = sp_call_pause();
+    client->options->progress(client->options->context, &progress);
+    sp_call_resume(paused);
 }
 
 /* Tells progress until the child has closed its end of the pipe `in`, which it does by ending. False when its time is

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "prove/claims.h"
 #include "prove/symbolic/count.h"
@@ -199,7 +200,9 @@ enum shapeproof_status shapeproof_tables_add_claims(struct shapeproof_tables *ta
                                                     const struct shapeproof_claim_lines *lines, char **letters,
                                                     struct shapeproof_error *error)
 {
-    sp_error_reset(error);
     assert(tables && table && lines && letters);
+    *letters = NULL;
+    SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    sp_error_reset(error);
     return sp_tables_add_lines(tables, table, lines, SP_LINES_OF_CLAIMS, letters, error);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/real.h"
 #include "base/watch.h"
@@ -507,6 +508,7 @@ struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *table
                                            const struct shapeproof_prove_options *options,
                                            struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     static const struct shapeproof_prove_options none = {0};
     assert(tables);

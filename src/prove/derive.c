@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/real.h"
 #include "config/choose.h"
@@ -458,6 +459,7 @@ struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *
                                                 const struct shapeproof_derive_options *options,
                                                 struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     static const struct shapeproof_derive_options none = {0};
     assert(tables);
@@ -518,6 +520,7 @@ struct shapeproof_derivation *shapeproof_derive_prediction(const struct shapepro
                                                            const struct shapeproof_config *config,
                                                            struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     assert(tables && prediction && config);
     struct sp_configured configured;

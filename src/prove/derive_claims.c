@@ -14,6 +14,7 @@
  * A formula that is still too long for one line is the sum of definitions, `part_1` and so on. */
 #include <assert.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "prove/cases.h"
 #include "prove/claims.h"
@@ -142,6 +143,7 @@ bool sp_derive_claims(struct sp_count *count, const struct shapeproof_tables *ta
 char *shapeproof_derive_claims(const struct shapeproof_tables *tables, const char *table, size_t *length,
                                struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     assert(tables && table);
     struct sp_count count;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "lang/words.h"
 #include "prove/cases.h"
@@ -691,6 +692,7 @@ static void put_origins(struct sp_count *count, const struct sp_text *claims, st
 char *shapeproof_derive_python(const struct shapeproof_tables *tables, const char *table, size_t *length,
                                struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     assert(tables && table);
     struct sp_count count;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "config/config.h"
 #include "prove/cases.h"
 #include "shapeproof/prove.h"
@@ -139,6 +140,8 @@ enum shapeproof_status shapeproof_config_set_point(struct shapeproof_config *con
                                                    const struct shapeproof_tables *tables, const char *table,
                                                    const char *text, struct shapeproof_error *error)
 {
+    SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    sp_config_keep(config);
     sp_error_reset(error);
     struct sp_count count;
     const struct sp_unit *unit = sp_tables_table(tables, table, error);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/real.h"
 #include "config/choose.h"
@@ -868,6 +869,7 @@ struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *ta
                                               const struct shapeproof_solve_options *options,
                                               struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     struct sp_solve_target target;
     sp_error_reset(error);
     if (!sp_solve_target_total(&target, total, options ? options->within : 0, error)) return NULL;
@@ -879,6 +881,7 @@ struct shapeproof_solutions *shapeproof_solve_rounded(const struct shapeproof_ta
                                                       const struct shapeproof_solve_options *options,
                                                       struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     struct sp_solve_target target;
     assert(figure);
     sp_error_reset(error);

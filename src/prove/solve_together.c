@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "config/choose.h"
@@ -670,6 +671,7 @@ struct shapeproof_combinations *shapeproof_solve_together(const struct shapeproo
                                                           const struct shapeproof_solve_together_options *options,
                                                           struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     struct sp_solve_target target;
     assert(tables && config && options);
     sp_error_reset(error);
@@ -682,6 +684,7 @@ shapeproof_solve_together_rounded(const struct shapeproof_tables *tables, const 
                                   const char *figure, const struct shapeproof_solve_together_options *options,
                                   struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     struct sp_solve_target target;
     assert(tables && config && figure && options);
     sp_error_reset(error);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/names.h"
@@ -85,7 +86,7 @@ static bool inflate_into_memory(struct sp_zip *zip, size_t index, uint64_t *infl
     *inflated += sp_zip_entry(zip, index)->size < MAX_MEMBER ? sp_zip_entry(zip, index)->size : MAX_MEMBER;
     char *bytes = sp_zip_read(zip, index, MAX_MEMBER, &length, error);
     if (!bytes) return false;
-    inner->fd = sp_system_unnamed_file("member");
+    inner->fd = sp_hold_fd(sp_system_unnamed_file("member"));
     inner->size = length;
     const bool ok = inner->fd >= 0 && write(inner->fd, bytes, length) == (ssize_t)length;
     const int why = errno;

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/json_scan.h"
@@ -68,7 +69,7 @@ static struct contents look_into(const struct sp_folder *folder, const char *nam
         found.weights = found.weights || holds_weights(entry->d_name);
         found.config = found.config || strcmp(entry->d_name, "config.json") == 0;
     }
-    closedir(stream);
+    sp_folder_end(stream);
     return found;
 }
 
@@ -312,7 +313,7 @@ static void add_unlisted(struct component_list *list)
         if (*entry->d_name != '.' && is_path_below(entry->d_name) && !is_listed(components, entry->d_name) &&
             look_into(list->folder, entry->d_name).weights)
             *SP_PUSH(&names) = sp_arena_string(&components->arena, entry->d_name);
-    if (stream) closedir(stream);
+    sp_folder_end(stream);
     if (names.count) qsort(names.items, names.count, sizeof *names.items, compare_folder_names);
     for (size_t i = 0; i < names.count && components->list.count < MAX_COMPONENTS; i++) {
         struct shapeproof_component *component = add_component(list, names.items[i]);
@@ -506,6 +507,7 @@ static bool read_lists(struct shapeproof_components *components, const struct sp
 
 struct shapeproof_components *shapeproof_components_open(const char *path, struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     struct sp_folder folder;
     bool ok = true;
     sp_fault_begin(error);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/names.h"
@@ -114,6 +115,7 @@ static bool open_files(struct shapeproof_data *data, struct shapeproof_error *er
 struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *inventory,
                                              struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_fault_begin(error);
     struct shapeproof_data *data = sp_realloc(NULL, 1, sizeof *data);
     *data = (struct shapeproof_data){
@@ -145,10 +147,19 @@ void shapeproof_data_close(struct shapeproof_data *data)
 
 /* ---- reading ---- */
 
+/* NULL, for who returns it: reading fails, or succeeds. */
+static const char *rewind_source(struct sp_data_source *source)
+{
+    if (source && source->rewind) source->rewind(source);
+    return NULL;
+}
+
 const char *shapeproof_data_obstacle(const struct shapeproof_data *data, size_t tensor)
 {
     const struct sp_data_place *place = &data->places.items[tensor];
     if (place->obstacle || !place->source || !place->source->obstacle) return place->obstacle;
+    SP_CALL(NULL, rewind_source(place->source));
+    place->source->keep(place->source, tensor);
     return place->source->obstacle(place->source, tensor);
 }
 
@@ -160,9 +171,11 @@ bool shapeproof_data_in_order(const struct shapeproof_data *data, size_t tensor)
 bool shapeproof_data_read(const struct shapeproof_data *data, size_t tensor, uint64_t offset, void *into, size_t length,
                           struct shapeproof_error *error)
 {
+    const struct sp_data_place *place = &data->places.items[tensor];
+    SP_CALL(error, rewind_source(place->source) != NULL);
+    if (place->source) place->source->keep(place->source, tensor);
     sp_error_reset(error);
     const struct shapeproof_tensor *read = &data->inventory->tensors[tensor];
-    const struct sp_data_place *place = &data->places.items[tensor];
     if (offset > read->bytes || length > read->bytes - offset || shapeproof_data_obstacle(data, tensor))
         return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
                        "no bytes [%" PRIu64 ", +%zu) of tensor %s can be read", offset, length,

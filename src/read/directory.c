@@ -110,7 +110,7 @@ static bool list_folder(const struct sp_folder *folder, struct listing *listing,
         SP_GROW(listing->names, listing->count, listing->capacity);
         listing->names[listing->count++] = sp_arena_string(&listing->arena, entry->d_name);
     }
-    closedir(stream);
+    sp_folder_end(stream);
     if (listing->count) qsort(listing->names, listing->count, sizeof *listing->names, compare_shard_names);
     if (listing->rank_metadata.count)
         qsort(listing->rank_metadata.items, listing->rank_metadata.count, sizeof *listing->rank_metadata.items,
@@ -442,7 +442,7 @@ static void check_distributed_optimizer(const struct sp_folder *folder, struct s
     struct sp_folder beside = {.path = optimizer};
     struct shapeproof_error error = {0};
     if (folder->far || !sp_ends_with(folder->path, model)) return;
-    beside.fd = openat(folder->fd, "../optimizer_0", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    beside.fd = sp_hold_fd(openat(folder->fd, "../optimizer_0", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (beside.fd < 0) return;
     struct shapeproof_inventory *own = sp_inventory_new(optimizer);
     if (!sp_dcp_read(&beside, names, 1, own, &error))
@@ -450,7 +450,7 @@ static void check_distributed_optimizer(const struct sp_folder *folder, struct s
     else if (own->lacking)
         sp_inventory_warn(inventory, "%s: %s: training cannot be resumed from this checkpoint", optimizer, own->lack);
     shapeproof_inventory_close(own);
-    close(beside.fd);
+    sp_close(beside.fd);
 }
 
 static bool read_distributed(const struct sp_folder *folder, const struct listing *listing,

@@ -14,7 +14,7 @@
 bool sp_folder_open(struct sp_folder *folder, const char *path)
 {
     *folder = (struct sp_folder){.path = path};
-    folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    folder->fd = sp_hold_fd(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK));
     if (folder->fd >= 0) return true;
     sp_fault_note("open", path, errno);
     return false;
@@ -22,7 +22,7 @@ bool sp_folder_open(struct sp_folder *folder, const char *path)
 
 void sp_folder_close(struct sp_folder *folder)
 {
-    if (folder->fd >= 0) close(folder->fd);
+    if (folder->fd >= 0) sp_close(folder->fd);
     folder->fd = -1;
 }
 

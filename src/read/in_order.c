@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "read/in_order.h"
+#include "base/call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,21 @@ static bool read_in_order(struct sp_data_source *source, size_t tensor, uint64_t
     return false;
 }
 
+static void keep_in_order(struct sp_data_source *source, size_t tensor)
+{
+    struct in_order *in_order = (struct in_order *)source;
+    if (!sp_is_old(in_order)) return;
+    sp_keep(in_order, sizeof *in_order);
+    sp_keep(&in_order->obstacles[tensor], sizeof *in_order->obstacles);
+    for (size_t i = 0; i < SP_STREAMS; i++) in_order->begun[i].stream->keep(in_order->begun[i].stream);
+}
+
+static void rewind_in_order(struct sp_data_source *source)
+{
+    struct in_order *in_order = (struct in_order *)source;
+    for (size_t i = 0; i < SP_STREAMS; i++) end_tensor(&in_order->begun[i]);
+}
+
 static void close_in_order(struct sp_data_source *source)
 {
     struct in_order *in_order = (struct in_order *)source;
@@ -123,10 +139,11 @@ void sp_in_order_add(struct sp_data_places *places, struct sp_stream *const *str
 {
     const size_t count = places->inventory->count;
     struct in_order *in_order = sp_realloc(NULL, 1, sizeof *in_order);
-    *in_order = (struct in_order){.source = {find_obstacle, read_in_order, close_in_order},
-                                  .inventory = places->inventory,
-                                  .owner = owner,
-                                  .close_owner = close_owner};
+    *in_order =
+        (struct in_order){.source = {find_obstacle, read_in_order, close_in_order, keep_in_order, rewind_in_order},
+                          .inventory = places->inventory,
+                          .owner = owner,
+                          .close_owner = close_owner};
     for (size_t i = 0; i < SP_STREAMS; i++)
         in_order->begun[i] = (struct begun){.stream = streams[i], .tensor = SHAPEPROOF_NONE};
     in_order->obstacles = sp_realloc(NULL, count, sizeof *in_order->obstacles);

@@ -20,6 +20,8 @@ struct sp_stream {
     bool (*next)(struct sp_stream *stream, void *into, size_t length, struct shapeproof_error *error);
     /* Ends what was begun, whether that succeeded or not. */
     void (*end)(struct sp_stream *stream);
+    /* Keeps what the others change (base/call.h). */
+    void (*keep)(struct sp_stream *stream);
 };
 
 /* Makes a source of the tensors for which `is_own` is set; there is an entry for each tensor of the inventory. The

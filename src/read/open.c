@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/shard_name.h"
@@ -72,6 +73,7 @@ static bool open_path(const char *path, struct shapeproof_inventory *inventory, 
 
 struct shapeproof_inventory *shapeproof_inventory_open(const char *path, struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_fault_begin(error);
     struct shapeproof_inventory *inventory = sp_inventory_new(path);
     const bool ok = open_path(path, inventory, error);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/call.h"
 #include "base/order.h"
 #include "model/layouts.h"
 
@@ -222,6 +223,17 @@ static bool read_pieces(struct sp_data_source *source, size_t tensor, uint64_t o
     return true;
 }
 
+static void keep_pieces(struct sp_data_source *source, size_t tensor)
+{
+    struct sp_pieces *pieces = (struct sp_pieces *)source;
+    if (!sp_is_old(pieces)) return;
+    sp_keep(pieces, sizeof *pieces);
+    sp_keep(pieces->files.items, pieces->files.count * sizeof *pieces->files.items);
+    struct divided *divided = &pieces->tensors[tensor];
+    sp_keep(divided, sizeof *divided);
+    sp_keep(divided->pieces, divided->count * sizeof *divided->pieces);
+}
+
 static void close_pieces(struct sp_data_source *source)
 {
     struct sp_pieces *pieces = (struct sp_pieces *)source;
@@ -258,7 +270,7 @@ static uint64_t *copy_sizes(struct sp_arena *arena, const uint64_t *sizes, uint3
 struct sp_pieces *sp_pieces_new(struct sp_data_places *places, const struct sp_folder *folder, bool packed)
 {
     struct sp_pieces *pieces = sp_realloc(NULL, 1, sizeof *pieces);
-    *pieces = (struct sp_pieces){.source = {pieces_obstacle, read_pieces, close_pieces},
+    *pieces = (struct sp_pieces){.source = {pieces_obstacle, read_pieces, close_pieces, keep_pieces, NULL},
                                  .inventory = places->inventory,
                                  .folder = folder,
                                  .packed = packed};

@@ -25,6 +25,11 @@ struct sp_data_source {
     bool (*read)(struct sp_data_source *source, size_t tensor, uint64_t offset, void *into, size_t length,
                  struct shapeproof_error *error);
     void (*close)(struct sp_data_source *source);
+    /* Before bytes of the tensor, or its obstacle, are asked for: keeps what that changes (base/call.h). */
+    void (*keep)(struct sp_data_source *source, size_t tensor);
+    /* After such a call has failed for want of memory: ends what was begun, which may have been read further than it
+     * remembers. NULL: nothing is. */
+    void (*rewind)(struct sp_data_source *source);
 };
 
 /* Where the bytes of a tensor lie in its file, or why they cannot be read from there. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/names.h"
@@ -64,7 +65,7 @@ static size_t list_snapshots(const struct sp_folder *folder, struct sp_arena *ar
     for (const struct dirent *entry;
          stream && count < MOST_SNAPSHOTS && (entry = sp_folder_next(stream, folder->path));)
         if (entry->d_name[0] != '.') names[count++] = sp_arena_printf(arena, "snapshots/%s", entry->d_name);
-    if (stream) closedir(stream);
+    sp_folder_end(stream);
     if (count) qsort(names, count, sizeof *names, compare_snapshots);
     return count;
 }
@@ -103,7 +104,7 @@ static bool has_checkpoint(const struct sp_folder *folder)
     for (const struct dirent *entry;
          stream && !found && entries < MOST_SNAPSHOTS && (entry = sp_folder_next(stream, folder->path)); entries++)
         found = sp_may_be_checkpoint(entry->d_name) || sp_ends_with(entry->d_name, ".distcp");
-    if (stream) closedir(stream);
+    sp_folder_end(stream);
     return found;
 }
 
@@ -174,6 +175,7 @@ static bool folder_is_known(const struct sp_folder *folder, struct shapeproof_er
 
 char *shapeproof_checkpoint_path(const char *path)
 {
+    SP_CALL(NULL, NULL);
     struct sp_arena arena = {0};
     struct sp_folder folder;
     struct sp_text text = {0};
@@ -237,7 +239,7 @@ static size_t list_entries(struct search *search, int fd, const char *path, cons
         search->entries++;
         if (entry->d_name[0] != '.') *SP_PUSH(&list) = sp_arena_string(&search->arena, entry->d_name);
     }
-    if (stream) closedir(stream);
+    sp_folder_end(stream);
     if (list.count) qsort(list.items, list.count, sizeof *list.items, compare_paths);
     *names = list.items;
     return list.count;
@@ -252,7 +254,7 @@ static bool is_part(const char *name) { return sp_ends_with(name, ".distcp") || 
 static void search_entry(struct search *search, int fd, const char *path, const char *name, int level)
 {
     if (strncmp(name, "optim", strlen("optim")) == 0) return; /* the folder of an optimizer beside that of the model */
-    const int below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    const int below = sp_hold_fd(openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK));
     if (below < 0) {
         sp_fault_note("open", name, errno);
         return;
@@ -260,7 +262,7 @@ static void search_entry(struct search *search, int fd, const char *path, const 
     const char *own = *path ? sp_arena_printf(&search->arena, "%s/%s", path, name) : name;
     search_level(search, below, own,
                  level + (strcmp(name, "snapshots") != 0)); /* of a cached model: no level of its own */
-    close(below);
+    sp_close(below);
 }
 
 /* Notes the folder when it has a checkpoint; otherwise looks into those in it, down to LEVELS. `level` is 0 for the

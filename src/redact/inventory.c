@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "model/inventory.h"
 #include "redact/redact.h"
 
@@ -71,8 +72,25 @@ static void forget_other_texts(struct shapeproof_inventory *inventory)
 
 bool shapeproof_inventory_is_redacted(const struct shapeproof_inventory *inventory) { return inventory->is_redacted; }
 
+/* What is redacted is restored when the call fails. */
+static void keep_texts(struct shapeproof_redaction *redaction, struct shapeproof_inventory *inventory)
+{
+    const struct sp_account *account = &inventory->account;
+    if (sp_is_old(redaction)) sp_keep(redaction, sizeof *redaction);
+    if (!sp_is_old(inventory)) return;
+    sp_keep(inventory, sizeof *inventory);
+    sp_keep(inventory->files, inventory->file_count * sizeof *inventory->files);
+    sp_keep(inventory->tensors, inventory->count * sizeof *inventory->tensors);
+    sp_keep(inventory->metadata, inventory->metadata_count * sizeof *inventory->metadata);
+    sp_keep(inventory->warnings, inventory->warning_count * sizeof *inventory->warnings);
+    sp_keep(inventory->suspects.items, inventory->suspects.count * sizeof *inventory->suspects.items);
+    sp_keep(account->unused.items, account->unused.count * sizeof *account->unused.items);
+}
+
 void shapeproof_redact_inventory(struct shapeproof_redaction *redaction, struct shapeproof_inventory *inventory)
 {
+    SP_CALL(NULL, );
+    keep_texts(redaction, inventory);
     char *path = shapeproof_redact_path(redaction, inventory->path);
     shapeproof_inventory_unused_count(inventory); /* sums up the bytes, for which the storages need their names */
     const bool is_alone = inventory->file_count == 1 && strcmp(inventory->files[0], inventory->path) == 0;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/json_scan.h"
 #include "redact/words.h"
@@ -263,6 +264,8 @@ static void put_last_component(struct shapeproof_redaction *redaction, struct sp
 
 char *shapeproof_redact_message(struct shapeproof_redaction *redaction, const char *message)
 {
+    SP_CALL(NULL, NULL);
+    if (sp_is_old(redaction)) sp_keep(redaction, sizeof *redaction);
     struct sp_text text = {0};
     size_t at = 0;
     const char *path;
@@ -278,6 +281,8 @@ char *shapeproof_redact_message(struct shapeproof_redaction *redaction, const ch
 
 char *shapeproof_redact_path(struct shapeproof_redaction *redaction, const char *path)
 {
+    SP_CALL(NULL, NULL);
+    if (sp_is_old(redaction)) sp_keep(redaction, sizeof *redaction);
     struct sp_text text = {0};
     sp_text_puts(&text, "");
     bool is_new = strchr(path, '/') && path[1]; /* a name alone is redacted by its words */
@@ -291,6 +296,7 @@ char *shapeproof_redact_path(struct shapeproof_redaction *redaction, const char 
 
 struct shapeproof_redaction *shapeproof_redaction_new(void)
 {
+    SP_CALL(NULL, NULL);
     static const char *const lists[] = {[IN_NAMES] = sp_redact_names, [IN_MESSAGES] = sp_redact_messages};
     struct shapeproof_redaction *redaction = sp_realloc(NULL, 1, sizeof *redaction);
     *redaction = (struct shapeproof_redaction){0};

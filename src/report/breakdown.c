@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/call.h"
 #include "report/csv.h"
 #include "report/inventory.h"
 #include "report/markdown.h"
@@ -587,6 +588,7 @@ static void find_largest(struct sheet *sheet)
 char *shapeproof_report_breakdown(const struct shapeproof_breakdown *breakdown,
                                   const struct shapeproof_report_breakdown_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_breakdown_options plain = {0};
     struct sheet sheet = {.breakdown = breakdown, .options = options ? options : &plain};
     struct sp_text text = {0};

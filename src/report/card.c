@@ -2,6 +2,7 @@
  * The numbers for a model card, and what the README says about them. */
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/common.h"
 #include "report/markdown.h"
@@ -205,6 +206,7 @@ static void put_card_markdown(struct sp_text *text, const struct shapeproof_card
 char *shapeproof_report_card(const struct shapeproof_card *card, const struct shapeproof_report_card_options *options,
                              size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_card_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

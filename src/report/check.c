@@ -2,6 +2,7 @@
  * The result of a check: the verdict in the first line, what was compared, the causes, the findings. */
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/check.h"
 #include "report/findings.h"
@@ -430,6 +431,7 @@ void sp_put_check(const struct shapeproof_check *check, struct sp_text *text,
 char *shapeproof_report_check(const struct shapeproof_check *check, const struct shapeproof_report_options *options,
                               size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

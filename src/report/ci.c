@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/check.h"
 #include "report/html/html.h"
@@ -558,6 +559,7 @@ static void put_junit(struct sp_text *text, const char *const *parts, size_t cou
 
 char *shapeproof_report_error(const struct shapeproof_checked *failed, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     struct sp_text text = {0};
     struct sp_writer json = sp_write_document(&text, "shapeproof.error/1");
     sp_write_key_number(&json, "status", (uint64_t)failed->status);
@@ -610,6 +612,7 @@ static void put_markdown(struct sp_text *text, const struct shapeproof_checked *
 char *shapeproof_report_checked(const struct shapeproof_checked *checked,
                                 const struct shapeproof_report_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     sp_text_puts(&text, "");
@@ -624,6 +627,7 @@ char *shapeproof_report_checked(const struct shapeproof_checked *checked,
 char *shapeproof_report_document(const char *const *parts, size_t count,
                                  const struct shapeproof_report_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     struct sp_text text = {0};
     if (options && options->format == SHAPEPROOF_REPORT_JUNIT) put_junit(&text, parts, count);
     else if (options && options->format == SHAPEPROOF_REPORT_HTML) sp_html_several(&text, parts, count);

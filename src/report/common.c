@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "shapeproof/report.h"
 
 void sp_color_begin(struct sp_text *text, bool on, enum sp_color color)
@@ -161,6 +162,7 @@ char *sp_text_take(struct sp_text *text, size_t *length)
 
 char *shapeproof_report_visible(const char *string)
 {
+    SP_CALL(NULL, NULL);
     struct sp_text text = {0};
     sp_put_visible(&text, string);
     return sp_text_take(&text, NULL);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/names.h"
 #include "report/check.h"
 #include "report/inventory.h"
@@ -227,6 +228,7 @@ char *shapeproof_report_components(const struct shapeproof_components *component
                                    const struct shapeproof_component_result *results,
                                    const struct shapeproof_report_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
@@ -271,6 +273,7 @@ char *shapeproof_report_component_totals(const struct shapeproof_components *com
                                          const struct shapeproof_totals *totals,
                                          const struct shapeproof_report_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct sp_column columns[] = {{"component", SP_LEFT},
                                                {"class", SP_LEFT},
                                                {"tensors", SP_RIGHT},

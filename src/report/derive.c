@@ -2,6 +2,7 @@
  * The closed forms of a table: the formulas of its groups and of the total, then what their symbols stand for. */
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/common.h"
 #include "report/markdown.h"
@@ -215,6 +216,7 @@ static void derive_markdown(const struct shapeproof_derivation *derivation, stru
 char *shapeproof_report_derive(const struct shapeproof_derivation *derivation,
                                const struct shapeproof_report_derive_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_derive_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

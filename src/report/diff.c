@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/call.h"
 #include "base/json_write.h"
 #include "base/map.h"
 #include "base/text.h"
@@ -476,6 +477,7 @@ static void put_diff_findings(const struct shapeproof_diff *diff, struct sp_text
 char *shapeproof_report_diff(const struct shapeproof_diff *diff, const struct shapeproof_report_options *options,
                              size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

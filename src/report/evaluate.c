@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "base/real.h"
 #include "report/common.h"
@@ -186,6 +187,7 @@ static void evaluate_csv(struct sp_text *text, const struct shapeproof_evaluated
 char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points, size_t count,
                                  const struct shapeproof_report_evaluate_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_evaluate_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

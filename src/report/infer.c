@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "base/value.h"
 #include "names/collapse.h"
@@ -353,6 +354,7 @@ static void put_other_tables(const struct shapeproof_inference *inference, struc
 char *shapeproof_report_infer(const struct shapeproof_inference *inference,
                               const struct shapeproof_report_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

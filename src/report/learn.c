@@ -3,6 +3,7 @@
  * goes beside the table, which is a text of its own; JSON holds both. */
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/common.h"
 #include "shapeproof/report.h"
@@ -135,6 +136,7 @@ static void put_undecided(const struct shapeproof_learning *learning, struct sp_
 char *shapeproof_report_learn(const struct shapeproof_learning *learning,
                               const struct shapeproof_report_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

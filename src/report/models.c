@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Which published models there are, and what is known of one. */
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/common.h"
 #include "report/csv.h"
@@ -134,6 +135,7 @@ char *shapeproof_report_models(const struct shapeproof_models *models, const cha
                                const struct shapeproof_model *one, const struct shapeproof_report_options *options,
                                size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

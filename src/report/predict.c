@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/call.h"
 #include "base/json_write.h"
 #include "base/map.h"
 #include "names/collapse.h"
@@ -307,6 +308,7 @@ static void put_predicted_totals(const struct shapeproof_prediction *prediction,
 char *shapeproof_report_predict(const struct shapeproof_prediction *prediction,
                                 const struct shapeproof_report_predict_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_predict_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -3,6 +3,7 @@
  * figures. */
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/common.h"
 #include "report/table.h"
@@ -211,6 +212,7 @@ static void put_figure_counts(const struct shapeproof_figures *figures, struct s
 char *shapeproof_report_book(const struct shapeproof_proofs *proofs, const struct shapeproof_figures *figures,
                              const struct shapeproof_report_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
@@ -227,5 +229,6 @@ char *shapeproof_report_book(const struct shapeproof_proofs *proofs, const struc
 char *shapeproof_report_prove(const struct shapeproof_proofs *proofs, const struct shapeproof_report_options *options,
                               size_t *length)
 {
+    SP_CALL(NULL, NULL);
     return shapeproof_report_book(proofs, NULL, options, length);
 }

@@ -2,6 +2,7 @@
  * Whether training can go on: the verdict, and a line for each statement. */
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/common.h"
 #include "report/table.h"
@@ -102,6 +103,7 @@ static void put_statements(const struct shapeproof_resume *resume, struct sp_tex
 char *shapeproof_report_resume(const struct shapeproof_resume *resume, const struct shapeproof_report_options *options,
                                size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/json_write.h"
 #include "base/names.h"
@@ -425,6 +426,7 @@ static void csv_run(const struct shapeproof_run *run, const struct shapeproof_ru
 char *shapeproof_report_run(const struct shapeproof_run *run, const struct shapeproof_run_result *results,
                             const struct shapeproof_report_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "base/real.h"
 #include "report/common.h"
@@ -120,6 +121,7 @@ static void solve_text(const struct shapeproof_solutions *solutions, struct sp_t
 char *shapeproof_report_solve(const struct shapeproof_solutions *solutions,
                               const struct shapeproof_report_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
@@ -202,6 +204,7 @@ static void solve_together_text(const struct shapeproof_combinations *found, str
 char *shapeproof_report_solve_together(const struct shapeproof_combinations *combinations,
                                        const struct shapeproof_report_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

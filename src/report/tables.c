@@ -2,6 +2,7 @@
  * Which tables there are. */
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/common.h"
 #include "report/csv.h"
@@ -152,6 +153,7 @@ static void put_titles(struct sp_text *text, bool color, const struct tables_lay
 char *shapeproof_report_tables(const struct shapeproof_tables *tables, const struct shapeproof_report_options *options,
                                size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

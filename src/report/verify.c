@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/common.h"
 #include "report/html/html.h"
@@ -511,6 +512,7 @@ static void verify_text(const struct shapeproof_verification *verification,
 char *shapeproof_report_verify(const struct shapeproof_verification *verification,
                                const struct shapeproof_report_verify_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_verify_options plain;
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -49,10 +49,10 @@ static bool list_entry(struct shapeproof_run *run, int fd, const char *folder, c
     const char *name = sp_run_join(&run->arena, folder, entry);
     if (S_ISDIR(info.st_mode)) {
         if (is_link || level == LEVELS) return true;
-        const int below = openat(fd, entry, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+        const int below = sp_hold_fd(openat(fd, entry, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK));
         if (below < 0) sp_fault_note("open", entry, errno);
         const bool ok = below < 0 || list_level(run, below, name, level + 1, error);
-        if (below >= 0) close(below);
+        if (below >= 0) sp_close(below);
         return ok;
     }
     if (!S_ISREG(info.st_mode)) return true;
@@ -78,7 +78,7 @@ static bool list_level(struct shapeproof_run *run, int fd, const char *folder, u
         return level || sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: %s", run->path, strerror(errno));
     for (const struct dirent *entry; ok && (entry = sp_folder_next(stream, folder));)
         ok = list_entry(run, fd, folder, entry->d_name, level, error);
-    closedir(stream);
+    sp_folder_end(stream);
     return ok;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/natural.h"
@@ -255,6 +256,7 @@ static void understand_files(struct shapeproof_run *run)
 
 struct shapeproof_run *shapeproof_run_open(const char *path, struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     struct sp_folder folder;
     sp_fault_begin(error);
     struct shapeproof_run *run = sp_realloc(NULL, 1, sizeof *run);

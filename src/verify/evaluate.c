@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "config/config.h"
 #include "config/settings.h"
@@ -31,8 +32,10 @@ struct shapeproof_expressions *shapeproof_expressions_new(struct shapeproof_tabl
                                                           const struct shapeproof_claim_lines *lines, char **letters,
                                                           struct shapeproof_error *error)
 {
-    sp_error_reset(error);
     assert(tables && table && lines && letters);
+    *letters = NULL;
+    SP_CALL(error, NULL);
+    sp_error_reset(error);
     if (sp_tables_add_lines(tables, table, lines, SP_LINES_OF_EXPRESSIONS, letters, error) != SHAPEPROOF_OK)
         return NULL;
     struct shapeproof_expressions *expressions = sp_realloc(NULL, 1, sizeof *expressions);
@@ -179,6 +182,7 @@ struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expres
                                                   const struct shapeproof_evaluate_options *options,
                                                   struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     static const struct shapeproof_evaluate_options none = {0};
     sp_error_reset(error);
     assert(expressions && config);

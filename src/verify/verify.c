@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "names/collapse.h"
 
@@ -181,6 +182,7 @@ struct shapeproof_verification *shapeproof_verify(const struct shapeproof_check 
                                                   const struct shapeproof_verify_options *options,
                                                   struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     assert(check && tables);
     const struct shapeproof_verification given = {
@@ -194,6 +196,7 @@ struct shapeproof_verification *shapeproof_verify_values(const struct shapeproof
                                                          const struct shapeproof_verify_options *options,
                                                          struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_error_reset(error);
     assert(prediction && config && tables);
     const struct shapeproof_verification given = {.config = config, .prediction = prediction};
@@ -205,6 +208,7 @@ struct shapeproof_verification *shapeproof_verify_alone(const struct shapeproof_
                                                         const struct shapeproof_verify_options *options,
                                                         struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     static const struct shapeproof_verify_options defaults;
     sp_error_reset(error);
     assert(inventory && tables);
@@ -220,7 +224,8 @@ void shapeproof_verification_free(struct shapeproof_verification *verification)
 {
     if (!verification) return;
     shapeproof_proofs_free(verification->proofs);
-    for (size_t i = 0; i < verification->deviations.count; i++) free(verification->deviations.items[i].tensors.items);
+    for (size_t i = 0; i < verification->deviations.count; i++)
+        sp_free(verification->deviations.items[i].tensors.items);
     free(verification->deviations.items);
     free(verification->claims.items);
     sp_configured_free(&verification->configured);

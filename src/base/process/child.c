@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "base/fault.h"
 #include "base/system/system.h"
@@ -41,19 +42,32 @@ pid_t sp_child_wait(pid_t pid, int *status, int options)
     return got;
 }
 
+static void end_without_memory(void) { _exit(SP_CHILD_NO_MEMORY); }
+
+static void kill_child(void *pid)
+{
+    int status;
+    kill((pid_t)(intptr_t)pid, SIGKILL);
+    sp_child_wait((pid_t)(intptr_t)pid, &status, 0);
+}
+
 bool sp_child_start(struct sp_child *child, void (*run)(const void *context, int to), const void *context,
                     struct shapeproof_error *error)
 {
     int end;
+    sp_prepare_to_hold(2);
     const pid_t pid = sp_child_fork(&end);
     if (pid < 0)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no process can be started: %s",
                        strerror(errno));
     if (pid == 0) {
+        sp_call_forget();
+        sp_memory_handler = end_without_memory;
         run(context, end);
         _exit(0); /* without closing anything: libraries crash on that, too */
     }
-    *child = (struct sp_child){.pid = pid, .from = end};
+    *child = (struct sp_child){.pid = pid, .from = sp_hold_fd(end)};
+    sp_hold((void *)(intptr_t)pid, kill_child);
     return true;
 }
 
@@ -63,17 +77,19 @@ void sp_child_reap(struct sp_child *child, int options)
     const pid_t got = sp_child_wait(child->pid, &child->status, options);
     child->lost = got < 0;
     child->reaped = got != 0;
+    if (child->reaped) sp_let_be((void *)(intptr_t)child->pid, kill_child);
 }
 
 void sp_child_finish(struct sp_child *child, bool now)
 {
     enum { LOOKS = 5000 }; /* of a fifth of a millisecond each: a second */
     const struct timespec pause = {.tv_nsec = 1000000000 / LOOKS};
-    close(child->from);
+    sp_close(child->from);
     for (int i = 0; !child->reaped && !now && i < LOOKS; i++) {
         sp_child_reap(child, WNOHANG);
         if (!child->reaped) nanosleep(&pause, NULL);
     }
+    sp_child_reap(child, WNOHANG); /* a call that failed may have forgotten that it was reaped */
     if (child->reaped) return;
     kill(child->pid, SIGKILL);
     sp_child_reap(child, 0);
@@ -112,12 +128,9 @@ static void close_all_but(const int *keep, size_t count)
     }
 }
 
-static void end_without_memory(void) { _exit(SP_CHILD_NO_MEMORY); }
-
 void sp_child_isolate(const int *keep, size_t count)
 {
     forget_signals();
-    sp_memory_handler = end_without_memory;
     sp_system_end_with_parent();
     sp_system_forbid_dumps();
     close_all_but(keep, count);

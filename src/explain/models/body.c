@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/names.h"
 #include "config/choose.h"
 #include "config/config.h"
@@ -93,6 +94,7 @@ static void find_body(struct body *best, struct sp_arena *arena, const struct sh
 char *shapeproof_unknown_class_describe(const struct shapeproof_inventory *inventory,
                                         const struct shapeproof_tables *tables, const struct shapeproof_config *config)
 {
+    SP_CALL(NULL, NULL);
     struct shapeproof_error error = {0};
     struct sp_arena arena = {0};
     struct body body = {.predicted = 0};

@@ -230,6 +230,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "version": (_TEXT,),
     "free": (None, _POINTER),
     "kind_name": (_TEXT, c_int),
+    "ran_out_of_memory": (c_bool,),
     "is_remote": (c_bool, _TEXT),
     "checkpoint_path": (_OWN, _TEXT),
     "inventory_open": (_OBJECT, _TEXT, _ERROR),
@@ -344,8 +345,17 @@ def library() -> ctypes.CDLL:
 
 
 def call(name: str, *arguments: Any) -> Any:
-    """The result of a function that cannot fail."""
-    return getattr(library(), "shapeproof_" + name)(*arguments)
+    """The result of a function. One that takes no error can still run out of memory; what it returns is false then."""
+    result = getattr(library(), "shapeproof_" + name)(*arguments)
+    if not result:
+        raise_memory_error()
+    return result
+
+
+def raise_memory_error() -> None:
+    """Raises what the library cannot tell in its result."""
+    if library().shapeproof_ran_out_of_memory():
+        raise MemoryError("shapeproof: out of memory")
 
 
 def encode(text: str | os.PathLike[str] | None) -> bytes | None:
@@ -379,6 +389,7 @@ def strings(items: list[str]) -> Any:
 
 def raise_error(error: ErrorStruct, whole: str = "") -> None:
     """Raises what the library reports. `whole` replaces a message that the library had to cut."""
+    raise_memory_error()
     made = _ERRORS.get(error.status, Error)
     raise made(whole or decode(error.message), decode(error.hint), decode(call("kind_name", error.kind)))
 

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
+#include "base/call.h"
 #include "base/fault.h"
 #include "base/system/system.h"
 
@@ -96,12 +97,15 @@ static bool at_another_member(struct gunzip *g)
            magic[0] == 0x1f && magic[1] == 0x8b;
 }
 
+static void end_stream(void *stream) { inflateEnd(stream); }
+
 static bool inflate_all(struct gunzip *g)
 {
     if (inflateInit2(&g->stream, GZIP_WINDOW) != Z_OK) sp_out_of_memory();
+    sp_hold(&g->stream, end_stream);
     bool ok = inflate_gzip_member(g);
     while (ok && at_another_member(g)) ok = inflateReset(&g->stream) == Z_OK && inflate_gzip_member(g);
-    inflateEnd(&g->stream);
+    sp_let_go(&g->stream, end_stream);
     return ok && (ftruncate(g->fd, (off_t)g->size) == 0 || fail_store(g->file, "ftruncate", errno, g->error));
 }
 
@@ -122,7 +126,7 @@ bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint6
     g->error = error;
     const uint64_t outermost = file->inflated_from ? file->inflated_from : file->size;
     g->most = most_inflated(outermost);
-    g->fd = sp_system_unnamed_file("inflated");
+    g->fd = sp_hold_fd(sp_system_unnamed_file("inflated"));
     bool ok = g->fd >= 0 || fail_store(file, "memfd_create", errno, error);
     ok = ok && inflate_all(g);
     *inflated = (struct sp_file){.fd = g->fd, .size = g->size, .path = file->path, .inflated_from = outermost};

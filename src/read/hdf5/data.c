@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/checked.h"
 #include "base/process/child.h"
 #include "read/hdf5/sandbox.h"
@@ -238,6 +239,12 @@ static void end_dataset(struct sp_stream *stream)
     own->started = false;
 }
 
+static void keep_dataset(struct sp_stream *stream)
+{
+    struct dataset_stream *own = (struct dataset_stream *)stream;
+    sp_keep(own, sizeof *own);
+}
+
 void sp_h5_locate(const struct sp_h5_source *where, uint32_t file_index, struct sp_data_places *places)
 {
     const struct shapeproof_inventory *inventory = places->inventory;
@@ -245,8 +252,9 @@ void sp_h5_locate(const struct sp_h5_source *where, uint32_t file_index, struct 
     struct sp_stream *streams[SP_STREAMS];
     bool *is_own = sp_realloc(NULL, inventory->count, sizeof *is_own);
     for (size_t i = 0; i < SP_STREAMS; i++) {
-        own[i] = (struct dataset_stream){
-            .stream = {begin_dataset, next_of_dataset, end_dataset}, .inventory = inventory, .job.source = *where};
+        own[i] = (struct dataset_stream){.stream = {begin_dataset, next_of_dataset, end_dataset, keep_dataset},
+                                         .inventory = inventory,
+                                         .job.source = *where};
         streams[i] = &own[i].stream;
     }
     for (size_t i = 0; i < inventory->count; i++)

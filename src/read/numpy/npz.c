@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/names.h"
 #include "read/in_order.h"
@@ -159,6 +160,13 @@ static void end_array(struct sp_stream *stream)
     array->open = NULL;
 }
 
+static void keep_array(struct sp_stream *stream)
+{
+    struct array_stream *array = (struct array_stream *)stream;
+    sp_keep(array, sizeof *array);
+    sp_zip_stream_keep(array->open);
+}
+
 static void close_deflated(void *owner)
 {
     struct deflated *deflated = owner;
@@ -185,7 +193,8 @@ void sp_npz_locate(struct sp_zip *zip, uint32_t file_index, struct sp_data_place
     struct sp_stream *streams[SP_STREAMS];
     *deflated = (struct deflated){.zip = zip};
     for (size_t i = 0; i < SP_STREAMS; i++) {
-        deflated->streams[i] = (struct array_stream){{begin_array, next_of_array, end_array}, deflated, NULL};
+        deflated->streams[i] =
+            (struct array_stream){{begin_array, next_of_array, end_array, keep_array}, deflated, NULL};
         streams[i] = &deflated->streams[i].stream;
     }
     deflated->members = sp_arena_array(&deflated->arena, inventory->count, sizeof *deflated->members);

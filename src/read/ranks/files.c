@@ -303,7 +303,7 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
     for (const struct dirent *entry;
          ranks->files.count <= MOST_RANK_FILES && (entry = sp_folder_next(stream, folder->path));)
         note_entry(ranks, folder, &numbered, entry->d_name);
-    closedir(stream);
+    sp_folder_end(stream);
     if (!ranks->files.count) choose_numbered(ranks, &numbered);
     free(numbered.list.items);
     if (ranks->files.count > MOST_RANK_FILES)

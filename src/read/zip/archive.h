@@ -50,6 +50,8 @@ struct sp_zip_stream *sp_zip_stream_open(struct sp_zip *zip, size_t index, struc
 /* The next bytes; with the last one of the member the CRC is compared, unless it is 0. */
 bool sp_zip_stream_read(struct sp_zip_stream *stream, void *into, size_t length, struct shapeproof_error *error);
 void sp_zip_stream_close(struct sp_zip_stream *stream);
+/* Keeps what reading changes (base/call.h), but for the position; NULL: nothing. */
+void sp_zip_stream_keep(struct sp_zip_stream *stream);
 /* Where the bytes of a member lie, by the directory alone: right in front of what comes next. Good for sums; where to
  * read is what sp_zip_data_offset says. */
 void sp_zip_span(const struct sp_zip *zip, size_t index, uint64_t *begin, uint64_t *end);

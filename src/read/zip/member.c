@@ -12,6 +12,7 @@
 #include <string.h>
 #include <zip.h>
 
+#include "base/call.h"
 #include "base/checked.h"
 #include "base/fault.h"
 #include "read/zip/directory.h"
@@ -97,9 +98,17 @@ static zip_int64_t view_stat(struct view *view, zip_stat_t *stat)
     return sizeof *stat;
 }
 
+/* Without memory, which reading a remote file needs: libzip passes that on. */
+static zip_int64_t fail_view(struct view *view)
+{
+    zip_error_set(&view->error, ZIP_ER_MEMORY, 0);
+    return -1;
+}
+
 /* The callback of a libzip source that shows libzip a part of our file. */
 static zip_int64_t view_command(void *state, void *data, zip_uint64_t length, zip_source_cmd_t command)
 {
+    SP_CALL_INNER(NULL, fail_view(state));
     struct view *view = state;
     switch (command) {
     case ZIP_SOURCE_OPEN:
@@ -152,7 +161,7 @@ static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, str
 }
 
 /* Why libzip failed, in its words; but a file that could not be read is an error of its own, and without memory the
- * process ends. */
+ * call fails. */
 static bool fail_member(const struct view *view, const struct sp_zip_entry *entry, uint64_t at, zip_error_t *why,
                         struct shapeproof_error *error)
 {
@@ -210,10 +219,13 @@ struct opened {
     zip_file_t *member;
 };
 
+static void close_opened_member(void *member) { zip_fclose(member); }
+static void discard_archive(void *archive) { zip_discard(archive); }
+
 static void close_view(struct view *view, struct opened *opened)
 {
-    if (opened->member) zip_fclose(opened->member);
-    if (opened->archive) zip_discard(opened->archive);
+    if (opened->member) sp_let_go(opened->member, close_opened_member);
+    if (opened->archive) sp_let_go(opened->archive, discard_archive);
     zip_error_fini(&view->error);
 }
 
@@ -229,7 +241,11 @@ static bool open_view(struct view *view, const struct sp_zip_entry *entry, struc
     zip_source_t *source = zip_source_function_create(view_command, view, &why);
     if (source) opened->archive = zip_open_from_source(source, ZIP_RDONLY, &why);
     if (source && !opened->archive) zip_source_free(source);
-    if (opened->archive) opened->member = zip_fopen_index(opened->archive, 0, 0);
+    if (opened->archive) {
+        sp_hold(opened->archive, discard_archive);
+        opened->member = zip_fopen_index(opened->archive, 0, 0);
+    }
+    if (opened->member) sp_hold(opened->member, close_opened_member);
     const bool ok = opened->member != NULL;
     if (!ok) {
         fail_member(view, entry, 0, opened->archive ? zip_get_error(opened->archive) : &why, error);
@@ -350,4 +366,9 @@ void sp_zip_stream_close(struct sp_zip_stream *stream)
     if (!stream) return;
     close_view(&stream->view, &stream->opened);
     free(stream);
+}
+
+void sp_zip_stream_keep(struct sp_zip_stream *stream)
+{
+    if (stream) sp_keep(stream, sizeof *stream);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/call.h"
 #include "base/natural.h"
 #include "report/html/html.h"
 
@@ -92,7 +93,9 @@ void sp_inspect_send(const struct sp_inspect *inspect, struct sp_text *text)
 {
     enum { ENOUGH = 1 << 16 };
     if (!inspect->options.sink || text->length < ENOUGH) return;
+    struct sp_call *paused = sp_call_pause();
     inspect->options.sink(inspect->options.to, text->data, text->length);
+    sp_call_resume(paused);
     text->length = 0;
 }
 
@@ -121,6 +124,7 @@ void sp_inspect_end_row(struct sp_inspect_rows *rows)
 char *shapeproof_report_inspect(const struct shapeproof_inventory *inventory,
                                 const struct shapeproof_report_inspect_options *options, size_t *length)
 {
+    SP_CALL(NULL, NULL);
     struct sp_inspect inspect = {.inventory = inventory};
     struct sp_text text = {0};
     if (options) inspect.options = *options;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/names.h"
@@ -96,7 +97,7 @@ static void list_folder(struct shapeproof_resume *resume)
     const struct dirent *entry;
     while (stream && resume->names.count < MAX_FILES && (entry = sp_folder_next(stream, resume->path)))
         *SP_PUSH(&resume->names) = sp_arena_string(&resume->arena, entry->d_name);
-    if (stream) closedir(stream);
+    sp_folder_end(stream);
     if (resume->names.count)
         qsort(resume->names.items, resume->names.count, sizeof *resume->names.items, compare_entries);
 }
@@ -444,6 +445,7 @@ static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_err
 
 struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     sp_fault_begin(error);
     struct shapeproof_resume *resume = sp_realloc(NULL, 1, sizeof *resume);
     *resume = (struct shapeproof_resume){.folder_step = SP_RESUME_NO_STEP,

@@ -196,7 +196,7 @@ static void list_shards(struct sharded *s)
                  (!s->model_file || strcmp(entry->d_name, s->model_file) < 0))
             s->model_file = sp_arena_string(&s->resume->arena, entry->d_name);
     }
-    if (stream) closedir(stream);
+    sp_folder_end(stream);
     if (s->optimizers.count)
         qsort(s->optimizers.items, s->optimizers.count, sizeof *s->optimizers.items, compare_shard_names);
 }

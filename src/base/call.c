@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/call.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+
+/* A thing that is not heap memory, or old memory to free: what `release` is called with. */
+struct sp_held {
+    struct sp_held *next;
+    void *thing;
+    void (*release)(void *thing);
+};
+
+/* Bytes as they were. */
+struct sp_kept {
+    struct sp_kept *next;
+    void *at;
+    size_t size;
+    unsigned char bytes[];
+};
+
+static _Thread_local struct sp_call *under_way; /* NULL: none, or a callback of the host runs */
+static _Thread_local bool has_failed;           /* since shapeproof_ran_out_of_memory */
+
+/* ---- the set of blocks ---- */
+
+enum { LEAST_SLOTS = 256 };
+
+/* The slot of the block, or the free one where it would be. The high bits of the product are the best mixed ones. */
+static size_t slot_of(const struct sp_call *call, const void *block)
+{
+    const size_t mask = call->slot_count - 1;
+    size_t i = (size_t)(((uint64_t)(uintptr_t)block * 0x9e3779b97f4a7c15U) >> 32) & mask;
+    while (call->blocks[i] && call->blocks[i] != block) i = (i + 1) & mask;
+    return i;
+}
+
+/* Makes room for so many more blocks, so that adding them cannot fail; at most half of the slots are in use. False
+ * without memory. */
+static bool reserve_blocks(struct sp_call *call, size_t more)
+{
+    const size_t needed = 2 * (call->block_count + more);
+    if (needed <= call->slot_count) return true;
+    struct sp_call larger = {.slot_count = call->slot_count ? call->slot_count : LEAST_SLOTS};
+    while (larger.slot_count < needed) larger.slot_count *= 2;
+    larger.blocks = calloc(larger.slot_count, sizeof *larger.blocks);
+    if (!larger.blocks) return false;
+    for (size_t i = 0; i < call->slot_count; i++)
+        if (call->blocks[i]) larger.blocks[slot_of(&larger, call->blocks[i])] = call->blocks[i];
+    free(call->blocks);
+    call->blocks = larger.blocks;
+    call->slot_count = larger.slot_count;
+    return true;
+}
+
+/* There is room for it. */
+static void add_block(struct sp_call *call, void *block)
+{
+    call->blocks[slot_of(call, block)] = block;
+    call->block_count++;
+}
+
+static bool has_block(const struct sp_call *call, const void *block)
+{
+    return call->block_count && call->blocks[slot_of(call, block)];
+}
+
+/* Removes the block from its slot, and moves those behind it that would not be found any more. */
+static void remove_block(struct sp_call *call, size_t hole)
+{
+    const size_t mask = call->slot_count - 1;
+    call->block_count--;
+    call->blocks[hole] = NULL;
+    for (size_t i = (hole + 1) & mask; call->blocks[i]; i = (i + 1) & mask) {
+        void *block = call->blocks[i];
+        call->blocks[i] = NULL;
+        call->blocks[slot_of(call, block)] = block;
+    }
+}
+
+/* ---- the begin and the end ---- */
+
+bool sp_call_begin_inner(struct sp_call *call, struct shapeproof_error *error)
+{
+    call->is_open = true;
+    call->outer = under_way;
+    call->error = error;
+    call->fault_depth = sp_fault_depth();
+    call->blocks = NULL;
+    call->block_count = call->slot_count = 0;
+    call->held = call->spare = call->retired = NULL;
+    call->kept = NULL;
+    under_way = call;
+    return true;
+}
+
+bool sp_call_begin(struct sp_call *call, struct shapeproof_error *error)
+{
+    call->is_open = false;
+    return !under_way && sp_call_begin_inner(call, error);
+}
+
+static void free_list(struct sp_held *list)
+{
+    for (struct sp_held *next; list; list = next) {
+        next = list->next;
+        free(list);
+    }
+}
+
+/* In the order in which that was put off: what an object uses comes after it. */
+static void release_retired(struct sp_held *newest)
+{
+    struct sp_held *oldest = NULL;
+    for (struct sp_held *next; newest; newest = next) {
+        next = newest->next;
+        newest->next = oldest;
+        oldest = newest;
+    }
+    for (const struct sp_held *old = oldest; old; old = old->next) old->release(old->thing);
+    free_list(oldest);
+}
+
+static void free_kept(struct sp_kept *list)
+{
+    for (struct sp_kept *next; list; list = next) {
+        next = list->next;
+        free(list);
+    }
+}
+
+/* Makes what the inner call has acquired, kept and put off that of the outer one. */
+static void join_outer(struct sp_call *call, struct sp_call *outer)
+{
+    if (!reserve_blocks(outer, call->block_count)) sp_out_of_memory(); /* the inner call is still whole, and fails */
+    for (size_t i = 0; i < call->slot_count; i++)
+        if (call->blocks[i]) add_block(outer, call->blocks[i]);
+    under_way = outer;
+    struct sp_held **end = &call->held;
+    while (*end) end = &(*end)->next;
+    *end = outer->held;
+    outer->held = call->held;
+    struct sp_kept **last = &call->kept;
+    while (*last) last = &(*last)->next;
+    *last = outer->kept;
+    outer->kept = call->kept;
+    for (end = &call->retired; *end;) end = &(*end)->next;
+    *end = outer->retired;
+    outer->retired = call->retired;
+}
+
+void sp_call_end(struct sp_call *call)
+{
+    if (!call->is_open) return;
+    if (call->outer) join_outer(call, call->outer);
+    else {
+        under_way = NULL;
+        release_retired(call->retired);
+        free_list(call->held);
+        free_kept(call->kept);
+    }
+    call->is_open = false;
+    free_list(call->spare);
+    free(call->blocks);
+}
+
+/* ---- the failure ---- */
+
+/* First what other libraries hold, since they may look at our memory; then the old bytes, of which some may be in
+ * memory that is new to an outer call; then the memory. */
+static void undo(struct sp_call *call)
+{
+    under_way = NULL; /* what is released here is not listed any more */
+    for (const struct sp_held *held = call->held; held; held = held->next) held->release(held->thing);
+    for (const struct sp_kept *kept = call->kept; kept; kept = kept->next) memcpy(kept->at, kept->bytes, kept->size);
+    for (size_t i = 0; i < call->slot_count; i++) free(call->blocks[i]);
+    free(call->blocks);
+    free_list(call->held);
+    free_list(call->spare);
+    free_list(call->retired);
+    free_kept(call->kept);
+    under_way = call->outer;
+    call->is_open = false;
+}
+
+void sp_call_unwind(void)
+{
+#ifndef __wasi__
+    struct sp_call *call = under_way;
+    if (!call) return;
+    undo(call);
+    has_failed = true;
+    sp_fault_return_to(call->fault_depth);
+    if (call->error)
+        *call->error = (struct shapeproof_error){
+            .status = SHAPEPROOF_ERR_FILE, .kind = SHAPEPROOF_KIND_IO, .message = "out of memory"};
+    longjmp(call->entry, 1);
+#endif
+}
+
+bool shapeproof_ran_out_of_memory(void)
+{
+    const bool failed = has_failed;
+    has_failed = false;
+    return failed;
+}
+
+void sp_call_forget(void) { under_way = NULL; }
+
+struct sp_call *sp_call_pause(void)
+{
+    struct sp_call *call = under_way;
+    under_way = NULL;
+    return call;
+}
+
+void sp_call_resume(struct sp_call *call) { under_way = call; }
+
+/* ---- memory ---- */
+
+bool sp_is_old(const void *memory) { return under_way && memory && !has_block(under_way, memory); }
+
+void *sp_zeroed(size_t size)
+{
+    struct sp_call *call = under_way;
+    if (call && !reserve_blocks(call, 1)) sp_out_of_memory();
+    void *memory = calloc(1, size ? size : 1); /* what comes fresh from the system is zero, and is not touched */
+    if (!memory) sp_out_of_memory();
+    if (call) add_block(call, memory);
+    return memory;
+}
+
+void *sp_resize(void *memory, size_t old_size, size_t size)
+{
+    struct sp_call *call = under_way;
+    const bool is_old = sp_is_old(memory);
+    if (call && !reserve_blocks(call, 1)) sp_out_of_memory();
+    const size_t slot = call && memory && !is_old ? slot_of(call, memory) : SIZE_MAX;
+    void *moved = realloc(is_old ? NULL : memory, size ? size : 1);
+    if (!moved) sp_out_of_memory();
+    if (slot != SIZE_MAX && call->blocks[slot] == moved) return moved;
+    if (slot != SIZE_MAX) remove_block(call, slot);
+    if (call) add_block(call, moved);
+    if (!is_old) return moved;
+    memcpy(moved, memory, old_size < size ? old_size : size);
+    sp_free(memory);
+    return moved;
+}
+
+void sp_free(void *memory)
+{
+    struct sp_call *call = under_way;
+    if (sp_is_old(memory)) {
+        sp_let_go(memory, free);
+        return;
+    }
+    if (call && memory) remove_block(call, slot_of(call, memory));
+    free(memory);
+}
+
+void sp_keep(void *bytes, size_t size)
+{
+    if (!under_way || !size) return;
+    struct sp_kept *kept = malloc(sizeof *kept + size);
+    if (!kept) sp_out_of_memory();
+    *kept = (struct sp_kept){under_way->kept, bytes, size};
+    memcpy(kept->bytes, bytes, size);
+    under_way->kept = kept;
+}
+
+/* ---- other things ---- */
+
+static struct sp_held *new_held(void *thing, void (*release)(void *thing), struct sp_held *next)
+{
+    struct sp_held *held = malloc(sizeof *held);
+    if (held) *held = (struct sp_held){next, thing, release};
+    return held;
+}
+
+void sp_hold(void *thing, void (*release)(void *thing))
+{
+    if (!under_way) return;
+    struct sp_held *held = under_way->spare;
+    if (held) {
+        under_way->spare = held->next;
+        *held = (struct sp_held){under_way->held, thing, release};
+    } else held = new_held(thing, release, under_way->held);
+    if (!held) {
+        release(thing);
+        sp_out_of_memory();
+    }
+    under_way->held = held;
+}
+
+void sp_prepare_to_hold(size_t count)
+{
+    while (under_way && count--) {
+        struct sp_held *spare = new_held(NULL, NULL, under_way->spare);
+        if (!spare) sp_out_of_memory();
+        under_way->spare = spare;
+    }
+}
+
+/* Takes the thing from the list of those that are held; false if it is old. */
+static bool forget_held(struct sp_call *call, const void *thing, void (*release)(void *thing))
+{
+    struct sp_held **place = &call->held;
+    while (*place && ((*place)->thing != thing || (*place)->release != release)) place = &(*place)->next;
+    struct sp_held *held = *place;
+    if (!held) return false;
+    *place = held->next;
+    free(held);
+    return true;
+}
+
+void sp_let_go(void *thing, void (*release)(void *thing))
+{
+    struct sp_call *call = under_way;
+    if (!call || forget_held(call, thing, release)) {
+        release(thing);
+        return;
+    }
+    struct sp_held *old = new_held(thing, release, call->retired);
+    if (!old) sp_out_of_memory();
+    call->retired = old;
+}
+
+void sp_let_be(const void *thing, void (*release)(void *thing))
+{
+    if (under_way) forget_held(under_way, thing, release);
+}
+
+static void close_fd(void *fd) { close((int)(intptr_t)fd); }
+
+int sp_hold_fd(int fd)
+{
+    const int why = errno;
+    if (fd >= 0) sp_hold((void *)(intptr_t)fd, close_fd);
+    errno = why;
+    return fd;
+}
+
+bool sp_close(int fd)
+{
+    void *thing = (void *)(intptr_t)fd;
+    if (!under_way || forget_held(under_way, thing, close_fd)) return close(fd) == 0;
+    sp_let_go(thing, close_fd);
+    return true;
+}
