@@ -117,7 +117,7 @@ void sp_arena_free(struct sp_arena *arena)
     struct sp_arena_block *block = arena->blocks;
     while (block) {
         struct sp_arena_block *next = block->next;
-        free(block);
+        sp_free(block);
         block = next;
     }
     arena->blocks = NULL;

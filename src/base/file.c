@@ -94,7 +94,7 @@ char *sp_file_slurp(const struct sp_file *file, size_t limit, struct shapeproof_
     const size_t length = (size_t)file->size;
     char *text = sp_realloc(NULL, length + 1, 1);
     if (!sp_file_read(file, 0, text, length, error)) {
-        free(text);
+        sp_free(text);
         return NULL;
     }
     text[length] = '\0';

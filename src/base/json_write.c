@@ -93,7 +93,7 @@ void sp_write_key_value(struct sp_writer *json, const char *key, struct shapepro
     char *text = shapeproof_value_text(value);
     sp_write_key(json, key);
     sp_write_raw(json, text);
-    free(text);
+    sp_free(text);
 }
 
 void sp_write_bool(struct sp_writer *json, bool value) { sp_write_raw(json, value ? "true" : "false"); }

@@ -84,7 +84,7 @@ static void make_room(struct sp_map *map, size_t slots)
     map->slots = sp_realloc(NULL, slots, sizeof *map->slots);
     memset(map->slots, 0, slots * sizeof *map->slots);
     index_again(map, old, old_count);
-    free(old);
+    sp_free(old);
 }
 
 void sp_map_reserve(struct sp_map *map, size_t count)
@@ -141,7 +141,7 @@ size_t sp_map_get(const struct sp_map *map, const char *key)
 
 void sp_map_free(struct sp_map *map)
 {
-    free(map->entries);
-    free(map->slots);
+    sp_free(map->entries);
+    sp_free(map->slots);
     *map = (struct sp_map){0};
 }

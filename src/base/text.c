@@ -165,7 +165,7 @@ size_t sp_visible_width(const char *string)
 
 void sp_text_free(struct sp_text *text)
 {
-    free(text->data);
+    sp_free(text->data);
     *text = (struct sp_text){0};
 }
 

@@ -222,7 +222,7 @@ bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t
     else bad_json(json, walk.json.offset, reason(&walk, json), error);
     const bool ok = node != NULL;
     if (node) sp_let_go(node, delete_tree);
-    free(walk.numbers.items);
+    sp_free(walk.numbers.items);
     sp_text_free(&scanned);
     sp_text_free(&parsed);
     return ok;

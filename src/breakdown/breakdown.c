@@ -257,7 +257,7 @@ static size_t put_unchanged_last(const struct shapeproof_breakdown *breakdown, s
         else bins[kept++] = bins[i];
     }
     for (size_t i = 0; i < moved; i++) bins[kept + i] = unchanged[i];
-    free(unchanged);
+    sp_free(unchanged);
     return kept;
 }
 
@@ -307,9 +307,9 @@ static void make_rows(struct shapeproof_breakdown *breakdown, const struct bins 
               : order == SHAPEPROOF_BREAKDOWN_AS_FILE ? by_first
                                                       : by_size);
     add_rows_of(breakdown, bins, &family, top, 0);
-    free(next);
-    free(family.children);
-    free(family.begin);
+    sp_free(next);
+    sp_free(family.children);
+    sp_free(family.begin);
 }
 
 /* ---- the whole ---- */
@@ -350,7 +350,7 @@ static struct shapeproof_breakdown *sum_up(const struct shapeproof_inventory *a,
     keep_filled_parts(breakdown);
     make_rows(breakdown, &bins);
     sp_map_free(&bins.known);
-    free(bins.items);
+    sp_free(bins.items);
     return breakdown;
 }
 
@@ -377,8 +377,8 @@ void shapeproof_breakdown_free(struct shapeproof_breakdown *breakdown)
 {
     if (!breakdown) return;
     sp_arena_free(&breakdown->arena);
-    free(breakdown->rows);
-    free(breakdown);
+    sp_free(breakdown->rows);
+    sp_free(breakdown);
 }
 
 const struct shapeproof_inventory *shapeproof_breakdown_inventory(const struct shapeproof_breakdown *breakdown)

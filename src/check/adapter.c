@@ -182,7 +182,7 @@ bool sp_is_adapter(const struct shapeproof_inventory *inventory)
 
 void sp_adapter_free(struct sp_adapter *adapter)
 {
-    free(adapter->pairs);
+    sp_free(adapter->pairs);
     sp_map_free(&adapter->modules);
 }
 

@@ -173,15 +173,15 @@ void shapeproof_check_free(struct shapeproof_check *check)
     sp_quantisation_free(&check->quantisation);
     sp_patterns_free(&check->patterns);
     sp_levels_free(&check->levels);
-    free(check->findings);
-    free(check->places);
-    free(check->causes);
-    free(check->declared);
+    sp_free(check->findings);
+    sp_free(check->places);
+    sp_free(check->causes);
+    sp_free(check->declared);
     sp_arena_free(&check->arena);
     shapeproof_inventory_close(check->opened.inventory);
     shapeproof_config_free(check->opened.config);
     shapeproof_tables_free(check->opened.tables);
-    free(check);
+    sp_free(check);
 }
 
 enum shapeproof_verdict shapeproof_check_verdict(const struct shapeproof_check *check) { return check->verdict; }

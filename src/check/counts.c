@@ -60,7 +60,7 @@ enum sp_share *sp_shares(const struct shapeproof_check *check)
     enum sp_share *shares = sp_realloc(NULL, total, sizeof *shares);
     size_t *findings = findings_of(check);
     for (size_t i = 0; i < total; i++) shares[i] = share_of(check, i, findings[i]);
-    free(findings);
+    sp_free(findings);
     return shares;
 }
 
@@ -104,5 +104,5 @@ void sp_count(struct shapeproof_check *check)
         if (tensor->same_as == SHAPEPROOF_NONE)
             add_to_count(counts, shares[i], tensor->parameters, sp_parameters_in(check, i));
     }
-    free(shares);
+    sp_free(shares);
 }

@@ -54,8 +54,8 @@ static void excuse_causes(struct shapeproof_check *check, struct sp_expecting *e
         if (!expected[i] && !others[i]) expect_cause(check, expecting, &check->causes[i]);
         if (expected[i] && !others[i]) excuse_cause(&check->causes[i]);
     }
-    free(expected);
-    free(others);
+    sp_free(expected);
+    sp_free(others);
 }
 
 static void add_unmet_to_check(void *check, struct sp_left_over left)

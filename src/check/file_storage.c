@@ -122,6 +122,6 @@ void sp_file_storage_free(struct sp_file_storage *storage)
 {
     sp_map_free(&storage->modules);
     sp_map_free(&storage->told);
-    free(storage->told_sizes.items);
+    sp_free(storage->told_sizes.items);
     sp_arena_free(&storage->arena);
 }

@@ -22,10 +22,10 @@ static const char *differing_dimensions(struct shapeproof_check *check, const st
         if (tensor->shape[i] == expected->shape[i]) continue;
         char *name = shapeproof_prediction_dimension(check->prediction, predicted, i);
         if (!last || strcmp(last, name) != 0) sp_text_printf(&text, "%s%s", last ? ", " : ", from ", name);
-        free(last);
+        sp_free(last);
         last = name;
     }
-    free(last);
+    sp_free(last);
     return sp_text_keep(&text, &check->arena);
 }
 
@@ -196,8 +196,8 @@ void sp_group_findings(struct shapeproof_check *check)
                 check->groups[check->group_count++] =
                     (struct shapeproof_finding_group){collapsed[i].name, collapsed[i].count, first};
         }
-    free(keys);
-    free(input);
+    sp_free(keys);
+    sp_free(input);
 }
 
 /* ---- their names ---- */
@@ -211,6 +211,6 @@ const char *sp_check_names(struct shapeproof_check *check,
         if (wanted(&check->findings[i], context))
             input[count++] = (struct sp_collapse_input){.name = check->findings[i].name, .place = &check->places[i]};
     const char *list = sp_some_inputs(&check->arena, &check->patterns, input, count);
-    free(input);
+    sp_free(input);
     return list;
 }

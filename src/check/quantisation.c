@@ -79,7 +79,7 @@ static bool adopt(struct shapeproof_check *check, struct shapeproof_config *conf
     if (!prediction) {
         quantisation->failure = what_failed(check, error.message);
         sp_file_storage_free(storage);
-        free(storage);
+        sp_free(storage);
         shapeproof_config_free(config);
         return false;
     }
@@ -197,7 +197,7 @@ void sp_check_quantisation(struct shapeproof_check *check)
 void sp_quantisation_free(struct sp_quantisation *quantisation)
 {
     if (quantisation->file) sp_file_storage_free(quantisation->file);
-    free(quantisation->file);
+    sp_free(quantisation->file);
     shapeproof_config_free(quantisation->config);
     quantisation->file = NULL;
     quantisation->config = NULL;

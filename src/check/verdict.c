@@ -147,8 +147,8 @@ void sp_check_order_causes(struct shapeproof_check *check, const size_t *order, 
     }
     for (size_t i = 0; i < check->finding_count; i++)
         if (check->findings[i].cause != SHAPEPROOF_NONE) check->findings[i].cause = place[check->findings[i].cause];
-    free(check->causes);
-    free(place);
+    sp_free(check->causes);
+    sp_free(place);
     check->causes = causes;
     check->cause_count = check->cause_capacity = count;
 }
@@ -163,8 +163,8 @@ static void sort_causes(struct shapeproof_check *check)
     if (count) qsort(ranked, count, sizeof *ranked, by_weight);
     for (size_t i = 0; i < count; i++) order[i] = ranked[i].place;
     sp_check_order_causes(check, order, count);
-    free(order);
-    free(ranked);
+    sp_free(order);
+    sp_free(ranked);
 }
 
 /* Whether the file would match without it: it is more than a note, or explains what would be an error. */

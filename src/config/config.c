@@ -42,7 +42,7 @@ static struct shapeproof_value read_json(struct sp_arena *arena, const char *pat
     if (!sp_file_open(&file, AT_FDCWD, path, &ignored)) return value;
     char *text = sp_file_slurp(&file, MAX_FILE, &ignored);
     if (!text || !sp_value_parse_json(arena, text, (size_t)file.size, &value, &ignored)) value = sp_value_absent("");
-    free(text);
+    sp_free(text);
     sp_file_close(&file);
     return value;
 }
@@ -91,11 +91,11 @@ struct shapeproof_config *shapeproof_config_new(void)
 void shapeproof_config_free(struct shapeproof_config *config)
 {
     if (!config) return;
-    free(config->settings);
-    free(config->overrides);
+    sp_free(config->settings);
+    sp_free(config->overrides);
     if (config->owns_variables) sp_variables_free(config->variables);
     sp_arena_free(&config->arena);
-    free(config);
+    sp_free(config);
 }
 
 const char *shapeproof_config_path(const struct shapeproof_config *config) { return config->path; }
@@ -423,7 +423,7 @@ static bool load_text(struct shapeproof_config *config, const char *path, const 
 {
     char *text = sp_file_slurp(file, MAX_CONFIG, error);
     if (text) parse_config(config, path, text, (size_t)file->size, true, error);
-    free(text);
+    sp_free(text);
     return error->status == SHAPEPROOF_OK;
 }
 

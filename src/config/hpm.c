@@ -154,6 +154,6 @@ bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct shapeproof_va
         *root = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = count, .members = members};
     }
     sp_map_free(&hpm.latest);
-    free(hpm.members);
+    sp_free(hpm.members);
     return good;
 }

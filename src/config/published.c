@@ -113,9 +113,9 @@ struct shapeproof_models *shapeproof_models_new(struct shapeproof_error *error)
 void shapeproof_models_free(struct shapeproof_models *models)
 {
     if (!models) return;
-    free(models->items);
+    sp_free(models->items);
     sp_arena_free(&models->arena);
-    free(models);
+    sp_free(models);
 }
 
 /* ---- the book of figures ---- */
@@ -220,7 +220,7 @@ const struct shapeproof_model *shapeproof_models_like(const struct shapeproof_mo
     const char **names = sp_realloc(NULL, models->count ? models->count : 1, sizeof *names);
     for (size_t i = 0; i < models->count; i++) names[i] = short_name(models->items[i].name);
     const char *likely = sp_suggest(name, names, models->count);
-    free(names);
+    sp_free(names);
     return likely ? shapeproof_models_find(models, likely) : NULL;
 }
 
@@ -249,7 +249,7 @@ void shapeproof_config_take_model(struct shapeproof_config *config, const struct
     char *text = shapeproof_value_text(model->config);
     if (sp_value_parse_json(&config->arena, text, strlen(text), &root, &ignored))
         sp_config_set_model(config, root, sp_arena_string(&config->arena, model->name));
-    free(text);
+    sp_free(text);
 }
 
 const char *shapeproof_config_model(const struct shapeproof_config *config)

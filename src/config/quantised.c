@@ -606,6 +606,6 @@ void sp_quantised_close(struct sp_quantised *quantised)
 {
     sp_map_free(&quantised->exempt);
     sp_rules_close(&quantised->rules);
-    free(quantised->globs);
+    sp_free(quantised->globs);
     sp_arena_free(&quantised->arena);
 }

@@ -85,6 +85,6 @@ const char *sp_sockeye_version(struct sp_arena *arena, const char *path)
     const size_t length = text ? strspn(text, "0123456789.abcdefghijklmnopqrstuvwxyz+-") : 0;
     const bool good = length && *text >= '0' && *text <= '9';
     const char *version = good ? sp_arena_copy(arena, text, length) : NULL;
-    free(text);
+    sp_free(text);
     return version;
 }

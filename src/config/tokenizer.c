@@ -142,7 +142,7 @@ static void look_into(struct sp_arena *arena, const char *folder, const struct s
     if (scan.json.text && sp_json_check(&scan.json)) source->scan(&scan);
     if (scan.json.text && sp_json_ok(&scan.json) && scan.size > tokenizer->size)
         *tokenizer = (struct sp_tokenizer){scan.size, sp_arena_string(arena, scan.last), source->name};
-    free(scan.json.text);
+    sp_free(scan.json.text);
 }
 
 struct sp_tokenizer sp_tokenizer_in(struct sp_arena *arena, const char *folder)

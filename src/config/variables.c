@@ -186,7 +186,7 @@ static void align_group(const struct sp_variables *variables, struct alignment *
                                           variables->suffix);
         rename_tensor(prediction, tensor, file == SHAPEPROOF_NONE ? own : group->files.items[file]);
     }
-    free(alignment->file_of);
+    sp_free(alignment->file_of);
 }
 
 /* Aligns the groups one by one. The tensors of a group follow one another in a prediction. */
@@ -205,7 +205,7 @@ static void find_scopes(const struct sp_variables *variables, struct shapeproof_
                                       .count = end - first};
         align_group(variables, &alignment);
     }
-    free(tensors);
+    sp_free(tensors);
 }
 
 /* ---- both ---- */
@@ -257,8 +257,8 @@ size_t sp_variables_unpredicted(const struct sp_variables *variables, const char
 void sp_variables_free(struct sp_variables *variables)
 {
     if (!variables) return;
-    for (size_t i = 0; i < variables->groups.count; i++) free(variables->groups.items[i].files.items);
-    free(variables->groups.items);
-    free(variables->unpredicted.items);
+    for (size_t i = 0; i < variables->groups.count; i++) sp_free(variables->groups.items[i].files.items);
+    sp_free(variables->groups.items);
+    sp_free(variables->unpredicted.items);
     sp_map_free(&variables->group_names);
 }

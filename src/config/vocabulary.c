@@ -39,7 +39,7 @@ static void free_words(struct words *words)
     sp_arena_free(&words->arena);
     sp_map_free(&words->index);
     sp_text_free(&words->word);
-    free(words->counts);
+    sp_free(words->counts);
 }
 
 /* ---- reading ---- */

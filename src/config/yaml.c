@@ -202,7 +202,7 @@ static bool end_collection(struct reader *reader)
                                                              : list_of_sequence(reader, open),
                               .nodes = reader->total - open->nodes_before,
                               .height = open->height + 1};
-    free(open->members);
+    sp_free(open->members);
     open->members = NULL;
     name_node(reader, open->anchor, node);
     return put_node(reader, node);
@@ -325,9 +325,9 @@ bool sp_yaml_parse(struct sp_arena *arena, const char *text, size_t length, stru
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
     const bool good = read_events(&reader, text);
     if (good) *root = reader.root;
-    while (reader.depth) free(reader.stack[--reader.depth].members);
+    while (reader.depth) sp_free(reader.stack[--reader.depth].members);
     sp_let_go(&reader.parser, delete_parser);
     sp_map_free(&reader.anchors);
-    free(reader.nodes);
+    sp_free(reader.nodes);
     return good;
 }

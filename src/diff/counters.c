@@ -41,8 +41,8 @@ void sp_diff_pair_counters(struct shapeproof_diff *diff)
     sp_count_layers(&counted, a, in_a, b, in_b);
     for (size_t i = 0; i < counted.shift_count; i++) pair_shift(diff, &counted, &counted.shifts[i]);
     sp_counted_free(&counted);
-    free(a);
-    free(b);
+    sp_free(a);
+    sp_free(b);
 }
 
 /* ---- in order ---- */
@@ -110,6 +110,6 @@ void sp_diff_pair_order(struct shapeproof_diff *diff)
     if (list_model(&diff->a, a, &a_count) && list_model(&diff->b, b, &b_count) && a_count == b_count &&
         same_sequence(diff, a, b, a_count))
         pair_sequence(diff, a, b, a_count);
-    free(a);
-    free(b);
+    sp_free(a);
+    sp_free(b);
 }

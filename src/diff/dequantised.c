@@ -122,8 +122,8 @@ bool sp_dequantised_compare(const struct sp_dequantised_pair *pair, struct sp_qu
     runs.full = sp_realloc(NULL, RUN, sizeof(double));
     runs.values = sp_realloc(NULL, RUN, sizeof *runs.values);
     const bool ok = walk_runs(&runs, error);
-    free(runs.packed);
-    free(runs.full);
-    free(runs.values);
+    sp_free(runs.packed);
+    sp_free(runs.full);
+    sp_free(runs.values);
     return ok;
 }

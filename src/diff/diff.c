@@ -151,13 +151,13 @@ struct shapeproof_diff *shapeproof_diff_new(const struct shapeproof_inventory *a
 void shapeproof_diff_free(struct shapeproof_diff *diff)
 {
     if (!diff) return;
-    free(diff->translations.items);
-    free(diff->joints.items);
-    free(diff->packed.items);
-    free(diff->mappings);
-    free(diff->findings);
+    sp_free(diff->translations.items);
+    sp_free(diff->joints.items);
+    sp_free(diff->packed.items);
+    sp_free(diff->mappings);
+    sp_free(diff->findings);
     sp_arena_free(&diff->arena);
-    free(diff);
+    sp_free(diff);
 }
 
 /* ---- results ---- */

@@ -118,6 +118,6 @@ void sp_pairing_fronts(struct sp_pairing *p)
     if (votes.of.count) qsort(votes.of.items, votes.of.count, sizeof *votes.of.items, compare_votes);
     for (size_t i = 0; i < votes.of.count; i++)
         if (votes.of.items[i].patterns > 1 || votes.of.items[i].alike) apply_front(p, &votes.of.items[i]);
-    free(votes.of.items);
+    sp_free(votes.of.items);
     sp_prefix_pairs_free(&votes.fronts);
 }

@@ -433,14 +433,14 @@ static void apply_class(struct direction *d)
         c.target_count = sp_target_count(c.gathered->rule);
         if (c.target_count <= SP_EXPRESSIONS) convert_sources(&c);
     }
-    free(sources.items);
+    sp_free(sources.items);
     sp_gathering_free(&gathering);
     sp_renaming_rules_free(&rules);
 }
 
 static void free_direction(struct direction *d)
 {
-    free(d->samples.items);
+    sp_free(d->samples.items);
     sp_map_free(&d->names);
     sp_arena_free(&d->arena);
 }

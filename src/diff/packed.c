@@ -276,11 +276,11 @@ static bool compare_matrix(struct walk *walk)
                  sp_data_goes_on(walk->comparing->progress, bytes / bands, walk->comparing->error);
         }
     walk->result.looks_scaled = ok && walk->columns && looks_scaled(&walk->result, walk->columns);
-    free(walk->columns);
-    free(walk->cells);
-    free(walk->restored);
-    free(walk->raw);
-    free(walk->values);
+    sp_free(walk->columns);
+    sp_free(walk->cells);
+    sp_free(walk->restored);
+    sp_free(walk->raw);
+    sp_free(walk->values);
     return ok;
 }
 
@@ -421,6 +421,6 @@ bool sp_packed_compare(struct shapeproof_diff *diff, const struct shapeproof_dat
     bool ok = true;
     for (size_t i = 0; i < diff->packed.count && ok; i++) ok = compare_pair(&comparing, &diff->packed.items[i]);
     if (ok) report_undecided(&comparing);
-    free(comparing.undecided.items);
+    sp_free(comparing.undecided.items);
     return ok;
 }

@@ -617,9 +617,9 @@ bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relatio
         else count_left(&comparing, joint);
     }
     ok = ok && compare_fusions(&comparing);
-    free(comparing.fusions.items);
-    for (size_t i = 0; i < comparing.kinds.count; i++) free(comparing.kinds.items[i].candidates.items);
-    free(comparing.kinds.items);
+    sp_free(comparing.fusions.items);
+    for (size_t i = 0; i < comparing.kinds.count; i++) sp_free(comparing.kinds.items[i].candidates.items);
+    sp_free(comparing.kinds.items);
     sp_map_free(&comparing.kind_names);
     return ok;
 }

@@ -52,8 +52,8 @@ struct sp_relations *sp_relations_new(struct shapeproof_diff *diff, const struct
 void sp_relations_free(struct sp_relations *relations)
 {
     if (!relations) return;
-    free(relations->units.items);
-    free(relations);
+    sp_free(relations->units.items);
+    sp_free(relations);
 }
 
 /* ---- the original, and what was made of it ---- */
@@ -817,6 +817,6 @@ bool sp_relations_explain(struct sp_relations *relations, struct shapeproof_erro
         if (ok && source) tell_source(&search, unit, source, exchanged);
         else if (ok) ok = tell_differences(&search, unit);
     }
-    free(search.sorted);
+    sp_free(search.sorted);
     return ok;
 }

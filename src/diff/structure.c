@@ -224,8 +224,8 @@ void sp_pairing_structure(struct sp_pairing *p)
         sort_layers(&b);
         if (is_evidence(p, &a, &b, pair_looks(COUNT, p, &a, &b))) pair_looks(PAIR, p, &a, &b);
     }
-    free(a.variables.items);
-    free(a.list.items);
-    free(b.variables.items);
-    free(b.list.items);
+    sp_free(a.variables.items);
+    sp_free(a.list.items);
+    sp_free(b.variables.items);
+    sp_free(b.list.items);
 }

@@ -63,7 +63,7 @@ static void form_groups(struct shapeproof_diff *diff)
                 diff->groups[diff->group_count++] =
                     (struct shapeproof_diff_group){collapsed[i].name, collapsed[i].count, first};
         }
-    free(input);
+    sp_free(input);
 }
 
 /* ---- what differs ---- */
@@ -125,7 +125,7 @@ static const char *names_of(struct shapeproof_diff *diff, size_t kind)
     for (size_t i = 0; i < diff->finding_count; i++)
         if (is_error(&diff->findings[i]) && diff->findings[i].kind == kind) names[count++] = diff->findings[i].name;
     const char *list = sp_some_names(&diff->arena, names, count);
-    free(names);
+    sp_free(names);
     return list;
 }
 
@@ -192,7 +192,7 @@ static void put_relation(const struct shapeproof_diff *diff, struct sp_text *tex
             else if (counts[first] > most) best = finding->message, most = counts[first];
         }
     sp_map_free(&said);
-    free(counts);
+    sp_free(counts);
     if (!best && tally->count == 1 && tally->first->detail) sp_text_printf(text, ": %s", tally->first->detail);
     if (!best) return;
     if (tally->count == 1) sp_text_printf(text, ": %s", best);

@@ -51,7 +51,7 @@ static void compare_ties(const struct view *view)
         const size_t first = kept[sp_tie_group(mine->inventory, i)];
         if (first != SHAPEPROOF_NONE && first != i) compare_tie(view, i, first);
     }
-    free(kept);
+    sp_free(kept);
 }
 
 void sp_diff_ties(struct shapeproof_diff *diff)

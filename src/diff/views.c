@@ -461,9 +461,9 @@ static bool walk_views(struct tiles *tiles, struct shapeproof_error *error)
     tiles->b = sp_realloc(NULL, (size_t)room_for(tiles, &pair->b), tiles->size_b);
     if (is_turned(pair)) tiles->turned = sp_realloc(NULL, TURNED_ROWS * TURNED_WIDTH, MAX_ELEMENT);
     const bool ok = walk_tiles(tiles, error);
-    free(tiles->a);
-    free(tiles->b);
-    free(tiles->turned);
+    sp_free(tiles->a);
+    sp_free(tiles->b);
+    sp_free(tiles->turned);
     return ok;
 }
 

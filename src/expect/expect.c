@@ -47,16 +47,16 @@ struct shapeproof_expectations *shapeproof_expectations_load(const char *path, c
         expectations = NULL;
     }
     sp_text_free(&messages);
-    free(text);
+    sp_free(text);
     return expectations;
 }
 
 void shapeproof_expectations_free(struct shapeproof_expectations *expectations)
 {
     if (!expectations) return;
-    free(expectations->items);
+    sp_free(expectations->items);
     sp_arena_free(&expectations->arena);
-    free(expectations);
+    sp_free(expectations);
 }
 
 /* ---- using them ---- */
@@ -111,6 +111,6 @@ void sp_expecting_end(struct sp_expecting *expecting, struct sp_arena *arena,
                                            item->reason);
         add(context, left);
     }
-    free(expecting->fulfilled);
+    sp_free(expecting->fulfilled);
     expecting->fulfilled = NULL;
 }

@@ -55,4 +55,4 @@ bool sp_is_missing_layer(const struct sp_missing_layers *gone, size_t layer)
     return gone->layers->items[layer].predicted > 1 && gone->missing[layer] == gone->layers->items[layer].predicted;
 }
 
-void sp_missing_layers_free(struct sp_missing_layers *gone) { free(gone->missing); }
+void sp_missing_layers_free(struct sp_missing_layers *gone) { sp_free(gone->missing); }

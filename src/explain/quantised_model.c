@@ -34,7 +34,7 @@ static void open_reading(struct reading *reading, const struct shapeproof_invent
         reading->tables && path && shapeproof_config_load(reading->config, path, &error) == SHAPEPROOF_OK;
     if (loaded && shapeproof_config_fit(reading->config, reading->tables, NULL, file, &error) == SHAPEPROOF_OK)
         reading->check = shapeproof_check_new(file, reading->tables, reading->config, NULL, &error);
-    free(path);
+    sp_free(path);
 }
 
 static void close_reading(struct reading *reading)
@@ -205,6 +205,6 @@ struct shapeproof_quantised_model *shapeproof_quantised_model_new(const struct s
 
 void shapeproof_quantised_model_free(struct shapeproof_quantised_model *model)
 {
-    if (model) free(model->how);
-    free(model);
+    if (model) sp_free(model->how);
+    sp_free(model);
 }

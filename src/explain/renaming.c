@@ -194,7 +194,7 @@ static void take_all_along(const struct shapeproof_check *check, struct phrases 
             take_along(check, &phrases->items[i], missing, other);
             tried++;
         }
-    free(missing);
+    sp_free(missing);
 }
 
 /* ---- saying it ---- */
@@ -268,7 +268,7 @@ static void free_renaming(struct renaming *renaming)
     sp_sides_free(&renaming->missing);
     sp_sides_free(&renaming->strangers);
     sp_map_free(&renaming->phrases.known);
-    free(renaming->phrases.items);
+    sp_free(renaming->phrases.items);
 }
 
 size_t *sp_pair_renamed(struct shapeproof_check *check, const char **says)

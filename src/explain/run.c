@@ -320,7 +320,7 @@ static void explain_findings(struct shapeproof_check *check, uint64_t seed)
         for (size_t cause = begin[row]; cause < end[row]; cause++)
             if (check->causes[cause].message) order[count++] = cause; /* else it was taken back */
     sp_check_order_causes(check, order, count);
-    free(order);
+    sp_free(order);
 }
 
 /* What a check is about; see sp_check_new_shuffled. */
@@ -352,7 +352,7 @@ static struct shapeproof_check *compare_with_prediction(const struct subject *su
                                        .asked = subject->asked};
     check->prediction = predict_subject(check, error);
     if (!check->prediction) {
-        free(check);
+        sp_free(check);
         return NULL;
     }
     sp_match_begin(&check->match, check->inventory, check->prediction);

@@ -21,7 +21,7 @@ size_t sp_siblings_lacking(struct sp_siblings *siblings)
         if (siblings->items[i].has) any[siblings->items[i].pattern] = true;
     for (size_t i = 0; i < siblings->count; i++)
         if (!siblings->items[i].has && any[siblings->items[i].pattern]) siblings->items[kept++] = siblings->items[i];
-    free(any);
+    sp_free(any);
     return siblings->count = kept;
 }
 
@@ -30,12 +30,12 @@ const char *sp_siblings_names(const struct sp_siblings *siblings, struct sp_aren
     const char **names = sp_realloc(NULL, siblings->count, sizeof *names);
     for (size_t i = 0; i < siblings->count; i++) names[i] = siblings->items[i].name;
     const char *list = sp_some_names(arena, names, siblings->count);
-    free(names);
+    sp_free(names);
     return list;
 }
 
 void sp_siblings_free(struct sp_siblings *siblings)
 {
     sp_patterns_free(&siblings->patterns);
-    free(siblings->items);
+    sp_free(siblings->items);
 }

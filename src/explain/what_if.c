@@ -182,8 +182,8 @@ static bool is_unexpected(const struct shapeproof_tensor *tensor)
 static void forget_base(struct sp_sample *sample)
 {
     shapeproof_prediction_free(sample->base);
-    free(sample->found);
-    free(sample->wrong);
+    sp_free(sample->found);
+    sp_free(sample->wrong);
     sample->found = NULL;
     sample->wrong = NULL;
 }
@@ -236,7 +236,7 @@ static int64_t gain_of_change(const struct sp_sample *sample, const struct shape
     }
     for (size_t i = 0; i < count; i++)
         if (!listed[i]) gain += sample->wrong[i] - is_unexpected(sample->found[i]);
-    free(listed);
+    sp_free(listed);
     return gain;
 }
 
@@ -278,5 +278,5 @@ void sp_sample_free(struct sp_sample *sample)
     forget_base(sample);
     sp_map_free(&sample->tensors);
     sp_arena_free(&sample->arena);
-    free(sample->indices);
+    sp_free(sample->indices);
 }

@@ -55,7 +55,7 @@ static void evaluate_expressions(struct judged_model *judged, struct shapeproof_
     judged->parsed = shapeproof_expressions_new(judged->tables, table, &lines, &letters, error);
     const struct shapeproof_evaluate_options what = {.prediction = judged->prediction};
     if (judged->parsed) judged->evaluation = shapeproof_evaluate(judged->parsed, judged->config, &what, error);
-    free(letters);
+    sp_free(letters);
 }
 
 /* The number that an expression has; false with the reason when it is not a whole number. */
@@ -184,7 +184,7 @@ struct shapeproof_figures *shapeproof_figures_new(struct shapeproof_tables *tabl
         goes_on = sp_goes_on(options->watch, "figures", i, lines.count);
         if (goes_on) judge_model(figures, &lines, i, tables);
     }
-    free(lines.items);
+    sp_free(lines.items);
     if (!goes_on) sp_fail_cancelled(error);
     if (is_read && goes_on) return figures;
     shapeproof_figures_free(figures);
@@ -194,9 +194,9 @@ struct shapeproof_figures *shapeproof_figures_new(struct shapeproof_tables *tabl
 void shapeproof_figures_free(struct shapeproof_figures *figures)
 {
     if (!figures) return;
-    free(figures->items);
+    sp_free(figures->items);
     sp_arena_free(&figures->arena);
-    free(figures);
+    sp_free(figures);
 }
 
 size_t shapeproof_figures_count(const struct shapeproof_figures *figures) { return figures->count; }

@@ -100,11 +100,11 @@ struct shapeproof_card *shapeproof_card_new(const struct shapeproof_inventory *i
 void shapeproof_card_free(struct shapeproof_card *card)
 {
     if (!card) return;
-    free(card->groups.items);
-    free(card->dtypes.items);
-    free(card->statements.items);
+    sp_free(card->groups.items);
+    sp_free(card->dtypes.items);
+    sp_free(card->statements.items);
     sp_arena_free(&card->arena);
-    free(card);
+    sp_free(card);
 }
 
 const struct shapeproof_card_totals *shapeproof_card_totals(const struct shapeproof_card *card)

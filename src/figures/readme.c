@@ -290,8 +290,8 @@ void sp_read_statements(struct sp_arena *arena, const char *readme, size_t lengt
             if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 'a' - 'A');
         if (!is_in_code(&fence, text))
             read_line(arena, &(struct line){text, lower, strlen(text)}, number + 1, parts, predicted, statements);
-        free(text);
-        free(lower);
+        sp_free(text);
+        sp_free(lower);
         begin += size + 1;
     }
 }

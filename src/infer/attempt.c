@@ -364,7 +364,7 @@ static struct sp_attempt *try_suppositions(const struct trial *trial, struct sp_
     struct sp_attempt *best = NULL;
     for (const char *key; !best && (key = sp_contest_lacks(deduction, &tried)) != NULL; *SP_PUSH(&tried) = key)
         best = try_values(trial, deduction, key, suppositions);
-    free(tried.items);
+    sp_free(tried.items);
     return best;
 }
 
@@ -606,10 +606,10 @@ void sp_attempt_free(struct sp_attempt *attempt)
     shapeproof_prediction_free(attempt->prediction);
     shapeproof_prediction_free(attempt->by_name);
     sp_map_free(&attempt->present_layers);
-    free(attempt->fused.items);
+    sp_free(attempt->fused.items);
     shapeproof_config_free(attempt->config);
     sp_outline_free(&attempt->outline);
-    free(attempt);
+    sp_free(attempt);
 }
 
 /* ---- comparing ---- */

@@ -255,8 +255,8 @@ static void pose_loops(struct sp_deduction *deduction)
     collect_loops(deduction, &spans, told, false);
     if (deduction->occurrences.first_owns) collect_loops(deduction, &spans, told, true);
     pose_spans(deduction, &spans);
-    free(spans.list);
-    free(told);
+    sp_free(spans.list);
+    sp_free(told);
 }
 
 /* ---- what is missing ---- */
@@ -442,11 +442,11 @@ void sp_deduce_by_stages(struct sp_deduction *deduction)
 void sp_deduction_free(struct sp_deduction *deduction)
 {
     sp_occurrences_free(&deduction->occurrences);
-    free(deduction->open);
-    free(deduction->present);
-    free(deduction->claimed);
-    free(deduction->namesake);
-    free(deduction->has_namesake);
-    free(deduction->missing);
+    sp_free(deduction->open);
+    sp_free(deduction->present);
+    sp_free(deduction->claimed);
+    sp_free(deduction->namesake);
+    sp_free(deduction->has_namesake);
+    sp_free(deduction->missing);
     *deduction = (struct sp_deduction){0};
 }

@@ -34,7 +34,7 @@ static struct kinds count_kinds(const struct sp_attempt *attempt)
         kinds.there += (state_of_kind[i] & THERE) != 0;
         kinds.missing += state_of_kind[i] == MISSING;
     }
-    free(state_of_kind);
+    sp_free(state_of_kind);
     sp_patterns_free(&patterns);
     return kinds;
 }

@@ -111,7 +111,7 @@ struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *
     } else sp_fail_unknown(error, inventory, table_name, search.attempts.items, search.attempts.count);
     for (size_t i = 0; i < search.attempts.count; i++)
         if (search.attempts.items[i] != inference->best) sp_attempt_free(search.attempts.items[i]);
-    free(search.attempts.items);
+    sp_free(search.attempts.items);
     if (inference->best) return inference;
     shapeproof_inference_free(inference);
     return NULL;
@@ -133,12 +133,12 @@ void shapeproof_inference_free(struct shapeproof_inference *inference)
     if (!inference) return;
     sp_attempt_free(inference->best);
     for (size_t i = 0; i < inference->view_count; i++) sp_infer_view_free(inference->views[i]);
-    free(inference->views);
-    free(inference->notes.items);
-    free(inference->undetermined.items);
+    sp_free(inference->views);
+    sp_free(inference->notes.items);
+    sp_free(inference->undetermined.items);
     shapeproof_config_free(inference->stated);
     sp_arena_free(&inference->arena);
-    free(inference);
+    sp_free(inference);
 }
 
 /* ---- what the public header promises ---- */

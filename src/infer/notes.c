@@ -92,7 +92,7 @@ static const char *names_where(struct shapeproof_inference *inference, const str
     for (size_t i = 0; i < shapeproof_inventory_count(file); i++)
         if (is(attempt, sp_seen_as(attempt->view, i))) names[(*count)++] = shapeproof_inventory_tensor(file, i)->name;
     const char *list = *count ? sp_some_names(&inference->arena, names, *count) : "";
-    free(names);
+    sp_free(names);
     return list;
 }
 
@@ -137,7 +137,7 @@ static void note_recomputed(struct shapeproof_inference *inference)
                                  sp_some_names(&inference->arena, names, count),
                                  sp_count_of(&inference->arena, count, "tensor")),
                  NULL);
-    free(names);
+    sp_free(names);
 }
 
 static void note_incomplete(struct shapeproof_inference *inference)
@@ -222,7 +222,7 @@ static void note_shards(struct shapeproof_inference *inference)
         add_note(inference, "absent-shards",
                  sp_arena_printf(arena, "shards that could not be read, such as %s, may hold more tensors", shard),
                  "without shards that could not be read");
-    free(names);
+    sp_free(names);
 }
 
 void sp_note_storage(struct shapeproof_inference *inference, const struct sp_attempt *transposed)

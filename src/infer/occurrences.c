@@ -105,8 +105,8 @@ size_t sp_shapes_seek(const struct sp_shapes *shapes, size_t pattern, const uint
 
 void sp_shapes_free(struct sp_shapes *shapes)
 {
-    free(shapes->named);
-    free(shapes->first);
+    sp_free(shapes->named);
+    sp_free(shapes->first);
     sp_prefilter_free(shapes->prefilter);
     sp_patterns_free(&shapes->patterns);
     *shapes = (struct sp_shapes){0};
@@ -218,11 +218,11 @@ static void place_tensors(struct sp_occurrences *occurrences, struct sp_occurren
     const bool is_complete = sp_walk_iterations(&iterations);
     sp_loop_leave(occurrence->line->loop);
     if (!is_complete) {
-        free(placing.named);
-        free(placing.iterations);
+        sp_free(placing.named);
+        sp_free(placing.iterations);
         return;
     }
-    free(occurrence->named);
+    sp_free(occurrence->named);
     occurrence->named = placing.named;
     occurrence->iterations = placing.iterations;
     occurrence->count = placing.count;
@@ -293,7 +293,7 @@ static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_oc
     struct sp_fixed_numbers fixed;
     int64_t least, most;
     if (occurrence->is_placed) return;
-    free(occurrence->iterations);
+    sp_free(occurrence->iterations);
     occurrence->iterations = NULL;
     occurrence->count = 0;
     if (pattern == SHAPEPROOF_NONE) return;
@@ -392,10 +392,10 @@ void sp_occurrences_init(struct sp_occurrences *occurrences, struct sp_outline *
 void sp_occurrences_free(struct sp_occurrences *occurrences)
 {
     for (size_t i = 0; occurrences->outline && i < occurrences->outline->count; i++) {
-        free(occurrences->of[i].named);
-        free(occurrences->of[i].iterations);
+        sp_free(occurrences->of[i].named);
+        sp_free(occurrences->of[i].iterations);
     }
-    free(occurrences->of);
-    free(occurrences->owners);
+    sp_free(occurrences->of);
+    sp_free(occurrences->owners);
     *occurrences = (struct sp_occurrences){0};
 }

@@ -16,7 +16,7 @@ void sp_infer_view_plain(struct sp_infer_view *view, const struct shapeproof_inv
 void sp_infer_view_free(struct sp_infer_view *view)
 {
     shapeproof_inventory_close(view->own);
-    free(view->seen_as);
+    sp_free(view->seen_as);
     *view = (struct sp_infer_view){0};
 }
 
@@ -106,7 +106,7 @@ bool sp_infer_view_unpacked(struct sp_infer_view *view, const struct shapeproof_
         if (!module) good = sp_infer_view_add(view, i, tensor->name, tensor->shape, tensor->rank);
         else if (module->tensors[0] == i) good = add_matrix(view, module);
     }
-    free(module_of);
+    sp_free(module_of);
     if (good) return sp_infer_view_end(view);
     sp_infer_view_free(view);
     return false;
@@ -151,7 +151,7 @@ bool sp_infer_view_unparametrised(struct sp_infer_view *view, const struct shape
         if (!weight) good = sp_infer_view_add(view, i, tensor->name, tensor->shape, tensor->rank);
         else if (weight->parts[0] == i) good = add_weight(view, weight);
     }
-    free(weight_of);
+    sp_free(weight_of);
     sp_arena_free(&arena);
     if (whole && good) return sp_infer_view_end(view);
     if (whole) sp_infer_view_free(view);
@@ -218,7 +218,7 @@ static void inherit_view(struct sp_infer_view *view, const struct sp_infer_view 
     view->is_computed = base->is_computed;
     view->parametrised = base->parametrised;
     view->unpacked = base->unpacked;
-    free(view->seen_as);
+    sp_free(view->seen_as);
     view->seen_as = NULL;
     if (!base->seen_as) return;
     view->seen_as = sp_realloc(NULL, count, sizeof *view->seen_as);

@@ -147,5 +147,5 @@ void shapeproof_keras_names_free(struct shapeproof_keras_names *names)
 {
     if (!names) return;
     sp_arena_free(&names->arena);
-    free(names);
+    sp_free(names);
 }

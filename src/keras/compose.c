@@ -81,7 +81,7 @@ static enum shapeproof_status compose_model(struct shapeproof_tables *tables, st
     sp_config_compose(config, with_table(&config->arena, model->root), label, variables);
     sp_keras_forget(model);
     const enum shapeproof_status status = add_table(&writer, tables, error);
-    free(writer.definitions.items);
+    sp_free(writer.definitions.items);
     return status;
 }
 

@@ -210,7 +210,7 @@ static void keep_call(struct call *call, struct sp_keras_node *node)
     node->count = call->count;
     node->refs = sp_arena_array(call->parsing->arena, call->count, sizeof *node->refs);
     if (call->count) memcpy(node->refs, call->refs, call->count * sizeof *node->refs);
-    free(call->refs);
+    sp_free(call->refs);
 }
 
 static void read_calls(struct parsing *parsing, struct sp_keras_model *model, struct sp_keras_layer *layer,

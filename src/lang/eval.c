@@ -576,7 +576,7 @@ bool sp_meaning_open(struct sp_env *env, const struct sp_expr **expr)
 
 void sp_eval_free(struct sp_eval *eval)
 {
-    free(eval->readings);
+    sp_free(eval->readings);
     sp_map_free(&eval->paths);
     sp_map_free(&eval->members);
     sp_text_free(&eval->path);

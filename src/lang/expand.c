@@ -206,7 +206,7 @@ static void open_frame(struct sp_frame *frame, const struct sp_env *env, const s
 
 static void close_frame(struct sp_frame *frame)
 {
-    free(frame->cache);
+    sp_free(frame->cache);
     frame->cache = NULL;
     frame->params = NULL;
     frame->user_env = NULL;
@@ -459,7 +459,7 @@ struct shapeproof_prediction *sp_expand(const struct sp_unit *table, const struc
     struct sp_expander x = {.eval = {.arena = &out->arena, .hyper = hyper, .messages = &messages}, .out = out};
     start(&x, table);
     sp_expander_finish(&x, error);
-    free(x.ties);
+    sp_free(x.ties);
     sp_eval_free(&x.eval);
     sp_map_free(&x.group_names);
     sp_text_free(&messages);

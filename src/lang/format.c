@@ -18,7 +18,7 @@ static bool is_table_text(const struct sp_source_text *source, struct sp_arena *
     size_t count = 0, capacity = 0;
     bool good = sp_parse(source, arena, &symbols, &units, &count, &capacity, &messages);
     if (!good) sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, messages.data);
-    free(units);
+    sp_free(units);
     sp_text_free(&messages);
     sp_symbols_free(&symbols);
     return good;
@@ -40,7 +40,7 @@ char *shapeproof_table_format(const char *name, const char *text, size_t length,
         sp_layout(&statements, &arena, &out);
         if (formatted) *formatted = out.length;
     }
-    free(statements.items);
+    sp_free(statements.items);
     sp_arena_free(&arena);
     return out.data;
 }

@@ -57,7 +57,7 @@ static void make_room(struct slots *slots)
         *place_of_name(slots, before[i].name) = before[i];
         slots->count++;
     }
-    free(before);
+    sp_free(before);
 }
 
 struct sp_meaning sp_meaning_by_name(const struct sp_unit *unit, const char *name)
@@ -265,5 +265,5 @@ void sp_resolve_names(struct shapeproof_tables *tables, const struct sp_units *u
     struct slots slots = {.tables = tables};
     reserve_places(&slots, PLACES);
     for (size_t i = first; i < units->count; i++) resolve_unit(&slots, units->items[i]);
-    free(slots.places);
+    sp_free(slots.places);
 }

@@ -8,16 +8,16 @@
 void shapeproof_prediction_free(struct shapeproof_prediction *prediction)
 {
     if (!prediction) return;
-    free(prediction->tensors);
-    free(prediction->origins);
-    free(prediction->groups);
-    free(prediction->conditions);
-    free(prediction->odd_ties);
+    sp_free(prediction->tensors);
+    sp_free(prediction->origins);
+    sp_free(prediction->groups);
+    sp_free(prediction->conditions);
+    sp_free(prediction->odd_ties);
     sp_map_free(&prediction->names);
     sp_map_free(&prediction->hyper_names);
     sp_map_free(&prediction->condition_words);
     sp_arena_free(&prediction->arena);
-    free(prediction);
+    sp_free(prediction);
 }
 
 char *shapeproof_provenance_text(struct shapeproof_provenance from)

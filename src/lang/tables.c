@@ -169,7 +169,7 @@ static void make_list(struct shapeproof_tables *tables)
     tables->list_count = count;
     tables->infos = sp_realloc(NULL, count + 1, sizeof *tables->infos);
     for (size_t i = 0; i < count; i++) tables->infos[i] = NULL;
-    free(listed);
+    sp_free(listed);
 }
 
 /* "resnet50.a1_in1k" is the architecture "resnet50": the tag says where its weights are from. A whole name, such as
@@ -210,7 +210,7 @@ static const char *table_like(const struct shapeproof_tables *tables, const char
     const char **names = sp_realloc(NULL, count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) names[i] = sp_tables_entry(tables, list[i]).name;
     const char *likely = sp_suggest(name, names, count);
-    free(names);
+    sp_free(names);
     return likely;
 }
 
@@ -245,8 +245,8 @@ enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, st
     source->text = sp_arena_copy(&tables->arena, given.text, given.length);
     const bool parsed = sp_parse(source, &tables->arena, &tables->symbols, &tables->own.items, &tables->own.count,
                                  &tables->own.capacity, &tables->messages);
-    free(tables->list); /* it is made again when somebody asks for it */
-    free(tables->infos);
+    sp_free(tables->list); /* it is made again when somebody asks for it */
+    sp_free(tables->infos);
     tables->list = NULL;
     tables->infos = NULL;
     if (sp_link(tables, &tables->own, first) && parsed) return SHAPEPROOF_OK;
@@ -279,7 +279,7 @@ enum shapeproof_status shapeproof_tables_add_file(struct shapeproof_tables *tabl
     enum shapeproof_status status = error->status;
     if (text) status = shapeproof_tables_add_text(tables, path, text, (size_t)file.size, error);
     else sp_error_prefix(error, path);
-    free(text);
+    sp_free(text);
     sp_file_close(&file);
     return status;
 }
@@ -313,15 +313,15 @@ const char *shapeproof_tables_messages(const struct shapeproof_tables *tables)
 void shapeproof_tables_free(struct shapeproof_tables *tables)
 {
     if (!tables) return;
-    free(tables->own.items);
-    free(tables->builtin.items);
-    free(tables->list);
-    free(tables->infos);
+    sp_free(tables->own.items);
+    sp_free(tables->builtin.items);
+    sp_free(tables->list);
+    sp_free(tables->infos);
     sp_map_free(&tables->names);
     sp_text_free(&tables->messages);
     sp_symbols_free(&tables->symbols);
     sp_arena_free(&tables->arena);
-    free(tables);
+    sp_free(tables);
 }
 
 /* ---- what a caller sees of them ---- */

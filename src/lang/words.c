@@ -151,7 +151,7 @@ bool sp_unit_is_measured_by(const struct sp_unit *unit, const char *key)
         is_measured = section_depends_on(&search, &unit->sections[i]);
     for (size_t i = 0; i < unit->state_count && !is_measured; i++)
         is_measured = section_depends_on(&search, &unit->states[i]);
-    free(search.searched);
+    sp_free(search.searched);
     return is_measured;
 }
 

@@ -668,7 +668,7 @@ static const struct sp_search_term *sum_of_sizes(struct sp_learn_problem *proble
         best =
             cheaper_of(best, term_of_sum(problem->evidence->arena, problem->sizes.items[a], problem->sizes.items[b]));
     }
-    free(values);
+    sp_free(values);
     return best;
 }
 

@@ -94,7 +94,7 @@ static void invent_count(struct inventor *inventor, const struct sp_layout *layo
     const size_t count = sp_stem_values(layout, stem, &list);
     memset(values, 0, inventor->learning->evidence.count * sizeof *values);
     for (size_t i = 0; i < count; i++) values[list[i].outer.example]++;
-    free(list);
+    sp_free(list);
     const char *text = layout->stems.items[stem].text;
     invent_key(inventor,
                sp_arena_printf(&inventor->learning->arena, "%s_count",

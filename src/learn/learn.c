@@ -130,7 +130,7 @@ static void write_learnt(struct shapeproof_learning *learning, const char *like,
 
 static void free_ambiguities(struct shapeproof_learning *learning)
 {
-    for (size_t i = 0; i < learning->undecided.count; i++) free(learning->undecided.items[i].places.items);
+    for (size_t i = 0; i < learning->undecided.count; i++) sp_free(learning->undecided.items[i].places.items);
     learning->undecided.count = 0;
 }
 
@@ -244,13 +244,13 @@ void shapeproof_learning_free(struct shapeproof_learning *learning)
     for (size_t i = 0; learning->invented && i < learning->evidence.count; i++)
         shapeproof_config_free(learning->invented[i]);
     sp_evidence_free(&learning->evidence);
-    free(learning->rest.items);
+    sp_free(learning->rest.items);
     sp_map_free(&learning->unexplained);
     free_ambiguities(learning);
-    free(learning->undecided.items);
-    free(learning->inners.items);
+    sp_free(learning->undecided.items);
+    sp_free(learning->inners.items);
     sp_arena_free(&learning->arena);
-    free(learning);
+    sp_free(learning);
 }
 
 /* ---- what the public header promises ---- */

@@ -191,8 +191,8 @@ static void free_priors(struct priors *priors)
 {
     sp_map_free(&priors->known);
     sp_map_free(&priors->said);
-    free(priors->remarks.items);
-    free(priors->votes.items);
+    sp_free(priors->remarks.items);
+    sp_free(priors->votes.items);
 }
 
 /* ---- giving them out ---- */

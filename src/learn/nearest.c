@@ -126,12 +126,12 @@ static void settle_ambiguities(struct shapeproof_learning *learning, enum choice
             continue;
         }
         for (size_t k = 0; k < ambiguity->places.count; k++) *SP_PUSH(&whole.places) = ambiguity->places.items[k];
-        free(ambiguity->places.items);
+        sp_free(ambiguity->places.items);
     }
     learning->undecided.count = kept;
     whole.told.places = whole.places.count;
     if (choice == FOUND_BY_US && whole.places.count) *SP_PUSH(&learning->undecided) = whole;
-    else free(whole.places.items);
+    else sp_free(whole.places.items);
     if (choice == CHOSEN_BY_USER && !kept) learning->unvaried = "";
 }
 
@@ -205,7 +205,7 @@ static bool extend_base(struct shapeproof_learning *learning, struct sp_base *ba
     const bool kept = learning->is_proved && is_better;
     if (!kept) go_back(learning, &fallback);
     sp_map_free(&fallback.unexplained);
-    free(fallback.rest.items);
+    sp_free(fallback.rest.items);
     if (!kept) return false;
     settle_ambiguities(learning, choice);
     sp_learn_write(learning);

@@ -237,6 +237,6 @@ void sp_learn_leave_out_wrong_rows(struct shapeproof_learning *learning)
         if (row->tied_to != SHAPEPROOF_NONE && !layout->rows.items[row->tied_to].is_solved)
             row->tied_to = SHAPEPROOF_NONE;
     }
-    free(faults);
-    free(solved);
+    sp_free(faults);
+    sp_free(solved);
 }

@@ -31,8 +31,8 @@ void sp_function_add(struct sp_learn_function *function, const struct sp_point *
 
 void sp_function_free(struct sp_learn_function *function)
 {
-    free(function->points);
-    free(function->values);
+    sp_free(function->points);
+    sp_free(function->values);
 }
 
 /* ---- fewer indices ---- */
@@ -100,7 +100,7 @@ static bool try_mask(const struct sp_learn_function *function, unsigned mask, st
     struct sample *samples = masked_samples(function, mask);
     const size_t count = thin_samples(samples, unite_samples(samples, function->count));
     if (count) *reduced = keep_samples(samples, count, mask);
-    free(samples);
+    sp_free(samples);
     return count > 0;
 }
 
@@ -116,8 +116,8 @@ struct sp_reduced sp_function_reduce(const struct sp_learn_function *function)
 
 void sp_reduced_free(struct sp_reduced *reduced)
 {
-    free(reduced->domain.points);
-    free(reduced->values);
+    sp_free(reduced->domain.points);
+    sp_free(reduced->values);
 }
 
 size_t sp_distinct_values(const double *values, size_t count)
@@ -143,7 +143,7 @@ static bool same_domain(const struct sp_domain *a, const struct sp_domain *b)
 void sp_library_forget(struct sp_library *library)
 {
     for (size_t i = 0; i < library->banks.count; i++) sp_term_bank_free(library->banks.items[i]);
-    free(library->banks.items);
+    sp_free(library->banks.items);
     library->banks.items = NULL;
     library->banks.count = library->banks.capacity = 0;
 }
@@ -516,7 +516,7 @@ static void solve_stem(struct sp_learn_problem *problem, size_t index)
     const size_t count = sp_stem_values(&problem->layout, index, &values);
     if (count && stem->listed) {
         solve_listed_stem(problem, stem);
-        free(values);
+        sp_free(values);
         return;
     }
     const uint64_t step = step_of_values(values, count);
@@ -537,7 +537,7 @@ static void solve_stem(struct sp_learn_problem *problem, size_t index)
     if (!stem->is_solved && !is_even && !problem->again)
         problem->again = sp_layout_divide_stem(&problem->layout, index, SP_DIVIDE_ANY);
     if (!stem->is_solved && count && !problem->again) spell_stem_of_few(problem, stem, values, count);
-    free(values);
+    sp_free(values);
 }
 
 /* Whether a row has all `size` values of a loop at each outer point where it has any. */
@@ -580,7 +580,7 @@ static void spell_partition(struct sp_learn_problem *problem, size_t index)
         sp_layout_spell_stem(&problem->layout, stem);
         problem->again = true;
     }
-    free(values);
+    sp_free(values);
 }
 
 /* ---- where a row is ---- */
@@ -718,7 +718,7 @@ static void spell_failed_row(struct sp_learn_problem *problem, const struct sp_t
         const size_t count = sp_stem_values(&problem->layout, row->stems[depth], &values);
         const bool alike = count && runs_are_alike(values, count) && next_run(values, count, 0).end <= MOST_SPELLED;
         const bool few = highest_value(values, count) < FEW;
-        free(values);
+        sp_free(values);
         if (!alike && !few) continue;
         sp_layout_spell_row(&problem->layout, row, depth);
         problem->respelled = true;
@@ -914,10 +914,10 @@ void sp_solve_layout(struct sp_learn_problem *problem)
 
 void sp_learn_problem_free(struct sp_learn_problem *problem)
 {
-    free(problem->priors.items);
-    free(problem->sizes.items);
-    free(problem->answers.items);
-    free(problem->defaults.items);
+    sp_free(problem->priors.items);
+    sp_free(problem->sizes.items);
+    sp_free(problem->answers.items);
+    sp_free(problem->defaults.items);
     sp_forget_answers(problem);
     sp_layout_free(&problem->layout);
 }

@@ -923,7 +923,7 @@ static const char *format_sheet(struct sheet *sheet)
     const char *plain = sp_text_keep(&sheet->text, &sheet->learning->arena);
     char *formatted = shapeproof_table_format("learnt.shapes", plain, strlen(plain), NULL, &error);
     const char *kept = formatted ? sp_arena_string(&sheet->learning->arena, formatted) : plain;
-    free(formatted);
+    sp_free(formatted);
     return kept;
 }
 

@@ -54,8 +54,8 @@ void sp_gathering_add(struct sp_gathering *gathering, size_t index, size_t expre
 void sp_gathering_free(struct sp_gathering *gathering)
 {
     for (size_t i = 0; i < gathering->count; i++)
-        for (size_t k = 0; k < SP_EXPRESSIONS; k++) free(gathering->items[i].of[k].items);
-    free(gathering->items);
+        for (size_t k = 0; k < SP_EXPRESSIONS; k++) sp_free(gathering->items[i].of[k].items);
+    sp_free(gathering->items);
     sp_map_free(&gathering->names);
 }
 

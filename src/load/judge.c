@@ -122,7 +122,7 @@ static struct overruled list_overruled(struct sp_arena *arena, const struct sp_s
             overruled.winner = shapeproof_inventory_tensor(subject->inventory, state->items[winner].tensor)->name;
         overruled.names[overruled.count++] = shapeproof_inventory_tensor(subject->inventory, tensor)->name;
     }
-    free(winners);
+    sp_free(winners);
     return overruled;
 }
 
@@ -143,7 +143,7 @@ static const char *names_with(enum fault fault, struct sp_arena *arena, const st
         if (fault == RESHAPED ? entry->reshaped : sp_is_newly_initialised(state, entry)) names[count++] = entry->name;
     }
     const char *text = sp_few_names(arena, names, count, few);
-    free(names);
+    sp_free(names);
     return text;
 }
 

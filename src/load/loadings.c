@@ -484,7 +484,7 @@ void shapeproof_loadings_free(struct shapeproof_loadings *loadings)
 {
     if (!loadings) return;
     sp_arena_free(&loadings->arena);
-    free(loadings);
+    sp_free(loadings);
 }
 
 size_t shapeproof_loading_count(const struct shapeproof_loadings *loadings) { return loadings->count; }

@@ -64,8 +64,8 @@ struct sp_renaming_rules sp_renaming_rules(struct sp_arena *arena, const struct 
 
 void sp_renaming_rules_free(struct sp_renaming_rules *rules)
 {
-    free(rules->renamings.items);
-    free(rules->conversions.items);
+    sp_free(rules->renamings.items);
+    sp_free(rules->conversions.items);
 }
 
 /* ---- a name ---- */

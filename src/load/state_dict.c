@@ -112,7 +112,7 @@ void sp_state_dict_free(struct sp_state_dict *state)
     sp_renaming_rules_free(&state->rules);
     sp_map_free(&state->names);
     sp_text_free(&state->scratch);
-    free(state->items);
-    free(state->places);
+    sp_free(state->items);
+    sp_free(state->places);
     sp_arena_free(&state->arena);
 }

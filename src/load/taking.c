@@ -56,7 +56,7 @@ void sp_alike_init(struct sp_alike *alike, const struct sp_renaming_rules *rules
 void sp_alike_free(struct sp_alike *alike)
 {
     sp_map_free(&alike->known);
-    free(alike->kinds.items);
+    sp_free(alike->kinds.items);
     sp_text_free(&alike->scratch);
 }
 
@@ -455,7 +455,7 @@ static void tie_taken(struct sp_state_dict *state)
     for (size_t i = 0; i < state->count; i++)
         if (state->items[i].there) there[sp_state_dict_tie(state, i)] = true;
     for (size_t i = 0; i < state->count; i++) state->items[i].there = there[sp_state_dict_tie(state, i)];
-    free(there);
+    sp_free(there);
 }
 
 bool sp_is_newly_initialised(const struct sp_state_dict *state, const struct sp_state_entry *entry)
@@ -527,6 +527,6 @@ struct sp_taking sp_load_take(struct sp_state_dict *state, const struct shapepro
 
 void sp_taking_free(struct sp_taking *taking)
 {
-    free(taking->ignored.items);
+    sp_free(taking->ignored.items);
     sp_map_free(&taking->ignored_names);
 }

@@ -67,8 +67,8 @@ void sp_levels_read(struct sp_levels *levels, const struct shapeproof_prediction
 void sp_levels_free(struct sp_levels *levels)
 {
     for (int level = 0; level < SP_LAYER_LEVELS; level++) {
-        free(levels->at[level].items);
-        free(levels->at[level].of);
+        sp_free(levels->at[level].items);
+        sp_free(levels->at[level].of);
         sp_map_free(&levels->at[level].map);
     }
     sp_arena_free(&levels->arena);

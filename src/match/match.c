@@ -134,11 +134,11 @@ void sp_match_init(struct sp_match *match, const struct shapeproof_inventory *in
 
 void sp_match_free(struct sp_match *match)
 {
-    free(match->predicted_of);
-    free(match->renaming);
-    free(match->tensor_of);
-    free(match->tie_kept);
-    free(match->differs);
+    sp_free(match->predicted_of);
+    sp_free(match->renaming);
+    sp_free(match->tensor_of);
+    sp_free(match->tie_kept);
+    sp_free(match->differs);
     *match = (struct sp_match){0};
 }
 

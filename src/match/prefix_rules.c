@@ -225,6 +225,6 @@ void sp_prefix_rules_infer(struct sp_arena *arena, const struct sp_match *same, 
         find_rest(&rest);
     }
     sp_finder_free(&names);
-    free(rest.tensors);
-    free(rest.found);
+    sp_free(rest.tensors);
+    sp_free(rest.found);
 }

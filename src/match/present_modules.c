@@ -75,6 +75,6 @@ void sp_present_modules_free(struct sp_present_modules *present)
 {
     sp_map_free(&present->tensors);
     sp_map_free(&present->modules);
-    free(present->items);
+    sp_free(present->items);
     sp_arena_free(&present->arena);
 }

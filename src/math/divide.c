@@ -80,8 +80,8 @@ static void subtract(struct division *division, struct sp_terms *rest, struct sp
     term.coefficient.num = -term.coefficient.num;
     const size_t count = sp_terms_row(division->algebra, &term, division->by, &division->scratch, row);
     rest->count = sp_terms_merge(division->algebra, rest->at, rest->count, row, count, left);
-    free(rest->at);
-    free(row);
+    sp_free(rest->at);
+    sp_free(row);
     rest->at = left;
 }
 
@@ -116,8 +116,8 @@ static const struct sp_poly *divide_cleared(struct sp_algebra *algebra, const st
     memcpy(rest.at, a->terms, a->count * sizeof *rest.at);
     if (long_division(&division, &rest, &quotient)) result = sp_terms_keep(algebra, quotient.at, quotient.count);
 out:
-    free(rest.at);
-    free(quotient.at);
+    sp_free(rest.at);
+    sp_free(quotient.at);
     sp_arena_free(&division.scratch);
     return result;
 }

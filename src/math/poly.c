@@ -14,7 +14,7 @@ static const char overflowed[] = "a coefficient does not fit in 64 bits";
 
 void sp_algebra_free(struct sp_algebra *algebra)
 {
-    free(algebra->atoms);
+    sp_free(algebra->atoms);
     sp_map_free(&algebra->names);
     sp_arena_free(&algebra->arena);
     *algebra = (struct sp_algebra){0};
@@ -109,8 +109,8 @@ static struct sp_terms merge_lists(struct sp_algebra *algebra, struct sp_terms a
 {
     struct sp_terms both = {sp_realloc(NULL, a.count + b.count, sizeof(struct sp_term)), 0};
     both.count = sp_terms_merge(algebra, a.at, a.count, b.at, b.count, both.at);
-    free(a.at);
-    free(b.at);
+    sp_free(a.at);
+    sp_free(b.at);
     return both;
 }
 
@@ -134,7 +134,7 @@ const struct sp_poly *sp_poly_total(struct sp_algebra *algebra, const struct sp_
         if (!parts[i]) return NULL;
     const struct sp_terms sum = total_of(algebra, parts, count);
     const struct sp_poly *kept = sp_terms_keep(algebra, sum.at, sum.count);
-    free(sum.at);
+    sp_free(sum.at);
     return kept;
 }
 
@@ -181,7 +181,7 @@ const struct sp_poly *sp_poly_mul(struct sp_algebra *algebra, const struct sp_po
     struct product product = {.algebra = algebra, .a = a->count < b->count ? a : b, .b = a->count < b->count ? b : a};
     const struct sp_terms terms = rows(&product, 0, product.a->count);
     const struct sp_poly *kept = sp_terms_keep(algebra, terms.at, terms.count);
-    free(terms.at);
+    sp_free(terms.at);
     sp_arena_free(&product.factors);
     return kept;
 }
@@ -350,8 +350,8 @@ static const struct sp_poly *put_numbers(struct sp_algebra *algebra, const struc
     }
     const struct sp_poly *result = NULL;
     if (exists) result = sp_terms_keep(algebra, terms, sp_terms_sort(algebra, terms, a->count));
-    free(terms);
-    free(factors);
+    sp_free(terms);
+    sp_free(factors);
     return result;
 }
 
@@ -369,8 +369,8 @@ static const struct sp_poly *substitute_numbers(struct sp_algebra *algebra, cons
     }
     const struct sp_poly *put = put_numbers(algebra, a, numbers);
     for (size_t i = 0; !put && i < count; i++) is_put[i] = false;
-    free(constants);
-    free(numbers);
+    sp_free(constants);
+    sp_free(numbers);
     return put ? put : a;
 }
 
@@ -393,7 +393,7 @@ const struct sp_poly *sp_poly_substitute_all(struct sp_algebra *algebra, const s
     algebra->arena = kept;
     if (result != a) result = sp_terms_keep(algebra, result->terms, result->count);
     sp_arena_free(&scratch);
-    free(is_put);
+    sp_free(is_put);
     return result;
 }
 

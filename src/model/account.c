@@ -146,7 +146,7 @@ static void divide_storages(struct shapeproof_inventory *inventory, bool *counte
         claim.use = SP_USE_TENSOR;
         if (used) *SP_PUSH(&account->claims) = claim;
     }
-    free(reaches);
+    sp_free(reaches);
 }
 
 /* ---- the sum ---- */
@@ -267,8 +267,8 @@ static void sum_bytes(struct shapeproof_inventory *inventory)
     for (size_t i = 0; i < inventory->count; i++)
         if (inventory->tensors[i].same_as == SHAPEPROOF_NONE)
             account->bytes.absent += absent_bytes(account, &inventory->tensors[i]);
-    free(edges);
-    free(counted);
+    sp_free(edges);
+    sp_free(counted);
 }
 
 /* The account with its sums, which are made when they are asked for: few callers do, and it takes a hundredth of the
@@ -289,9 +289,9 @@ static const struct sp_account *summed_account(const struct shapeproof_inventory
 
 void sp_account_free(struct sp_account *account)
 {
-    free(account->claims.items);
-    free(account->sizes.items);
-    free(account->unused.items);
+    sp_free(account->claims.items);
+    sp_free(account->sizes.items);
+    sp_free(account->unused.items);
 }
 
 /* ---- what the public header promises ---- */

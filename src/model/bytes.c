@@ -36,6 +36,6 @@ bool sp_bytes_compare(struct sp_bytes_of a, struct sp_bytes_of b, uint64_t lengt
 {
     unsigned char *buffers = sp_realloc(NULL, BUFFER, 2);
     const bool ok = compare_bytes(a, b, length, at, buffers, error);
-    free(buffers);
+    sp_free(buffers);
     return ok;
 }

@@ -26,20 +26,20 @@ struct shapeproof_inventory *sp_inventory_new(const char *path)
 void shapeproof_inventory_close(struct shapeproof_inventory *inventory)
 {
     if (!inventory) return;
-    free(inventory->files);
-    free(inventory->tensors);
-    free(inventory->metadata);
-    free(inventory->warnings);
-    free(inventory->promises);
-    free(inventory->unread_names.items);
-    free(inventory->described.items);
-    free(inventory->uses.items);
-    free(inventory->suspects.items);
+    sp_free(inventory->files);
+    sp_free(inventory->tensors);
+    sp_free(inventory->metadata);
+    sp_free(inventory->warnings);
+    sp_free(inventory->promises);
+    sp_free(inventory->unread_names.items);
+    sp_free(inventory->described.items);
+    sp_free(inventory->uses.items);
+    sp_free(inventory->suspects.items);
     sp_account_free(&inventory->account);
     sp_map_free(&inventory->names);
     sp_map_free(&inventory->metadata_keys);
     sp_arena_free(&inventory->arena);
-    free(inventory);
+    sp_free(inventory);
 }
 
 uint32_t sp_inventory_add_file(struct shapeproof_inventory *inventory, const char *name)
@@ -301,7 +301,7 @@ static void find_ties(struct shapeproof_inventory *inventory)
         if (inventory->tensors[i].storage && inventory->tensors[i].parameters) shared[count++] = &inventory->tensors[i];
     qsort(shared, count, sizeof *shared, compare_storage_places);
     mark_ties(shared, count, inventory->tensors);
-    free(shared);
+    sp_free(shared);
 }
 
 /* Sums parameters and bytes, those of ties once; false, with an error, when a sum overflows. */

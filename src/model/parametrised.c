@@ -300,6 +300,6 @@ size_t sp_parametrised_find(struct sp_arena *arena, const struct shapeproof_inve
     }
     sp_text_free(&parted.weight);
     sp_map_free(&finder.by_weight);
-    free(finder.groups.items);
+    sp_free(finder.groups.items);
     return count;
 }

@@ -99,7 +99,7 @@ static void add_cover_value(struct sp_arena *scratch, struct families *families,
         const struct covers *known = &families->items[place].covers;
         for (size_t i = 0; i < rest.count; i++)
             if (rest.items[i].first < known->items[i].first) known->items[i].first = rest.items[i].first;
-        free(rest.items);
+        sp_free(rest.items);
     }
     *SP_PUSH(&families->items[place].values) = value;
 }
@@ -119,8 +119,8 @@ static void emit_family(struct sp_arena *scratch, const struct family *family, s
 
 static void free_family(struct family *family)
 {
-    free(family->covers.items);
-    free(family->values.items);
+    sp_free(family->covers.items);
+    sp_free(family->values.items);
 }
 
 /* The same at the last position, where all values form one family: there is nothing behind them. */
@@ -165,7 +165,7 @@ static void cover_indices(struct sp_arena *scratch, const struct entry *entries,
         emit_family(scratch, &families.items[i], out);
         free_family(&families.items[i]);
     }
-    free(families.items);
+    sp_free(families.items);
     sp_map_free(&families.by_cover);
 }
 
@@ -200,7 +200,7 @@ static void collapse_pattern(struct sp_arena *arena, const struct entry *entries
     for (size_t i = 0; i < covers.count; i++)
         *SP_PUSH(out) = (struct sp_collapsed){fill_cover(arena, pattern, covers.items[i].text), covers.items[i].count,
                                               covers.items[i].first, entries->key};
-    free(covers.items);
+    sp_free(covers.items);
     sp_arena_free(&scratch);
 }
 
@@ -237,8 +237,8 @@ size_t sp_collapse(struct sp_arena *arena, const struct sp_patterns *known, cons
     if (groups.count) qsort(groups.items, groups.count, sizeof *groups.items, compare_groups);
     *out = sp_arena_array(arena, groups.count, sizeof **out);
     if (groups.count) memcpy(*out, groups.items, groups.count * sizeof *groups.items);
-    free(groups.items);
-    free(entries);
+    sp_free(groups.items);
+    sp_free(entries);
     sp_patterns_free(&own);
     return groups.count;
 }
@@ -341,7 +341,7 @@ static const char *first_names(struct sp_arena *arena, const struct sp_patterns 
     }
     if (left) sp_text_printf(&text, " and %zu more", left);
     for (size_t i = 0; i < used; i++) sp_text_free(&folds[i].components);
-    free(folds);
+    sp_free(folds);
     return sp_text_keep(&text, arena);
 }
 
@@ -356,7 +356,7 @@ const char *sp_few_names(struct sp_arena *arena, const char *const *names, size_
     struct sp_collapse_input *input = sp_realloc(NULL, count, sizeof *input);
     for (size_t i = 0; i < count; i++) input[i] = (struct sp_collapse_input){.name = names[i]};
     const char *list = first_names(arena, NULL, input, count, few);
-    free(input);
+    sp_free(input);
     return list;
 }
 

@@ -212,14 +212,14 @@ void sp_count_layers(struct sp_counted *counted, const struct sp_variable *a, si
         pair_shifted(&reader, SEVERAL_LAYERS);
         if (counted->shift_count) pair_shifted(&reader, ONE_LAYER); /* little evidence by itself */
     }
-    free(reader.a.parts);
-    free(reader.b.parts);
+    sp_free(reader.a.parts);
+    sp_free(reader.b.parts);
     sp_kinds_free(&reader.classes);
     sp_text_free(&reader.scratch);
 }
 
 void sp_counted_free(struct sp_counted *counted)
 {
-    free(counted->shifts);
-    free(counted->pairs);
+    sp_free(counted->shifts);
+    sp_free(counted->pairs);
 }

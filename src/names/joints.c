@@ -581,9 +581,9 @@ void sp_joints_free(struct sp_joints *joints)
     sp_text_free(&joints->scratch);
     sp_text_free(&joints->key);
     sp_arena_free(&joints->arena);
-    free(joints->component_names.items);
-    free(joints->parts.items);
-    free(joints->wholes.items);
-    free(joints->items);
+    sp_free(joints->component_names.items);
+    sp_free(joints->parts.items);
+    sp_free(joints->wholes.items);
+    sp_free(joints->items);
     *joints = (struct sp_joints){0};
 }

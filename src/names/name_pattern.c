@@ -199,8 +199,8 @@ static bool run_machine(struct machine *m)
     reach_state(&now, plain);
     run_glob(m, &now);
     for (size_t i = now.low; now.any && i <= now.high && !matches; i++) matches = now.reached[i] && is_end(m, i);
-    free(now.reached);
-    free(m->next.reached);
+    sp_free(now.reached);
+    sp_free(m->next.reached);
     return matches && spend_budget(m, 0);
 }
 

@@ -104,7 +104,7 @@ int sp_compare_places(const struct sp_place *a, const struct sp_place *b)
 
 void sp_patterns_free(struct sp_patterns *patterns)
 {
-    free(patterns->items);
+    sp_free(patterns->items);
     sp_map_free(&patterns->map);
     sp_text_free(&patterns->scratch);
     sp_arena_free(&patterns->arena);

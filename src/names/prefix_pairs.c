@@ -63,8 +63,8 @@ size_t sp_prefix_pairs_add(struct sp_prefix_pairs *pairs, const char *a, size_t 
 
 void sp_prefix_pairs_free(struct sp_prefix_pairs *pairs)
 {
-    free(pairs->endings.items);
-    free(pairs->items);
+    sp_free(pairs->endings.items);
+    sp_free(pairs->items);
     sp_map_free(&pairs->places);
     sp_map_free(&pairs->known);
 }

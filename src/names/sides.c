@@ -42,8 +42,8 @@ void sp_sides_form(struct sp_sides *sides)
 
 void sp_sides_free(struct sp_sides *sides)
 {
-    free(sides->members.items);
-    free(sides->items);
+    sp_free(sides->members.items);
+    sp_free(sides->items);
     *sides = (struct sp_sides){0};
 }
 

@@ -135,7 +135,7 @@ static bool fetch_listing(struct hub *hub, const struct sp_sparse_cache *notes, 
         sp_error_prefix(error, remote->name);
         ok = false;
     }
-    free(text);
+    sp_free(text);
     return ok;
 }
 
@@ -157,7 +157,7 @@ static bool find_listing(struct hub *hub, struct shapeproof_error *error)
     char *known =
         remote->options.offline || is_commit(hub->revision) ? sp_sparse_cache_noted(&notes, note, MAX_LISTING) : NULL;
     bool ok = known && sp_listing_read(&hub->listing, known, strlen(known), &remote->arena, &ignored);
-    free(known);
+    sp_free(known);
     if (!ok && remote->options.offline) {
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "not in the cache, and --offline fetches nothing");
         sp_error_prefix(error, remote->name);
@@ -284,6 +284,6 @@ bool sp_hub_fetch(struct shapeproof_remote *remote, const char *url, struct shap
             sp_arena_printf(&remote->arena, "hf://%s%s%s/", hub.id, named ? "@" : "", named ? hub.revision : "");
         ok = find_listing(&hub, error) && fetch_commit(&hub, error);
     }
-    free(hub.listing.items);
+    sp_free(hub.listing.items);
     return ok;
 }

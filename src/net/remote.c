@@ -41,7 +41,7 @@ static bool expect_shards(struct sp_far *far, const struct sp_shard *shards, siz
         ok = remote_files[i] != NULL;
     }
     ok = ok && sp_remote_ask(folder->remote, remote_files, count, error);
-    free(remote_files);
+    sp_free(remote_files);
     return ok;
 }
 
@@ -299,8 +299,8 @@ void shapeproof_remote_free(struct shapeproof_remote *remote)
     if (!remote) return;
     for (size_t i = 0; i < remote->remote_files.count; i++)
         sp_cached_file_close(&remote->remote_files.items[i]->cached);
-    free(remote->remote_files.items);
+    sp_free(remote->remote_files.items);
     sp_sparse_cache_close(&remote->sparse);
     sp_arena_free(&remote->arena);
-    free(remote);
+    sp_free(remote);
 }

@@ -116,7 +116,7 @@ static bool fetch_more(struct sp_remote_file *remote_file, struct sp_byte_range 
         if (ok) remote_file->direct = sp_arena_string(&remote_file->remote->arena, told->url);
     }
     if (!ok && error->status == SHAPEPROOF_OK) sp_remote_fail(told, remote_file->shown, error);
-    free(told);
+    sp_free(told);
     return ok && sp_cached_file_save(&remote_file->cached, &remote_file->remote->sparse, error);
 }
 
@@ -334,8 +334,8 @@ bool sp_remote_ask(struct shapeproof_remote *remote, struct sp_remote_file *cons
         good = ran && take_answers(&asking, &batch, error);
         sp_batch_free(&batch);
     }
-    free(asking.transfers.items);
-    free(asking.owners);
+    sp_free(asking.transfers.items);
+    sp_free(asking.owners);
     return good;
 }
 
@@ -363,7 +363,7 @@ static bool compare_span(struct sp_remote_file *remote_file, struct sp_byte_rang
     ok = ok && sp_file_read(&sparse, span.begin, there, (size_t)transfer.room, error);
     *same = ok && transfer.answer->total == remote_file->cached.size && transfer.answer->begin == span.begin &&
             transfer.answer->length == transfer.room && memcmp(there, transfer.bytes, (size_t)transfer.room) == 0;
-    free(there);
+    sp_free(there);
     sp_batch_free(&batch);
     return ok;
 }

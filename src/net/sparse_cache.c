@@ -216,7 +216,7 @@ void sp_cached_file_close(struct sp_cached_file *file)
 {
     if (file->fd >= 0) sp_close(file->fd);
     file->fd = -1;
-    free(file->spans.items);
+    sp_free(file->spans.items);
     file->spans.items = NULL;
     file->spans.count = file->spans.capacity = 0;
 }
@@ -257,7 +257,7 @@ bool sp_cached_file_load(struct sp_cached_file *file, const struct sp_sparse_cac
     struct stat info;
     char *text = sp_sparse_cache_noted(sparse, file->name, MAX_STATE);
     bool ok = text && read_mirror_state(file, text);
-    free(text);
+    sp_free(text);
     if (ok) file->fd = sp_hold_fd(openat(sparse->files, file->name, O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     ok = ok && file->fd >= 0 && fstat(file->fd, &info) == 0 && S_ISREG(info.st_mode) &&
          (uint64_t)info.st_size == file->size;

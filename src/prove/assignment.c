@@ -35,10 +35,10 @@ void sp_assignment_open(struct sp_assignment *numbers, struct sp_count *count)
 
 void sp_assignment_free(struct sp_assignment *numbers)
 {
-    free(numbers->states);
-    free(numbers->values);
-    free(numbers->set);
-    free(numbers->instead);
+    sp_free(numbers->states);
+    sp_free(numbers->values);
+    sp_free(numbers->set);
+    sp_free(numbers->instead);
     *numbers = (struct sp_assignment){0};
 }
 

@@ -498,7 +498,7 @@ static bool judge_claims_about(struct shapeproof_proofs *proofs, const struct sh
     }
     for (size_t i = 0; i < unit_count && goes_on; i++) goes_on = prove_unit(&judge, units[i]);
     if (unit_count) sp_count_free(&count);
-    free(units);
+    sp_free(units);
     return goes_on;
 }
 
@@ -538,10 +538,10 @@ struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *table
 void shapeproof_proofs_free(struct shapeproof_proofs *proofs)
 {
     if (!proofs) return;
-    free(proofs->items);
-    free(proofs->located);
+    sp_free(proofs->items);
+    sp_free(proofs->located);
     sp_arena_free(&proofs->arena);
-    free(proofs);
+    sp_free(proofs);
 }
 
 size_t shapeproof_proofs_count(const struct shapeproof_proofs *proofs) { return proofs->count; }

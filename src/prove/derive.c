@@ -144,8 +144,8 @@ static void add_assumptions(struct forms *forms, const struct sp_changes *change
         const bool holds = sp_case_holds(&derivation->count, told.items[i], NULL);
         assume_words(derivation, say_condition(forms, told.items[i], holds));
     }
-    free(open.items);
-    free(told.items);
+    sp_free(open.items);
+    sp_free(told.items);
 }
 
 /* What a change gains, and the conditions that decide it beside it. */
@@ -187,10 +187,10 @@ static void add_changes(struct forms *forms)
         rows[i] = (struct row){&changes.items[i], sp_case_deciding(count, forms->total, &changes, i)};
     for (size_t i = 0; i < changes.count; i++)
         if (!is_row_said(count, rows, changes.count, i)) add_row(forms, &rows[i]);
-    for (size_t i = 0; i < changes.count; i++) free(rows[i].others.items);
-    free(rows);
+    for (size_t i = 0; i < changes.count; i++) sp_free(rows[i].others.items);
+    sp_free(rows);
     add_assumptions(forms, &changes);
-    free(changes.items);
+    sp_free(changes.items);
 }
 
 /* ", or 2 if second": for each flag on which a default depends and of which formulas speak, the default where that flag
@@ -414,7 +414,7 @@ static bool derive(struct shapeproof_derivation *derivation, const char *measure
         list_symbols(derivation, forms.seen);
         shorten(derivation);
     }
-    free(forms.seen);
+    sp_free(forms.seen);
     return good;
 }
 
@@ -512,7 +512,7 @@ static void derive_prediction(struct shapeproof_derivation *derivation, struct s
     struct forms shown = {.derivation = derivation};
     see(&shown, total ? total : derivation->count.total);
     list_symbols(derivation, shown.seen);
-    free(shown.seen);
+    sp_free(shown.seen);
 }
 
 struct shapeproof_derivation *shapeproof_derive_prediction(const struct shapeproof_tables *tables,
@@ -538,13 +538,13 @@ struct shapeproof_derivation *shapeproof_derive_prediction(const struct shapepro
 void shapeproof_derivation_free(struct shapeproof_derivation *derivation)
 {
     if (!derivation) return;
-    free(derivation->formulas);
-    free(derivation->symbols);
-    free(derivation->assumed);
-    free(derivation->parts.items);
+    sp_free(derivation->formulas);
+    sp_free(derivation->symbols);
+    sp_free(derivation->assumed);
+    sp_free(derivation->parts.items);
     sp_shorten_free(&derivation->shortening);
     sp_count_free(&derivation->count);
-    free(derivation);
+    sp_free(derivation);
 }
 
 const char *shapeproof_derivation_table(const struct shapeproof_derivation *derivation)

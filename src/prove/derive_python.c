@@ -713,12 +713,12 @@ char *shapeproof_derive_python(const struct shapeproof_tables *tables, const cha
     if (function && python.failed) {
         sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_LIMIT,
                 "the formula of '%s' needs %s, which is not written in Python", table, python.failed);
-        free(function);
+        sp_free(function);
         function = NULL;
     }
     shapeproof_tables_free(parsed);
-    free(python.parameters);
-    free(python.names);
+    sp_free(python.parameters);
+    sp_free(python.names);
     sp_text_free(&python.tests);
     sp_text_free(&python.body);
     sp_text_free(&claims);

@@ -134,7 +134,7 @@ static bool value_at_point(const struct search *search, const struct sp_poly *po
     for (size_t i = 0; i < count; i++) values[i] = sp_rational_int(1);
     for (size_t i = 0; i < search->count; i++) values[search->atoms[i]] = sp_rational_int(search->sizes[i]);
     const bool good = sp_poly_evaluate(poly, values, value);
-    free(values);
+    sp_free(values);
     return good;
 }
 

@@ -27,7 +27,7 @@ const char *const *sp_explanation_take(struct sp_explanation *explanation, size_
     for (size_t i = 0; i < explanation->count; i++) lines[i] = explanation->lines[i];
     if (cut) lines[explanation->count] = sp_arena_printf(explanation->arena, "and %zu more", explanation->omitted);
     *count = explanation->count + cut;
-    free(explanation->lines);
+    sp_free(explanation->lines);
     *explanation = (struct sp_explanation){.arena = explanation->arena};
     return lines;
 }

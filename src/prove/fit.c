@@ -206,5 +206,5 @@ void shapeproof_fit_free(struct shapeproof_fit *fit)
     struct fit *whole = (struct fit *)fit;
     if (!whole) return;
     sp_arena_free(&whole->arena);
-    free(whole);
+    sp_free(whole);
 }

@@ -748,9 +748,9 @@ static void close_search(struct search *search)
     sp_assignment_free(&search->numbers);
     sp_values_free(&search->defaults);
     sp_values_free(&search->formal);
-    free(search->atoms);
-    free(search->locked);
-    free(search->reached);
+    sp_free(search->atoms);
+    sp_free(search->locked);
+    sp_free(search->reached);
 }
 
 /* Whether `when` gives an integer a fraction, or a value below those that are possible: n = -3. */

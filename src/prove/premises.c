@@ -122,7 +122,7 @@ static const char *premises_under(struct sp_configured *configured, const struct
                                                 : "the strings and lists are as configured");
             words = sp_text_keep(&text, arena);
         }
-        free(premises.items);
+        sp_free(premises.items);
         sp_values_free(&values);
     }
     sp_count_free(&count);

@@ -226,7 +226,7 @@ static char *find_reached(struct sp_trial *trial, const struct sp_values *values
             grown = true;
         }
     }
-    free(followed);
+    sp_free(followed);
     return seen;
 }
 
@@ -314,8 +314,8 @@ const char *sp_trial_point_words(struct sp_trial *trial, const struct sp_values 
         add_words(&words, words.text.length ? "the others " : "all ", NULL);
         sp_text_puts(&words.text, words.others);
     }
-    free(reached);
-    free(in_sides);
+    sp_free(reached);
+    sp_free(in_sides);
     return sp_text_keep(&words.text, trial->arena);
 }
 

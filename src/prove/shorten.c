@@ -250,7 +250,7 @@ static const char *meaning_of(struct sp_shortening *shortening, const struct sp_
     const char *whole = sp_text_keep(&text, &shortening->arena);
     struct tokens tokens = read_tokens(shortening, whole);
     const bool is_bracket = is_text(&tokens, 0, "(") && behind_bracket(&tokens, 0) == tokens.count;
-    free(tokens.items);
+    sp_free(tokens.items);
     return is_bracket ? sp_arena_copy(&shortening->arena, whole + 1, strlen(whole) - 2) : whole;
 }
 
@@ -322,7 +322,7 @@ static struct pieces divide_formula(struct sp_shortening *shortening, const char
     struct tokens tokens = read_tokens(shortening, formula);
     struct pieces pieces = {0};
     divide(shortening, &tokens, 0, tokens.count, &pieces, 0);
-    free(tokens.items);
+    sp_free(tokens.items);
     return pieces;
 }
 
@@ -336,7 +336,7 @@ static void note_names(struct sp_shortening *shortening, const char *formula)
         sp_map_add(&shortening->taken, name, 0);
         if (is_index(&tokens, at)) sp_map_add(&shortening->indices, name, 0);
     }
-    free(tokens.items);
+    sp_free(tokens.items);
 }
 
 void sp_shorten_reserve(struct sp_shortening *shortening, const char *name)
@@ -374,9 +374,9 @@ void sp_shorten_choose(struct sp_shortening *shortening)
         divided[i] = divide_formula(shortening, shortening->formulas.items[i]);
     for (size_t i = 0; i < shortening->formulas.count; i++) {
         name_parts(shortening, &divided[i]);
-        free(divided[i].items);
+        sp_free(divided[i].items);
     }
-    free(divided);
+    sp_free(divided);
 }
 
 const char *sp_shorten_text(struct sp_shortening *shortening, const char *text)
@@ -385,16 +385,16 @@ const char *sp_shorten_text(struct sp_shortening *shortening, const char *text)
     struct pieces pieces = divide_formula(shortening, text);
     struct sp_text result = {0};
     put_pieces(shortening, &pieces, &result);
-    free(pieces.items);
+    sp_free(pieces.items);
     return sp_text_keep(&result, &shortening->arena);
 }
 
 void sp_shorten_free(struct sp_shortening *shortening)
 {
-    for (size_t i = 0; i < shortening->parts.count; i++) free(shortening->parts.items[i].body.items);
-    free(shortening->parts.items);
-    free(shortening->formulas.items);
-    free(shortening->names.items);
+    for (size_t i = 0; i < shortening->parts.count; i++) sp_free(shortening->parts.items[i].body.items);
+    sp_free(shortening->parts.items);
+    sp_free(shortening->formulas.items);
+    sp_free(shortening->names.items);
     sp_map_free(&shortening->taken);
     sp_map_free(&shortening->keys);
     sp_map_free(&shortening->indices);

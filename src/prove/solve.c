@@ -899,10 +899,10 @@ bool shapeproof_solutions_rounded(const struct shapeproof_solutions *solutions) 
 void shapeproof_solutions_free(struct shapeproof_solutions *solutions)
 {
     if (!solutions) return;
-    free(solutions->items);
-    free(solutions->skipped);
+    sp_free(solutions->items);
+    sp_free(solutions->skipped);
     sp_arena_free(&solutions->arena);
-    free(solutions);
+    sp_free(solutions);
 }
 
 size_t shapeproof_solutions_count(const struct shapeproof_solutions *solutions) { return solutions->count; }

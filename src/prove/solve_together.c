@@ -410,7 +410,7 @@ static const struct sp_symbol_info *symbol_named(struct sp_count *general, const
             meant ? "the table has no hyper-parameter '%s'; did you mean '%s'?"
                   : "the table has no hyper-parameter '%s'",
             name, meant);
-    free(keys);
+    sp_free(keys);
     return NULL;
 }
 
@@ -541,7 +541,7 @@ static bool add_kept(struct search *search, struct present *present,
             good = sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
                            "neither '%s' nor '%s' is free: there is nothing to keep", options->keep[i].of,
                            options->keep[i].to);
-    free(done);
+    sp_free(done);
     return good;
 }
 
@@ -660,7 +660,7 @@ static struct shapeproof_combinations *combinations_of(const struct shapeproof_t
     const bool is_counted = is_read && count_columns(&search, error);
     if (is_counted) search_all(&search);
     if (is_read) sp_count_free(&search.count);
-    free(search.candidates);
+    sp_free(search.candidates);
     if (is_counted) return found;
     shapeproof_combinations_free(found);
     return NULL;
@@ -695,9 +695,9 @@ shapeproof_solve_together_rounded(const struct shapeproof_tables *tables, const 
 void shapeproof_combinations_free(struct shapeproof_combinations *combinations)
 {
     if (!combinations) return;
-    free(combinations->items);
+    sp_free(combinations->items);
     sp_arena_free(&combinations->arena);
-    free(combinations);
+    sp_free(combinations);
 }
 
 const char *shapeproof_combinations_asked(const struct shapeproof_combinations *combinations)

@@ -271,7 +271,7 @@ static const struct sp_poly *with_atoms_rewritten(struct splitter *splitter, con
             if (value) sp_values_add(&splitter->values, atom, value);
             found = found || value;
         }
-        free(seen);
+        sp_free(seen);
         if (found) poly = reduced(splitter, poly);
     }
     return poly;
@@ -519,7 +519,7 @@ static bool split_best(struct splitter *splitter, const struct sp_poly *poly, un
         const int merit = seen[atom] ? merit_of(splitter, atom) : 0;
         if (merit > best_merit) best_merit = merit, best = atom;
     }
-    free(seen);
+    sp_free(seen);
     if (best == SIZE_MAX) return false;
     const struct sp_origin *origin = origin_of(splitter, best);
     if (splitter->algebra->atoms[best].is_condition) return split_condition(splitter, best, poly, depth);
@@ -569,7 +569,7 @@ bool sp_trial_prove_by_splitting(struct sp_trial *trial)
     const bool proved = possible && is_zero_in_all(&splitter, trial->error, 0);
     if (!proved || algebra->failed) sp_explanation_clear(trial->explanation);
     sp_values_free(&splitter.values);
-    free(splitter.numbers.items);
+    sp_free(splitter.numbers.items);
     sp_text_free(&splitter.path);
     const bool took_too_much = algebra->failed != NULL;
     algebra->failed = NULL;

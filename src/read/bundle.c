@@ -90,7 +90,7 @@ static bool inflate_into_memory(struct sp_zip *zip, size_t index, uint64_t *infl
     inner->size = length;
     const bool ok = inner->fd >= 0 && write(inner->fd, bytes, length) == (ssize_t)length;
     const int why = errno;
-    free(bytes);
+    sp_free(bytes);
     if (ok) return true;
     const char *call = inner->fd < 0 ? "memfd_create" : "write";
     sp_fault_note(call, inner->path, why);

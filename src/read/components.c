@@ -323,7 +323,7 @@ static void add_unlisted(struct component_list *list)
         component->state = SHAPEPROOF_COMPONENT_PLAIN;
         component->note = "not looked at";
     }
-    free(names.items);
+    sp_free(names.items);
 }
 
 /* Reads model_index.json of a diffusers pipeline: each member [library, class] is a component, members that begin
@@ -464,7 +464,7 @@ static bool read_list(struct component_list *list, const char *name, bool (*scan
     list->json.text = sp_file_slurp(&file, MAX_COMPONENT_LIST, list->error);
     sp_file_close(&file);
     const bool ok = list->json.text && sp_json_check(&list->json) && scan(list);
-    free(list->json.text);
+    sp_free(list->json.text);
     return ok || sp_folder_blame(list->folder, name, list->error);
 }
 
@@ -526,9 +526,9 @@ struct shapeproof_components *shapeproof_components_open(const char *path, struc
 void shapeproof_components_free(struct shapeproof_components *components)
 {
     if (!components) return;
-    free(components->list.items);
+    sp_free(components->list.items);
     sp_arena_free(&components->arena);
-    free(components);
+    sp_free(components);
 }
 
 const char *shapeproof_components_path(const struct shapeproof_components *components) { return components->path; }

@@ -138,11 +138,11 @@ void shapeproof_data_close(struct shapeproof_data *data)
     if (!data) return;
     for (size_t i = 0; i < data->places.sources.count; i++)
         data->places.sources.items[i]->close(data->places.sources.items[i]);
-    free(data->places.sources.items);
+    sp_free(data->places.sources.items);
     if (data->folder.fd != AT_FDCWD) sp_folder_close(&data->folder);
     for (size_t i = 0; i < data->inventory->file_count; i++) sp_file_close(&data->files[i]);
     sp_arena_free(&data->arena);
-    free(data);
+    sp_free(data);
 }
 
 /* ---- reading ---- */

@@ -518,9 +518,9 @@ bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first,
     if (count) warn_absent_shards(shards, count, inventory);
     if (count) ok = sp_folder_read_shards(folder, NULL, shards, count, inventory, error);
     else ok = ok && sp_folder_read(folder, first, inventory, error); /* which fails, as `first` is not there */
-    free(shards);
-    free(listing.names);
-    free(listing.rank_metadata.items);
+    sp_free(shards);
+    sp_free(listing.names);
+    sp_free(listing.rank_metadata.items);
     sp_arena_free(&listing.arena);
     return ok;
 }
@@ -535,9 +535,9 @@ bool sp_directory_read(const struct sp_folder *folder, struct shapeproof_invento
     }
     struct sp_shard *shards = sp_realloc(NULL, listing.count, sizeof *shards);
     const bool ok = choose_checkpoint(folder, &listing, shards, inventory, error);
-    free(shards);
-    free(listing.names);
-    free(listing.rank_metadata.items);
+    sp_free(shards);
+    sp_free(listing.names);
+    sp_free(listing.rank_metadata.items);
     sp_arena_free(&listing.arena);
     return ok;
 }

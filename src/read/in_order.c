@@ -26,7 +26,7 @@ struct in_order {
 static void end_tensor(struct begun *begun)
 {
     if (begun->tensor != SHAPEPROOF_NONE) begun->stream->end(begun->stream);
-    free(begun->kept);
+    sp_free(begun->kept);
     begun->kept = NULL;
     begun->tensor = SHAPEPROOF_NONE;
 }
@@ -85,7 +85,7 @@ static bool pass_over(struct begun *begun, uint64_t length, struct shapeproof_er
         part = length < PASSED ? (size_t)length : PASSED;
         ok = take_next(begun, passed, part, error);
     }
-    free(passed);
+    sp_free(passed);
     return ok;
 }
 
@@ -130,8 +130,8 @@ static void close_in_order(struct sp_data_source *source)
     struct in_order *in_order = (struct in_order *)source;
     for (size_t i = 0; i < SP_STREAMS; i++) end_tensor(&in_order->begun[i]);
     in_order->close_owner(in_order->owner);
-    free(in_order->obstacles);
-    free(in_order);
+    sp_free(in_order->obstacles);
+    sp_free(in_order);
 }
 
 void sp_in_order_add(struct sp_data_places *places, struct sp_stream *const *streams, const bool *is_own, void *owner,

@@ -174,7 +174,7 @@ static void sort_shards(struct index *index, struct weight_map *map)
         map->placements[i].shard = rank[map->placements[i].shard];
         index->shards[map->placements[i].shard].indexed++;
     }
-    free(rank);
+    sp_free(rank);
 }
 
 /* The distinct shards in the order of their numbers, and for each tensor which one it is in. */
@@ -308,12 +308,12 @@ static void release_index(struct index *index)
 {
     struct weight_map *maps[] = {&index->map, &index->bare};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
-        free(maps[i]->placements);
+        sp_free(maps[i]->placements);
         sp_map_free(&maps[i]->tensors);
     }
-    free(index->shards);
+    sp_free(index->shards);
     sp_map_free(&index->shard_names);
-    free(index->json.text);
+    sp_free(index->json.text);
 }
 
 bool sp_index_read(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory,

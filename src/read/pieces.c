@@ -107,7 +107,7 @@ static const char *find_elements(struct sp_pieces *pieces, const struct shapepro
     ok = ok && (!reader->locate || reader->locate(&file, index, &places, &ignored));
     ok = ok && !place.source && place.end > place.begin && place.end - place.begin == own->tensors[0].bytes;
     for (size_t i = 0; i < places.sources.count; i++) places.sources.items[i]->close(places.sources.items[i]);
-    free(places.sources.items);
+    sp_free(places.sources.items);
     shapeproof_inventory_close(own);
     const uint64_t around = ok ? length - (place.end - place.begin) : length;
     if (around > MOST_AROUND) pieces->wasted += around;
@@ -239,9 +239,9 @@ static void close_pieces(struct sp_data_source *source)
     struct sp_pieces *pieces = (struct sp_pieces *)source;
     for (size_t i = 0; i < pieces->files.count; i++)
         if (pieces->files.items[i].file.fd >= 0) sp_file_close(&pieces->files.items[i].file);
-    free(pieces->files.items);
+    sp_free(pieces->files.items);
     sp_arena_free(&pieces->arena);
-    free(pieces);
+    sp_free(pieces);
 }
 
 /* ---- making them ---- */

@@ -90,7 +90,7 @@ static void fail_cached(const struct sp_folder *folder, struct sp_arena *arena, 
         sp_hint(error, "read %s, such as %s", count > 1 ? "one of them" : "it",
                 sp_quote(sp_folder_join(folder, names[0], arena)).text);
     sp_names_free(&list);
-    free(names);
+    sp_free(names);
 }
 
 /* ---- a training ---- */
@@ -275,7 +275,7 @@ static void search_level(struct search *search, int fd, const char *path, int le
     for (size_t i = 0; i < count && level && !found; i++) found = sp_may_be_checkpoint(names[i]) || is_part(names[i]);
     if (found) *SP_PUSH(&search->found) = path;
     for (size_t i = 0; i < count && level < LEVELS && !found; i++) search_entry(search, fd, path, names[i], level);
-    free(names);
+    sp_free(names);
 }
 
 static const char *list_found(struct search *search)
@@ -324,7 +324,7 @@ const char *sp_folder_checkpoints_below(const struct sp_folder *folder, struct s
     struct search search = {.entries = 0};
     search_level(&search, folder->fd, "", 0);
     const char *names = search.found.count ? sp_arena_string(arena, list_found(&search)) : NULL;
-    free(search.found.items);
+    sp_free(search.found.items);
     sp_arena_free(&search.arena);
     return names;
 }
@@ -338,7 +338,7 @@ bool sp_folder_refuse_empty(const struct sp_folder *folder, struct shapeproof_er
     }
     search_level(&search, folder->fd, "", 0);
     fail_empty(folder, &search, error);
-    free(search.found.items);
+    sp_free(search.found.items);
     sp_arena_free(&search.arena);
     sp_error_prefix(error, folder->path);
     return false;

@@ -122,6 +122,6 @@ const char *sp_window_text(struct sp_window *window, uint64_t length, size_t lim
         name = sp_printable_name(bytes, (size_t)length, arena);
         if (!name) window->ok = sp_malformed(window->error, "%s: a NUL in a name", window->what);
     }
-    free(bytes);
+    sp_free(bytes);
     return name ? name : "";
 }

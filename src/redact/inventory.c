@@ -22,7 +22,7 @@ static const char *redact_message(struct shapeproof_redaction *redaction, struct
 {
     char *redacted = shapeproof_redact_message(redaction, message);
     const char *kept = sp_arena_string(&inventory->arena, redacted);
-    free(redacted);
+    sp_free(redacted);
     return kept;
 }
 
@@ -95,7 +95,7 @@ void shapeproof_redact_inventory(struct shapeproof_redaction *redaction, struct 
     shapeproof_inventory_unused_count(inventory); /* sums up the bytes, for which the storages need their names */
     const bool is_alone = inventory->file_count == 1 && strcmp(inventory->files[0], inventory->path) == 0;
     inventory->path = sp_arena_string(&inventory->arena, path);
-    free(path);
+    sp_free(path);
     for (size_t i = 0; i < inventory->file_count; i++)
         inventory->files[i] = is_alone ? inventory->path : redact_name(redaction, inventory, inventory->files[i], NULL);
     for (size_t i = 0; i < inventory->count; i++) redact_tensor(redaction, inventory, &inventory->tensors[i]);

@@ -188,7 +188,7 @@ void sp_redact_value(struct shapeproof_redaction *redaction, struct sp_text *tex
         memcpy(copy, value, length);
         put_item(redaction, text, &json, key_is_known);
     } else put_string(redaction, text, value, length);
-    free(copy);
+    sp_free(copy);
 }
 
 /* ---- messages ---- */
@@ -311,7 +311,7 @@ void shapeproof_redaction_free(struct shapeproof_redaction *redaction)
     sp_map_free(&redaction->known);
     sp_map_free(&redaction->names);
     sp_map_free(&redaction->texts);
-    free(redaction->paths.items);
+    sp_free(redaction->paths.items);
     sp_arena_free(&redaction->arena);
-    free(redaction);
+    sp_free(redaction);
 }

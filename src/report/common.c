@@ -76,14 +76,14 @@ void sp_put_value(struct sp_text *text, struct shapeproof_value value, size_t co
 {
     char *json = shapeproof_value_text(value);
     sp_put_cut(text, json, columns);
-    free(json);
+    sp_free(json);
 }
 
 void sp_put_provenance(struct sp_text *text, struct shapeproof_provenance from)
 {
     char *words = shapeproof_provenance_text(from);
     sp_put_visible(text, words);
-    free(words);
+    sp_free(words);
 }
 
 void sp_put_shape(struct sp_text *text, const uint64_t *shape, size_t rank)
@@ -168,4 +168,4 @@ char *shapeproof_report_visible(const char *string)
     return sp_text_take(&text, NULL);
 }
 
-void shapeproof_free(void *memory) { free(memory); }
+void shapeproof_free(void *memory) { sp_free(memory); }

@@ -143,7 +143,7 @@ static void json_both(struct sp_writer *json, const struct shapeproof_diff *diff
     for (size_t i = 0; i < count; i++)
         if (of[i].renamed) json_renamed(json, diff, i);
     sp_write_close(json);
-    free(of);
+    sp_free(of);
 }
 
 /* How names are translated, and how many are. */

@@ -96,7 +96,7 @@ static void build(struct sp_name_tree *tree, const struct sp_name_entry *entries
     qsort(leaves, count, sizeof *leaves, by_bytes_of_name);
     for (size_t i = 0; i < count; i++)
         depth = add_tensor_name(tree, branch, shared_depth(branch, depth, leaves[i].entry->tensor->name), &leaves[i]);
-    free(leaves);
+    sp_free(leaves);
 }
 
 /* ---- sub-totals and structure, from the leaves up ---- */
@@ -279,7 +279,7 @@ static void arrange_children(struct sp_name_node *parent, bool folded, enum sp_n
     qsort(siblings, count, sizeof *siblings, compare[order]);
     parent->child = count ? siblings[0] : NULL;
     for (size_t i = 0; i < count; i++) siblings[i]->next = i + 1 < count ? siblings[i + 1] : NULL;
-    free(siblings);
+    sp_free(siblings);
 }
 
 void sp_name_tree_arrange(struct sp_name_tree *tree, bool folded, enum sp_name_order order)
@@ -297,7 +297,7 @@ void sp_name_tree_open(struct sp_name_tree *tree, const struct sp_name_entry *en
 
 void sp_name_tree_close(struct sp_name_tree *tree)
 {
-    free(tree->nodes);
+    sp_free(tree->nodes);
     sp_arena_free(&tree->arena);
 }
 

@@ -47,7 +47,7 @@ void sp_json_hyperparameters(struct sp_writer *json, const struct shapeproof_pre
         sp_write_key_value(json, "value", hyper->value);
         char *from = shapeproof_provenance_text(hyper->from);
         sp_write_key_string(json, "from", from);
-        free(from);
+        sp_free(from);
         sp_write_key_optional(json, "symbol", symbol_in(forms, hyper->name));
         sp_write_close(json);
     }
@@ -237,7 +237,7 @@ static void put_group_lines(const struct shapeproof_prediction *prediction, stru
     for (size_t i = 0; i < line_count; i++)
         put_predicted(prediction, table, lines[i].name, lines[i].count,
                       shapeproof_prediction_tensor(prediction, members[lines[i].first]));
-    free(input);
+    sp_free(input);
     sp_map_free(&known);
     sp_arena_free(&arena);
 }
@@ -259,7 +259,7 @@ static void put_tensors(const struct shapeproof_prediction *prediction, struct s
         put_group_lines(prediction, &table, members, used, options->report.all);
     }
     sp_table_render(&table, text, &options->report);
-    free(members);
+    sp_free(members);
 }
 
 /* parameters  124,439,808 unique  = E*(N*(12*E + 13) + P + V + 2) */

@@ -287,7 +287,7 @@ static void put_faults(const struct shapeproof_run *run, const struct shapeproof
         put_line(text, options, results[i].verdict, sp_names_text(&names), fault_of(run, results, i));
         sp_names_free(&names);
     }
-    free(said);
+    sp_free(said);
     for (size_t i = 0; i < shapeproof_run_file_count(run); i++) {
         const struct shapeproof_run_file *file = shapeproof_run_file(run, i);
         if (file->state == SHAPEPROOF_RUN_BROKEN)

@@ -29,7 +29,7 @@ static void json_solution(struct sp_writer *json, const struct shapeproof_soluti
     }
     char *configured = shapeproof_value_text(solution->configured);
     if (flag || solution->configured.type == SHAPEPROOF_VALUE_INT) sp_write_key_string(json, "configured", configured);
-    free(configured);
+    sp_free(configured);
     sp_write_close(json);
 }
 
@@ -151,7 +151,7 @@ static void solve_together_json(const struct shapeproof_combinations *found, str
         if (key->configured.type == SHAPEPROOF_VALUE_INT) {
             char *configured = shapeproof_value_text(key->configured);
             sp_write_key_string(&json, "configured", configured);
-            free(configured);
+            sp_free(configured);
         }
         sp_write_key_bool(&json, "kept", key->is_kept);
         sp_write_close(&json);

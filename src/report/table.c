@@ -35,7 +35,7 @@ void sp_table_color(struct sp_table *table, enum sp_color color) { table->cells[
 void sp_table_free(struct sp_table *table)
 {
     sp_text_free(&table->text);
-    free(table->cells);
+    sp_free(table->cells);
     *table = (struct sp_table){0};
 }
 

@@ -112,7 +112,7 @@ bool sp_run_json(struct sp_arena *arena, const char *path, struct shapeproof_val
     size_t length;
     char *text = read_text(path, MOST_JSON, &length, error);
     const bool ok = text && sp_value_parse_json(arena, text, length, value, error);
-    free(text);
+    sp_free(text);
     return ok;
 }
 
@@ -123,6 +123,6 @@ const char *sp_run_word(struct shapeproof_run *run, const char *path)
     char *text = read_text(path, MOST_WORD, &length, &ignored);
     const size_t begin = text ? strspn(text, " \t\r\n") : 0, size = text ? strcspn(text + begin, " \t\r\n") : 0;
     const char *word = size ? sp_arena_copy(&run->arena, text + begin, size) : NULL;
-    free(text);
+    sp_free(text);
     return word;
 }

@@ -275,13 +275,13 @@ struct shapeproof_run *shapeproof_run_open(const char *path, struct shapeproof_e
 void shapeproof_run_close(struct shapeproof_run *run)
 {
     if (!run) return;
-    free(run->steps.items);
-    free(run->files.items);
-    free(run->models.items);
+    sp_free(run->steps.items);
+    sp_free(run->files.items);
+    sp_free(run->models.items);
     sp_map_free(&run->step_names);
     sp_map_free(&run->model_names);
     sp_arena_free(&run->arena);
-    free(run);
+    sp_free(run);
 }
 
 const char *shapeproof_run_path(const struct shapeproof_run *run) { return run->path; }

@@ -170,5 +170,5 @@ void sp_alternatives_link(struct sp_outline *outline)
         for (size_t i = first; i < end && shares == SP_ALL_ALTERNATIVES; i++)
             outline->lines[branches[i].line].alternative = branches[i + 1 < end ? i + 1 : first].line;
     }
-    free(branches);
+    sp_free(branches);
 }

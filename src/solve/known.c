@@ -579,9 +579,9 @@ void sp_known_clear(struct sp_known *known)
 
 void sp_known_free(struct sp_known *known)
 {
-    free(known->facts);
-    free(known->used.items);
-    free(known->trail.items);
+    sp_free(known->facts);
+    sp_free(known->used.items);
+    sp_free(known->trail.items);
     sp_map_free(&known->names);
     *known = (struct sp_known){0};
 }

@@ -97,7 +97,7 @@ bool sp_depends_on(const struct sp_env *env, const struct sp_expr *expr, const s
 {
     struct dependence dependence = {.loop = loop};
     const bool depends = depends_on(&dependence, env, expr);
-    free(dependence.seen.items);
+    sp_free(dependence.seen.items);
     return depends;
 }
 
@@ -248,7 +248,7 @@ void sp_line_map_init(struct sp_line_map *map, struct sp_outline *outline)
 
 void sp_line_map_free(struct sp_line_map *map)
 {
-    free(map->next);
+    sp_free(map->next);
     sp_map_free(&map->first);
     sp_text_free(&map->pattern);
 }

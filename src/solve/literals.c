@@ -216,6 +216,6 @@ void sp_literals_about(struct sp_literals *literals, const struct sp_unit *table
 
 void sp_literals_free(struct sp_literals *literals)
 {
-    free(literals->list);
+    sp_free(literals->list);
     *literals = (struct sp_literals){0};
 }

@@ -529,9 +529,9 @@ void sp_outline_configure(struct sp_outline *outline, const struct sp_unit *tabl
 
 void sp_outline_free(struct sp_outline *outline)
 {
-    free(outline->lines);
-    free(outline->requirements);
-    free(outline->loops);
+    sp_free(outline->lines);
+    sp_free(outline->requirements);
+    sp_free(outline->loops);
     sp_literals_free(&outline->left_out);
     sp_solver_free(&outline->solver);
     *outline = (struct sp_outline){.lines = NULL};

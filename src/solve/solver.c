@@ -97,9 +97,9 @@ static void free_texts(struct sp_solver *solver)
 {
     for (size_t i = 0; i < solver->texts.count; i++) {
         sp_literals_free(solver->texts.items[i]);
-        free(solver->texts.items[i]);
+        sp_free(solver->texts.items[i]);
     }
-    free(solver->texts.items);
+    sp_free(solver->texts.items);
     sp_map_free(&solver->texts_of);
 }
 
@@ -193,7 +193,7 @@ void sp_solver_free(struct sp_solver *solver)
 {
     sp_eval_free(&solver->eval);
     sp_map_free(&solver->places);
-    free(solver->values.items);
+    sp_free(solver->values.items);
     sp_text_free(&solver->messages);
     sp_known_free(&solver->known);
     free_texts(solver);

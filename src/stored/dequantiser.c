@@ -391,7 +391,7 @@ static float *read_floats(struct sp_dequantiser *d, size_t tensor, uint64_t coun
     if (!has_dtype(d, tensor, SHAPEPROOF_DTYPE_F32) || tensor_of(d, tensor)->parameters != count) return NULL;
     float *floats = sp_realloc(NULL, (size_t)count, sizeof *floats);
     if (read_tensor(d, tensor, 0, floats, count * sizeof *floats)) return floats;
-    free(floats);
+    sp_free(floats);
     return NULL;
 }
 
@@ -437,7 +437,7 @@ static bool open_blocks_of_list(struct sp_dequantiser *d, const struct shapeproo
     const uint64_t blocks = (d->matrix.columns + block - 1) / block;
     float *values = read_floats(d, member_called(d, "weight.quant_map"), 16);
     if (values) list_codes(&d->table, values, 16, 0);
-    free(values);
+    sp_free(values);
     if (!values || !set_codes(d, codes, CODES_IN_ROWS, 4)) return false;
     d->codes.high_first = true;
     d->scales = (struct numbers){.tensor = scales, .in = tensor_of(d, scales)};
@@ -500,15 +500,15 @@ struct sp_dequantiser *sp_dequantiser_open(const struct sp_packed_module *module
 void sp_dequantiser_close(struct sp_dequantiser *d)
 {
     if (!d) return;
-    free(d->nested.map);
-    free(d->nested.scales);
-    free(d->block_of);
-    free(d->band_scales);
-    free(d->band_zeros);
-    free(d->band_errors);
-    free(d->tile_blocks);
-    free(d->raw);
-    free(d);
+    sp_free(d->nested.map);
+    sp_free(d->nested.scales);
+    sp_free(d->block_of);
+    sp_free(d->band_scales);
+    sp_free(d->band_zeros);
+    sp_free(d->band_errors);
+    sp_free(d->tile_blocks);
+    sp_free(d->raw);
+    sp_free(d);
 }
 
 struct sp_restored_matrix sp_dequantiser_matrix(const struct sp_dequantiser *d) { return d->matrix; }
@@ -551,7 +551,7 @@ static unsigned char *raw_of(struct sp_dequantiser *d, uint64_t bytes)
 {
     if (bytes + 1 > d->raw_size) {
         d->raw_size = (size_t)bytes + 1;
-        free(d->raw);
+        sp_free(d->raw);
         d->raw = sp_realloc(NULL, d->raw_size, 1);
     }
     d->raw[bytes] = 0;

@@ -112,8 +112,8 @@ void sp_method_close(struct sp_method *method)
 {
     sp_outline_free(&method->outline);
     sp_arena_free(method->arena);
-    free(method->arena);
-    free(method->members);
+    sp_free(method->arena);
+    sp_free(method->members);
 }
 
 size_t sp_method_tails(const struct sp_method *method) { return method->outline.count; }

@@ -115,7 +115,7 @@ static void free_modules(struct modules *modules)
 {
     sp_map_free(&modules->names);
     sp_map_free(&modules->kinds);
-    free(modules->list.items);
+    sp_free(modules->list.items);
 }
 
 /* ---- their matrices ---- */
@@ -170,8 +170,8 @@ static void solve_kinds(struct modules *modules, struct sp_unpacked *unpacked)
         solved[i] = sp_method_solve(modules->method, &members, &matrices[i]);
     }
     take_modules(modules, matrices, solved, unpacked);
-    free(matrices);
-    free(solved);
+    sp_free(matrices);
+    sp_free(solved);
 }
 
 /* ---- which of several forms ---- */
@@ -203,7 +203,7 @@ static void collect_dimensions(struct dimensions *dimensions, const struct shape
         for (uint32_t d = 0; d < tensor->rank && !packed[i] && dimensions->count < MAX_DIMENSIONS; d++)
             if (!has_dimension(dimensions, tensor->shape[d])) dimensions->list[dimensions->count++] = tensor->shape[d];
     }
-    free(packed);
+    sp_free(packed);
 }
 
 static void count_familiar(struct sp_unpacked *unpacked, const struct shapeproof_inventory *file)

@@ -145,7 +145,7 @@ static bool put_terms(struct held *held, struct sp_text *text)
         struct change *change = &changes[order[i]];
         if (good && change->term) put_change(held, text, change, first);
         first = first && !change->term;
-        free(change->all.tensors.items);
+        sp_free(change->all.tensors.items);
     }
     return good;
 }

@@ -44,7 +44,7 @@ struct shapeproof_expressions *shapeproof_expressions_new(struct shapeproof_tabl
     return expressions;
 }
 
-void shapeproof_expressions_free(struct shapeproof_expressions *expressions) { free(expressions); }
+void shapeproof_expressions_free(struct shapeproof_expressions *expressions) { sp_free(expressions); }
 
 /* ---- one expression ---- */
 
@@ -216,7 +216,7 @@ void shapeproof_evaluation_free(struct shapeproof_evaluation *evaluation)
 {
     if (!evaluation) return;
     sp_arena_free(&evaluation->arena);
-    free(evaluation);
+    sp_free(evaluation);
 }
 
 size_t shapeproof_evaluation_count(const struct shapeproof_evaluation *evaluation) { return evaluation->count; }

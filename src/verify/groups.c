@@ -194,9 +194,9 @@ bool sp_verify_groups(struct shapeproof_verification *verification, struct shape
     say_uncounted(verification, "optional", tally.optional);
     say_uncounted(verification, "buffers", tally.buffers);
     say_uncounted(verification, "trainer state", tally.state);
-    free(tally.shares);
-    free(tally.kept);
-    free(tally.stored);
+    sp_free(tally.shares);
+    sp_free(tally.kept);
+    sp_free(tally.stored);
     return true;
 }
 

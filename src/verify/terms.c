@@ -285,7 +285,7 @@ static void find_term(struct terms *terms, struct sp_deviation *deviation)
         if (buckets[i].count)
             deviation->term =
                 sp_poly_add(algebra, deviation->term, term_of_bucket(terms, &terms->rows.items[i % rows], &buckets[i]));
-    free(buckets);
+    sp_free(buckets);
 }
 
 void sp_verify_terms(struct shapeproof_verification *verification)
@@ -296,5 +296,5 @@ void sp_verify_terms(struct shapeproof_verification *verification)
     for (size_t i = 0; i < count; i++) add_to_rows(&terms, i);
     for (size_t i = 0; i < verification->deviations.count; i++) find_term(&terms, &verification->deviations.items[i]);
     sp_patterns_free(&terms.patterns);
-    free(terms.rows.items);
+    sp_free(terms.rows.items);
 }

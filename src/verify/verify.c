@@ -39,7 +39,7 @@ const char *sp_verify_names(struct shapeproof_verification *verification, const 
                        : shapeproof_inventory_tensor(check->inventory, deviant->tensor)->name;
     }
     const char *words = sp_some_names(&verification->arena, names, deviation->tensors.count);
-    free(names);
+    sp_free(names);
     return words;
 }
 
@@ -226,12 +226,12 @@ void shapeproof_verification_free(struct shapeproof_verification *verification)
     shapeproof_proofs_free(verification->proofs);
     for (size_t i = 0; i < verification->deviations.count; i++)
         sp_free(verification->deviations.items[i].tensors.items);
-    free(verification->deviations.items);
-    free(verification->claims.items);
+    sp_free(verification->deviations.items);
+    sp_free(verification->claims.items);
     sp_configured_free(&verification->configured);
     sp_count_free(&verification->general);
     sp_arena_free(&verification->arena);
-    free(verification);
+    sp_free(verification);
 }
 
 /* `fails` if one claim fails, else `holds` if one holds and none is unknown. Errata do not count. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What no source may hold: output or exit outside the command, unbounded string functions, notes of unfinished work,
-# lines over 120 columns, a file without its licence line, a struct tag that means two things.
+# What no source may hold: output or exit outside the command, unbounded string functions, memory past base/call.h,
+# notes of unfinished work, lines over 120 columns, a file without its licence line, a struct tag that means two things.
 #
 #   sh tests/lint/source.sh [ROOT]
 #
@@ -43,6 +43,9 @@ BEGIN {
              " system popen alloca"
     private = "printf fprintf vprintf vfprintf puts fputs putc putchar fputc fwrite perror stdout stderr stdin" \
               " exit _exit _Exit quick_exit abort getenv secure_getenv setenv isatty signal"
+    memory = "malloc calloc realloc reallocarray strdup strndup asprintf vasprintf getline getdelim open_memstream free"
+    split(memory, list, " ")
+    for (i in list) allocates[list[i]] = 1
     split(banned, list, " ")
     for (i in list) everywhere[list[i]] = 1
     split(private, list, " ")
@@ -69,6 +72,8 @@ FNR == 1 { comment = 0 }
         if (!sub(/\($/, "", word[i]) && word[i] !~ /^std(in|out|err)$/) continue # only calls and streams
         if ((FILENAME, word[i]) in excused) continue
         if (word[i] in everywhere) blame(word[i] " is banned")
+        if (word[i] in allocates && FILENAME !~ /^src\/(cli|browse|fleet|tables|web)\//)
+            blame(word[i] " is not seen by a call that fails: base/call.h, base/arena.h")
         if (word[i] in library && FILENAME !~ /^src\/cli\//) blame(word[i] " belongs to src/cli")
     }
 }

@@ -25,7 +25,7 @@ static const char *say_dimension(struct shapeproof_check *check, size_t tensor, 
     char *words = shapeproof_prediction_dimension(check->prediction, tensor, dimension);
     const char *says =
         sp_arena_printf(&check->arena, "%s %" PRIu64 " (%s)", predicted->name, predicted->shape[dimension], words);
-    free(words);
+    sp_free(words);
     return says;
 }
 

@@ -57,6 +57,6 @@ void sp_explain_renamed(struct shapeproof_check *check)
     size_t *others = sp_pair_renamed(check, &says);
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_RENAMED, has_other_name, others);
     if (cause) cause->message = says;
-    free(others);
+    sp_free(others);
     explain_single(check);
 }

@@ -248,7 +248,7 @@ static void note_precise(struct shapeproof_check *check, const struct dtypes *dt
     }
     if (text.length) sp_blame(check, SP_CAUSE_MIXED_PRECISION)->message = sp_text_keep(&text, &check->arena);
     sp_text_free(&text);
-    free(names);
+    sp_free(names);
 }
 
 /* ---- integers ---- */
@@ -400,6 +400,6 @@ void sp_explain_dtypes(struct shapeproof_check *check)
         if (counts(check, i) && !(any_integers && is_of_integers(check, i))) judge_dtypes(check, &dtypes, i);
     note_precise(check, &dtypes);
     sp_patterns_free(&dtypes.patterns);
-    free(dtypes.pattern_of);
-    free(dtypes.kinds);
+    sp_free(dtypes.pattern_of);
+    sp_free(dtypes.kinds);
 }

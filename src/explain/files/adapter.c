@@ -129,8 +129,8 @@ static void judge_pairs(struct sp_judged *judged)
 static void release_adapter(struct sp_judged *judged)
 {
     sp_adapter_base_close(&judged->base);
-    free(judged->fits);
-    free(judged->bases);
+    sp_free(judged->fits);
+    sp_free(judged->bases);
 }
 
 /* ---- saying it ---- */
@@ -149,7 +149,7 @@ static const char *modules(const struct sp_judged *judged, enum sp_fit fit, size
         if (!base->count) names[(*count)++] = judged->adapter.pairs[i].module;
     }
     const char *list = sp_some_names(&judged->check->arena, names, *count);
-    free(names);
+    sp_free(names);
     return list;
 }
 
@@ -410,7 +410,7 @@ static char *measure_words(const struct sp_judged *judged, size_t weight, uint32
     const uint64_t here = shapeproof_prediction_tensor(prediction, weight)->shape[dimension];
     char *words = shapeproof_prediction_dimension(prediction, weight, dimension);
     if (is_plain(words) && sp_prediction_dimension_keys(prediction, weight, dimension).count) return words;
-    free(words);
+    sp_free(words);
     const struct sp_keys keys = sp_prediction_depends_on(prediction, weight, dimension);
     const char *equal = "";
     size_t count = 0;
@@ -440,7 +440,7 @@ static void note_measure(const struct sp_judged *judged, struct measure measures
         return;
     }
     if (i < MEASURES && measures[i].words && measures[i].there != there) measures[i].twice = true;
-    free(words);
+    sp_free(words);
 }
 
 /* "cross_attention_dim is 24 there and 64 here": there is the base of the adapter, as the sizes of its pairs show it,
@@ -471,7 +471,7 @@ static const char *differing_measures(const struct sp_judged *judged)
         if (!measures[i].twice && said < 2)
             sp_text_printf(&text, "%s%s is %" PRIu64 " in the adapter and %" PRIu64 " in the model", said++ ? ", " : "",
                            measures[i].words, measures[i].there, measures[i].here);
-        free(measures[i].words);
+        sp_free(measures[i].words);
     }
     return sp_text_keep(&text, &judged->check->arena);
 }

@@ -200,7 +200,7 @@ void sp_adapter_base_close(struct sp_adapter_base *base)
 {
     for (int i = 0; i < SP_MOST_LEFT_OUT; i++) sp_map_free(&base->left_out[i]);
     sp_adapter_modules_close(&base->modules);
-    free(base->finding_of);
+    sp_free(base->finding_of);
 }
 
 /* Whether the module is of another model of the pipeline than the base: of a denoiser, when that is a model of

@@ -303,7 +303,7 @@ void sp_adapter_modules_close(struct sp_adapter_modules *modules)
     sp_map_free(&modules->state);
     sp_map_free(&modules->dotted);
     sp_map_free(&modules->flat);
-    free(modules->targets);
+    sp_free(modules->targets);
 }
 
 /* The target of the name in the map, if all of its weights are known; or NULL. */

@@ -173,7 +173,7 @@ static uint64_t embedding_width(const struct shapeproof_prediction *prediction)
         if (tensor->rank != 2) continue;
         char *words = shapeproof_prediction_dimension(prediction, i, 0);
         const bool is = sp_is_vocabulary(words);
-        free(words);
+        sp_free(words);
         if (is) return tensor->shape[1];
     }
     return 0;
@@ -311,7 +311,7 @@ static const char *list_bases(const struct parts *parts, size_t *count)
     }
     const char *list = sp_some_names(arena, names, *count);
     sp_map_free(&known);
-    free(names);
+    sp_free(names);
     return list;
 }
 
@@ -501,5 +501,5 @@ void sp_explain_adapter_parts(struct shapeproof_check *check)
     }
     sp_adapter_free(&parts.pairs);
     sp_map_free(&parts.there);
-    free(parts.items);
+    sp_free(parts.items);
 }

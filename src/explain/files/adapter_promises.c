@@ -150,7 +150,7 @@ static bool has_other_tokens(const struct shapeproof_check *check, const struct 
     if (*(const uint64_t *)rows && *(const uint64_t *)rows != tensor->shape[0]) return false;
     char *words = shapeproof_prediction_dimension(check->prediction, finding->predicted, 0);
     const bool is = sp_is_vocabulary(words);
-    free(words);
+    sp_free(words);
     return is;
 }
 
@@ -181,7 +181,7 @@ static bool has_rows_of_tokens(const struct shapeproof_check *check, size_t pred
     if (!shapeproof_prediction_tensor(check->prediction, predicted)->rank) return false;
     char *words = shapeproof_prediction_dimension(check->prediction, predicted, 0);
     const bool is = sp_is_vocabulary(words);
-    free(words);
+    sp_free(words);
     return is;
 }
 

@@ -91,6 +91,6 @@ void sp_explain_counters(struct shapeproof_check *check)
     }
     if (counted.pair_count) explain_moved(check, &moved, &counted);
     sp_counted_free(&counted);
-    free(predicted);
-    free(found);
+    sp_free(predicted);
+    sp_free(found);
 }

@@ -131,7 +131,7 @@ static void explain_flat_modules(struct shapeproof_check *check)
                                          sp_count_of(&check->arena, cause->explains - count, "tensor"));
         cause->hint = gather_hint;
     }
-    free(modules);
+    sp_free(modules);
 }
 
 /* ---- the row itself ---- */
@@ -302,7 +302,7 @@ static bool has_one_factor(const struct shapeproof_check *check, uint64_t ranks)
         } else count = keep_common_keys(common, count, keys);
     }
     sp_map_free(&asked);
-    free(common);
+    sp_free(common);
     return count || !is_any_cut;
 }
 

@@ -28,7 +28,7 @@ static void open_promises(struct promises *promises, struct shapeproof_check *ch
 
 static void close_promises(struct promises *promises)
 {
-    free(promises->finding_of);
+    sp_free(promises->finding_of);
     sp_finder_free(&promises->finder);
 }
 
@@ -154,7 +154,7 @@ static void explain_needless(struct promises *promises)
                             sp_some_names(&check->arena, names, count));
         cause->hint = "remove them from the index: loaders that use the index look for them";
     }
-    free(names);
+    sp_free(names);
 }
 
 /* Without an index: shards that must be there, since the others are numbered. */

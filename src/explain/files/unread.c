@@ -32,5 +32,5 @@ void sp_explain_unread(struct shapeproof_check *check)
     }
     if (cause) describe_unread(check, cause);
     sp_finder_free(&finder);
-    free(finding_of);
+    sp_free(finding_of);
 }

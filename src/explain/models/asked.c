@@ -36,7 +36,7 @@ const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const st
 void sp_asked_free(struct sp_answer_cache *asked)
 {
     for (size_t i = 0; i < asked->answers.count; i++) shapeproof_inference_free(asked->answers.items[i].inference);
-    free(asked->answers.items);
+    sp_free(asked->answers.items);
     sp_arena_free(&asked->arena);
     *asked = (struct sp_answer_cache){0};
 }

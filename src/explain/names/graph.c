@@ -210,7 +210,7 @@ static void pair_constants(struct graph *graph, bool rows)
         mark(graph, graph->computed, tally->missing_finding);
         mark(graph, graph->computed, tally->constant_finding);
     }
-    free(tallies.items.items);
+    sp_free(tallies.items.items);
     sp_map_free(&tallies.keys);
     sp_arena_free(&tallies.arena);
 }
@@ -366,6 +366,6 @@ void sp_explain_graph(struct shapeproof_check *check)
     if (cause) sp_cause_set_message(check, cause, "the file also has constants that the exporter to ONNX computed");
     sp_finder_free(&graph.finder);
     sp_text_free(&graph.text);
-    free(graph.missing);
-    free(graph.unexpected);
+    sp_free(graph.missing);
+    sp_free(graph.unexpected);
 }

@@ -590,7 +590,7 @@ void sp_explain_numbering(struct shapeproof_check *check)
     if (sp_check_open(check) && sp_is_own_table(check->prediction)) explain_own_loops(&numbering);
     sp_map_free(&numbering.tensors);
     sp_text_free(&numbering.scratch);
-    free(numbering.ours.items);
-    free(numbering.theirs.items);
+    sp_free(numbering.ours.items);
+    sp_free(numbering.theirs.items);
     sp_arena_free(&numbering.arena);
 }

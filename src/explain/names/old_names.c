@@ -19,5 +19,5 @@ void sp_explain_old_names(struct shapeproof_check *check)
             sp_arena_printf(&check->arena, "%s %s of another version: %s", sp_count_of(&check->arena, count, "tensor"),
                             count == 1 ? "has a name" : "have names", sp_some_names(&check->arena, names, count));
     }
-    free(names);
+    sp_free(names);
 }

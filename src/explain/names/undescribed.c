@@ -101,7 +101,7 @@ static void mark_undescribed(struct undescribed *all)
         all->weights++;
         all->tensors += is_stored;
     }
-    free(has_others);
+    sp_free(has_others);
 }
 
 /* Attributes the findings about weights in an undescribed form to the cause with that index, and returns what is said
@@ -114,7 +114,7 @@ static const char *take_undescribed(struct shapeproof_check *check, size_t cause
     for (size_t i = 0; i < check->finding_count; i++)
         if (all.marks[i]) sp_attribute_finding(check, i, &check->causes[cause]);
     sp_map_free(&all.modules);
-    free(all.marks);
+    sp_free(all.marks);
     if (!all.weights) return "";
     return sp_arena_printf(&check->arena, ": %s stored in %s, which %s not compared",
                            all.weights == 1 ? "1 weight is"
@@ -269,7 +269,7 @@ void sp_explain_own_storage(struct shapeproof_check *check)
             take_own_storage(&own, &finder, cause);
             cause->hint = "load it with the program that wrote it: other loaders leave these weights newly initialised";
         }
-        free(own.missing);
+        sp_free(own.missing);
     }
     sp_finder_free(&finder);
 }

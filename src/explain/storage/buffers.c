@@ -18,5 +18,5 @@ void sp_explain_buffers(struct shapeproof_check *check)
     if (count)
         sp_blame(check, SP_CAUSE_BUFFERS)->message = sp_arena_printf(
             &check->arena, "buffers, which are stored but not trained: %s", sp_some_names(&check->arena, names, count));
-    free(names);
+    sp_free(names);
 }

@@ -36,7 +36,7 @@ static void find_excused(struct shapeproof_check *check, bool *excused)
     for (size_t i = 0; i < check->finding_count; i++)
         excused[i] =
             excused[i] && renamed[i] == SHAPEPROOF_NONE && sp_module_is_present(&present, check->findings[i].name);
-    free(renamed);
+    sp_free(renamed);
     sp_present_modules_free(&present);
 }
 
@@ -74,5 +74,5 @@ void sp_explain_computed(struct shapeproof_check *check)
         excuse(check, SP_CAUSE_ABSENT_BUFFERS, SHAPEPROOF_FINDING_MISSING,
                "the file lacks buffers that loaders compute anew", excused);
     }
-    free(excused);
+    sp_free(excused);
 }

@@ -51,5 +51,5 @@ void sp_explain_sharing(struct shapeproof_check *check)
         cause.message = sp_arena_printf(&check->arena, "%s share their storage with others although nothing ties them",
                                         sp_some_names(&check->arena, names, cause.explains));
     if (cause.explains) sp_check_add_cause(check, cause);
-    free(names);
+    sp_free(names);
 }

@@ -184,5 +184,5 @@ void sp_explain_ties(struct shapeproof_check *check)
         check->findings[i].severity = ties[tie].manner == APART ? SHAPEPROOF_SEVERITY_ERROR : SHAPEPROOF_SEVERITY_NOTE;
     }
     for (size_t i = 0; i < count; i++) describe_ties(check, &ties[i]);
-    free(ties);
+    sp_free(ties);
 }

@@ -52,7 +52,7 @@ void sp_explain_added_biases(struct shapeproof_check *check)
     bool *added = sp_realloc(NULL, check->finding_count, sizeof *added);
     mark_added(check, added);
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_BIAS, sp_is_marked, added);
-    free(added);
+    sp_free(added);
     if (!cause) return;
     cause->severity = SHAPEPROOF_SEVERITY_WARNING;
     sp_cause_set_message(check, cause, "the quantiser gave every weight a bias that the model does not have");

@@ -172,7 +172,7 @@ void sp_explain_copies(struct shapeproof_check *check)
     }
     sp_map_free(&originals.undotted);
     sp_arena_free(&originals.arena);
-    free(originals.own);
-    free(originals.has_copy);
-    free(copied);
+    sp_free(originals.own);
+    sp_free(originals.has_copy);
+    sp_free(copied);
 }

@@ -230,8 +230,8 @@ static void explain_incomplete(struct shapeproof_check *check, const struct sp_j
     sp_patterns_free(&remains.patterns);
     sp_map_free(&remains.findings);
     sp_map_free(&remains.examples);
-    free(remains.wholes);
-    free(remains.absent);
+    sp_free(remains.wholes);
+    sp_free(remains.absent);
 }
 
 /* ---- both directions ---- */

@@ -121,7 +121,7 @@ static void explain_dropped_layers(struct shapeproof_check *check)
         else add_dropped_layers(check, absent, count, added);
         added->explains = count;
     }
-    free(absent);
+    sp_free(absent);
 }
 
 void sp_explain_multi_token(struct shapeproof_check *check)

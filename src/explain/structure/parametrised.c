@@ -139,7 +139,7 @@ void sp_explain_parametrised(struct shapeproof_check *check)
     }
     for (size_t i = 0, parts = check->cause_count; i < count && check->cause_count < parts + MOST_PARTS; i++)
         explain_part(&all, &stored[i]);
-    free(all.of_predicted);
-    free(all.of_tensor);
-    free(all.marks);
+    sp_free(all.of_predicted);
+    sp_free(all.of_tensor);
+    sp_free(all.marks);
 }

@@ -148,7 +148,7 @@ static void note_missing(struct shapeproof_check *check, struct list *list)
         const size_t predicted = check->findings[i].predicted;
         if (renamed[i] != SHAPEPROOF_NONE && predicted != SHAPEPROOF_NONE) list->missing[predicted] = SHAPEPROOF_NONE;
     }
-    free(renamed);
+    sp_free(renamed);
 }
 
 /* ---- one of two is absent ---- */
@@ -301,6 +301,6 @@ void sp_explain_untied(struct shapeproof_check *check)
         explain_equal(check, &list.items[i]);
         explain_flag(check, &list.items[i], false);
     }
-    free(list.items);
-    free(list.missing);
+    sp_free(list.items);
+    sp_free(list.missing);
 }

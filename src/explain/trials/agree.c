@@ -277,7 +277,7 @@ static bool is_elsewhere(const struct sp_hypothesis *trial)
     sp_map_free(&elsewhere.kinds);
     sp_map_free(&elsewhere.fronts);
     sp_map_free(&elsewhere.there);
-    free(elsewhere.left.items);
+    sp_free(elsewhere.left.items);
     sp_arena_free(&elsewhere.arena);
     return found;
 }

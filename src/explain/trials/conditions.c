@@ -24,7 +24,7 @@ void sp_propose_met(struct sp_proposals *proposals, const struct sp_line *line, 
             if (filter(&proposals->keys[keys.items[i]]))
                 sp_propose_for(proposals, &proposals->keys[keys.items[i]], condition->env, condition->expr,
                                sp_value_bool(there));
-        free(keys.items);
+        sp_free(keys.items);
     }
 }
 
@@ -66,7 +66,7 @@ static void propose_dimensions(struct sp_proposals *proposals, const struct sp_l
         for (size_t i = 0; i < keys.count; i++)
             sp_propose_for(proposals, &proposals->keys[keys.items[i]], line->env, line->row->shape[d],
                            sp_value_int((int64_t)tensor->shape[d]));
-        free(keys.items);
+        sp_free(keys.items);
     }
 }
 
@@ -80,7 +80,7 @@ static void propose_numbers(struct sp_proposals *proposals, const struct shapepr
     const struct sp_key_list keys = sp_proposal_keys(proposals);
     for (size_t k = 0; k < keys.count && is_used != there; k++)
         propose_near(proposals, &proposals->keys[keys.items[k]], line, there);
-    free(keys.items);
+    sp_free(keys.items);
     if (is_used == there) return;
     if (there)
         propose_dimensions(proposals, line, shapeproof_inventory_tensor(proposals->check->inventory, finding->tensor));
@@ -140,7 +140,7 @@ static void propose_texts(struct sp_proposals *proposals, const struct sp_line *
                 sp_key_matters(solver, &key->unknown, condition->env, condition->expr))
                 propose_text(proposals, key, condition, there);
         }
-        free(keys.items);
+        sp_free(keys.items);
     }
 }
 

@@ -176,7 +176,7 @@ static const char *side_effect(struct shapeproof_check *check, const struct sp_v
     const char *effect = !count ? ""
                                 : sp_arena_printf(&check->arena, "; but with this value, it lacks %s",
                                                   sp_some_names(&check->arena, names, count));
-    free(names);
+    sp_free(names);
     return effect;
 }
 
@@ -503,7 +503,7 @@ static void run_rounds(struct search *search, void (*propose)(struct search *))
         if (!better.vanishes) better = best_twins(search);
         if (!better.vanishes) break;
         accept_change(search, &better);
-        free(better.vanishes);
+        sp_free(better.vanishes);
         sp_variant_free(&search->best);
         search->best = better.variant;
         sp_sample_rebase(&search->sample, search->best.config);

@@ -14,7 +14,7 @@ static const char *find_label_list(const struct shapeproof_check *check, struct 
     char *words = shapeproof_prediction_dimension(check->prediction, predicted, 0);
     const char *begin = strstr(words, "len("), *end = begin ? strchr(begin, ')') : NULL;
     const char *path = end ? sp_arena_copy(arena, begin + 4, (size_t)(end - begin - 4)) : "";
-    free(words);
+    sp_free(words);
     return sp_ends_with(path, "id2label") ? path : NULL;
 }
 

@@ -99,7 +99,7 @@ static void propose_end(struct sp_proposals *proposals, const struct run *run, c
     for (size_t i = 0; i < keys.count; i++)
         sp_propose_for(proposals, &proposals->keys[keys.items[i]], loop->env, loop->clause->last,
                        sp_value_int(missing ? before : with));
-    free(keys.items);
+    sp_free(keys.items);
     propose_with_lists(proposals, first);
 }
 

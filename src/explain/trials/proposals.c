@@ -285,8 +285,8 @@ void sp_proposals_renew(struct sp_proposals *proposals, const struct shapeproof_
 
 void sp_proposals_free(struct sp_proposals *proposals)
 {
-    free(proposals->indices);
-    free(proposals->lookups.items);
+    sp_free(proposals->indices);
+    sp_free(proposals->lookups.items);
     sp_map_free(&proposals->key_places);
     sp_line_map_free(&proposals->lines);
     sp_outline_free(&proposals->outline);

@@ -21,7 +21,7 @@ static void bundle_renamed(struct sp_bundles *bundles, struct shapeproof_check *
     for (size_t i = 0; i < check->finding_count; i++)
         if (other[i] != SHAPEPROOF_NONE && bundles->of[i] == SHAPEPROOF_NONE)
             bundles->of[i] = bundles->of[other[i]] = bundles->count++;
-    free(other);
+    sp_free(other);
 }
 
 static void bundle_layers(struct sp_bundles *bundles, struct shapeproof_check *check)
@@ -53,7 +53,7 @@ static void drop_broken(const struct sp_bundles *bundles, const struct shapeproo
             broken[bundles->of[i]] = true;
     for (size_t i = 0; i < check->finding_count; i++)
         set[i] = set[i] && (bundles->of[i] == SHAPEPROOF_NONE || !broken[bundles->of[i]]);
-    free(broken);
+    sp_free(broken);
 }
 
 static void drop_minorities(const struct shapeproof_check *check, bool *set)
@@ -64,7 +64,7 @@ static void drop_minorities(const struct shapeproof_check *check, bool *set)
     for (size_t i = 0; i < check->finding_count; i++)
         if (sp_finding_is_open(&check->findings[i])) balance[check->places[i].pattern] += set[i] ? 1 : -1;
     for (size_t i = 0; i < check->finding_count; i++) set[i] = set[i] && balance[check->places[i].pattern] >= 0;
-    free(balance);
+    sp_free(balance);
 }
 
 /* Of a set of findings takes out the bundles that are not in it as a whole, and the patterns of which less than half
@@ -78,7 +78,7 @@ static size_t bundles_hold(const struct sp_bundles *bundles, const struct shapep
     return held;
 }
 
-void sp_bundles_free(struct sp_bundles *bundles) { free(bundles->of); }
+void sp_bundles_free(struct sp_bundles *bundles) { sp_free(bundles->of); }
 
 /* ---- trial ---- */
 
@@ -131,7 +131,7 @@ static size_t count_lacking(const struct sp_match *before, const struct sp_match
         const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(after->prediction, i);
         lacking += new[tensor->group] && is_spare_part(tensor) && sp_match_predicted(after, i) == SP_LEFT_OUT;
     }
-    free(new);
+    sp_free(new);
     return lacking;
 }
 
@@ -212,7 +212,7 @@ bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles,
 
 void sp_trial_free(struct sp_hypothesis *trial)
 {
-    free(trial->vanishes);
+    sp_free(trial->vanishes);
     sp_variant_free(&trial->variant);
 }
 

@@ -150,6 +150,6 @@ void sp_explain_biases(struct shapeproof_check *check)
         say_broken(check, &biases, rule, sp_gather(check, SP_CAUSE_BIAS, is_ruled, &ruled));
     }
     sp_map_free(&packed);
-    free(biases.of);
-    free(biases.list);
+    sp_free(biases.of);
+    sp_free(biases.list);
 }

@@ -60,7 +60,7 @@ static void add_companions(struct shapeproof_check *check, const struct sp_prese
         put_kin(&kin, tensor->name);
         sp_siblings_add(siblings, kin.data, tensor->name, there);
     }
-    free(judged);
+    sp_free(judged);
     sp_text_free(&kin);
 }
 

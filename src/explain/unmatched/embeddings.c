@@ -16,7 +16,7 @@ static size_t embedding_of(const struct shapeproof_check *check, const struct sh
         if (check->match.tensor_of[i] == SHAPEPROOF_NONE || !sp_same_shape(tensor, predicted)) continue;
         char *words = shapeproof_prediction_dimension(check->prediction, i, 0);
         const bool is = sp_is_vocabulary(words);
-        free(words);
+        sp_free(words);
         if (is) return check->match.tensor_of[i];
     }
     return SHAPEPROOF_NONE;

@@ -63,7 +63,7 @@ static void describe_gone(struct shapeproof_check *check, const struct sp_missin
     cause->message =
         sp_arena_printf(&check->arena, "%s %s missing altogether (%s)", sp_some_names(&check->arena, names, count),
                         count == 1 ? "is" : "are", sp_tensors_of(check, cause));
-    free(names);
+    sp_free(names);
 }
 
 /* Whether all that is gone are experts, by their names. */
@@ -241,7 +241,7 @@ static void explain_modules(struct shapeproof_check *check)
         const bool is_needed = tensor->same_as == SHAPEPROOF_NONE || is_missing;
         if (!tensor->optional) note_in_modules(&modules, tensor->name, is_needed, is_missing);
     }
-    free(missing);
+    sp_free(missing);
     struct gone_modules gone = {sp_realloc(NULL, modules.count, sizeof *gone.names), 0};
     gone.count = list_gone_modules(&modules, gone.names);
     struct shapeproof_cause *cause =
@@ -256,10 +256,10 @@ static void explain_modules(struct shapeproof_check *check)
         cause->hint = "take a file that has all of it, or load it from a file of its own; otherwise it is newly "
                       "initialised";
     }
-    free(gone.names);
+    sp_free(gone.names);
     sp_map_free(&modules.map);
     sp_arena_free(&modules.arena);
-    free(modules.items);
+    sp_free(modules.items);
 }
 
 void sp_explain_layers(struct shapeproof_check *check)

@@ -150,8 +150,8 @@ static bool lead_to_the_same(struct sp_deduction *deduction, const char *key, st
         same = strcmp(deduction->solver->known.facts[i].path, key) == 0 ||
                (left.type == right.type && !sp_value_is_set(left)) || sp_values_equal(left, right);
     }
-    free(after[0].items);
-    free(after[1].items);
+    sp_free(after[0].items);
+    sp_free(after[1].items);
     return same;
 }
 

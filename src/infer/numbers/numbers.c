@@ -153,9 +153,9 @@ static bool tell_by_lines(struct sp_modules *modules)
     memset(modules->stamps, 0, tensors * sizeof *modules->stamps);
     for (size_t i = 0; i < lines && *modules->left && !told; i++)
         told = has_unknown_number(&deduction->occurrences.of[i]) && !modules->is_asked[i] && tell_by_line(modules, i);
-    free(modules->lines);
-    free(modules->is_asked);
-    free(modules->stamps);
+    sp_free(modules->lines);
+    sp_free(modules->is_asked);
+    sp_free(modules->stamps);
     return told;
 }
 

@@ -100,8 +100,8 @@ void sp_stages_read(struct sp_stages *stages, const struct sp_deduction *deducti
 
 void sp_stages_free(struct sp_stages *stages)
 {
-    free(stages->marks);
-    free(stages->names);
+    sp_free(stages->marks);
+    sp_free(stages->names);
     *stages = (struct sp_stages){.marks = NULL};
 }
 

@@ -189,7 +189,7 @@ static struct sp_naming fit_naming(struct sp_arena *arena, const struct shapepro
     way.drop_wrappers = sp_has_wrappers(shapes->inventory);
     sp_naming_try(&search, way);
     for (size_t i = 0; i < fitting.count; i++) sp_outline_free(&fitting.outlines[i]);
-    free(fitting.outlines);
+    sp_free(fitting.outlines);
     return search.best;
 }
 
@@ -246,7 +246,7 @@ static void find_fits(const struct looking *looking, struct sp_candidate_tables 
                  : composites                      ? ranked[i].covered == ranked[0].covered
                                                    : is_whole_part(&ranked[i], candidates)))
                 add_fit(looking, candidates, ranked[i].table);
-    free(ranked);
+    sp_free(ranked);
     if (candidates->count) qsort(candidates->fits, candidates->count, sizeof *candidates->fits, compare_fits);
 }
 
@@ -272,7 +272,7 @@ size_t sp_candidate_tables_further(struct sp_candidate_tables *candidates, const
         if (sees_all && is_fit(candidates, ranked[i].table)) continue;
         further[found++] = (struct sp_further){.fit = fit, .has_other_prefix = !sees_all};
     }
-    free(ranked);
+    sp_free(ranked);
     return found;
 }
 
@@ -317,7 +317,7 @@ static struct sp_naming likely_naming(const struct looking *looking, struct sp_n
     if (of_scheme) likely[likely_count++] = of_scheme;
     for (size_t i = 0; i < count && likely_count < SP_MOST_TABLES_FOR_NAMING; i++)
         if (ranked[i].table != of_scheme) likely[likely_count++] = ranked[i].table;
-    free(ranked);
+    sp_free(ranked);
     const struct sp_naming naming =
         fit_naming(looking->arena, looking->searched->tables, &shapes, likely, likely_count, way, known);
     sp_shapes_free(&shapes);

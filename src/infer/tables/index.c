@@ -150,7 +150,7 @@ void sp_table_index_add_classes(struct sp_table_index *index, struct sp_indexed_
 
 void sp_table_index_free(struct sp_table_index *index)
 {
-    free(index->rows.items);
+    sp_free(index->rows.items);
     sp_map_free(&index->offsets);
     sp_text_free(&index->text);
     sp_arena_free(&index->arena);

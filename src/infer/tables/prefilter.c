@@ -230,10 +230,10 @@ void sp_prefilter_free(struct sp_prefilter *prefilter)
     if (!prefilter) return;
     const size_t places = prefilter->prefiltered ? sp_tables_place_count(prefilter->tables) : 0;
     for (size_t i = 0; i < places; i++)
-        if (prefilter->prefiltered[i]) free(prefilter->prefiltered[i]->singles);
+        if (prefilter->prefiltered[i]) sp_free(prefilter->prefiltered[i]->singles);
     sp_table_index_free(&prefilter->own);
-    free(prefilter->ends.list);
+    sp_free(prefilter->ends.list);
     sp_map_free(&prefilter->ends.map);
     sp_arena_free(&prefilter->arena);
-    free(prefilter);
+    sp_free(prefilter);
 }

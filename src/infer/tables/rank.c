@@ -268,6 +268,6 @@ struct sp_ranked *sp_rank_tables(const struct sp_tables_searched *searched, cons
         if (has_few_others && next->covered >= wanted->fewest_covered) ++*count;
     }
     order_ranked(tables, ranked, *count, shapes->patterns.count);
-    free(vague);
+    sp_free(vague);
     return ranked;
 }

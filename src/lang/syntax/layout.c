@@ -351,5 +351,5 @@ void sp_layout(const struct sp_statements *statements, struct sp_arena *arena, s
         lay_tails(&layout, i, end);
         write_run(&layout, i, end, out);
     }
-    free(layout.widths);
+    sp_free(layout.widths);
 }

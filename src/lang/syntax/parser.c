@@ -503,6 +503,6 @@ struct sp_unit *sp_parse_unit(const struct sp_source_text *source, size_t begin,
     size_t count = 0, capacity = 0;
     const bool good = parse_lines(&parser, &(struct output){&units, &count, &capacity, NULL}, begin, end);
     struct sp_unit *unit = good && count == 1 ? units[0] : NULL;
-    free(units);
+    sp_free(units);
     return unit;
 }

@@ -25,7 +25,7 @@ const char *sp_symbol_find(const struct sp_symbols *symbols, const char *text)
 
 void sp_symbols_free(struct sp_symbols *symbols)
 {
-    free(symbols->list);
+    sp_free(symbols->list);
     sp_text_free(&symbols->wanted);
     sp_map_free(&symbols->map);
     sp_arena_free(&symbols->arena);

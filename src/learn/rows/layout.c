@@ -107,7 +107,7 @@ static bool take_census(const struct sp_layout *layout, size_t stem, struct cens
         rows++;
     }
     list_sequences(census, seen.items, seen.count);
-    free(seen.items);
+    sp_free(seen.items);
     return rows < MOST_ROWS && census->sequences.count > 0;
 }
 
@@ -205,8 +205,8 @@ static bool find_division(const struct sp_layout *layout, size_t stem, enum sp_d
         for (uint64_t period = 2; period <= LONGEST_PERIOD && !found; period++)
             found = (which == SP_DIVIDE_ANY || are_places_apart(longest_sequence(&census), period)) &&
                     divide_into_periods(layout, &census, period, division);
-    free(census.iterations.items);
-    free(census.sequences.items);
+    sp_free(census.iterations.items);
+    sp_free(census.sequences.items);
     return found;
 }
 
@@ -305,7 +305,7 @@ void sp_layout_begin(struct sp_layout *layout, struct sp_evidence *evidence, enu
         if (examples_differ_at(&stem_counts, &stem_counts.list.items[i]))
             sp_map_add(&layout->counted, sp_arena_string(evidence->arena, stem_counts.list.items[i].text), 0);
     sp_map_free(&stem_counts.stems);
-    free(stem_counts.list.items);
+    sp_free(stem_counts.list.items);
     sp_arena_free(&stem_counts.arena);
 }
 
@@ -534,7 +534,7 @@ static void sort_rows(struct sp_layout *layout)
         sorted[count++] = layout->rows.items[i];
     if (count) memcpy(layout->rows.items, sorted, count * sizeof *sorted);
     for (size_t i = 0; i < count; i++) sp_map_set(&layout->row_names, sorted[i].key, i);
-    free(sorted);
+    sp_free(sorted);
 }
 
 static int compare_occurrences(const void *left, const void *right)
@@ -545,7 +545,7 @@ static int compare_occurrences(const void *left, const void *right)
 
 static void clear_layout(struct sp_layout *layout)
 {
-    for (size_t i = 0; i < layout->rows.count; i++) free(layout->rows.items[i].places.items);
+    for (size_t i = 0; i < layout->rows.count; i++) sp_free(layout->rows.items[i].places.items);
     layout->rows.count = layout->stems.count = 0;
     layout->first_row = SHAPEPROOF_NONE;
     sp_map_free(&layout->row_names);
@@ -606,15 +606,15 @@ void sp_layout_spell_row(struct sp_layout *layout, const struct sp_tensor_row *r
 void sp_layout_free(struct sp_layout *layout)
 {
     clear_layout(layout);
-    free(layout->rows.items);
-    free(layout->stems.items);
-    free(layout->listed.items);
+    sp_free(layout->rows.items);
+    sp_free(layout->stems.items);
+    sp_free(layout->listed.items);
     sp_fronts_free(&layout->fronts);
     sp_map_free(&layout->spelled);
     sp_map_free(&layout->counted);
     sp_map_free(&layout->steps);
     sp_map_free(&layout->divided);
-    free(layout->divisions.items);
+    sp_free(layout->divisions.items);
     sp_map_free(&layout->spelled_rows);
 }
 

@@ -426,5 +426,5 @@ void sp_listed_find(struct sp_listed *listed, const struct sp_evidence *evidence
         forget_candidates(&finder);
         if (!more) break;
     }
-    free(finder.candidates.items);
+    sp_free(finder.candidates.items);
 }

@@ -26,10 +26,10 @@ void sp_signatures_init(struct sp_signature_table *signatures, struct sp_arena *
 
 void sp_signatures_free(struct sp_signature_table *signatures)
 {
-    free(signatures->items);
-    free(signatures->values);
-    free(signatures->slots);
-    free(signatures->scratch);
+    sp_free(signatures->items);
+    sp_free(signatures->values);
+    sp_free(signatures->slots);
+    sp_free(signatures->scratch);
 }
 
 const double *sp_signatures_values(const struct sp_signature_table *signatures, size_t item)

@@ -270,7 +270,7 @@ struct sp_terminal *sp_evidence_symbol(struct sp_evidence *evidence, const struc
     return add_terminal(evidence, symbol);
 }
 
-void sp_evidence_free(struct sp_evidence *evidence) { free(evidence->terminals.items); }
+void sp_evidence_free(struct sp_evidence *evidence) { sp_free(evidence->terminals.items); }
 
 /* ---- what differs ---- */
 

@@ -47,10 +47,10 @@ void sp_term_bank_free(struct sp_term_bank *bank)
 {
     sp_signatures_free(&bank->numbers);
     sp_signatures_free(&bank->conditions);
-    free(bank->number_stock.partial.items);
-    free(bank->condition_stock.partial.items);
+    sp_free(bank->number_stock.partial.items);
+    sp_free(bank->condition_stock.partial.items);
     sp_arena_free(&bank->arena);
-    free(bank);
+    sp_free(bank);
 }
 
 const struct sp_domain *sp_term_bank_domain(const struct sp_term_bank *bank) { return &bank->domain; }
@@ -193,7 +193,7 @@ static void take_apart(struct search *search, const double *wanted, size_t depth
         if (item != SIZE_MAX) keep_item(search, item, &taken);
         if (depth) take_apart(search, rest, depth - 1, &taken);
     }
-    free(rest);
+    sp_free(rest);
 }
 
 /* What the wanted values leave for the other operand if the item is one operand of the product or the sum. False when
@@ -245,7 +245,7 @@ static void take_items(struct search *search, const double *wanted)
         take_item(search, i, true, wanted, rest);
         take_item(search, i, false, wanted, rest);
     }
-    free(rest);
+    sp_free(rest);
 }
 
 /* ---- sums of three ---- */
@@ -308,7 +308,7 @@ static void take_pairs(struct search *search, const double *wanted)
     const size_t count = list_summands(search, list);
     for (size_t i = 0; i < count; i++)
         for (size_t k = i; k < count; k++) take_two(search, list[i], list[k], wanted, rest);
-    free(rest);
+    sp_free(rest);
 }
 
 /* ---- shares, rounded up ---- */
@@ -378,7 +378,7 @@ static const struct sp_search_term *nearest_equal(struct search *search, const s
     const size_t item = sp_signatures_look(search->signatures, values);
     const struct sp_search_term *nearest = term;
     unsigned most = sp_search_term_affinity(term, search->name);
-    free(values);
+    sp_free(values);
     for (size_t i = 0; item != SIZE_MAX && i < search->signatures->items[item].equal_count; i++) {
         const struct sp_search_term *other = search->signatures->items[item].equals[i];
         const unsigned affinity = sp_search_term_affinity(other, search->name);
@@ -437,7 +437,7 @@ static void vary_fact_of_found(struct search *search, const struct sp_search_ter
     for (size_t i = 0; i < search->bank->domain.count; i++)
         values[i] = sp_search_term_value(fact, &search->bank->domain.points[i]) + 0.0;
     const size_t item = sp_signatures_look(search->signatures, values);
-    free(values);
+    sp_free(values);
     if (item == SIZE_MAX) return;
     const struct sp_signature_item *entry = &search->signatures->items[item];
     for (size_t i = 0; i <= entry->equal_count; i++) {
@@ -558,7 +558,7 @@ bool sp_term_bank_says_half(const struct sp_term_bank *bank, const struct sp_sea
     for (size_t i = 0; i < bank->domain.count; i++)
         holds[i] = sp_search_term_value(condition, &bank->domain.points[i]) != 0;
     const bool says = is_half_said(bank, wanted, holds, true) || is_half_said(bank, wanted, holds, false);
-    free(holds);
+    sp_free(holds);
     return says;
 }
 

@@ -494,7 +494,7 @@ void sp_poly_mark_sizes(struct sp_symbolic *symbolic, const struct sp_poly *poly
     sp_poly_reach(symbolic, poly, seen);
     for (size_t i = 0; i < atoms; i++)
         if (seen[i]) sp_atom_info(symbolic, i)->is_size = true;
-    free(seen);
+    sp_free(seen);
 }
 
 bool sp_poly_involves(struct sp_symbolic *symbolic, const struct sp_poly *poly, size_t which)
@@ -503,6 +503,6 @@ bool sp_poly_involves(struct sp_symbolic *symbolic, const struct sp_poly *poly, 
     memset(seen, 0, symbolic->algebra.atom_count);
     sp_poly_reach(symbolic, poly, seen);
     const bool involved = seen[which];
-    free(seen);
+    sp_free(seen);
     return involved;
 }

@@ -106,7 +106,7 @@ static bool find_items(struct sp_symbolic *symbolic, const struct sp_sym *args, 
     const bool found = find_lists(symbolic, args[0], &lists);
     for (size_t i = 0; found && i < lists.count; i++)
         add_items(symbolic, lists.items[i], is_known ? place.integer : -1, values);
-    free(lists.items);
+    sp_free(lists.items);
     return found && values->count <= MAX_VALUES;
 }
 
@@ -129,7 +129,7 @@ static struct sp_atom_properties item_of(struct sp_symbolic *symbolic, const str
     if (find_items(symbolic, args, &values)) fact = any_of(symbolic, values.items, values.count);
     else if (args[0].kind == SP_SYM_NUMBER)
         fact = is_from_key(symbolic, args[0]) ? given_item : any_of(symbolic, args, 1);
-    free(values.items);
+    sp_free(values.items);
     return fact;
 }
 
@@ -487,7 +487,7 @@ bool sp_sym_may_be_unset(struct sp_symbolic *symbolic, struct sp_sym sym)
                            (origin->operation.kind == SP_DO_CALL && (is_named_function(&origin->operation, "member") ||
                                                                      is_named_function(&origin->operation, "find"))));
     }
-    free(seen);
+    sp_free(seen);
     return found;
 }
 

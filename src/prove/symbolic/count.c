@@ -368,7 +368,7 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     walk->times = times;
     if (good && !row->optional && !take_shares(walk, env, row, &wanted)) good = false;
     if (!row->optional) multiply_into(walk, tally, &inner, wanted);
-    free(inner.rows);
+    sp_free(inner.rows);
     return good;
 }
 
@@ -441,7 +441,7 @@ static bool sum_loop(struct walk *walk, const struct sp_sym_env *env, size_t cla
         row.tensors = sp_sym_sum(symbolic, span, index, row.tensors, first, last);
         add_to(walk, tally, row);
     }
-    free(inner.rows);
+    sp_free(inner.rows);
     return good;
 }
 
@@ -470,7 +470,7 @@ static bool each_of_both(struct walk *walk, const struct sp_sym_env *env, size_t
         struct tally inner = {0};
         good = each_of(walk, env, clause, list.either[i], &inner);
         multiply_into(walk, tally, &inner, i ? sp_sym_not(walk->symbolic, list.poly) : list.poly);
-        free(inner.rows);
+        sp_free(inner.rows);
     }
     return good;
 }
@@ -540,7 +540,7 @@ static bool count_if(const void *at, size_t clause)
     if (sp_poly_is_zero(wanted)) return true;
     const bool good = count_behind(walk, place->env, clause + 1, &inner);
     multiply_into(walk, place->tally, &inner, wanted);
-    free(inner.rows);
+    sp_free(inner.rows);
     return good;
 }
 
@@ -637,7 +637,7 @@ static bool count_active(struct sp_count *count)
     count->symbolic.is_counting = true;
     active->is_counted = count_unit(&walk, count->frame, &tally);
     count->symbolic.is_counting = was_counting;
-    free(active->rows);
+    sp_free(active->rows);
     active->rows = tally.rows;
     active->row_count = tally.count;
     return active->is_counted;
@@ -659,11 +659,11 @@ static bool find_list_to_give(struct sp_count *count)
 /* Frees what was counted, but not which lists are given. */
 static void forget(struct sp_count *count)
 {
-    free(count->rows);
-    free(count->groups);
-    free(count->active.rows);
-    free(count->active.shares);
-    free(count->flops.shares);
+    sp_free(count->rows);
+    sp_free(count->groups);
+    sp_free(count->active.rows);
+    sp_free(count->active.shares);
+    sp_free(count->flops.shares);
     count->active = count->flops = (struct sp_active_count){0};
     sp_text_free(&count->messages);
     sp_symbolic_free(&count->symbolic);
@@ -756,7 +756,7 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
     const bool good = count_unit(&walk, count->frame, &tally);
     count->symbolic.is_counting = was_counting;
     for (size_t i = 0; i < tally.count; i++) sum = sp_poly_add(&count->symbolic.algebra, sum, tally.rows[i].parameters);
-    free(tally.rows);
+    sp_free(tally.rows);
     return good ? sum : NULL;
 }
 
@@ -784,7 +784,7 @@ const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sy
     symbolic->is_counting = was_counting;
     const struct sp_poly *sum = sp_poly_int(&symbolic->algebra, 0);
     for (size_t i = 0; i < tally.count; i++) sum = sp_poly_add(&symbolic->algebra, sum, tally.rows[i].parameters);
-    free(tally.rows);
+    sp_free(tally.rows);
     return good ? sum : NULL;
 }
 
@@ -835,7 +835,7 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
     for (size_t i = 0; i < tally.count; i++)
         if (!asked->group || strcmp(tally.rows[i].group, asked->group) == 0)
             sum = sp_poly_add(algebra, sum, tally.rows[i].parameters);
-    free(tally.rows);
+    sp_free(tally.rows);
     const int passes = asked->how & SP_FLOPS_TRAINING ? PASSES : 1;
     return good ? sp_poly_mul(algebra, asked->batch, sp_poly_scale(algebra, sum, sp_rational_int(OPERATIONS * passes)))
                 : NULL;

@@ -272,7 +272,7 @@ static bool is_unknown_symbol(struct sp_symbolic *symbolic, struct sp_sym sym)
         if (symbolic->fixed.given && sp_map_get(symbolic->fixed.given, symbol->key) != SIZE_MAX) continue;
         symbol->was_left_out = found = true;
     }
-    free(seen);
+    sp_free(seen);
     return found;
 }
 
@@ -311,7 +311,7 @@ static bool has_alias(struct sp_symbolic *symbolic, struct sp_sym sym)
         found = seen[symbol->atom] && !symbol->is_computed &&
                 sp_map_get(&symbolic->symbols.own_keys, symbol->key) == SIZE_MAX;
     }
-    free(seen);
+    sp_free(seen);
     return found;
 }
 

@@ -29,8 +29,8 @@ void sp_values_add(struct sp_values *values, size_t atom, const struct sp_poly *
 
 void sp_values_free(struct sp_values *values)
 {
-    free(values->atoms);
-    free(values->values);
+    sp_free(values->atoms);
+    sp_free(values->values);
     *values = (struct sp_values){0};
 }
 
@@ -165,8 +165,8 @@ static const struct sp_poly *iteration_of_sum(struct reducer *r, const struct sp
     atoms[r->count] = sum->operation.index;
     values[r->count] = sp_poly_int(&r->symbolic->algebra, index);
     const struct sp_poly *iteration = reduce_once(r->symbolic, sum->args[0].poly, atoms, values, r->count + 1);
-    free(atoms);
-    free(values);
+    sp_free(atoms);
+    sp_free(values);
     return iteration;
 }
 
@@ -259,9 +259,9 @@ static const struct sp_poly *put_finals(struct reducer *r, enum atom_sort sort, 
             finals[count++] = final;
         }
     poly = sp_poly_substitute_all(algebra, poly, atoms, finals, count);
-    free(atoms);
-    free(finals);
-    free(seen);
+    sp_free(atoms);
+    sp_free(finals);
+    sp_free(seen);
     return poly;
 }
 
@@ -298,8 +298,8 @@ static const struct sp_poly *reduce_once(struct sp_symbolic *symbolic, const str
     r.states = sp_realloc(NULL, r.size, 1);
     memset(r.states, 0, r.size);
     poly = reduce_poly(&r, poly);
-    free(r.finals);
-    free(r.states);
+    sp_free(r.finals);
+    sp_free(r.states);
     return poly;
 }
 
@@ -379,7 +379,7 @@ static const struct sp_poly *tidy(struct sp_symbolic *symbolic, const struct sp_
     const struct sp_poly **terms = sp_realloc(NULL, poly->count, sizeof *terms);
     for (size_t i = 0; i < poly->count; i++) terms[i] = tidy_term(symbolic, &poly->terms[i]);
     const struct sp_poly *sum = sp_poly_total(&symbolic->algebra, terms, poly->count);
-    free(terms);
+    sp_free(terms);
     return sum;
 }
 
@@ -414,7 +414,7 @@ static bool has_void(struct sp_symbolic *symbolic, const struct sp_poly *poly)
     sp_poly_reach(symbolic, poly, seen);
     for (size_t i = 0; i < symbolic->algebra.atom_count && !found; i++)
         found = seen[i] && sp_atom_info(symbolic, i)->is_void;
-    free(seen);
+    sp_free(seen);
     return found;
 }
 

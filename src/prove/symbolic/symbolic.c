@@ -23,12 +23,12 @@ enum {
 
 void sp_symbolic_free(struct sp_symbolic *symbolic)
 {
-    free(symbolic->symbols.items);
-    free(symbolic->infos.items);
-    free(symbolic->premises.assumed);
+    sp_free(symbolic->symbols.items);
+    sp_free(symbolic->infos.items);
+    sp_free(symbolic->premises.assumed);
     sp_map_free(&symbolic->symbols.keys);
     sp_map_free(&symbolic->symbols.own_keys);
-    free(symbolic->defaults.items);
+    sp_free(symbolic->defaults.items);
     sp_map_free(&symbolic->defaults.keys);
     sp_algebra_free(&symbolic->algebra);
 }

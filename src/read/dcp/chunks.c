@@ -38,7 +38,7 @@ static void set_chunks(struct sp_pieces *pieces, const struct sp_dcp_tensor *ten
                 (struct sp_tensor_piece){chunk->offsets, chunk->sizes, chunk->begin, chunk->end, chunk->file};
     }
     sp_pieces_set(pieces, number, boxes, count);
-    free(boxes);
+    sp_free(boxes);
 }
 
 void sp_dcp_list_pieces(const struct sp_dcp *dcp, const struct sp_folder *folder, bool packed,

@@ -132,6 +132,6 @@ struct sp_dcp_cover sp_dcp_cover(const struct sp_dcp_tensor *tensor, uint64_t *s
         if (!sp_add_u64(cover.covered, tensor->chunks[i].elements, &cover.covered)) cover.covered = UINT64_MAX;
     }
     find_overlap(tensor, edges, count, dimension, &cover, steps);
-    free(edges);
+    sp_free(edges);
     return cover;
 }

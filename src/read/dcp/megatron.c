@@ -35,7 +35,7 @@ const char *sp_megatron_backend(const struct sp_folder *folder, struct sp_arena 
     json.length = (size_t)file.size;
     if (json.text) backend = scan_backend(&json);
     if (backend) backend = sp_arena_string(arena, backend);
-    free(json.text);
+    sp_free(json.text);
     sp_file_close(&file);
     return backend;
 }

@@ -252,7 +252,7 @@ static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, co
     const size_t known = sp_map_get(&dcp->names, name);
     if (!read_tensor_entry(dcp, value, &tensor)) {
         const struct shapeproof_error why = *dcp->error;
-        free(tensor.chunks);
+        sp_free(tensor.chunks);
         if (dcp->chunks > MAX_CHUNKS || dcp->arena.used > SP_PICKLE_MAX_MEMORY) return false;
         sp_error_reset(dcp->error);
         return sp_inventory_unread(dcp->inventory, name, &why, dcp->error);
@@ -260,11 +260,11 @@ static bool add_tensor_entry(struct sp_dcp *dcp, struct sp_pickle_value *key, co
     if (known != SIZE_MAX) {
         const bool ok = merge_tensor(dcp, &dcp->tensors.items[known], &tensor);
         tag_key(key, known);
-        free(tensor.chunks);
+        sp_free(tensor.chunks);
         return ok;
     }
     if (dcp->tensors.count >= SP_MAX_TENSORS) {
-        free(tensor.chunks);
+        sp_free(tensor.chunks);
         return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d tensors", SP_MAX_TENSORS);
     }
     sp_map_add(&dcp->names, name, dcp->tensors.count);

@@ -145,15 +145,15 @@ static bool read_metadata(struct sp_dcp *dcp, const struct sp_file *file)
     ok = ok && sp_dcp_metadata(dcp, &pickle);
     dcp->sources++;
     sp_torch_free(&torch);
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }
 
 static void release_dcp(struct sp_dcp *dcp)
 {
-    for (size_t i = 0; i < dcp->tensors.count; i++) free(dcp->tensors.items[i].chunks);
-    free(dcp->tensors.items);
-    free(dcp->files.items);
+    for (size_t i = 0; i < dcp->tensors.count; i++) sp_free(dcp->tensors.items[i].chunks);
+    sp_free(dcp->tensors.items);
+    sp_free(dcp->files.items);
     sp_map_free(&dcp->names);
     sp_map_free(&dcp->file_names);
     sp_names_free(dcp->objects);

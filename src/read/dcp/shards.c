@@ -81,7 +81,7 @@ static bool read_info(struct sp_dcp *dcp, const struct shapeproof_inventory *own
     json.text = sp_realloc(NULL, length + 1, 1);
     memcpy(json.text, info, length + 1);
     const bool ok = scan_info(dcp, &json, offsets);
-    free(json.text);
+    sp_free(json.text);
     return ok || sp_malformed(dcp->error, "DCP_SHARDING_INFO is not as it should be");
 }
 
@@ -147,8 +147,8 @@ bool sp_dcp_add_shard(struct sp_dcp *dcp, const char *name)
     dcp->sources++;
     shapeproof_inventory_close(own);
     sp_map_free(&offsets.names);
-    free(offsets.list.items);
-    free(offsets.ranks.items);
+    sp_free(offsets.list.items);
+    sp_free(offsets.ranks.items);
     return ok;
 }
 

@@ -423,7 +423,7 @@ static bool index_flax(const struct sp_file *file, uint32_t file_index, struct s
         sp_inventory_warn(inventory, "%" PRIu64 " bytes after the tree", sp_window_left(&tree->window));
     if (ok) sp_inventory_claim(inventory, file_index, 0, tree->window.at, SP_USE_STRUCTURE);
     sp_text_free(&tree->path);
-    free(tree);
+    sp_free(tree);
     if (ok) inventory->format = &flax_msgpack_format;
     return ok;
 }

@@ -582,7 +582,7 @@ static bool gguf_place_tensors(const struct sp_file *file, uint64_t data, uint64
         ok = check_place(last, sorted[i], alignment, inventory, error);
         last = sorted[i];
     }
-    free(sorted);
+    sp_free(sorted);
     if (!ok) return false;
     if (!count && file->size > data && file->size - data > alignment) /* up to that it may be padding */
         return sp_malformed(error, "%" PRIu64 " bytes after the header of a GGUF file that declares no tensor",
@@ -686,7 +686,7 @@ static bool index_gguf(const struct sp_file *file, uint32_t file_index, struct s
     if (!open_stream(&stream, error)) return false;
     stream.buffer = sp_realloc(NULL, SP_GGUF_BUFFER, 1);
     const bool ok = read_gguf_header(&stream, file_index, inventory, error);
-    free(stream.buffer);
+    sp_free(stream.buffer);
     if (ok) inventory->format = &gguf_format;
     return ok;
 }

@@ -132,6 +132,6 @@ bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint6
     *inflated = (struct sp_file){.fd = g->fd, .size = g->size, .path = file->path, .inflated_from = outermost};
     *used = g->at - g->stream.avail_in;
     if (!ok) sp_file_close(inflated);
-    free(g);
+    sp_free(g);
     return ok;
 }

@@ -259,6 +259,6 @@ void sp_h5_locate(const struct sp_h5_source *where, uint32_t file_index, struct 
     }
     for (size_t i = 0; i < inventory->count; i++)
         is_own[i] = inventory->tensors[i].file == file_index && !places->items[i].end && inventory->tensors[i].storage;
-    sp_in_order_add(places, streams, is_own, own, free);
-    free(is_own);
+    sp_in_order_add(places, streams, is_own, own, sp_free);
+    sp_free(is_own);
 }

@@ -284,8 +284,8 @@ static bool decode_wire(struct decoder *d)
 
 static void decoder_free(struct decoder *d)
 {
-    for (size_t i = 0; i < d->contents.list_count; i++) free(d->contents.lists[i].names);
-    free(d->contents.lists);
+    for (size_t i = 0; i < d->contents.list_count; i++) sp_free(d->contents.lists[i].names);
+    sp_free(d->contents.lists);
     sp_map_free(&d->storages);
 }
 
@@ -307,6 +307,6 @@ bool sp_h5_index(struct sp_h5_source *source, uint32_t file_index, struct shapep
                         .file = file_index};
     const bool ok = decode_wire(&d);
     decoder_free(&d);
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }

@@ -174,7 +174,7 @@ static void sort_by_rank(const struct ranking *ranking)
         placed[i] = (struct placed){ranking->rank[i], i, *tensor_at(ranking->contents, i)};
     qsort(placed, count, sizeof *placed, compare_placed);
     for (size_t i = 0; i < count; i++) *tensor_at(ranking->contents, i) = placed[i].tensor;
-    free(placed);
+    sp_free(placed);
 }
 
 /* Sorts the tensors as Keras lists them: layers in the order of layer_names, each layer's weights in that of
@@ -198,7 +198,7 @@ static void follow_names(const struct sp_h5_contents *contents)
     sort_by_rank(&ranking);
     sp_map_free(&ranking.tensors);
     sp_map_free(&ranking.groups);
-    free(ranking.rank);
+    sp_free(ranking.rank);
 }
 
 void sp_h5_understand(struct sp_h5_contents *contents)

@@ -69,7 +69,7 @@ static void add_config(struct sp_zip *zip, struct shapeproof_inventory *inventor
         sp_inventory_add_metadata(inventory, "model_config", text);
         sp_inventory_judge_keras(inventory, text, length);
     }
-    free(text);
+    sp_free(text);
 }
 
 static void add_string(struct shapeproof_inventory *inventory, struct shapeproof_value object, const char *key)
@@ -100,7 +100,7 @@ static void add_metadata(struct sp_zip *zip, struct shapeproof_inventory *invent
         add_string(inventory, object, "date_saved");
     } else sp_inventory_warn(inventory, "metadata.json is not read: it is no small JSON object");
     sp_arena_free(&arena);
-    free(text);
+    sp_free(text);
 }
 
 /* ---- the weights ---- */
@@ -132,7 +132,7 @@ static bool index_deflated(struct sp_zip *zip, size_t index, size_t part, uint32
     if (!bytes) return false;
     struct sp_h5_source source = {.fd = -1, .memory = (const unsigned char *)bytes, .size = length, .part = part};
     const bool ok = sp_h5_index(&source, file_index, inventory, error);
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }
 
@@ -205,7 +205,7 @@ static bool index_zipped_shards(struct sp_zip *zip, struct shapeproof_value root
     }
     if (ok && !read) ok = sp_malformed(error, "none of the shards that " INDEX " names is in the archive");
     sp_map_free(&shards.names);
-    free(shards.list);
+    sp_free(shards.list);
     return ok;
 }
 
@@ -221,7 +221,7 @@ static bool index_sharded(struct sp_zip *zip, size_t index, const struct sp_file
                         ? index_zipped_shards(zip, root, file, file_index, inventory, error)
                         : sp_malformed(error, INDEX " is no JSON object");
     sp_arena_free(&arena);
-    free(text);
+    sp_free(text);
     return ok;
 }
 
@@ -333,7 +333,7 @@ static bool unpack_objects(struct sp_zip *arrays, const struct sp_file *npz, con
         }
         if (why.status) ok = sp_inventory_unread(inventory, listed[i].name, &why, error);
     }
-    free(listed);
+    sp_free(listed);
     return ok;
 }
 

@@ -213,7 +213,7 @@ bool sp_sandbox_run(const struct sp_sandbox_job *job, char **bytes, size_t *leng
     const bool complete = collect_output(&stream, bytes, length, error);
     sp_child_finish(&stream.child, !complete);
     if (complete && judge_child(&stream, error)) return true;
-    free(*bytes);
+    sp_free(*bytes);
     return false;
 }
 

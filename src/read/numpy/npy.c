@@ -25,7 +25,7 @@ static char *read_npy_header(const struct sp_file *file, size_t *length, struct 
     }
     char *bytes = sp_realloc(NULL, *length, 1);
     if (sp_file_read(file, 0, bytes, *length, error)) return bytes;
-    free(bytes);
+    sp_free(bytes);
     return NULL;
 }
 
@@ -38,7 +38,7 @@ static bool index_npy(const struct sp_file *file, uint32_t file_index, struct sh
     char *bytes = read_npy_header(file, &length, error);
     const bool ok = bytes && sp_npy_parse(&npy, bytes, length, &inventory->arena, error) &&
                     sp_npy_add(inventory, &npy, "", file_index, length, file->size - length, error);
-    free(bytes);
+    sp_free(bytes);
     if (!ok) return false;
     sp_inventory_claim(inventory, file_index, 0, length, SP_USE_STRUCTURE);
     sp_npy_note(&notes, &npy);

@@ -59,7 +59,7 @@ static bool index_member(struct npz *npz, size_t index, const char *name, struct
     char *bytes = sp_realloc(NULL, length, 1);
     bool ok = sp_zip_read_head(zip, index, bytes, length, error) &&
               sp_npy_parse(&npy, bytes, length, &inventory->arena, error);
-    free(bytes);
+    sp_free(bytes);
     if (ok && entry->method == STORED) ok = sp_zip_data_offset(zip, index, &begin, error);
     if (!ok) return false;
     npy.tensor.name = name;
@@ -144,7 +144,7 @@ static bool begin_array(struct sp_stream *stream, size_t tensor, const char **ob
     if (!array->open) return false;
     char *header = sp_realloc(NULL, length, 1);
     const bool ok = sp_zip_stream_read(array->open, header, length, error);
-    free(header);
+    sp_free(header);
     return ok;
 }
 
@@ -172,7 +172,7 @@ static void close_deflated(void *owner)
     struct deflated *deflated = owner;
     sp_zip_close(deflated->zip);
     sp_arena_free(&deflated->arena);
-    free(deflated);
+    sp_free(deflated);
 }
 
 /* Whether the tensor is an array of the archive without a place in the file; *member is its member. */

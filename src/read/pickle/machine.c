@@ -721,7 +721,7 @@ static value **settle(struct machine *m, value **list, size_t count)
 {
     value **kept = sp_arena_array(m->arena, count, sizeof *kept);
     if (count) memcpy(kept, list, count * sizeof *kept);
-    free(list);
+    sp_free(list);
     return kept;
 }
 
@@ -741,8 +741,8 @@ bool sp_pickle_read(struct sp_pickle *pickle, struct sp_arena *arena, const char
     pickle->persids = settle(&m, pickle->persids, pickle->persid_count);
     pickle->calls = settle(&m, pickle->calls, pickle->call_count);
     sp_map_free(&m.global_names);
-    free(m.stack);
-    free(m.marks);
-    free(m.memo);
+    sp_free(m.stack);
+    sp_free(m.marks);
+    sp_free(m.memo);
     return ok;
 }

@@ -305,7 +305,7 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
         note_entry(ranks, folder, &numbered, entry->d_name);
     sp_folder_end(stream);
     if (!ranks->files.count) choose_numbered(ranks, &numbered);
-    free(numbered.list.items);
+    sp_free(numbered.list.items);
     if (ranks->files.count > MOST_RANK_FILES)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "files of more than %d ranks",
                        MOST_RANK_FILES);

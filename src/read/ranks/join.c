@@ -384,8 +384,8 @@ bool sp_ranks_join(struct sp_ranks *ranks, struct shapeproof_inventory *inventor
     gather_pieces(&join);
     for (size_t i = 0; i < join.wholes.count && ok; i++) ok = list_whole(&join, &join.wholes.items[i]);
     warn_of_pieces(&join);
-    for (size_t i = 0; i < join.wholes.count; i++) free(join.wholes.items[i].pieces);
-    free(join.wholes.items);
+    for (size_t i = 0; i < join.wholes.count; i++) sp_free(join.wholes.items[i].pieces);
+    sp_free(join.wholes.items);
     sp_map_free(&join.names);
     sp_numbers_free(&join.layers);
     sp_numbers_free(&join.experts);

@@ -91,7 +91,7 @@ const char *sp_numbers_rename(struct sp_rank_numbers *numbers, const char *name,
 
 void sp_numbers_free(struct sp_rank_numbers *numbers)
 {
-    free(numbers->list.items);
+    sp_free(numbers->list.items);
     sp_map_free(&numbers->ranges);
     sp_map_free(&numbers->last);
     sp_text_free(&numbers->key);

@@ -58,7 +58,7 @@ static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, enum r
         if (own < count) there[own] = true;
     }
     while (rank < count && there[rank]) rank++;
-    free(there);
+    sp_free(there);
     return rank;
 }
 
@@ -223,10 +223,10 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
 static void free_ranks(struct sp_ranks *ranks)
 {
     for (size_t i = 0; i < ranks->files.count; i++) shapeproof_inventory_close(ranks->files.items[i].own);
-    free(ranks->files.items);
-    free(ranks->optimizers.items);
-    free(ranks->extra_states.items);
-    free(ranks->pieces.items);
+    sp_free(ranks->files.items);
+    sp_free(ranks->optimizers.items);
+    sp_free(ranks->extra_states.items);
+    sp_free(ranks->pieces.items);
     sp_arena_free(&ranks->arena);
 }
 
@@ -258,10 +258,10 @@ static struct sp_data_place *places_in_file(const struct sp_folder *folder, cons
     const struct sp_reader *reader = sp_reader_for(&file, &ignored);
     const bool ok = reader && (!reader->locate || reader->locate(&file, 0, &places, &ignored));
     for (size_t i = 0; i < places.sources.count; i++) places.sources.items[i]->close(places.sources.items[i]);
-    free(places.sources.items);
+    sp_free(places.sources.items);
     sp_file_close(&file);
     if (ok) return places.items;
-    free(places.items);
+    sp_free(places.items);
     return NULL;
 }
 
@@ -324,8 +324,8 @@ static void list_rank_pieces(const struct sp_ranks *ranks, const struct sp_folde
         for (end = i + 1; end < ranks->pieces.count && ranks->pieces.items[end].name == first->name;) end++;
         set_rank_pieces(pieces, places->inventory, first, end - i, own, ranks);
     }
-    for (size_t i = 0; i < ranks->files.count; i++) free(own[i]);
-    free(own);
+    for (size_t i = 0; i < ranks->files.count; i++) sp_free(own[i]);
+    sp_free(own);
     for (size_t i = 0; i < places->inventory->count; i++) {
         struct sp_data_place *place = &places->items[i];
         const char *storage = places->inventory->tensors[i].storage;

@@ -339,7 +339,7 @@ static char *read_header(const struct sp_file *file, size_t *length, struct shap
     *length = (size_t)declared;
     char *text = sp_realloc(NULL, *length + 1, 1);
     if (sp_file_read(file, LENGTH_BYTES, text, *length, error)) return text;
-    free(text);
+    sp_free(text);
     return NULL;
 }
 
@@ -420,7 +420,7 @@ static bool index_safetensors(const struct sp_file *file, uint32_t file_index, s
     const bool ok = safetensors_scan_header(text, length, file_index, inventory, error);
     size_t blanks = 0;
     while (blanks < length && text[length - 1 - blanks] == ' ') blanks++;
-    free(text);
+    sp_free(text);
     if (!ok) return false;
     struct shapeproof_tensor *tensors =
         inventory->tensors ? inventory->tensors + first : NULL; /* a header may declare none */

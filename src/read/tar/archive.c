@@ -124,7 +124,7 @@ static bool read_extension(struct tar_walk *w, char type, uint64_t size)
     if (ok && type == 'L') w->name = sp_arena_string(&w->tar->arena, bytes);
     if (ok && type == 'x' && !take_records(w, bytes, (size_t)size))
         ok = sp_malformed(w->error, "tar header at byte %" PRIu64 ": its pax records are broken", w->at - SP_TAR_BLOCK);
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }
 
@@ -231,6 +231,6 @@ void sp_tar_claim(const struct sp_tar *tar, struct shapeproof_inventory *invento
 
 void sp_tar_free(struct sp_tar *tar)
 {
-    free(tar->members.items);
+    sp_free(tar->members.items);
     sp_arena_free(&tar->arena);
 }

@@ -103,7 +103,7 @@ static bool index_bare(const struct sp_file *file, uint32_t file_index, struct s
     if (ok && inventory->count == before)
         sp_inventory_warn(inventory, "a pickle without a tensor or an array of NumPy in it");
     sp_torch_free(&torch);
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }
 

@@ -72,8 +72,8 @@ void sp_contents_close(struct sp_contents *contents)
     sp_zip_close(contents->zip);
     shapeproof_inventory_close(contents->inventory);
     if (contents->is_open) sp_file_close(&contents->file);
-    free(contents->bytes);
-    free(contents);
+    sp_free(contents->bytes);
+    sp_free(contents);
 }
 
 struct sp_pickle_value *sp_contents_root(const struct sp_contents *contents) { return contents->root; }

@@ -234,7 +234,7 @@ static bool index_export_config(struct description *d, size_t record, const char
             ok = take_export_entry(d, name, subfolder, flags);
     }
     ok = ok && sp_json_end(json);
-    free(text);
+    sp_free(text);
     return ok;
 }
 
@@ -394,7 +394,7 @@ static bool find_attributes(struct description *d, struct shapeproof_error *erro
         const bool known = sp_pickle_is(number, SP_PICKLE_INT) && number->as.integer >= 0;
         parameter->id = known ? (uint64_t)number->as.integer : UINT64_MAX;
     }
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }
 
@@ -430,7 +430,7 @@ static bool index_script(struct description *d, size_t record, struct shapeproof
             ok = sp_inventory_unread(d->torch->inventory, parameter->name, &why, error);
         }
     }
-    free(text);
+    sp_free(text);
     return ok;
 }
 
@@ -477,7 +477,7 @@ bool sp_torch_described_index(struct sp_zip *zip, uint32_t file_index, struct sh
     if (ok) sp_torch_zip_claim(&torch);
     sp_torch_free(&torch);
     sp_text_free(&d.path);
-    free(d.tensors.items);
-    free(d.parameters.items);
+    sp_free(d.tensors.items);
+    sp_free(d.parameters.items);
     return ok;
 }

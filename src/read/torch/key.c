@@ -96,7 +96,7 @@ static bool append_encoded_key(struct sp_text *name, const struct sp_pickle_valu
     char *bytes = sp_realloc(NULL, (size_t)text->length + 1, 1);
     const bool ok = encode_latin1(text, bytes, &length);
     if (ok) *short_enough = append_text_key(name, bytes, length);
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }
 

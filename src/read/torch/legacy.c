@@ -104,7 +104,7 @@ static char *read_window(struct stream *stream, struct sp_arena *arena, struct s
         if (read_pickles(stream, arena, &truncated, &attempt)) return bytes;
         if (!truncated) *error = attempt;
     }
-    free(bytes);
+    sp_free(bytes);
     return NULL;
 }
 
@@ -277,7 +277,7 @@ static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct
         sp_torch_claim_storages(&torch);
     }
     sp_torch_free(&torch);
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }
 

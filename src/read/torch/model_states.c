@@ -200,8 +200,8 @@ bool sp_torch_model_states(struct sp_torch *torch, const struct sp_pickle_value 
     if (has_param_shapes(root)) ok = restore_shapes(torch, root, &shapes, first, error);
     sp_map_free(&shapes.names);
     sp_map_free(&shapes.shared);
-    free(shapes.sizes.items);
-    free(shapes.others.items);
+    sp_free(shapes.sizes.items);
+    sp_free(shapes.others.items);
     sp_text_free(&shapes.key);
     return ok;
 }

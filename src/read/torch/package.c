@@ -42,7 +42,7 @@ static bool index_packaged(struct sp_torch *torch, size_t record, size_t prefix,
     torch->name_prefix = sp_arena_printf(&torch->arena, "%s:", name);
     const bool ok =
         sp_torch_read_pickle(torch, &pickle, name, bytes, length, error) && sp_torch_walk(torch, pickle.root, error);
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }
 

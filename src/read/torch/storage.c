@@ -180,9 +180,9 @@ void sp_torch_claim_storages(const struct sp_torch *torch)
 
 void sp_torch_free(struct sp_torch *torch)
 {
-    free(torch->storages);
-    free(torch->nested);
-    free(torch->saved.items);
+    sp_free(torch->storages);
+    sp_free(torch->nested);
+    sp_free(torch->saved.items);
     sp_map_free(&torch->saved_keys);
     sp_map_free(&torch->storage_keys);
     sp_arena_free(&torch->arena);

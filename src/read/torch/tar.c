@@ -86,7 +86,7 @@ static char *read_part(struct tar *tar, const struct sp_tar_member *member, cons
     }
     char *bytes = sp_realloc(NULL, (size_t)member->size + 1, 1);
     if (sp_file_read(tar->file, member->begin, bytes, (size_t)member->size, tar->error)) return bytes;
-    free(bytes);
+    sp_free(bytes);
     return NULL;
 }
 
@@ -274,8 +274,8 @@ static bool index_tar(const struct sp_file *file, uint32_t file_index, struct sh
                     read_saved_tensors(&tar, tensors) && read_object(&tar, object);
     if (ok) sp_torch_claim_storages(&torch);
     sp_torch_free(&torch);
-    free(tensors);
-    free(object);
+    sp_free(tensors);
+    sp_free(object);
     return ok;
 }
 

@@ -750,7 +750,7 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
     sp_names_free(&w.transient);
     sp_names_free(&w.packed);
     sp_text_free(&w.name);
-    free(w.asides.items);
-    free(w.stack);
+    sp_free(w.asides.items);
+    sp_free(w.stack);
     return ok;
 }

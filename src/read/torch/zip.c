@@ -72,7 +72,7 @@ void sp_torch_zip_claim(const struct sp_torch *torch)
                                        sp_arena_string(&inventory->arena, entry->name), is_compressed);
         else sp_inventory_claim(inventory, torch->file, begin, end, SP_USE_STRUCTURE);
     }
-    free(of);
+    sp_free(of);
 }
 
 char *sp_torch_zip_read_pickle(struct sp_zip *zip, size_t index, size_t *length, struct shapeproof_inventory *inventory,
@@ -97,7 +97,7 @@ static bool index_pickle(struct sp_torch *torch, size_t record, const char *name
     if (ok && pickle.end < length)
         sp_inventory_warn(torch->inventory, "%s: %zu bytes after its end", name, length - pickle.end);
     ok = ok && sp_torch_walk(torch, pickle.root, error);
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }
 
@@ -135,7 +135,7 @@ static bool check_version(struct sp_zip *zip, const char *prefix, struct shapepr
     if (version < 1 || version > HIGHEST_VERSION)
         sp_inventory_warn(inventory, "container version %ld, newer than the known ones (1 to %d)", version,
                           HIGHEST_VERSION);
-    free(text);
+    sp_free(text);
     return true;
 }
 
@@ -256,7 +256,7 @@ static bool is_big_endian(struct sp_zip *zip, const char *prefix, struct sp_aren
     char *text = sp_zip_read(zip, index, MAX_BYTEORDER_TEXT, &length, error);
     if (!text) return false;
     *big = !strcmp(text, "big");
-    free(text);
+    sp_free(text);
     return true;
 }
 

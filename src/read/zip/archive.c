@@ -29,7 +29,7 @@ void sp_zip_close(struct sp_zip *zip)
     if (!zip) return;
     sp_map_free(&zip->names);
     sp_arena_free(&zip->arena);
-    free(zip);
+    sp_free(zip);
 }
 
 bool sp_zip_is_far(const struct sp_zip *zip) { return zip->file->source != NULL; }

@@ -86,7 +86,7 @@ static bool find_end(const struct sp_zip *zip, struct end *end, struct shapeproo
                               end->limit, comment);
         else ok = parse_end(window + found, end, error);
     }
-    free(window);
+    sp_free(window);
     return ok;
 }
 
@@ -221,7 +221,7 @@ static bool parse_entries(struct sp_zip *zip, const struct end *end, struct shap
     for (size_t i = 0; ok && i < zip->count; i++) ok = parse_entry(zip, &cursor, i, error);
     if (ok && sp_cursor_left(&cursor))
         ok = sp_malformed(error, "zip directory: %zu bytes after its %zu entries", sp_cursor_left(&cursor), zip->count);
-    free(bytes);
+    sp_free(bytes);
     return ok;
 }
 
@@ -272,7 +272,7 @@ static bool check_places(const struct sp_zip *zip, struct shapeproof_error *erro
                 error, "zip member '%s' of %" PRIu64 " bytes at byte %" PRIu64 " runs into what begins at %" PRIu64,
                 sorted[i]->name, sorted[i]->compressed_size, sorted[i]->header_offset, next);
     }
-    free(sorted);
+    sp_free(sorted);
     return ok;
 }
 

@@ -267,7 +267,7 @@ static char *read_view(struct view *view, struct sp_zip_entry *entry, char *head
                          : read_all(view, opened.member, entry, bytes, error);
     close_view(view, &opened);
     if (ok) return bytes;
-    if (!head) free(bytes);
+    if (!head) sp_free(bytes);
     return NULL;
 }
 
@@ -283,7 +283,7 @@ static bool inflate_head(struct sp_zip *zip, size_t index, uint64_t data, void *
     view->span = data - entry.header_offset + entry.compressed_size;
     write_tail(view, &entry);
     const bool ok = read_view(view, &entry, into, count, error) != NULL;
-    free(view);
+    sp_free(view);
     return ok;
 }
 
@@ -308,7 +308,7 @@ char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *leng
     view->span = data - entry->header_offset + entry->compressed_size;
     write_tail(view, entry);
     char *bytes = read_view(view, entry, NULL, 0, error);
-    free(view);
+    sp_free(view);
     if (bytes) *length = (size_t)entry->size;
     return bytes;
 }
@@ -343,7 +343,7 @@ struct sp_zip_stream *sp_zip_stream_open(struct sp_zip *zip, size_t index, struc
     stream->view.span = data - entry->header_offset + entry->compressed_size;
     write_tail(&stream->view, entry);
     if (open_view(&stream->view, entry, &stream->opened, error)) return stream;
-    free(stream);
+    sp_free(stream);
     return NULL;
 }
 
@@ -365,7 +365,7 @@ void sp_zip_stream_close(struct sp_zip_stream *stream)
 {
     if (!stream) return;
     close_view(&stream->view, &stream->opened);
-    free(stream);
+    sp_free(stream);
 }
 
 void sp_zip_stream_keep(struct sp_zip_stream *stream)

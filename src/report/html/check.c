@@ -204,7 +204,7 @@ static void put_tensors(const struct shapeproof_check *check, struct sp_text *ht
     }
     sp_html_tensors(html, &tensors);
     sp_html_tensors_free(&tensors);
-    free(worst);
+    sp_free(worst);
 }
 
 /* "fused, tied": each cause once. */

@@ -123,8 +123,8 @@ static void list_tensors(const struct shapeproof_diff *diff, struct sp_html_tens
     for (size_t i = 0; i < shapeproof_inventory_count(b); i++)
         if (shapeproof_diff_counterpart(diff, SHAPEPROOF_DIFF_B, i) == SHAPEPROOF_NONE)
             list_pair(NULL, shapeproof_inventory_tensor(b, i), worst.of_b[i], tensors);
-    free(worst.of_a);
-    free(worst.of_b);
+    sp_free(worst.of_a);
+    sp_free(worst.of_b);
 }
 
 void sp_html_diff(const struct shapeproof_diff *diff, struct sp_text *html,

@@ -198,7 +198,7 @@ static void choose_pieces(struct models *models)
         sorted[i]->has_tensors = sorted[i]->has_report && size + more <= MOST;
         if (sorted[i]->has_tensors) size += more;
     }
-    free(sorted);
+    sp_free(sorted);
 }
 
 /* ---- the table of all models ---- */
@@ -400,5 +400,5 @@ void sp_html_several(struct sp_text *html, const char *const *parts, size_t coun
     sp_html_end(html);
     sp_text_free(&command);
     sp_text_free(&subject);
-    free(models.items);
+    sp_free(models.items);
 }

@@ -38,7 +38,7 @@ const char *sp_html_predicted_shape(struct sp_html_tensors *tensors, const struc
 
 void sp_html_tensors_free(struct sp_html_tensors *tensors)
 {
-    free(tensors->items);
+    sp_free(tensors->items);
     sp_arena_free(&tensors->arena);
     *tensors = (struct sp_html_tensors){0};
 }
@@ -186,7 +186,7 @@ void sp_html_modules(struct sp_text *html, const struct sp_html_tensors *tensors
                        "<p>... and %zu more modules. <code>shapeproof %s --by module --rows 0</code> sums all of "
                        "them.</p>\n",
                        modules.count - MOST_MODULES, tensors->kind == SP_HTML_DIFF ? "diff" : "inspect");
-    free(modules.items);
+    sp_free(modules.items);
     sp_kinds_free(&modules.known);
     sp_arena_free(&arena);
 }
@@ -302,7 +302,7 @@ static void put_table(struct sp_text *html, struct sp_html_tensors *tensors, boo
     sp_text_free(&summary);
     sp_text_free(&key);
     sp_kinds_free(&kinds);
-    free(input);
+    sp_free(input);
 }
 
 /* ---- the data of the script ---- */
@@ -329,7 +329,7 @@ static long number_of_string(struct strings *strings, const char *string)
 
 static void free_strings(struct strings *strings)
 {
-    free(strings->items);
+    sp_free(strings->items);
     sp_arena_free(&strings->arena);
     sp_kinds_free(&strings->known);
 }
@@ -486,7 +486,7 @@ static void leave_rows_out(struct row *rows, size_t count, const struct sp_patte
         if (size > MOST_DATA) break;
     }
     for (; kept < count; kept++) rows[sorted[kept] - rows].is_left_out = true;
-    free(sorted);
+    sp_free(sorted);
     free_strings(&references.patterns);
     free_strings(&references.strings);
 }
@@ -574,8 +574,8 @@ static size_t json_tensors(struct sp_text *text, const struct sp_html_tensors *t
     }
     leave_rows_out(rows, count, &patterns);
     const size_t left_out = json_rows(text, tensors->kind, rows, count, &patterns);
-    free(rows);
-    free(entries);
+    sp_free(rows);
+    sp_free(entries);
     sp_kinds_free(&kinds);
     sp_patterns_free(&patterns);
     sp_text_free(&key);

@@ -52,7 +52,7 @@ static void put_in_order(struct sp_inspect *inspect)
     qsort(keys, inspect->count, sizeof *keys,
           inspect->options.sort == SHAPEPROOF_SORT_NAME ? by_natural_name : by_tensor_size);
     for (size_t i = 0; i < inspect->count; i++) inspect->chosen[i] = keys[i].index;
-    free(keys);
+    sp_free(keys);
 }
 
 /* ---- choice ---- */
@@ -86,7 +86,7 @@ static void sum_up_chosen(struct sp_inspect *inspect)
         inspect->totals.unique_parameters += tensor->parameters;
         inspect->totals.bytes += tensor->bytes;
     }
-    free(seen);
+    sp_free(seen);
 }
 
 void sp_inspect_send(const struct sp_inspect *inspect, struct sp_text *text)
@@ -136,7 +136,7 @@ char *shapeproof_report_inspect(const struct shapeproof_inventory *inventory,
     else if (inspect.options.report.format == SHAPEPROOF_REPORT_HTML) sp_html_inspect(&inspect, &text, false);
     else if (inspect.options.report.format == SHAPEPROOF_REPORT_HTML_PART) sp_html_inspect(&inspect, &text, true);
     else sp_inspect_text(&inspect, &text);
-    free(inspect.chosen);
-    free(inspect.counted);
+    sp_free(inspect.chosen);
+    sp_free(inspect.counted);
     return sp_text_take(&text, length);
 }

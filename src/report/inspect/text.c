@@ -188,7 +188,7 @@ static void put_ties(const struct sp_inspect *inspect, struct sp_text *text)
         sp_put_count(text, count - shown_end, "more tied tensor", "more tied tensors");
         sp_text_puts(text, "\n");
     }
-    free(tied);
+    sp_free(tied);
 }
 
 /* State beside the model, ties once. */

@@ -40,7 +40,7 @@ static void open_tree(struct inspect_tree *tree, const struct sp_inspect *inspec
 static void close_tree(struct inspect_tree *tree)
 {
     sp_name_tree_close(&tree->names);
-    free(tree->entries);
+    sp_free(tree->entries);
 }
 
 /* ---- the tree ---- */

@@ -508,7 +508,7 @@ static void compare_with_model(struct optimizer *o)
     else if (!o->failed && !compare_by_name(o) && o->with < parameters && o->with)
         say_without_moments(o, &census, parameters);
     sp_map_free(&census.shapes);
-    free(census.list.items);
+    sp_free(census.list.items);
 }
 
 /* ---- all of it ---- */
@@ -572,7 +572,7 @@ void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *c
         if (resume->model) compare_with_model(&o);
         conclude_optimizer(&o);
     }
-    free(o.list.items);
+    sp_free(o.list.items);
     sp_text_free(&o.kinds);
 }
 

@@ -476,10 +476,10 @@ void shapeproof_resume_free(struct shapeproof_resume *resume)
     if (!resume) return;
     shapeproof_inventory_close(resume->model);
     shapeproof_inventory_close(resume->moments);
-    free(resume->statements.items);
-    free(resume->names.items);
+    sp_free(resume->statements.items);
+    sp_free(resume->names.items);
     sp_arena_free(&resume->arena);
-    free(resume);
+    sp_free(resume);
 }
 
 const char *shapeproof_resume_path(const struct shapeproof_resume *resume) { return resume->path; }

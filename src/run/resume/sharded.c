@@ -284,7 +284,7 @@ static const char *read_latest(struct shapeproof_resume *resume)
         sp_file_close(&file);
     }
     const char *name = text ? sp_arena_copy(&resume->arena, text, strcspn(text, "\r\n")) : NULL;
-    free(text);
+    sp_free(text);
     if (name && *name && !strchr(name, '/') && sp_resume_has(resume, name)) return name;
     if (!name) sp_resume_wrong(resume, "step", "latest", NULL, NULL, "it cannot be read: %s", error.message);
     else sp_resume_wrong(resume, "step", "latest", sp_quote(name).text, "no such folder", "the step that it names");
@@ -308,6 +308,6 @@ bool sp_resume_deepspeed(struct shapeproof_resume *resume)
     list_shards(&s);
     check_shards(&s);
     sp_folder_close(&s.folder);
-    free(s.optimizers.items);
+    sp_free(s.optimizers.items);
     return true;
 }

@@ -201,7 +201,7 @@ static bool has_encoder(struct shapeproof_resume *resume)
     size_t length = 0;
     char *text = read_whole(resume, "adapter_config.json", &length, &ignored);
     bool has = text && sp_value_parse_json(&resume->arena, text, length, &config, &ignored);
-    free(text);
+    sp_free(text);
     const struct shapeproof_value type = has ? sp_value_member(config, "peft_type") : sp_value_absent("peft_type");
     return type.type == SHAPEPROOF_VALUE_STRING && SP_IS_AMONG(type.string, types);
 }
@@ -228,5 +228,5 @@ void sp_resume_trainer_state(struct shapeproof_resume *resume)
     else if (state.type != SHAPEPROOF_VALUE_OBJECT)
         sp_resume_wrong(resume, "step", name, NULL, NULL, "it is no JSON object");
     else check_trainer_state(resume, name, state);
-    free(text);
+    sp_free(text);
 }
