@@ -29,5 +29,6 @@ for file in "$OBJ/shapeproof" "$OBJ"/libshapeproof.so.*; do
 done
 # The note of a whole program also depends on the objects of the C library.
 ! asked_for -fcf-protection || expect 'indirect jumps go to marked places' has IBT -n "$OBJ/src/base/text.o"
-! asked_for -mbranch-protection=standard || expect 'indirect jumps go to marked places' has BTI -n "$OBJ/src/base/text.o"
+! asked_for -mbranch-protection=standard ||
+    expect 'indirect jumps go to marked places' has BTI -n "$OBJ/src/base/text.o"
 conclude

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/error.h"
 #include "config/config.h"
 #include "lang/syntax/parser.h"
@@ -165,6 +166,7 @@ struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables
                                           const struct shapeproof_config *config, uint64_t memory,
                                           const struct shapeproof_fit_options *options, struct shapeproof_error *error)
 {
+    SP_CALL(error, NULL);
     static const struct shapeproof_fit_options none = {0};
     sp_error_reset(error);
     assert(tables && config);

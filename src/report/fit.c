@@ -2,6 +2,7 @@
  * Whether a model fits in a memory: each term, then the verdict. */
 #include <inttypes.h>
 
+#include "base/call.h"
 #include "base/json_write.h"
 #include "report/common.h"
 #include "report/table.h"
@@ -91,6 +92,7 @@ static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit
 char *shapeproof_report_fit(const struct shapeproof_fit *fit, const struct shapeproof_report_options *options,
                             size_t *length)
 {
+    SP_CALL(NULL, NULL);
     static const struct shapeproof_report_options plain = {0};
     static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_RIGHT}, {NULL, SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 3};
