@@ -183,6 +183,7 @@ class Others(WithFixtures):
         made = self.same(shapeproof.derive("gpt2"), "derive", "gpt2")
         self.assertEqual(made.formulas[0].formula, "E*(V + P)")
         self.same(shapeproof.derive("gpt2", latex=True), "derive", "gpt2", "--latex")
+        self.same(shapeproof.derive("llama", measure="flops"), "derive", "llama", "--measure", "flops")
 
     def test_prove(self):
         claim = "total = V*E + 12*N*E^2"

@@ -258,11 +258,13 @@ def derive(
     table: Names = None,
     set: Settings = None,
     latex: bool = False,
+    measure: str | None = None,
 ) -> Derivation:
-    """The number of parameters of a table as a formula. `what` is the name of a table or of a published model."""
+    """The number of parameters of a table as a formula. `what` is the name of a table or of a published model.
+    `measure` is another number of the table: "active", "cache" or "flops"."""
     with Session() as session:
         subject = _subject.for_values(session, what, config, model, table, set)
-        options = _c.DeriveOptions(table=encode(subject.table), notation=int(latex))
+        options = _c.DeriveOptions(table=encode(subject.table), notation=int(latex), measure=encode(measure))
         derived = session.make("derive", "derivation_free", subject.tables, subject.config, byref(options))
         return from_report(Derivation, report("derive", derived, options=_c.ReportDeriveOptions(latex=latex)))
 

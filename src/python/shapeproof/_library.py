@@ -120,7 +120,7 @@ class LearnOptions(ctypes.Structure):
 
 
 class DeriveOptions(ctypes.Structure):
-    _fields_ = [("table", c_char_p), ("notation", c_int), _reserved(4)]
+    _fields_ = [("table", c_char_p), ("notation", c_int), ("measure", c_char_p), _reserved(3)]
 
 
 class ProveOptions(ctypes.Structure):
