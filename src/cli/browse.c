@@ -85,7 +85,9 @@ static const struct cli_term statuses[] = {
     {"2", "the command line is wrong, or standard output is not a terminal"},
     {"3", "a table or a configuration that the command line names is wrong"},
     {"4", "the checkpoint is unreadable or malformed or could not be fetched"},
-    {"5", "the command line asks for a check, and there is no table for the architecture"},
+    {"5",
+     "--config, --model, --set, --table or --vocabulary is given, but there is no configuration, or no table for the "
+     "architecture"},
     {NULL, NULL},
 };
 

@@ -492,7 +492,8 @@ static int run_prove(const struct cli_args *args)
 static const struct cli_term statuses[] = {
     {"0", "every claim is proved, and every erratum refuted; with --checkpoint, every claim about its hyper-parameters "
           "holds"},
-    {"1", "a claim is refuted, or an erratum is proved; at hyper-parameters or with --checkpoint, a claim fails"},
+    {"1", "a claim is refuted, or an erratum is proved; with values of hyper-parameters or with --checkpoint, a claim "
+          "fails"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a file of claims or a configuration is wrong"},
     {"4", "the checkpoint is unreadable or malformed, could not be fetched, or the output could not be written"},
@@ -534,13 +535,14 @@ const struct cli_command cli_prove = {
         "evaluated as a claim too.\n"
         "\n"
         "With --checkpoint, the claims about the table of a checkpoint are evaluated at its hyper-parameters, which "
-        "are found in the same way as by 'check'. For each claim, three numbers are printed: the value of the "
-        "formula, the prediction of the table, and the number that the file stores. If they differ, the report "
-        "lists the terms and tensors that make up the difference. A claim may hold only for certain values of "
-        "hyper-parameters. If this checkpoint has these values, the verdict is 'PROVED when', followed by the "
-        "values. In a claim of --claim, a letter that the table does not define has its usual meaning: d is the "
-        "width, L the number of layers. Optional tensors and buffers do not count. A tied tensor counts once; if "
-        "the file stores it twice, it counts twice in the stored number.\n"
+        "are found in the same way as by 'check'. For each claim, three numbers are printed: the value of the formula, "
+        "the prediction of the table, and the number that the file stores. If they differ, the report lists the terms "
+        "and tensors that make up the difference. A claim HOLDS if the file stores what the formula gives; otherwise "
+        "it FAILS. The words in parentheses behind the prediction say what is proved for all values of the "
+        "hyper-parameters: 'PROVED when' is followed by conditions, which this checkpoint meets. In a claim of "
+        "--claim, a letter that the table does not define has its usual meaning: d is the width, L the number of "
+        "layers. Optional tensors and buffers do not count. A tied tensor counts once; if the file stores it twice, it "
+        "counts twice in the stored number.\n"
         "\n"
         "With --infer, the table and the hyper-parameters are inferred from the names and shapes of the file. "
         "Values that names and shapes do not determine are listed as guessed.\n"
