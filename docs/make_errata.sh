@@ -51,9 +51,9 @@ hyper-parameters of the model. \`shapeproof prove\` compares these numbers with 
 also lists what is right.
 
 A figure is listed only if no usual convention gives it. A figure counts as right if the computed number, rounded to the
-last digit of the figure, equals the figure. If the figure ends in zeros, the computed number may also be rounded to
-tens or hundreds of its last digit. A figure also counts as right if it leaves out the embedding or the head, counts a
-tied head on its own, or counts buffers; \`prove --all\` names the convention.
+last digit of the figure, equals the figure. Zeros at the end of a figure may come from rounding: \`340M\` is right for
+335,141,888, because this number rounded to 10M is 340M. A figure also counts as right if it leaves out the embedding or
+the head, counts a tied head on its own, or counts buffers; \`prove --all\` names the convention.
 
 ## Figures
 
@@ -89,8 +89,9 @@ cat <<EOF
 
 Letters such as N and E are those of the table; \`shapeproof derive TABLE\` explains them. The file of the claims, in
 \`src/tables/papers\`, defines other names, such as d and \`block\`. Conditions of a statement follow *given*;
-\`defaults\` means that every other flag has its default value. The column *off by* says by how much the right side of
-the statement is too large, or falls short of the left side; or it has the computed number.
+\`defaults\` means that every other flag has its default value. The column *off by* compares the
+right side of the statement with the left side: \`too large by\` and \`short by\` give the difference. If the statement
+is about a number, the column has the computed number, and the claimed or printed one.
 EOF
 for file in $(cut -f 1 "$folder/claims" | uniq); do
     printf '\n### %s\n\n%s\n\n' "$file" "$(title "$file")"

@@ -38,8 +38,8 @@ enum shapeproof_severity {
     X(UNEXPECTED, 1, "unexpected", ERROR, "in the file, but not predicted") \
     X(SHAPE, 2, "shape", ERROR, "has another shape than predicted") \
     X(DTYPE, 3, "dtype", ERROR, \
-      "has a dtype of complex numbers, or its dtype is not that of the table, of other tensors of its kind, or of " \
-      "the rest of the file") \
+      "has a dtype of complex numbers; or has another dtype than the table gives, than other tensors of its kind " \
+      "have, or than the rest of the file has") \
     X(QUANTISED, 4, "quantised", ERROR, \
       "the file quantises a weight that the configuration exempts, or does not quantise one that the configuration " \
       "quantises") \
@@ -50,8 +50,10 @@ enum shapeproof_severity {
     X(TIED_PRESENT, 7, "tied-present", NOTE, "stored, although it is tied to a tensor that is stored as well") \
     X(OPTIONAL, 8, "optional", NOTE, "an optional tensor that the file has") \
     X(STATE, 9, "state", NOTE, "part of the state of an optimizer or trainer") \
-    X(UNUSED, 10, "unused", ERROR, "an expectation that matches neither a finding nor a cause") \
-    X(EXPIRED, 11, "expired", ERROR, "an expectation whose last day is over")
+    X(UNUSED, 10, "unused", ERROR, \
+      "an entry in the file of expected differences (`--expect`) that matches neither a finding nor a cause") \
+    X(EXPIRED, 11, "expired", ERROR, \
+      "an entry in the file of expected differences (`--expect`) whose last day is over")
 /* clang-format on */
 
 enum shapeproof_finding_kind {

@@ -49,8 +49,10 @@ enum shapeproof_diff_side { SHAPEPROOF_DIFF_A = 0, SHAPEPROOF_DIFF_B = 1 };
     X(DATA, 8, "data", ERROR, "the bytes differ; `detail` gives the first difference") \
     X(NOT_COMPARED, 9, "not-compared", ERROR, "`--data` could not compare the bytes; the message says why") \
     X(RENAMED, 10, "renamed", ERROR, "in both, with different names") \
-    X(UNUSED, 11, "unused", ERROR, "an expectation that matches no finding") \
-    X(EXPIRED, 12, "expired", ERROR, "an expectation whose last day is over") \
+    X(UNUSED, 11, "unused", ERROR, \
+      "an entry in the file of expected differences (`--expect`) that matches no finding") \
+    X(EXPIRED, 12, "expired", ERROR, \
+      "an entry in the file of expected differences (`--expect`) whose last day is over") \
     X(STORED_ONCE, 13, "stored-once", NOTE, "tied in one file; the other has only one of the two names") \
     X(STATE, 14, "state", NOTE, "part of the state of an optimizer or trainer, only in one file") \
     X(METADATA, 15, "metadata", ERROR, "a key of the metadata of two GGUF files, with different values or only in one")
