@@ -366,7 +366,9 @@ static const struct sp_poly *count_measure(struct sp_count *count, const char *m
     if (strcmp(measure, "flops") == 0)
         return sp_count_flops(
             count, &(struct sp_flops){.batch = one, .tokens = count->table->is_of_images ? NULL : tokens.poly});
-    const struct sp_sym_given given[] = {{"tokens", tokens}, {"batch", sp_sym_of_poly(one)}};
+    const struct sp_sym_given given[] = {{"tokens", tokens},
+                                         {"batch", sp_sym_of_poly(one)},
+                                         {"expanded", sp_sym_of_value(symbolic, sp_value_bool(false))}};
     const struct sp_poly *elements = sp_count_states(count, given, sizeof given / sizeof *given);
     return elements ? sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(2 /* bytes of an element */)) : NULL;
 }

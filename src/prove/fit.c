@@ -44,17 +44,19 @@ static const char *reason_of(struct sp_arena *arena, const struct sp_count *coun
     return sp_arena_copy(arena, reason, strcspn(reason, "\n"));
 }
 
-/* The bytes of the cache of `batch` sequences of `tokens` tokens. */
+/* The bytes of the cache of `batch` sequences of `tokens` tokens; latent keys and values are kept as they are. */
 static bool cache_bytes(struct sp_count *count, uint64_t tokens, uint64_t batch, unsigned bits, uint64_t *bytes)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
-    struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, 2, sizeof *given);
+    enum { GIVEN = 3 };
+    struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, GIVEN, sizeof *given);
     symbolic->steps = 0;
     symbolic->algebra.work = 0;
     if (tokens > INT64_MAX || batch > INT64_MAX) return false;
     given[0] = (struct sp_sym_given){"tokens", sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)tokens))};
     given[1] = (struct sp_sym_given){"batch", sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)batch))};
-    const struct sp_poly *elements = sp_count_states(count, given, 2);
+    given[2] = (struct sp_sym_given){"expanded", sp_sym_of_value(symbolic, sp_value_bool(false))};
+    const struct sp_poly *elements = sp_count_states(count, given, GIVEN);
     const bool good = !symbolic->algebra.failed && bytes_of(elements, bits, bytes);
     symbolic->algebra.failed = NULL;
     return good;

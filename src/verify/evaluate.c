@@ -149,6 +149,36 @@ static void describe_flops(struct asked *asked, const struct sp_expr *expr, stru
     item->convention = sp_text_keep(&text, asked->trial.arena);
 }
 
+/* The bytes of the cache that is asked for, if the form of latent keys and values were the other one. */
+static struct sp_expression_value cache_in_other_form(struct asked *asked)
+{
+    const struct sp_claim *claim = asked->trial.claim;
+    struct sp_expr cache = *claim->left, form = *cache.args[SP_CACHE_EXPANDED], *args[SP_CACHE_ARGUMENTS] = {0};
+    struct sp_claim other = *claim;
+    memcpy(args, cache.args, cache.count * sizeof *args);
+    form.value = sp_value_bool(!form.value.boolean);
+    args[SP_CACHE_EXPANDED] = &form;
+    cache.args = args;
+    other.left = &cache;
+    asked->trial.claim = &other;
+    const struct sp_expression_value value = sp_expression_evaluate(&asked->trial, varied_group);
+    asked->trial.claim = claim;
+    return value;
+}
+
+/* Says of a cache with latent keys and values in which form it has them, and what the other form takes. */
+static void describe_form(struct asked *asked, const struct sp_expr *cache, struct shapeproof_evaluated *item)
+{
+    const struct sp_expression_value other = cache_in_other_form(asked);
+    struct sp_text text = {0};
+    const bool is_expanded = cache->args[SP_CACHE_EXPANDED]->value.boolean;
+    if (!other.text || strcmp(other.text, item->text) == 0) return;
+    sp_text_puts(&text, is_expanded ? "of expanded keys and values; form=latent takes "
+                                    : "of latent keys and values; form=expanded takes ");
+    sp_text_grouped(&text, (uint64_t)other.exact.num);
+    item->convention = sp_text_keep(&text, asked->trial.arena);
+}
+
 /* ---- all of them ---- */
 
 /* Evaluates each expression. One without a value has the reason in `why`. */
@@ -170,6 +200,7 @@ static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
         const struct sp_expr *asked_for = unit->claims[i].left;
         if (value.is_bytes) describe_bytes(asked, value.convention, &evaluation->items[i]);
         if (value.text && asked_for->kind == SP_EXPR_FLOPS) describe_flops(asked, asked_for, &evaluation->items[i]);
+        if (value.text && asked_for->kind == SP_EXPR_CACHE) describe_form(asked, asked_for, &evaluation->items[i]);
         if (value.is_active)
             describe_active(asked, asked_for->kind == SP_EXPR_ACTIVE ? asked_for->name : NULL, &evaluation->items[i]);
     }

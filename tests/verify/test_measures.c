@@ -93,24 +93,34 @@ static void test_active_is_what_transformers_uses(void **state)
     check_lines("fixtures/measures/active.jsonl", check_model, 90);
 }
 
-/* A line of fixtures/measures/cache.jsonl. */
-static void check_cache(struct shapeproof_tables *tables, char *line)
+/* Checks the bytes of a line of fixtures/measures/cache*.jsonl: `form` is an argument of cache(), or empty. */
+static void check_form(struct shapeproof_tables *tables, char *line, const char *form)
 {
     const int64_t bytes = number_of(line, "bytes");
     int64_t value;
-    char why[256], expression[64];
-    snprintf(expression, sizeof expression, "cache(tokens=%d, batch=%d, dtype=f32)", (int)number_of(line, "tokens"),
-             (int)number_of(line, "batch"));
+    char why[256], source[32] = "", expression[128];
+    if (strstr(line, "source_tokens"))
+        snprintf(source, sizeof source, ", source_tokens=%d", (int)number_of(line, "source_tokens"));
+    snprintf(expression, sizeof expression, "cache(tokens=%d, batch=%d, dtype=f32%s%s)", (int)number_of(line, "tokens"),
+             (int)number_of(line, "batch"), source, form);
     *strstr(line, ", \"tokens\"") = '\0';
     const char *config = strchr(line + 1, '{');
     if (!evaluate(tables, config, expression, &value, why)) fail_msg("%s: %s", config, why);
     if (value != bytes) fail_msg("%s: %lld, transformers keeps %lld", config, (long long)value, (long long)bytes);
 }
 
+static void check_cache(struct shapeproof_tables *tables, char *line) { check_form(tables, line, ""); }
+
+static void check_expanded_cache(struct shapeproof_tables *tables, char *line)
+{
+    check_form(tables, line, ", form=expanded");
+}
+
 static void test_cache_is_what_transformers_keeps(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/cache.jsonl", check_cache, 40);
+    check_lines("fixtures/measures/cache.jsonl", check_cache, 130);
+    check_lines("fixtures/measures/cache_expanded.jsonl", check_expanded_cache, 1);
 }
 
 /* A line of fixtures/measures/sizes.jsonl: an expression, and what peft or an optimizer has. */
@@ -229,6 +239,21 @@ static const char birds[] = "table bird\n"
                             "model_type \"egret\"\n"
                             "measures cache\n"
                             "[feed]\n"
+                            "table pond\n"
+                            "model_type \"pond\"\n"
+                            "measures cache\n"
+                            "[fish] for i in 0..1\n"
+                            "any.{i}.* nest(i) from inner with n = 2 if i > 0\n"
+                            "deep.{i}.* heron from inner optional\n"
+                            "[surface]\n"
+                            "water (tokens, 1 + source_tokens) state if not expanded\n"
+                            "part nest(i)\n"
+                            "egg.* heron\n"
+                            "twig (3)\n"
+                            "table lake\n"
+                            "model_type \"lake\"\n"
+                            "measures cache\n"
+                            "only.* stork\n"
                             "table duck extends bird\n"
                             "model_type \"duck\"\n"
                             "E = 5\n"
@@ -373,6 +398,16 @@ static void test_states_are_kept_beside_the_tensors(void **state)
     expect_number("{\"model_type\": \"egret\", \"n\": 3}", "cache(tokens=9, dtype=int8)", 0);
 }
 
+static void test_states_of_the_tables_that_one_uses_are_its_own(void **state)
+{
+    (void)state;
+    const char *config = "{\"model_type\": \"pond\", \"inner\": {\"n\": 5}}";
+    /* of one heron in a nest, with n = 2, a fish of min(9 + 1, 4) * 2; optional herons have none */
+    expect_number(config, "cache(tokens=9, source_tokens=2, dtype=int8)", 8 + 9 * 3);
+    expect_number(config, "cache(tokens=9, dtype=int8, form=expanded)", 8);
+    expect_number(config, "cache(tokens=9, dtype=int8, batch=2, form=latent, source_tokens=0)", 16 + 9);
+}
+
 static void test_what_is_not_said_is_not_known(void **state)
 {
     (void)state;
@@ -382,6 +417,11 @@ static void test_what_is_not_said_is_not_known(void **state)
     int64_t value;
     char why[256];
     assert_false(evaluate(tables, "{\"model_type\": \"stork\", \"n\": 3}", "cache(tokens=1, dtype=f32)", &value, why));
+    assert_string_equal(why, "the table 'stork' does not say what is kept of earlier tokens: it has no line 'measures "
+                             "cache'");
+    shapeproof_tables_free(tables);
+    tables = bird_tables();
+    assert_false(evaluate(tables, "{\"model_type\": \"lake\", \"n\": 3}", "cache(tokens=1, dtype=f32)", &value, why));
     assert_string_equal(why, "the table 'stork' does not say what is kept of earlier tokens: it has no line 'measures "
                              "cache'");
     shapeproof_tables_free(tables);
@@ -404,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_flops_that_are_not_known),
         cmocka_unit_test(test_shares_multiply),
         cmocka_unit_test(test_states_are_kept_beside_the_tensors),
+        cmocka_unit_test(test_states_of_the_tables_that_one_uses_are_its_own),
         cmocka_unit_test(test_what_is_not_said_is_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,8 +28,8 @@ enum sp_expr_kind {
     SP_EXPR_STORED, /* stored([name]), stored(total) in a claim: what the checkpoint stores of it; of stored(bytes) the
                        name is SP_STORED_BYTES */
     SP_EXPR_ACTIVE, /* active([name]) in a claim: of the parameters of a group those that are in use */
-    SP_EXPR_CACHE,  /* cache(tokens = args[0], batch = args[1], dtype = ...) in a claim; `value` has the bits of the
-                       dtype */
+    SP_EXPR_CACHE,  /* cache(tokens = args[0], batch = args[1], dtype = ..., form = ...) in a claim, with the arguments
+                       of enum sp_cache_argument; `value` has the bits of the dtype */
     SP_EXPR_SIZING, /* bytes(bf16), lora(...), optimizer(...) in a claim: `sizing`; args[0] is the rank of an adapter,
                        or the number of processes if it is given */
     SP_EXPR_FLOPS,  /* flops([name], batch = args[0], tokens = args[1], ...) in a claim; `count` is 1 without tokens,
@@ -43,6 +43,15 @@ enum sp_flops_bits {
     SP_FLOPS_CAUSAL = 1,        /* of the scores those of earlier tokens alone */
     SP_FLOPS_WEIGHTS_ALONE = 2, /* no scores or scans: no row with `work` */
     SP_FLOPS_TRAINING = 4       /* forward and backward */
+};
+
+/* The arguments of a cache. Its states read them as `tokens`, `batch`, `expanded` and `source_tokens`. */
+enum sp_cache_argument {
+    SP_CACHE_TOKENS,
+    SP_CACHE_BATCH,
+    SP_CACHE_EXPANDED,      /* a literal, true or false: latent keys and values are kept expanded */
+    SP_CACHE_SOURCE_TOKENS, /* the last one, as it may be missing: `count` is without it then */
+    SP_CACHE_ARGUMENTS
 };
 
 #define SP_STORED_BYTES "(bytes)" /* a name that no group has */

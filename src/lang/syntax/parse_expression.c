@@ -248,41 +248,69 @@ static unsigned bits_of_dtype(const struct sp_lexer *lexer)
     return 0;
 }
 
-/* One of the three arguments of a cache: tokens and batch have expressions, the dtype a word. */
-static bool parse_cache_argument(struct sp_parser *parser, struct sp_expr *expr)
+static bool parse_cache_dtype(struct sp_parser *parser, struct sp_expr *expr)
 {
-    struct sp_lexer *lexer = &parser->lexer;
-    const bool is_batch = sp_token_is(lexer, "batch"), is_dtype = sp_token_is(lexer, "dtype");
-    if (!sp_token_is(lexer, "tokens") && !is_batch && !is_dtype)
-        return sp_parse_fail(parser, lexer->token.span, "expected 'tokens', 'batch' or 'dtype'");
-    sp_lexer_next(lexer);
-    if (!sp_parse_expect(parser, "=", "in front of the value")) return false;
-    if (!is_dtype) return (expr->args[is_batch] = sp_parse_expression(parser)) != NULL;
-    expr->value = sp_value_int(bits_of_dtype(lexer));
+    expr->value = sp_value_int(bits_of_dtype(&parser->lexer));
     if (!expr->value.integer)
-        return sp_parse_fail(parser, lexer->token.span, "expected a dtype: bf16, f16, f32, fp8 or int8");
-    sp_lexer_next(lexer);
+        return sp_parse_fail(parser, parser->lexer.token.span, "expected a dtype: bf16, f16, f32, fp8 or int8");
+    sp_lexer_next(&parser->lexer);
     return true;
 }
 
+static bool parse_cache_form(struct sp_parser *parser, struct sp_expr *expr)
+{
+    expr->args[SP_CACHE_EXPANDED]->value = sp_value_bool(sp_token_is(&parser->lexer, "expanded"));
+    return sp_parse_accept(parser, "latent") || sp_parse_accept(parser, "expanded") ||
+           sp_parse_fail(parser, parser->lexer.token.span, "expected 'latent' or 'expanded'");
+}
+
+/* One argument of a cache: the dtype and the form are words, the others expressions. */
+static bool parse_cache_argument(struct sp_parser *parser, struct sp_expr *expr)
+{
+    struct sp_lexer *lexer = &parser->lexer;
+    const bool is_dtype = sp_token_is(lexer, "dtype"), is_form = sp_token_is(lexer, "form");
+    enum sp_cache_argument argument = SP_CACHE_ARGUMENTS;
+    if (sp_token_is(lexer, "tokens")) argument = SP_CACHE_TOKENS;
+    if (sp_token_is(lexer, "batch")) argument = SP_CACHE_BATCH;
+    if (sp_token_is(lexer, "source_tokens")) argument = SP_CACHE_SOURCE_TOKENS;
+    if (argument == SP_CACHE_ARGUMENTS && !is_dtype && !is_form)
+        return sp_parse_fail(parser, lexer->token.span,
+                             "expected 'tokens', 'source_tokens', 'batch', 'dtype' or 'form'");
+    sp_lexer_next(lexer);
+    if (!sp_parse_expect(parser, "=", "in front of the value")) return false;
+    if (is_dtype) return parse_cache_dtype(parser, expr);
+    if (is_form) return parse_cache_form(parser, expr);
+    if (argument == SP_CACHE_SOURCE_TOKENS) expr->count = SP_CACHE_ARGUMENTS;
+    return (expr->args[argument] = sp_parse_expression(parser)) != NULL;
+}
+
+/* The value of an argument that is not given. */
+static struct sp_expr *implied(struct sp_parser *parser, struct sp_span span, struct shapeproof_value value)
+{
+    struct sp_expr *expr = node(parser, SP_EXPR_LITERAL, span, 0);
+    expr->value = value;
+    return expr;
+}
+
 /* cache = "cache" "(" cached { "," cached } ")" ;
- * cached = ( "tokens" | "batch" ) "=" expr | "dtype" "=" NAME ; */
+ * cached = ( "tokens" | "source_tokens" | "batch" ) "=" expr | "dtype" "=" NAME
+ *        | "form" "=" ( "latent" | "expanded" ) ; */
 static bool parse_cache(struct sp_parser *parser, struct sp_expr *expr)
 {
     const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
     expr->kind = SP_EXPR_CACHE;
-    expr->args = sp_arena_array(parser->arena, 2, sizeof *expr->args);
-    expr->count = 2;
+    expr->args = sp_arena_array(parser->arena, SP_CACHE_ARGUMENTS, sizeof *expr->args);
+    expr->count = SP_CACHE_SOURCE_TOKENS;
     expr->value = sp_value_int(0);
-    expr->args[0] = NULL;
-    expr->args[1] = node(parser, SP_EXPR_LITERAL, expr->span, 0);
-    expr->args[1]->value = sp_value_int(1);
+    expr->args[SP_CACHE_TOKENS] = NULL;
+    expr->args[SP_CACHE_BATCH] = implied(parser, expr->span, sp_value_int(1));
+    expr->args[SP_CACHE_EXPANDED] = implied(parser, expr->span, sp_value_bool(false));
     do {
         if (!parse_cache_argument(parser, expr)) return false;
     } while (sp_parse_accept(parser, ","));
     expr->span = join_spans(expr->span, parser->lexer.token.span);
-    if (!expr->args[0] || !expr->value.integer)
+    if (!expr->args[SP_CACHE_TOKENS] || !expr->value.integer)
         return sp_parse_fail(parser, expr->span, "expected cache(tokens=..., dtype=...), and batch=... if it is not 1");
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }

@@ -32,10 +32,11 @@ struct walk {
     enum counted counted;
     const struct sp_row_measure *measure; /* what is counted of a tensor; NULL: its elements */
     struct sp_active_count *active;       /* of COUNTS_ACTIVE and COUNTS_PRODUCTS: where the shares are noted */
+    const struct sp_sym_given *given;     /* what each table sees: of COUNTS_STATES the arguments of a cache, of
+                                             COUNTS_PRODUCTS `tokens` and `causal` */
+    size_t given_count;
     /* COUNTS_PRODUCTS: */
     const struct sp_flops *flops;
-    const struct sp_sym_given *given; /* `tokens` and `causal`, which each table sees */
-    size_t given_count;
     const struct sp_poly *times; /* of what is used, where its rows do not say it */
 };
 
@@ -278,7 +279,8 @@ static bool count_view(struct walk *walk, const struct sp_sym_env *env, const st
                        struct sp_sym_frame *frame)
 {
     struct sp_arena *arena = &walk->symbolic->algebra.arena;
-    struct sp_sym_given *given = sp_arena_array(arena, row->with_count + env->frame->given_count, sizeof *given);
+    struct sp_sym_given *given =
+        sp_arena_array(arena, row->with_count + walk->given_count + env->frame->given_count, sizeof *given);
     if (row->has_from && !sp_sym_open_view(walk->symbolic, env, row->from, frame)) return false;
     for (size_t i = 0; i < row->with_count; i++) {
         given[frame->given_count].key = row->with[i].name;
@@ -286,6 +288,7 @@ static bool count_view(struct walk *walk, const struct sp_sym_env *env, const st
     }
     for (size_t i = 0; !row->has_from && i < env->frame->given_count; i++)
         given[frame->given_count++] = env->frame->given[i];
+    for (size_t i = 0; row->has_from && i < walk->given_count; i++) given[frame->given_count++] = walk->given[i];
     frame->given = given;
     return true;
 }
@@ -309,26 +312,18 @@ static const struct sp_unit *chosen_table(struct walk *walk, const struct sp_sym
     return NULL;
 }
 
-/* Opens for a count of products what a use says of them: how often the elements multiply, and for a table the tokens. A
- * table of images cannot be used by one of tokens, which does not say how many images there are. */
+/* Opens for a count of products what a use says of them: how often the elements multiply. A table of
+ * images cannot be used by one of tokens, which does not say how many images there are. */
 static bool open_products(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
                           struct sp_sym_frame *frame)
 {
     const struct sp_expr *expr = row->times ? row->times : env->section->times;
     if (walk->counted != COUNTS_PRODUCTS) return true;
     if (expr && !sp_sym_number(walk->symbolic, env, expr, &walk->times)) return false;
-    if (!frame->unit->is_table) return true;
-    if (frame->unit->is_of_images != (walk->flops->tokens == NULL))
-        return sp_sym_fail(walk->symbolic, row->unit_span,
-                           "the table '%s' is about images, and what uses it about tokens, or the other way round",
-                           frame->unit->name);
-    const size_t count = frame->given_count + walk->given_count;
-    struct sp_sym_given *given = sp_arena_array(&walk->symbolic->algebra.arena, count, sizeof *given);
-    for (size_t i = 0; i < count; i++)
-        given[i] = i < walk->given_count ? walk->given[i] : frame->given[i - walk->given_count];
-    frame->given = given;
-    frame->given_count = count;
-    return true;
+    if (!frame->unit->is_table || frame->unit->is_of_images == (walk->flops->tokens == NULL)) return true;
+    return sp_sym_fail(walk->symbolic, row->unit_span,
+                       "the table '%s' is about images, and what uses it about tokens, or the other way round",
+                       frame->unit->name);
 }
 
 /* Adds the rows of a part, or of another table, that a row of this one uses: opens a frame with the prefix, the
@@ -552,27 +547,30 @@ static bool count_row(const void *at, const struct sp_row *row)
 
 static const struct sp_walker counting = {count_range, count_each, count_if, count_row};
 
-/* Whether the table says what is asked of it. Of a part the tables say it that use it. */
+/* Whether the table has the line `measures` of what is counted. Of a part the tables have it that use it. */
 static bool says_measure(struct walk *walk, const struct sp_unit *unit)
 {
-    if (!unit->is_table) return true;
-    if (walk->counted == COUNTS_ACTIVE && !(unit->measures & SP_MEASURE_ACTIVE))
-        return sp_sym_fail(walk->symbolic, unit->span,
-                           "the table '%s' does not say how much of it a token uses: it has no line 'measures active'",
-                           unit->name);
-    if (walk->counted == COUNTS_PRODUCTS && !(unit->measures & SP_MEASURE_FLOPS))
-        return sp_sym_fail(walk->symbolic, unit->span,
-                           "the table '%s' does not say how often its weights multiply: it has no line 'measures "
-                           "flops'",
-                           unit->name);
-    return true;
+    static const struct {
+        unsigned measure; /* of enum sp_measure */
+        const char *name, *what;
+    } needed[] = {
+        [COUNTS_PARAMETERS] = {0},
+        [COUNTS_ACTIVE] = {SP_MEASURE_ACTIVE, "active", "how much of it a token uses"},
+        [COUNTS_STATES] = {SP_MEASURE_CACHE, "cache", "what is kept of earlier tokens"},
+        [COUNTS_PRODUCTS] = {SP_MEASURE_FLOPS, "flops", "how often its weights multiply"},
+    };
+    const unsigned measure = needed[walk->counted].measure;
+    if (!unit->is_table || (unit->measures & measure) == measure) return true;
+    return sp_sym_fail(walk->symbolic, unit->span, "the table '%s' does not say %s: it has no line 'measures %s'",
+                       unit->name, needed[walk->counted].what, needed[walk->counted].name);
 }
 
-/* Counts the unit in its frame: of products also the work of a table, which is beside its tensors. */
+/* Counts the unit in its frame: of states and products also what a table has beside its tensors. */
 static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally)
 {
     const struct sp_unit *unit = frame->unit;
-    const size_t beside = walk->counted == COUNTS_PRODUCTS ? unit->state_count : 0;
+    const bool has_beside = walk->counted == COUNTS_STATES || walk->counted == COUNTS_PRODUCTS;
+    const size_t beside = has_beside ? unit->state_count : 0;
     if (!says_measure(walk, unit)) return false;
     for (size_t i = 0; i < unit->section_count + beside; i++) {
         const struct sp_section *section =
@@ -763,24 +761,15 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
 const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count)
 {
     struct sp_symbolic *symbolic = &count->symbolic;
-    const struct sp_unit *table = count->table;
-    struct walk walk = {.symbolic = symbolic, .counted = COUNTS_STATES};
+    struct walk walk = {.symbolic = symbolic, .counted = COUNTS_STATES, .given = given, .given_count = given_count};
     struct tally tally = {0};
-    bool good = true;
-    if (!(table->measures & SP_MEASURE_CACHE)) {
-        sp_sym_fail(symbolic, table->span,
-                    "the table '%s' does not say what is kept of earlier tokens: it has no line 'measures cache'",
-                    table->name);
-        return NULL;
-    }
-    struct sp_sym_frame *frame = new_count_frame(&walk, table); /* what is defined may depend on the tokens */
+    struct sp_sym_frame *frame = new_count_frame(&walk, count->table); /* what is defined may depend on the tokens */
     frame->params = count->frame->params;
     frame->given = given;
     frame->given_count = given_count;
     const bool was_counting = symbolic->is_counting;
     symbolic->is_counting = true;
-    for (size_t i = 0; i < table->state_count && good; i++)
-        good = count_behind(&walk, &(struct sp_sym_env){.frame = frame, .section = &table->states[i]}, 0, &tally);
+    const bool good = count_unit(&walk, frame, &tally);
     symbolic->is_counting = was_counting;
     const struct sp_poly *sum = sp_poly_int(&symbolic->algebra, 0);
     for (size_t i = 0; i < tally.count; i++) sum = sp_poly_add(&symbolic->algebra, sum, tally.rows[i].parameters);

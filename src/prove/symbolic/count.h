@@ -97,7 +97,8 @@ struct sp_row_measure {
 };
 /* The sum of a measure over all tensors that count as parameters. NULL with a message when it is not known. */
 const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_row_measure *measure);
-/* The elements of all states where `tokens` and `batch` are given. NULL with a message when that is not known. */
+/* The elements of all states, also of the tables that this one uses, where these arguments of a cache are given. NULL
+ * with a message when that is not known. */
 const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count);
 /* The operations of a pass, two for each multiplication and addition. NULL with a message when that is not known. */
 const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flops *asked);

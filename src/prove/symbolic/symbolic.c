@@ -564,19 +564,24 @@ static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env
     return poly != NULL;
 }
 
-/* cache(tokens = ..., batch = ..., dtype = ...): the bytes of the states. */
+/* cache(tokens = ..., batch = ..., dtype = ...): the bytes of the states, which read the other arguments by name. */
 static bool symbolic_cache(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym *out)
 {
-    static const char *const names[] = {"tokens", "batch"};
-    struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, 2, sizeof *given);
+    static const char *const names[SP_CACHE_ARGUMENTS] = {"tokens", "batch", "expanded", "source_tokens"};
+    struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, expr->count, sizeof *given);
     if (!env->states) return sp_sym_fail(symbolic, expr->span, "'cache' needs a table");
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < expr->count; i++) {
         const struct sp_poly *poly;
+        given[i].key = names[i];
+        if (i == SP_CACHE_EXPANDED) { /* the only one that is no number */
+            if (!sp_sym_eval(symbolic, env, expr->args[i], &given[i].sym)) return false;
+            continue;
+        }
         if (!whole_number(symbolic, env, expr->args[i], names[i], &poly)) return false;
-        given[i] = (struct sp_sym_given){names[i], sp_sym_of_poly(poly)};
+        given[i].sym = sp_sym_of_poly(poly);
     }
-    const struct sp_poly *elements = env->states(env->context, given, 2);
+    const struct sp_poly *elements = env->states(env->context, given, expr->count);
     if (!elements) return false;
     *out = sp_sym_of_poly(
         sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(expr->value.integer / 8 /* bits of a byte */)));
