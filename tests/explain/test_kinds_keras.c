@@ -167,7 +167,8 @@ static void other_layers(void **state)
     add_layer(a, KERAS_3, "conv3d_1", SHAPE(3, 3, 3, 2, 3));
     add_layer(b, KERAS_3, "conv3d_1", SHAPE(3, 3, 3, 2, 3));
     add_layer(b, KERAS_3, "conv3d_2", SHAPE(3, 3, 3, 3, 4));
-    assert_differ(finish(a), finish(b), "2 tensors removed, 2 added\n");
+    assert_differ(finish(a), finish(b),
+                  "2 tensors removed (layers/conv3d/vars/{0,1}), 2 added (layers/conv3d_2/vars/{0,1})\n");
 }
 
 /* By name nothing would be loaded; in their order all layers fit. Keras 3 keeps no order, but names that are alike. */
