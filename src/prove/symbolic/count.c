@@ -217,7 +217,11 @@ static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct
     if (!sp_sym_spend(walk->symbolic, row->span, 1) || !presence(walk, env, row, &present)) return false;
     const struct sp_poly *size = present;
     for (size_t i = 0; i < row->rank && !sp_poly_is_zero(size); i++) {
+        struct sp_rational number;
         if (!sp_sym_number(walk->symbolic, env, row->shape[i], &shape[i])) return false;
+        /* that of a tensor is refused when it is predicted */
+        if ((row->state || row->work) && sp_poly_is_constant(shape[i], &number) && number.num < 0)
+            return sp_sym_fail(walk->symbolic, row->shape[i]->span, "a dimension is negative");
         sp_poly_mark_sizes(walk->symbolic, shape[i]);
         size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
     }
