@@ -131,9 +131,20 @@ static int fit_checkpoint(const struct cli_args *args)
     return cli_run_found(&there, fit_operand);
 }
 
+static bool is_published(const char *name)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_models *models = shapeproof_models_new(&error);
+    const bool found = models && shapeproof_models_find(models, name);
+    shapeproof_models_free(models);
+    return found;
+}
+
+/* "torchvision/resnet18" is a published model. */
 static bool names_checkpoint(const char *operand)
 {
-    return operand && (strchr(operand, '/') || access(operand, F_OK) == 0 || strcmp(operand, "-") == 0);
+    return operand && (access(operand, F_OK) == 0 || strcmp(operand, "-") == 0 ||
+                       (strchr(operand, '/') && !is_published(operand)));
 }
 
 static int run_fit(const struct cli_args *args)

@@ -38,7 +38,10 @@ static bool bytes_of(const struct sp_poly *elements, unsigned bits, uint64_t *by
 /* "the table ... has no line" of "file:1:1: the table ..." and the lines below. */
 static const char *reason_of(struct sp_arena *arena, const struct sp_count *count)
 {
-    const char *message = count->messages.data ? count->messages.data : "its number of bytes does not fit in 63 bits";
+    const char *failed = count->symbolic.algebra.failed;
+    const char *message = count->messages.data ? count->messages.data
+                          : failed             ? failed
+                                               : "its number of bytes does not fit in 63 bits";
     const char *behind = strstr(message, ": ");
     const char *reason = behind ? behind + 2 : message;
     return sp_arena_copy(arena, reason, strcspn(reason, "\n"));
@@ -52,32 +55,31 @@ static bool cache_bytes(struct sp_count *count, uint64_t tokens, uint64_t batch,
     struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, GIVEN, sizeof *given);
     symbolic->steps = 0;
     symbolic->algebra.work = 0;
+    symbolic->algebra.failed = NULL; /* of a length that was tried before */
     if (tokens > INT64_MAX || batch > INT64_MAX) return false;
     given[0] = (struct sp_sym_given){"tokens", sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)tokens))};
     given[1] = (struct sp_sym_given){"batch", sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)batch))};
     given[2] = (struct sp_sym_given){"expanded", sp_sym_of_value(symbolic, sp_value_bool(false))};
     const struct sp_poly *elements = sp_count_states(count, given, GIVEN);
-    const bool good = !symbolic->algebra.failed && bytes_of(elements, bits, bytes);
-    symbolic->algebra.failed = NULL;
-    return good;
+    return !symbolic->algebra.failed && bytes_of(elements, bits, bytes);
 }
 
 /* The longest sequence of which `batch` fit in `room`. */
 static uint64_t longest_sequence(struct sp_count *count, const struct shapeproof_fit *fit, unsigned bits, uint64_t room)
 {
-    uint64_t fits = 0, not = MOST_TOKENS, bytes;
-    if (cache_bytes(count, not, fit->batch, bits, &bytes) && bytes <= room) return UINT64_MAX;
-    while (not -fits > 1) {
-        const uint64_t middle = fits + (not -fits) / 2;
+    uint64_t fits = 0, exceeds = MOST_TOKENS, bytes;
+    if (cache_bytes(count, exceeds, fit->batch, bits, &bytes) && bytes <= room) return UINT64_MAX;
+    while (exceeds - fits > 1) {
+        const uint64_t middle = fits + (exceeds - fits) / 2;
         if (cache_bytes(count, middle, fit->batch, bits, &bytes) && bytes <= room) fits = middle;
-        else not = middle;
+        else exceeds = middle;
     }
     return fits;
 }
 
-/* The value of the first of the keys, up to NULL, that the configuration has, or for which the table has a default; 0
- * for none. */
-static uint64_t number_of_keys(struct sp_count *count, const char *const *keys)
+/* The value of the first of the keys, up to NULL, that the configuration has, or for which the table has a default.
+ * False for none. */
+static bool value_of_keys(struct sp_count *count, const char *const *keys, struct sp_sym *value)
 {
     static const char *const paths[] = {"", "text_config.", "llm_config."};
     struct sp_symbolic *symbolic = &count->symbolic;
@@ -86,22 +88,30 @@ static uint64_t number_of_keys(struct sp_count *count, const char *const *keys)
         for (size_t i = 0; keys[i]; i++) {
             const char *key = sp_arena_printf(&symbolic->algebra.arena, "%s%s", paths[p], keys[i]);
             const struct shapeproof_value given = sp_value_at(symbolic->fixed.settings->root, key);
-            struct sp_sym sym = sp_sym_of_value(symbolic, given);
-            struct sp_rational number;
-            if (!sp_value_is_set(given) && !sp_sym_defaulted_key(symbolic, &env, key, &sym)) continue;
-            if (sym.kind == SP_SYM_NUMBER && sp_poly_is_constant(sym.poly, &number) && number.den == 1 &&
-                number.num > 0)
-                return (uint64_t)number.num;
+            *value = sp_sym_of_value(symbolic, given);
+            if (sp_value_is_set(given) || sp_sym_defaulted_key(symbolic, &env, key, value)) return true;
         }
-    return 0;
+    return false;
+}
+
+/* The same of a number; 0 for none. */
+static uint64_t number_of_keys(struct sp_count *count, const char *const *keys)
+{
+    struct sp_sym value;
+    struct sp_rational number;
+    const bool is_whole = value_of_keys(count, keys, &value) && value.kind == SP_SYM_NUMBER &&
+                          sp_poly_is_constant(value.poly, &number) && number.den == 1 && number.num > 0;
+    return is_whole ? (uint64_t)number.num : 0;
 }
 
 /* The heads of the attention, where the number of them divides weights and cache. It does not where a flag gives keys
  * and values a single head, where layers have different numbers, and where latent vectors or states are kept. */
 static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
 {
-    static const char *const heads[] = {"num_attention_heads", "n_head", "n_heads", "num_heads", NULL};
-    static const char *const kv_heads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv", NULL};
+    static const char *const heads[] = {"num_attention_heads",     "n_head", "n_heads", "num_heads",
+                                        "decoder_attention_heads", NULL};
+    static const char *const kv_heads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv", "attn_config.kv_n_heads",
+                                           NULL};
     static const char *const decided_elsewhere[] = {"multi_query",
                                                     "multi_query_attention",
                                                     "new_decoder_architecture",
@@ -111,10 +121,10 @@ static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
                                                     "linear_num_value_heads",
                                                     "state_size",
                                                     "ssm_state_size",
-                                                    "mamba_d_state"};
-    const struct shapeproof_value root = count->symbolic.fixed.settings->root;
-    for (size_t i = 0; i < sizeof decided_elsewhere / sizeof *decided_elsewhere; i++)
-        if (sp_value_is_set(sp_value_at(root, decided_elsewhere[i]))) return;
+                                                    "mamba_d_state",
+                                                    NULL};
+    struct sp_sym value;
+    if (value_of_keys(count, decided_elsewhere, &value)) return;
     fit->heads = number_of_keys(count, heads);
     fit->kv_heads = number_of_keys(count, kv_heads);
     if (!fit->kv_heads) fit->kv_heads = fit->heads;

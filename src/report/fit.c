@@ -28,7 +28,7 @@ static void fit_json(const struct shapeproof_fit *fit, struct sp_text *text)
     if (fit->tokens && !fit->why) {
         sp_write_key_string(&json, "cache_dtype", fit->cache_dtype);
         sp_write_key_number(&json, "cache", fit->cache);
-        sp_write_key_number(&json, "batch_most", fit->batch_most);
+        if (fit->cache) sp_write_key_number(&json, "batch_most", fit->batch_most);
         if (fit->tokens_most != UINT64_MAX) sp_write_key_number(&json, "tokens_most", fit->tokens_most);
     }
     if (fit->heads) {
@@ -64,6 +64,11 @@ static void put_cache(struct sp_table *table, const struct shapeproof_fit *fit)
 static void put_most(struct sp_table *table, const struct shapeproof_fit *fit)
 {
     sp_text_puts(sp_table_cell(table), "largest batch");
+    if (!fit->cache) {
+        sp_text_puts(sp_table_cell(table), "-");
+        sp_text_puts(sp_table_cell(table), "no limit: nothing is kept of earlier tokens");
+        return;
+    }
     sp_text_grouped(sp_table_cell(table), fit->batch_most);
     sp_text_puts(sp_table_cell(table), "sequences of that length");
     sp_text_puts(sp_table_cell(table), "longest sequence");
@@ -80,7 +85,7 @@ static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit
     else sp_text_puts(sp_table_cell(table), "-");
     struct sp_text *words = sp_table_cell(table);
     if (!fit->heads) {
-        sp_text_puts(words, "not known: more than the numbers of heads decides it");
+        sp_text_puts(words, "not known: no number of heads decides it");
         return;
     }
     sp_text_puts(words, fit->devices ? "the fewest" : "no number of devices");
