@@ -133,6 +133,29 @@ static void describe_bytes(struct asked *asked, const char *convention, struct s
     item->text = sp_arena_printf(asked->trial.arena, "%" PRId64, item->value.numerator);
 }
 
+/* The value of another expression in the place of the one that is evaluated. */
+static struct sp_expression_value evaluate_instead(struct asked *asked, struct sp_expr *expr)
+{
+    const struct sp_claim *claim = asked->trial.claim;
+    struct sp_claim other = *claim;
+    other.left = expr;
+    asked->trial.claim = &other;
+    const struct sp_expression_value value = sp_expression_evaluate(&asked->trial, varied_group);
+    asked->trial.claim = claim;
+    return value;
+}
+
+/* Whether causal attention is asked for, and takes less than full attention. It does not in an encoder, where every
+ * token attends to all. */
+static bool is_causal(struct asked *asked, const struct sp_expr *flops, const struct shapeproof_evaluated *item)
+{
+    struct sp_expr full = *flops;
+    if (!(flops->value.integer & SP_FLOPS_CAUSAL)) return false;
+    full.value = sp_value_int(flops->value.integer & ~(int64_t)SP_FLOPS_CAUSAL);
+    const struct sp_expression_value other = evaluate_instead(asked, &full);
+    return !other.text || strcmp(other.text, item->text) != 0;
+}
+
 /* "forward pass, full attention, 2 operations a multiply-add; 2 of 8 experts". */
 static void describe_flops(struct asked *asked, const struct sp_expr *expr, struct shapeproof_evaluated *item)
 {
@@ -140,8 +163,8 @@ static void describe_flops(struct asked *asked, const struct sp_expr *expr, stru
     struct sp_text text = {0};
     sp_text_puts(&text, expr->value.integer & SP_FLOPS_TRAINING ? "forward and backward pass" : "forward pass");
     if (expr->value.integer & SP_FLOPS_WEIGHTS_ALONE) sp_text_puts(&text, " without attention scores");
-    else if (flops->has_work && expr->value.integer & SP_FLOPS_CAUSAL) sp_text_puts(&text, ", causal attention");
-    else if (flops->has_work) sp_text_puts(&text, ", full attention");
+    else if (flops->has_work)
+        sp_text_puts(&text, is_causal(asked, expr, item) ? ", causal attention" : ", full attention");
     sp_text_puts(&text, ", 2 operations a multiply-add");
     for (size_t i = 0; i < flops->share_count; i++)
         if (!expr->name || strcmp(flops->shares[i].group, expr->name) == 0) put_share(&text, &flops->shares[i]);
@@ -152,18 +175,13 @@ static void describe_flops(struct asked *asked, const struct sp_expr *expr, stru
 /* The bytes of the cache that is asked for, if the form of latent keys and values were the other one. */
 static struct sp_expression_value cache_in_other_form(struct asked *asked)
 {
-    const struct sp_claim *claim = asked->trial.claim;
-    struct sp_expr cache = *claim->left, form = *cache.args[SP_CACHE_EXPANDED], *args[SP_CACHE_ARGUMENTS] = {0};
-    struct sp_claim other = *claim;
+    struct sp_expr cache = *asked->trial.claim->left, form = *cache.args[SP_CACHE_EXPANDED];
+    struct sp_expr *args[SP_CACHE_ARGUMENTS] = {0};
     memcpy(args, cache.args, cache.count * sizeof *args);
     form.value = sp_value_bool(!form.value.boolean);
     args[SP_CACHE_EXPANDED] = &form;
     cache.args = args;
-    other.left = &cache;
-    asked->trial.claim = &other;
-    const struct sp_expression_value value = sp_expression_evaluate(&asked->trial, varied_group);
-    asked->trial.claim = claim;
-    return value;
+    return evaluate_instead(asked, &cache);
 }
 
 /* Says of a cache with latent keys and values in which form it has them, and what the other form takes. */

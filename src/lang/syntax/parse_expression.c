@@ -265,21 +265,18 @@ static bool parse_cache_form(struct sp_parser *parser, struct sp_expr *expr)
 }
 
 /* One argument of a cache: the dtype and the form are words, the others expressions. */
-static bool parse_cache_argument(struct sp_parser *parser, struct sp_expr *expr)
+static bool parse_cache_argument(struct sp_parser *parser, struct sp_expr *expr, unsigned *seen)
 {
-    struct sp_lexer *lexer = &parser->lexer;
-    const bool is_dtype = sp_token_is(lexer, "dtype"), is_form = sp_token_is(lexer, "form");
-    enum sp_cache_argument argument = SP_CACHE_ARGUMENTS;
-    if (sp_token_is(lexer, "tokens")) argument = SP_CACHE_TOKENS;
-    if (sp_token_is(lexer, "batch")) argument = SP_CACHE_BATCH;
-    if (sp_token_is(lexer, "source_tokens")) argument = SP_CACHE_SOURCE_TOKENS;
-    if (argument == SP_CACHE_ARGUMENTS && !is_dtype && !is_form)
-        return sp_parse_fail(parser, lexer->token.span,
-                             "expected 'tokens', 'source_tokens', 'batch', 'dtype' or 'form'");
-    sp_lexer_next(lexer);
-    if (!sp_parse_expect(parser, "=", "in front of the value")) return false;
-    if (is_dtype) return parse_cache_dtype(parser, expr);
-    if (is_form) return parse_cache_form(parser, expr);
+    enum { TOKENS, SOURCE_TOKENS, BATCH, DTYPE, FORM };
+    static const char *const names[] = {"tokens", "source_tokens", "batch", "dtype", "form", NULL};
+    static const enum sp_cache_argument arguments[] = {
+        [TOKENS] = SP_CACHE_TOKENS, [SOURCE_TOKENS] = SP_CACHE_SOURCE_TOKENS, [BATCH] = SP_CACHE_BATCH};
+    const size_t name =
+        sp_parse_argument_name(parser, names, "'tokens', 'source_tokens', 'batch', 'dtype' or 'form'", seen);
+    if (name == SIZE_MAX) return false;
+    if (name == DTYPE) return parse_cache_dtype(parser, expr);
+    if (name == FORM) return parse_cache_form(parser, expr);
+    const enum sp_cache_argument argument = arguments[name];
     if (argument == SP_CACHE_SOURCE_TOKENS) expr->count = SP_CACHE_ARGUMENTS;
     return (expr->args[argument] = sp_parse_expression(parser)) != NULL;
 }
@@ -306,8 +303,9 @@ static bool parse_cache(struct sp_parser *parser, struct sp_expr *expr)
     expr->args[SP_CACHE_TOKENS] = NULL;
     expr->args[SP_CACHE_BATCH] = implied(parser, expr->span, sp_value_int(1));
     expr->args[SP_CACHE_EXPANDED] = implied(parser, expr->span, sp_value_bool(false));
+    unsigned seen = 0;
     do {
-        if (!parse_cache_argument(parser, expr)) return false;
+        if (!parse_cache_argument(parser, expr, &seen)) return false;
     } while (sp_parse_accept(parser, ","));
     expr->span = join_spans(expr->span, parser->lexer.token.span);
     if (!expr->args[SP_CACHE_TOKENS] || !expr->value.integer)
@@ -321,33 +319,30 @@ static bool is_sizing(const char *name)
 }
 
 /* One of the named arguments of flops(...): batch and tokens have expressions, attention and pass words. */
-static bool parse_flops_argument(struct sp_parser *parser, struct sp_expr *expr)
+static bool parse_flops_argument(struct sp_parser *parser, struct sp_expr *expr, unsigned *seen)
 {
+    enum { BATCH, TOKENS, ATTENTION, PASS }; /* the first two are also the indexes of expr->args */
+    static const char *const names[] = {"batch", "tokens", "attention", "pass", NULL};
     static const struct {
-        const char *name, *word;
+        size_t name;
+        const char *word;
         int64_t bits;
-    } words[] = {{"attention", "full", 0},
-                 {"attention", "causal", SP_FLOPS_CAUSAL},
-                 {"attention", "none", SP_FLOPS_WEIGHTS_ALONE},
-                 {"pass", "forward", 0},
-                 {"pass", "training", SP_FLOPS_TRAINING}};
-    struct sp_lexer *lexer = &parser->lexer;
-    const bool is_tokens = sp_token_is(lexer, "tokens"), is_attention = sp_token_is(lexer, "attention");
-    const char *name = is_attention ? "attention" : "pass";
-    if (!is_tokens && !is_attention && !sp_token_is(lexer, "batch") && !sp_token_is(lexer, "pass"))
-        return sp_parse_fail(parser, lexer->token.span, "expected 'tokens', 'batch', 'attention' or 'pass'");
-    const bool has_word = sp_token_is(lexer, name);
-    sp_lexer_next(lexer);
-    if (!sp_parse_expect(parser, "=", "in front of the value")) return false;
-    if (is_tokens) expr->count = 2;
-    if (!has_word) return (expr->args[is_tokens] = sp_parse_expression(parser)) != NULL;
+    } words[] = {{ATTENTION, "full", 0},
+                 {ATTENTION, "causal", SP_FLOPS_CAUSAL},
+                 {ATTENTION, "none", SP_FLOPS_WEIGHTS_ALONE},
+                 {PASS, "forward", 0},
+                 {PASS, "training", SP_FLOPS_TRAINING}};
+    const size_t name = sp_parse_argument_name(parser, names, "'tokens', 'batch', 'attention' or 'pass'", seen);
+    if (name == SIZE_MAX) return false;
+    if (name == TOKENS) expr->count = 2;
+    if (name <= TOKENS) return (expr->args[name] = sp_parse_expression(parser)) != NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i].name, name) == 0 && sp_parse_accept(parser, words[i].word)) {
+        if (words[i].name == name && sp_parse_accept(parser, words[i].word)) {
             expr->value.integer |= words[i].bits;
             return true;
         }
-    return sp_parse_fail(parser, lexer->token.span,
-                         is_attention ? "expected full, causal or none" : "expected forward or training");
+    return sp_parse_fail(parser, parser->lexer.token.span,
+                         name == ATTENTION ? "expected full, causal or none" : "expected forward or training");
 }
 
 /* flops = "flops" "(" [ worked { "," worked } ] ")" ;
@@ -364,12 +359,13 @@ static bool parse_flops(struct sp_parser *parser, struct sp_expr *expr)
     expr->args[1] = NULL;
     expr->count = 1;
     expr->value = sp_value_int(0);
+    unsigned seen = 0;
     while (!sp_token_is(&parser->lexer, ")")) {
         const struct sp_expr *group = NULL;
         if (sp_token_is(&parser->lexer, "[")) {
             if (!(group = parse_group(parser))) return false;
             expr->name = group->name;
-        } else if (!parse_flops_argument(parser, expr)) return false;
+        } else if (!parse_flops_argument(parser, expr, &seen)) return false;
         if (!sp_parse_accept(parser, ",")) break;
     }
     expr->span = join_spans(expr->span, parser->lexer.token.span);

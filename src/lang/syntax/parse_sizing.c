@@ -143,19 +143,12 @@ static bool read_arguments(struct sp_parser *parser, struct sp_sizing *sizing, s
                                                                                              "precision", "gradients",
                                                                                              "part",      NULL};
     const char *const *names = sizing->kind == SP_SIZING_LORA ? of_lora : of_optimizer;
+    const char *expected =
+        names == of_lora ? "'rank' or 'targets'" : "'zero', 'ranks', 'precision', 'gradients' or 'part'";
     unsigned seen = 0;
     do {
-        size_t i = 0;
-        while (names[i] && !sp_token_is(&parser->lexer, names[i])) i++;
-        if (!names[i])
-            return sp_parse_fail(parser, parser->lexer.token.span, "expected %s",
-                                 names == of_lora ? "'rank' or 'targets'"
-                                                  : "'zero', 'ranks', 'precision', 'gradients' or 'part'");
-        if (seen & 1U << i) return sp_parse_fail(parser, parser->lexer.token.span, "'%s' is given twice", names[i]);
-        seen |= 1U << i;
-        sp_lexer_next(&parser->lexer);
-        if (!sp_parse_expect(parser, "=", "in front of the value") || !read_value(parser, sizing, names[i], number))
-            return false;
+        const size_t i = sp_parse_argument_name(parser, names, expected, &seen);
+        if (i == SIZE_MAX || !read_value(parser, sizing, names[i], number)) return false;
     } while (sp_parse_accept(parser, ","));
     return true;
 }

@@ -35,6 +35,24 @@ bool sp_parse_accept(struct sp_parser *parser, const char *text)
     return true;
 }
 
+size_t sp_parse_argument_name(struct sp_parser *parser, const char *const *names, const char *expected, unsigned *seen)
+{
+    const struct sp_span span = parser->lexer.token.span;
+    size_t i = 0;
+    while (names[i] && !sp_token_is(&parser->lexer, names[i])) i++;
+    if (!names[i]) {
+        sp_parse_fail(parser, span, "expected %s", expected);
+        return SIZE_MAX;
+    }
+    if (*seen & 1U << i) {
+        sp_parse_fail(parser, span, "'%s' is given twice", names[i]);
+        return SIZE_MAX;
+    }
+    *seen |= 1U << i;
+    sp_lexer_next(&parser->lexer);
+    return sp_parse_expect(parser, "=", "in front of the value") ? i : SIZE_MAX;
+}
+
 bool sp_parse_expect(struct sp_parser *parser, const char *text, const char *where)
 {
     if (sp_parse_accept(parser, text)) return true;

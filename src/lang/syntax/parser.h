@@ -88,6 +88,9 @@ bool sp_parse_fail(struct sp_parser *parser, struct sp_span span, const char *fo
     __attribute__((format(printf, 3, 4)));
 /* Consumes the token when it is `text`. */
 bool sp_parse_accept(struct sp_parser *parser, const char *text);
+/* Takes "NAME =" of an argument, and returns which of the names, up to NULL, it is. SIZE_MAX, with a message, for
+ * another name ("expected ..."), or for one that `seen`, a set of bits, has already. */
+size_t sp_parse_argument_name(struct sp_parser *parser, const char *const *names, const char *expected, unsigned *seen);
 /* Consumes it or reports "expected ... ". */
 bool sp_parse_expect(struct sp_parser *parser, const char *text, const char *where);
 /* Consumes the bracket that closes the one at `open`; `expected` is for the message: "',' or ')'". */
