@@ -29,6 +29,7 @@ struct sp_promise {
 struct sp_tensor_use {
     const char *tensor, *parameter;
     bool transposed; /* the node multiplies by it from the right: it is the transpose of that parameter */
+    bool is_weight;  /* the node is a layer, and this is an input that is its weight, bias or statistics */
 };
 
 struct shapeproof_inventory {

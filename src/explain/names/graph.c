@@ -7,8 +7,9 @@
  *     node Identity (layers.0.norm.bias) -> layers.1.norm.bias    layers.1.norm.bias is layers.0.norm.bias
  *     node /layers.0/conv/Conv (x, onnx::Conv_7, onnx::Conv_8)    a convolution with the normalisation behind it
  *
- * Constants have no such node: a parameter is one of them if it alone is missing with that shape, and that constant is
- * the only one of the shape. diff/graph.c translates the names for a comparison. */
+ * Constants have no such node: a parameter is one of them if it alone is missing with that shape, that constant is the
+ * only one of the shape, and no layer of the graph should have the parameter. diff/graph.c translates the names for a
+ * comparison. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +23,12 @@
 struct graph {
     struct shapeproof_check *check;
     struct sp_finder finder;
-    const char *front;  /* what the names of nodes leave out in front: "model.", or "" */
-    size_t *missing;    /* of each predicted tensor the finding that it is missing, or SHAPEPROOF_NONE */
-    size_t *unexpected; /* of each tensor of the file the finding that it is unexpected, or SHAPEPROOF_NONE */
-    bool *is_weight;    /* of each tensor of the file: a node multiplies by it, or uses it as a predicted weight */
-    bool *taken;        /* of each finding: it is marked in one of the next ones */
+    const char *front;    /* what the names of nodes leave out in front: "model.", or "" */
+    size_t *missing;      /* of each predicted tensor the finding that it is missing, or SHAPEPROOF_NONE */
+    size_t *unexpected;   /* of each tensor of the file the finding that it is unexpected, or SHAPEPROOF_NONE */
+    bool *is_weight;      /* of each tensor of the file: it is a weight, bias or statistics of a layer */
+    struct sp_map layers; /* the modules that have a layer in the graph */
+    bool *taken;          /* of each finding: it is marked in one of the next ones */
     bool *renamed, *shared, *computed, *folded; /* marks of findings, one array for each cause */
     size_t named, norms;                        /* tensors whose parameter was found, and normalisations folded */
     const char *example, *of_it;                /* the first tensor whose parameter was found, and that */
@@ -81,14 +83,25 @@ static bool has_shape_of(const struct shapeproof_tensor *tensor, bool transposed
            tensor->shape[1] == predicted->shape[0];
 }
 
+/* The name of the module that a parameter is of, with the dot behind it. */
+static const char *module_of(struct graph *graph, const char *front, const char *parameter)
+{
+    const char *last = strrchr(parameter, '.');
+    return sp_arena_printf(&graph->check->arena, "%s%.*s", front, last ? (int)(last + 1 - parameter) : 0, parameter);
+}
+
 /* Marks the findings that a node explains: its tensor is a parameter that the file lacks under its own name, or of
  * which it stores the transpose as well. */
 static void read_use(struct graph *graph, const struct sp_tensor_use *use)
 {
     const size_t tensor = shapeproof_inventory_find(graph->check->inventory, use->tensor);
     if (tensor == SHAPEPROOF_NONE) return;
+    if (use->is_weight) {
+        sp_map_add(&graph->layers, module_of(graph, "", use->parameter), 1);
+        if (*graph->front) sp_map_add(&graph->layers, module_of(graph, graph->front, use->parameter), 1);
+    }
     const size_t predicted = find_parameter(graph, use->parameter);
-    if (use->transposed || (predicted != SHAPEPROOF_NONE && sp_ends_with(use->parameter, ".weight")))
+    if (use->is_weight || (predicted != SHAPEPROOF_NONE && sp_ends_with(use->parameter, ".weight")))
         graph->is_weight[tensor] = true;
     if (predicted == SHAPEPROOF_NONE ||
         !has_shape_of(tensor_of(graph, tensor), use->transposed, predicted_of(graph, predicted)))
@@ -134,10 +147,18 @@ static bool is_name_of_constant(const char *name)
     return false;
 }
 
-/* Whether a constant may be the rows of an embedding: what was looked up, or what was added. */
-static bool is_looked_up(const char *name)
+/* Whether a constant may be the rows of an embedding: what was looked up, or what was added, for several places. */
+static bool is_looked_up(const struct shapeproof_tensor *constant)
 {
-    return is_of_operator(name, "embedding") || strncmp(name, "onnx::Add_", 10) == 0;
+    const char *name = constant->name;
+    return constant->rank >= 2 && (is_of_operator(name, "embedding") || strncmp(name, "onnx::Add_", 10) == 0);
+}
+
+/* Whether a matrix has a row for each token, place or kind, by its name. */
+static bool is_embedding(const struct shapeproof_predicted *matrix)
+{
+    return matrix->rank == 2 && (strstr(matrix->name, "emb") || strstr(matrix->name, "pos") ||
+                                 sp_ends_with(matrix->name, "wte.weight") || sp_ends_with(matrix->name, "wpe.weight"));
 }
 
 /* A tensor that the exporter named after an operator, and that no node uses as a weight. */
@@ -187,7 +208,8 @@ static void pair_constants(struct graph *graph, bool rows)
         if (graph->taken[i]) continue;
         if (sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_MISSING)) {
             const struct shapeproof_predicted *tensor = predicted_of(graph, finding->predicted);
-            if (rows ? tensor->rank != 2 : !tensor->rank) continue;
+            if (rows ? !is_embedding(tensor) : !tensor->rank) continue;
+            if (sp_map_get(&graph->layers, module_of(graph, "", tensor->name)) != SIZE_MAX) continue;
             const uint32_t from = rows ? 1 : 0;
             struct tally *tally =
                 tally_of(&tallies, key_of_shape(&tallies.arena, tensor->shape + from, tensor->rank - from));
@@ -196,7 +218,7 @@ static void pair_constants(struct graph *graph, bool rows)
         } else if (is_constant(check, finding, graph->is_weight)) {
             const struct shapeproof_tensor *tensor = tensor_of(graph, finding->tensor);
             if (!tensor->rank || !sp_is_float(tensor->dtype)) continue;
-            if (rows && !is_looked_up(tensor->name)) continue;
+            if (rows && !is_looked_up(tensor)) continue;
             const uint32_t from = rows ? tensor->rank - 1 : 0;
             struct tally *tally =
                 tally_of(&tallies, key_of_shape(&tallies.arena, tensor->shape + from, tensor->rank - from));
@@ -254,13 +276,39 @@ static void mark_added_bias(struct graph *graph, size_t tensor, const char *weig
         mark(graph, graph->folded, finding);
 }
 
+/* Whether a node uses a tensor as the bias of a layer. */
+static bool is_bias(const struct sp_tensor_use *use) { return use->is_weight && sp_ends_with(use->parameter, ".bias"); }
+
+/* How many biases the layers of the file have: a node uses them, or they have the name that a folding gives. */
+static size_t count_biases(const struct shapeproof_inventory *inventory)
+{
+    size_t biases = 0;
+    for (size_t i = 0; i < inventory->uses.count; i++)
+        biases += is_bias(&inventory->uses.items[i]) &&
+                  shapeproof_inventory_find(inventory, inventory->uses.items[i].tensor) != SHAPEPROOF_NONE;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        biases += sp_ends_with(shapeproof_inventory_tensor(inventory, i)->name, ".weight_bias");
+    return biases;
+}
+
+/* How many normalisations the file lacks statistics of. */
+static size_t count_lost_norms(const struct graph *graph)
+{
+    size_t norms = 0;
+    for (size_t i = 0; i < shapeproof_prediction_count(graph->check->prediction); i++)
+        norms += graph->missing[i] != SHAPEPROOF_NONE && sp_ends_with(predicted_of(graph, i)->name, ".running_mean");
+    return norms;
+}
+
 /* Marks the normalisations that were folded into the convolutions before them, which have biases by that. Not if the
- * graph has a node of a normalisation: then it has such by themselves. */
+ * graph has a node of a normalisation: then it has such by themselves. Nor if there are fewer biases than that: then
+ * the normalisations are lost. */
 static void find_folded(struct graph *graph)
 {
     const struct shapeproof_inventory *inventory = graph->check->inventory;
     for (size_t i = 0; i < inventory->uses.count; i++)
         if (sp_ends_with(inventory->uses.items[i].parameter, ".running_mean")) return;
+    if (count_biases(inventory) < count_lost_norms(graph)) return;
     for (size_t i = 0; i < shapeproof_prediction_count(graph->check->prediction); i++)
         if (graph->missing[i] != SHAPEPROOF_NONE && sp_ends_with(predicted_of(graph, i)->name, ".running_mean"))
             mark_normalisation(graph, predicted_of(graph, i)->name);
@@ -365,6 +413,7 @@ void sp_explain_graph(struct shapeproof_check *check)
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_GRAPH_CONSTANTS, is_constant, graph.is_weight);
     if (cause) sp_cause_set_message(check, cause, "the file also has constants that the exporter to ONNX computed");
     sp_finder_free(&graph.finder);
+    sp_map_free(&graph.layers);
     sp_text_free(&graph.text);
     sp_free(graph.missing);
     sp_free(graph.unexpected);

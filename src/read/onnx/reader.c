@@ -248,16 +248,20 @@ struct node {
 static const struct {
     const char *type, *parameters[MAX_INPUTS];
     bool multiplies; /* by the transpose of the weight */
+    bool is_layer;   /* these inputs are never anything else */
 } operators[] = {
-    {"MatMul", {"weight", "weight", "", "", ""}, true},
-    {"Gemm", {"", "weight", "bias", "", ""}, true},
-    {"Add", {"bias", "bias", "", "", ""}, false},
-    {"Conv", {"", "weight", "bias", "", ""}, false},
-    {"ConvTranspose", {"", "weight", "bias", "", ""}, false},
-    {"LayerNormalization", {"", "weight", "bias", "", ""}, false},
-    {"InstanceNormalization", {"", "weight", "bias", "", ""}, false},
-    {"BatchNormalization", {"", "weight", "bias", "running_mean", "running_var"}, false},
-    {"Gather", {"weight", "", "", "", ""}, false},
+    {"MatMul", {"weight", "weight", "", "", ""}, true, true},
+    {"Gemm", {"", "weight", "bias", "", ""}, true, true},
+    {"Add", {"bias", "bias", "", "", ""}, false, false},
+    {"Conv", {"", "weight", "bias", "", ""}, false, true},
+    {"ConvTranspose", {"", "weight", "bias", "", ""}, false, true},
+    {"LayerNormalization", {"", "weight", "bias", "", ""}, false, true},
+    {"InstanceNormalization", {"", "weight", "bias", "", ""}, false, true},
+    {"BatchNormalization", {"", "weight", "bias", "running_mean", "running_var"}, false, true},
+    {"LSTM", {"", "weight_ih", "weight_hh", "bias", ""}, false, true},
+    {"GRU", {"", "weight_ih", "weight_hh", "bias", ""}, false, true},
+    {"RNN", {"", "weight_ih", "weight_hh", "bias", ""}, false, true},
+    {"Gather", {"weight", "", "", "", ""}, false, false},
 };
 
 /* Whether the component of a node's name is a Sequential whose member comes next: "layer" of "layer/layer.0", which is
@@ -282,7 +286,7 @@ static const char *module_of(struct model *model, const struct node *node)
             sp_text_append(&text, begin + 1, (size_t)(end - begin) - 2);
     } else if (end)
         for (const char *at = node->name + 1; at < end; at++) {
-            if (at[-1] == '/' && is_sequence(at)) at += strcspn(at, "/") + 1;
+            while (at[-1] == '/' && is_sequence(at)) at += strcspn(at, "/") + 1;
             sp_text_append(&text, *at == '/' ? "." : at, 1);
         }
     if (text.length) return sp_text_keep(&text, &model->inventory->arena);
@@ -303,7 +307,7 @@ static void note_uses(struct model *model, const struct node *node)
 {
     const char *module = NULL;
     if (strcmp(node->type, "Identity") == 0 && node->input_count == 1 && *node->inputs[0] && *node->output)
-        *SP_PUSH(&model->inventory->uses) = (struct sp_tensor_use){node->inputs[0], node->output, false};
+        *SP_PUSH(&model->inventory->uses) = (struct sp_tensor_use){node->inputs[0], node->output, false, false};
     if (is_folded(node)) return;
     for (size_t op = 0; op < sizeof operators / sizeof *operators; op++) {
         if (strcmp(node->type, operators[op].type) != 0) continue;
@@ -313,7 +317,8 @@ static void note_uses(struct model *model, const struct node *node)
             if (!*parameter || !*node->inputs[i]) continue;
             *SP_PUSH(&model->inventory->uses) = (struct sp_tensor_use){
                 node->inputs[i], sp_arena_printf(&model->inventory->arena, "%s.%s", module, parameter),
-                operators[op].multiplies && !node->transposes && strcmp(parameter, "weight") == 0};
+                operators[op].multiplies && !node->transposes && strcmp(parameter, "weight") == 0,
+                operators[op].is_layer};
         }
     }
 }
