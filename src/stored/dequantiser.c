@@ -118,9 +118,11 @@ static bool has_room(const struct sp_dequantiser *d, size_t tensor, uint64_t row
            !__builtin_mul_overflow(bytes, d->matrix.lead, &bytes) && tensor_of(d, tensor)->bytes == bytes;
 }
 
+/* After an error nothing is read, so that the error stays. */
 static bool read_tensor(struct sp_dequantiser *d, size_t tensor, uint64_t offset, void *into, uint64_t length)
 {
-    return shapeproof_data_read(d->data, tensor, offset, into, (size_t)length, d->error);
+    return d->error->status == SHAPEPROOF_OK &&
+           shapeproof_data_read(d->data, tensor, offset, into, (size_t)length, d->error);
 }
 
 /* ---- tables of codes ---- */

@@ -34,7 +34,7 @@ struct shapeproof_expressions *shapeproof_expressions_new(struct shapeproof_tabl
 {
     assert(tables && table && lines && letters);
     *letters = NULL;
-    SP_CALL(error, NULL);
+    SP_CALL(error, (*letters = NULL, NULL)); /* the text is gone, too */
     sp_error_reset(error);
     if (sp_tables_add_lines(tables, table, lines, SP_LINES_OF_EXPRESSIONS, letters, error) != SHAPEPROOF_OK)
         return NULL;
