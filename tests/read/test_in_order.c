@@ -62,7 +62,8 @@ static void make_source(struct fixture *f)
     f->inventory.tensors = f->tensors;
     f->places = (struct sp_data_places){.inventory = &f->inventory, .items = f->items};
     for (size_t i = 0; i < SP_STREAMS; i++) {
-        f->counting[i] = (struct counting){.stream = {begin_counting, next_counting, end_counting}};
+        f->counting[i] =
+            (struct counting){.stream = {.begin = begin_counting, .next = next_counting, .end = end_counting}};
         streams[i] = &f->counting[i].stream;
     }
     sp_in_order_add(&f->places, streams, is_own, &f->closed, close_counting);

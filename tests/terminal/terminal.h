@@ -69,8 +69,9 @@ static inline bool read_terminal(int milliseconds)
 {
     struct pollfd polled = {.fd = terminal.master, .events = POLLIN};
     if (poll(&polled, 1, milliseconds) <= 0) return true;
-    const ssize_t got =
-        read(terminal.master, terminal.shown + terminal.length, sizeof terminal.shown - 1 - terminal.length);
+    /* gcc 14 would otherwise suppose that the length may be more */
+    const size_t room = terminal.length < sizeof terminal.shown ? sizeof terminal.shown - 1 - terminal.length : 0;
+    const ssize_t got = read(terminal.master, terminal.shown + terminal.length, room);
     terminal.length += got > 0 ? (size_t)got : 0;
     terminal.shown[terminal.length] = '\0';
     return got > 0;
