@@ -366,10 +366,7 @@ static const struct sp_poly *count_measure(struct sp_count *count, const char *m
     if (strcmp(measure, "flops") == 0)
         return sp_count_flops(
             count, &(struct sp_flops){.batch = one, .tokens = count->table->is_of_images ? NULL : tokens.poly});
-    const struct sp_sym_given given[] = {{"tokens", tokens},
-                                         {"batch", sp_sym_of_poly(one)},
-                                         {"expanded", sp_sym_of_value(symbolic, sp_value_bool(false))}};
-    const struct sp_poly *elements = sp_count_states(count, given, sizeof given / sizeof *given);
+    const struct sp_poly *elements = sp_count_cache(count, tokens.poly, one);
     return elements ? sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(2 /* bytes of an element */)) : NULL;
 }
 
@@ -378,7 +375,8 @@ static bool is_measure(const char *name)
     return strcmp(name, "active") == 0 || strcmp(name, "cache") == 0 || strcmp(name, "flops") == 0;
 }
 
-/* Adds the formula of a measure in the usual case, and what it takes for granted. False when it has no value. */
+/* Adds the formula of a measure in the usual case, and the assumptions of the formula. False when the measure has no
+ * value. */
 static bool derive_measure(struct forms *forms, const char *measure)
 {
     struct shapeproof_derivation *derivation = forms->derivation;

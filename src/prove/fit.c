@@ -50,18 +50,14 @@ static const char *reason_of(struct sp_arena *arena, const struct sp_count *coun
 /* The bytes of the cache of `batch` sequences of `tokens` tokens; latent keys and values are kept as they are. */
 static bool cache_bytes(struct sp_count *count, uint64_t tokens, uint64_t batch, unsigned bits, uint64_t *bytes)
 {
-    struct sp_symbolic *symbolic = &count->symbolic;
-    enum { GIVEN = 3 };
-    struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, GIVEN, sizeof *given);
-    symbolic->steps = 0;
-    symbolic->algebra.work = 0;
-    symbolic->algebra.failed = NULL; /* of a length that was tried before */
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    count->symbolic.steps = 0;
+    algebra->work = 0;
+    algebra->failed = NULL; /* of a length that was tried before */
     if (tokens > INT64_MAX || batch > INT64_MAX) return false;
-    given[0] = (struct sp_sym_given){"tokens", sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)tokens))};
-    given[1] = (struct sp_sym_given){"batch", sp_sym_of_poly(sp_poly_int(&symbolic->algebra, (int64_t)batch))};
-    given[2] = (struct sp_sym_given){"expanded", sp_sym_of_value(symbolic, sp_value_bool(false))};
-    const struct sp_poly *elements = sp_count_states(count, given, GIVEN);
-    return !symbolic->algebra.failed && bytes_of(elements, bits, bytes);
+    const struct sp_poly *elements =
+        sp_count_cache(count, sp_poly_int(algebra, (int64_t)tokens), sp_poly_int(algebra, (int64_t)batch));
+    return !algebra->failed && bytes_of(elements, bits, bytes);
 }
 
 /* The longest sequence of which `batch` fit in `room`. */

@@ -748,37 +748,54 @@ const struct sp_poly *sp_count_active(struct sp_count *count, const char *group)
     return sum;
 }
 
-const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_row_measure *measure)
+/* Walks through the table in the frame, and adds up what counts: of one group, or of all for NULL. NULL after a
+ * mistake.
+ */
+static const struct sp_poly *sum_rows(struct walk *walk, struct sp_sym_frame *frame, const char *group)
 {
-    struct walk walk = {.symbolic = &count->symbolic, .measure = measure};
+    struct sp_symbolic *symbolic = walk->symbolic;
     struct tally tally = {0};
-    const struct sp_poly *sum = sp_poly_int(&count->symbolic.algebra, 0);
-    const bool was_counting = count->symbolic.is_counting;
-    count->symbolic.is_counting = true;
-    const bool good = count_unit(&walk, count->frame, &tally);
-    count->symbolic.is_counting = was_counting;
-    for (size_t i = 0; i < tally.count; i++) sum = sp_poly_add(&count->symbolic.algebra, sum, tally.rows[i].parameters);
+    const bool was_counting = symbolic->is_counting;
+    symbolic->is_counting = true;
+    const bool good = count_unit(walk, frame, &tally);
+    symbolic->is_counting = was_counting;
+    const struct sp_poly *sum = sp_poly_int(&symbolic->algebra, 0);
+    for (size_t i = 0; i < tally.count; i++)
+        if (!group || strcmp(tally.rows[i].group, group) == 0)
+            sum = sp_poly_add(&symbolic->algebra, sum, tally.rows[i].parameters);
     sp_free(tally.rows);
     return good ? sum : NULL;
 }
 
+/* A frame of the counted table for what is given to the walk, on which what the table defines may depend. */
+static struct sp_sym_frame *new_given_frame(struct walk *walk, const struct sp_count *count)
+{
+    struct sp_sym_frame *frame = new_count_frame(walk, count->table);
+    frame->params = count->frame->params;
+    frame->given = walk->given;
+    frame->given_count = walk->given_count;
+    return frame;
+}
+
+const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_row_measure *measure)
+{
+    struct walk walk = {.symbolic = &count->symbolic, .measure = measure};
+    return sum_rows(&walk, count->frame, NULL);
+}
+
 const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count)
 {
-    struct sp_symbolic *symbolic = &count->symbolic;
-    struct walk walk = {.symbolic = symbolic, .counted = COUNTS_STATES, .given = given, .given_count = given_count};
-    struct tally tally = {0};
-    struct sp_sym_frame *frame = new_count_frame(&walk, count->table); /* what is defined may depend on the tokens */
-    frame->params = count->frame->params;
-    frame->given = given;
-    frame->given_count = given_count;
-    const bool was_counting = symbolic->is_counting;
-    symbolic->is_counting = true;
-    const bool good = count_unit(&walk, frame, &tally);
-    symbolic->is_counting = was_counting;
-    const struct sp_poly *sum = sp_poly_int(&symbolic->algebra, 0);
-    for (size_t i = 0; i < tally.count; i++) sum = sp_poly_add(&symbolic->algebra, sum, tally.rows[i].parameters);
-    sp_free(tally.rows);
-    return good ? sum : NULL;
+    struct walk walk = {
+        .symbolic = &count->symbolic, .counted = COUNTS_STATES, .given = given, .given_count = given_count};
+    return sum_rows(&walk, new_given_frame(&walk, count), NULL);
+}
+
+const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_poly *tokens, const struct sp_poly *batch)
+{
+    const struct sp_sym_given given[] = {{"tokens", sp_sym_of_poly(tokens)},
+                                         {"batch", sp_sym_of_poly(batch)},
+                                         {"expanded", sp_sym_of_value(&count->symbolic, sp_value_bool(false))}};
+    return sp_count_states(count, given, sizeof given / sizeof *given);
 }
 
 /* Whether tokens are given, as the table is about sequences of them, or not. */
@@ -812,24 +829,11 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
                         .given = given,
                         .given_count = asked->tokens ? 2 : 1,
                         .times = asked->tokens ? asked->tokens : sp_poly_int(algebra, 1)};
-    struct tally tally = {0};
     if (!says_tokens(count, asked)) return NULL;
-    struct sp_sym_frame *frame = new_count_frame(&walk, count->table); /* what is defined may depend on the tokens */
-    frame->params = count->frame->params;
-    frame->given = given;
-    frame->given_count = walk.given_count;
-    const bool was_counting = count->symbolic.is_counting;
     count->flops.share_count = 0;
     count->flops.has_lookup = count->flops.has_work = false;
-    count->symbolic.is_counting = true;
-    const bool good = count_unit(&walk, frame, &tally);
-    count->symbolic.is_counting = was_counting;
-    const struct sp_poly *sum = sp_poly_int(algebra, 0);
-    for (size_t i = 0; i < tally.count; i++)
-        if (!asked->group || strcmp(tally.rows[i].group, asked->group) == 0)
-            sum = sp_poly_add(algebra, sum, tally.rows[i].parameters);
-    sp_free(tally.rows);
+    const struct sp_poly *sum = sum_rows(&walk, new_given_frame(&walk, count), asked->group);
     const int passes = asked->how & SP_FLOPS_TRAINING ? PASSES : 1;
-    return good ? sp_poly_mul(algebra, asked->batch, sp_poly_scale(algebra, sum, sp_rational_int(OPERATIONS * passes)))
-                : NULL;
+    return sum ? sp_poly_mul(algebra, asked->batch, sp_poly_scale(algebra, sum, sp_rational_int(OPERATIONS * passes)))
+               : NULL;
 }
