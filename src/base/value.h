@@ -44,6 +44,11 @@ static inline bool sp_value_is_set(struct shapeproof_value value) { return value
 const char *sp_value_kind(enum shapeproof_value_type type);
 /* The member of an object, the last one when the key is repeated (as the frameworks' parsers do); absent otherwise. */
 struct shapeproof_value sp_value_member(struct shapeproof_value object, const char *key);
+/* An integer above 0; 0 for anything else. */
+static inline uint64_t sp_value_count(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_INT && value.integer > 0 ? (uint64_t)value.integer : 0;
+}
 /* Whether this key of a configuration says the class of the model: transformers lists it, diffusers names it, and timm
  * has a name for each architecture. */
 static inline bool sp_is_class_key(const char *key)

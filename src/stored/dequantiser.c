@@ -399,8 +399,8 @@ static float *read_floats(struct sp_dequantiser *d, size_t tensor, uint64_t coun
 
 static uint64_t count_in(struct shapeproof_value object, const char *key, uint64_t otherwise)
 {
-    const struct shapeproof_value value = sp_value_member(object, key);
-    return value.type == SHAPEPROOF_VALUE_INT && value.integer > 0 ? (uint64_t)value.integer : otherwise;
+    const uint64_t count = sp_value_count(sp_value_member(object, key));
+    return count ? count : otherwise;
 }
 
 /* What bitsandbytes says of a weight in JSON; an empty object when it says nothing. In the arena. */

@@ -189,7 +189,7 @@ static uint64_t find_dimension(struct sp_method *method, const struct sp_matrix_
     }
     const struct shapeproof_value value = sp_known_value(&solver->known, own_key(key));
     sp_solver_open(solver, NULL);
-    return value.type == SHAPEPROOF_VALUE_INT && value.integer > 0 ? (uint64_t)value.integer : 0;
+    return sp_value_count(value);
 }
 
 /* The same where the part rounds: each tensor tells the most that it may be. */

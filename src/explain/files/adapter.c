@@ -50,7 +50,7 @@ static uint64_t promised_rank(const struct sp_adapter *adapter, const char *modu
         if (strpbrk(others.members[i].key, "*+?[](){}|^$\\")) return 0;
         if (sp_adapter_is_meant(module, others.members[i].key)) rank = others.members[i].value;
     }
-    return rank.type == SHAPEPROOF_VALUE_INT && rank.integer > 0 ? (uint64_t)rank.integer : 0;
+    return sp_value_count(rank);
 }
 
 /* How a pair fits; fills the found weights of the pair, and notes the rank of one that fits. */

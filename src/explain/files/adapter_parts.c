@@ -182,8 +182,7 @@ static uint64_t embedding_width(const struct shapeproof_prediction *prediction)
 /* A size from adapter_config.json; 0 where it is not there. */
 static uint64_t adapter_size(const struct parts *parts, const char *key)
 {
-    const struct shapeproof_value value = sp_value_member(parts->config, key);
-    return value.type == SHAPEPROOF_VALUE_INT && value.integer > 0 ? (uint64_t)value.integer : 0;
+    return sp_value_count(sp_value_member(parts->config, key));
 }
 
 /* The product of sizes; 0 where one of them is not known, or the product has more than 64 bits. */
