@@ -154,13 +154,25 @@ static const char *rewind_source(struct sp_data_source *source)
     return NULL;
 }
 
+/* Whether the source has to say what keeps the tensor from being read. */
+static bool asks_source(const struct sp_data_place *place)
+{
+    return !place->obstacle && place->source && place->source->obstacle;
+}
+
+/* Why the tensor cannot be read, or NULL. The source has been kept. */
+static const char *obstacle_of(const struct sp_data_place *place, size_t tensor)
+{
+    return asks_source(place) ? place->source->obstacle(place->source, tensor) : place->obstacle;
+}
+
 const char *shapeproof_data_obstacle(const struct shapeproof_data *data, size_t tensor)
 {
     const struct sp_data_place *place = &data->places.items[tensor];
-    if (place->obstacle || !place->source || !place->source->obstacle) return place->obstacle;
+    if (!asks_source(place)) return place->obstacle;
     SP_CALL(NULL, rewind_source(place->source));
     place->source->keep(place->source, tensor);
-    return place->source->obstacle(place->source, tensor);
+    return obstacle_of(place, tensor);
 }
 
 bool shapeproof_data_in_order(const struct shapeproof_data *data, size_t tensor)
@@ -176,7 +188,7 @@ bool shapeproof_data_read(const struct shapeproof_data *data, size_t tensor, uin
     if (place->source) place->source->keep(place->source, tensor);
     sp_error_reset(error);
     const struct shapeproof_tensor *read = &data->inventory->tensors[tensor];
-    if (offset > read->bytes || length > read->bytes - offset || shapeproof_data_obstacle(data, tensor))
+    if (offset > read->bytes || length > read->bytes - offset || obstacle_of(place, tensor))
         return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
                        "no bytes [%" PRIu64 ", +%zu) of tensor %s can be read", offset, length,
                        sp_quote(read->name).text);
