@@ -65,7 +65,7 @@ bool sp_call_begin(struct sp_call *call, struct shapeproof_error *error);
 bool sp_call_begin_inner(struct sp_call *call, struct shapeproof_error *error);
 void sp_call_end(struct sp_call *call);
 
-/* Undoes the call that is under way and returns from it; if there is none, returns to its caller. */
+/* Undoes the call that is under way, and continues where it began. Without a call it does nothing, and returns. */
 void sp_call_unwind(void);
 /* In a child process: what is under way is the parent's affair. */
 void sp_call_forget(void);

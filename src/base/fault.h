@@ -58,7 +58,7 @@ bool sp_path_may_be_folder(int directory_fd, const char *path);
 DIR *sp_folder_stream(int directory_fd, const char *path);
 /* The next entry; NULL at the end, or when reading fails. */
 const struct dirent *sp_folder_next(DIR *stream, const char *path);
-/* NULL: there is none. */
+/* Closes it, unless it is NULL. */
 void sp_folder_end(DIR *stream);
 
 #endif

@@ -41,7 +41,7 @@ bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_
  * once for a local file. */
 bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, struct shapeproof_error *error);
 /* The whole file, NUL-terminated (the NUL not counted), when it is at most `limit` bytes; else NULL with an
- * error. free() it. */
+ * error. sp_free it. */
 char *sp_file_slurp(const struct sp_file *file, size_t limit, struct shapeproof_error *error);
 void sp_file_close(struct sp_file *file);
 

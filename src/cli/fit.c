@@ -40,7 +40,7 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-/* A number and its unit; 0 for what is none, or does not fit in 64 bits. */
+/* A unit that may stand behind a number. */
 struct unit {
     const char *name;
     uint64_t size;
@@ -61,6 +61,8 @@ static const struct unit sizes[] = {
 static const struct unit lengths[] = {
     {"", 1}, {"k", UINT64_C(1) << 10}, {"K", UINT64_C(1) << 10}, {"M", UINT64_C(1) << 20}, {NULL, 0}};
 
+/* The value of a number with one of the units, such as "24GiB". 0 if the text is no such number, or if the value does
+ * not fit in 64 bits. */
 static uint64_t read_size(const char *text, const struct unit *units)
 {
     char *end;
@@ -82,7 +84,7 @@ static int take_size(const struct cli_args *args, const char *name, const struct
     return *value ? CLI_OK : cli_usage_error(example, "--%s needs a size above 0, not '%s'", name, text);
 }
 
-/* `stored`: the bytes that a checkpoint stores; 0: there is none. */
+/* `stored` is the number of bytes that a checkpoint stores, and 0 without a checkpoint. */
 static int report_fit(const struct cli_args *args, const struct cli_subject *subject, uint64_t stored)
 {
     static const int statuses[] = {

@@ -54,7 +54,8 @@ char *cli_search_config(const struct cli_args *args, const char *path, const str
 /* Opens, fits and counts, for a checkpoint and the configuration that was found for it; NULL: none, or one inside. */
 int cli_subject_open_found(struct cli_subject *subject, const struct cli_args *args,
                            const struct shapeproof_inventory *inventory, const char *beside);
-/* The same with the configuration that is given, or the one that the search finds. Complains if there is none. */
+/* The same with the configuration of the command line, or else the one that the search finds. Complains if neither
+ * exists. */
 int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *args, const char *path,
                          const struct shapeproof_inventory *inventory);
 /* Adds the tables or claims of a file. Returns CLI_OK, or complains and returns the exit status. */

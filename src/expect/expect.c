@@ -15,7 +15,7 @@ enum { MAX_FILE = 256 * 1024 };
 
 /* ---- the file ---- */
 
-/* The text of a file, of *length bytes and a NUL; NULL with an error. free() it. */
+/* The text of a file, of *length bytes and a NUL; NULL with an error. sp_free it. */
 static char *read_file(const char *path, size_t *length, struct shapeproof_error *error)
 {
     struct sp_file file;

@@ -68,7 +68,7 @@ void sp_deduction_free(struct sp_deduction *deduction);
 /* Constraint propagation to a fixed point: poses all constraints, round after round, until a round makes nothing more
  * known. `most`: how far contested tensors may be decided. It gets there in steps, so that the certain comes first. */
 void sp_deduce(struct sp_deduction *deduction, enum sp_contest most);
-/* Borrowed names of hyper-parameters. Zero-initialise; free() the items. */
+/* Borrowed names of hyper-parameters. Zero-initialise; sp_free the items. */
 struct sp_key_names {
     const char **items;
     size_t count, capacity;

@@ -626,7 +626,7 @@ static struct sp_answer rather_by_cases(struct sp_answer answer, struct sp_answe
 
 /* ---- side by side ---- */
 
-/* The values of each size at each point, NaN for a size that reads an index which the domain has not. free() them. */
+/* The values of each size at each point, NaN for a size that reads an index which the domain has not. sp_free them. */
 static double *values_of_sizes(const struct sp_learn_problem *problem, const struct sp_domain *domain)
 {
     double *values = sp_realloc(NULL, problem->sizes.count * domain->count + 1, sizeof *values);

@@ -48,7 +48,7 @@ static int compare_samples(const void *left, const void *right)
     return sp_compare_points(&a->point, &b->point);
 }
 
-/* The points and values of the function, with the indices that the mask lacks set to 0, sorted by point. free() them.
+/* The points and values of the function, with the indices that the mask lacks set to 0, sorted by point. sp_free them.
  */
 static struct sample *masked_samples(const struct sp_learn_function *function, unsigned mask)
 {

@@ -73,7 +73,7 @@ static int compare_reaches(const void *left, const void *right)
     return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-/* The reaches of all tensors with a storage, sorted by file, storage and begin; *count is how many. free() them. A
+/* The reaches of all tensors with a storage, sorted by file, storage and begin; *count is how many. sp_free them. A
  * tensor whose bytes are not known reaches all of its storage. `counted` has a place for each tensor. */
 static struct reach *list_reaches(const struct shapeproof_inventory *inventory, bool *counted, size_t *count)
 {
@@ -180,7 +180,7 @@ static size_t add_edges(struct edge *edges, size_t count, uint64_t begin, uint64
     return count;
 }
 
-/* The edges of all claims, and of the tensors that are not counted with a storage, sorted by file and place. free()
+/* The edges of all claims, and of the tensors that are not counted with a storage, sorted by file and place. sp_free
  * them.
  */
 static struct edge *list_edges(const struct shapeproof_inventory *inventory, const bool *counted, size_t *count)

@@ -8,7 +8,7 @@
 
 struct sp_listing {
     const char *commit; /* hexadecimal digits */
-    const char **items; /* the names of its files, all below where they begin; free() the array */
+    const char **items; /* the names of its files, all below where they begin; sp_free the array */
     size_t count, capacity;
 };
 

@@ -47,7 +47,7 @@ bool sp_sparse_cache_name(const struct sp_sparse_cache *sparse, const char *name
 /* Forgets a file that is there no more. */
 void sp_sparse_cache_drop(const struct sp_sparse_cache *sparse, const char *name);
 /* Stores a short text of our own among the states, in place of an older one; sp_sparse_cache_noted reads it again, with
- * a NUL at its end. That is NULL when it is not there, or longer than `limit`; free() it. */
+ * a NUL at its end. That is NULL when it is not there, or longer than `limit`; sp_free it. */
 bool sp_sparse_cache_note(const struct sp_sparse_cache *sparse, const char *name, const void *bytes, size_t length,
                           struct shapeproof_error *error);
 char *sp_sparse_cache_noted(const struct sp_sparse_cache *sparse, const char *name, size_t limit);

@@ -78,7 +78,7 @@ void sp_parse_asked_expression(struct sp_parser *parser, struct sp_unit *unit, s
  */
 bool sp_parse_sizing(struct sp_parser *parser, struct sp_expr *expr);
 
-/* The bits of an element of the dtype of that name: "bf16", "int4"; 0 when there is none. */
+/* How many bits an element of a dtype has, such as "bf16" or "int4". 0 for an unknown name. */
 unsigned sp_parse_dtype_bits(const char *word);
 
 /* An expression; NULL after a mistake (which was reported). */

@@ -33,7 +33,7 @@ struct sp_statements {
 };
 
 /* Appends the statements of the source in order, with a SP_STATEMENT_BLANK for each empty line. Their texts live in the
- * arena; free() the items. */
+ * arena; sp_free the items. */
 void sp_statements_cut(struct sp_statements *statements, const struct sp_source_text *source, struct sp_arena *arena);
 
 #endif

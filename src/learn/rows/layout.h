@@ -158,7 +158,7 @@ struct sp_stem_value {
     uint64_t value;
 };
 /* Lists the values that occur in the names, each once, sorted by example, outer indices and value; returns how many.
- * free() them. */
+ * sp_free them. */
 size_t sp_stem_values(const struct sp_layout *layout, size_t stem, struct sp_stem_value **values);
 /* The order by example, then by indices; all indices count, unused ones are 0. */
 int sp_compare_points(const struct sp_point *a, const struct sp_point *b);

@@ -244,7 +244,7 @@ bool sp_ranks_read(const struct sp_folder *folder, bool *are_ranks, struct shape
 
 /* ---- data ---- */
 
-/* Where the tensors of one file lie. NULL when that cannot be told; free() it. */
+/* Where the tensors of one file lie. NULL when that cannot be told; sp_free it. */
 static struct sp_data_place *places_in_file(const struct sp_folder *folder, const struct sp_rank_file *rank_file)
 {
     const struct shapeproof_inventory *own = rank_file->own;

@@ -35,7 +35,7 @@ const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index);
 /* Exact name; SIZE_MAX when absent. */
 size_t sp_zip_find(const struct sp_zip *zip, const char *name);
 
-/* The whole member, at most `limit` bytes, NUL-terminated (not counted), never more than it declares. free() it. */
+/* The whole member, at most `limit` bytes, NUL-terminated (not counted), never more than it declares. sp_free it. */
 char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct shapeproof_error *error);
 /* The first `count` bytes of the member, of a deflated one without inflating more: its CRC is not looked at. `count` is
  * at most what it declares, and 1 MiB. */
