@@ -159,7 +159,7 @@ enum {
     MAX_BRANCHINGS = 2, /* floors, minima and maxima that are split into cases within one another */
     MAX_SCANNED = 1024, /* values: 1 to this are tried one by one, and a range of no more of them */
     AROUND = 8,         /* values that are tried beyond each end of a range: a division that rounds makes steps */
-    MAX_SCANNED_TENSORS = 1 << 19, /* in all predictions of one such scan: about half a second */
+    MAX_SCANNED_TENSORS = 1 << 19, /* in all predictions of one such scan: a few tenths of a second */
     MAX_ITEMS = 64,                /* items of one list that are tried */
     MAX_TENSORS = 50 * 1000,       /* of a prediction with a value that is tried: a few hundredths of a second */
     FLAG_PLAUSIBILITY = 5          /* a flag that gives the total exactly is what a reader looks for first */
@@ -172,7 +172,6 @@ struct shapeproof_solutions {
     bool rounded;      /* several totals are wanted: those that round to the figure, or lie within per cents of it */
     bool as_given;     /* the configuration gives a wanted total without any change */
     double within;     /* per cent */
-    size_t tensors;    /* of the table as it is configured; 0 where it cannot be predicted */
     struct shapeproof_solution *items; /* heap */
     size_t count, capacity;
     const char **skipped; /* heap; the keys that could not be solved for */
@@ -521,13 +520,14 @@ bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count
 }
 
 bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config, uint64_t *count,
-                      struct shapeproof_error *error)
+                      size_t *tensors, struct shapeproof_error *error)
 {
     const struct sp_scope scope = {.most = MAX_TENSORS};
     sp_config_limit(config, &scope);
     struct shapeproof_prediction *prediction = shapeproof_predict(
         question->tables, config, &(struct shapeproof_predict_options){.table = question->table->name}, error);
     if (prediction) *count = count_asked(question, prediction);
+    if (prediction && tensors) *tensors += shapeproof_prediction_count(prediction);
     sp_config_limit(config, NULL);
     shapeproof_prediction_free(prediction);
     return prediction != NULL;
@@ -539,11 +539,12 @@ struct varied {
     const char *key;
     struct shapeproof_value list; /* the configured list, if one item of it is varied; else all zero */
     size_t item;                  /* its index in the list */
+    size_t tensors;               /* in all predictions with one of its values so far */
 };
 
 /* Predicts the table with `value` in the place of what is varied, and counts what the question is about. False with the
  * error when the table cannot be predicted so. */
-static bool try_count(const struct varied *varied, struct shapeproof_value value, uint64_t *count,
+static bool try_count(struct varied *varied, struct shapeproof_value value, uint64_t *count,
                       struct shapeproof_error *error)
 {
     struct shapeproof_value items[MAX_ITEMS];
@@ -554,13 +555,13 @@ static bool try_count(const struct varied *varied, struct shapeproof_value value
     }
     struct shapeproof_config *config = sp_config_variant(varied->question->config);
     sp_config_set_value(config, varied->key, value, "");
-    const bool good = sp_solve_predict(varied->question, config, count, error);
+    const bool good = sp_solve_predict(varied->question, config, count, &varied->tensors, error);
     shapeproof_config_free(config);
     return good;
 }
 
 /* As try_count, where nobody asks why it failed. */
-static bool count_with(const struct varied *varied, struct shapeproof_value value, uint64_t *count)
+static bool count_with(struct varied *varied, struct shapeproof_value value, uint64_t *count)
 {
     struct shapeproof_error ignored = {0};
     return try_count(varied, value, count, &ignored);
@@ -568,7 +569,7 @@ static bool count_with(const struct varied *varied, struct shapeproof_value valu
 
 /* Whether the table refuses the value, with which the formula gives the total: a dimension would be negative, a
  * quotient no integer, a requirement is not met. Not when there would be too many tensors to try. */
-static bool is_refused(const struct varied *varied, int64_t value)
+static bool is_refused(struct varied *varied, int64_t value)
 {
     struct shapeproof_error error = {0};
     uint64_t count;
@@ -577,7 +578,7 @@ static bool is_refused(const struct varied *varied, int64_t value)
 }
 
 /* Removes the solutions from `first` on that the table refuses: ranges of which it refuses both ends. */
-static void drop_refused(struct shapeproof_solutions *solutions, const struct varied *varied, size_t first)
+static void drop_refused(struct shapeproof_solutions *solutions, struct varied *varied, size_t first)
 {
     size_t kept = first;
     for (size_t i = first; i < solutions->count; i++) {
@@ -590,7 +591,7 @@ static void drop_refused(struct shapeproof_solutions *solutions, const struct va
 }
 
 /* Whether the count is predicted with the value, and is a wanted one. */
-static bool holds_with(const struct varied *varied, int64_t value)
+static bool holds_with(struct varied *varied, int64_t value)
 {
     uint64_t count;
     return count_with(varied, sp_value_int(value), &count) && sp_solve_is_wanted(varied->question, count);
@@ -598,7 +599,7 @@ static bool holds_with(const struct varied *varied, int64_t value)
 
 /* The end of a run that holds at `last`, the largest value tried: INT64_MAX where it holds at every doubling beyond,
  * else found by bisection between the last doubling that holds and the first that does not. */
-static int64_t end_of_run(const struct varied *varied, int64_t last)
+static int64_t end_of_run(struct varied *varied, int64_t last)
 {
     int64_t low = last, high = last;
     while (high <= INT64_C(1) << 40 && holds_with(varied, high)) {
@@ -614,12 +615,15 @@ static int64_t end_of_run(const struct varied *varied, int64_t last)
 }
 
 /* Adds each run of consecutive values between `first` and `last`, both tried, that give the total, but the one that is
- * only the value of now. A run that is not over at `last` is followed to its end. */
-static void add_runs(struct shapeproof_solutions *solutions, const struct varied *varied,
-                     const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t first, int64_t last)
+ * only the value of now. A run that is not over at `last` is followed to its end. The last value that is tried is a
+ * smaller one when the predictions before it had more than `most_tensors` together. */
+static void add_runs(struct shapeproof_solutions *solutions, struct varied *varied, const struct sp_symbol_info *symbol,
+                     struct shapeproof_value now, int64_t first, int64_t last, size_t most_tensors)
 {
+    const size_t before = varied->tensors;
     int64_t start = 0;
     for (int64_t value = first; value <= last + 1; value++) {
+        if (value <= last && varied->tensors - before > most_tensors) last = value - 1;
         const bool holds = value <= last && holds_with(varied, value);
         if (holds && !start) start = value;
         if (holds || !start) continue;
@@ -632,7 +636,7 @@ static void add_runs(struct shapeproof_solutions *solutions, const struct varied
 
 /* Bisection: the first value above `low`, and at most `high`, whose count is at least `bound`. The count grows between
  * them, and reaches the bound at `high`. 0 when a value between cannot be predicted. */
-static int64_t first_reaching(const struct varied *varied, uint64_t bound, int64_t low, int64_t high)
+static int64_t first_reaching(struct varied *varied, uint64_t bound, int64_t low, int64_t high)
 {
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
@@ -648,7 +652,7 @@ enum trend { CONSTANT, GROWING, NEITHER };
 
 /* Tries 1, 2, 4, ... until the count exceeds what is wanted: GROWING, and `above` is that value. NEITHER when the count
  * falls on the way, cannot be predicted, or stays below. */
-static enum trend trend_of(const struct varied *varied, int64_t *above)
+static enum trend trend_of(struct varied *varied, int64_t *above)
 {
     uint64_t first = 0, before = 0, count;
     for (int64_t value = 1; value <= INT64_C(1) << 40; value *= 2) {
@@ -665,14 +669,14 @@ static enum trend trend_of(const struct varied *varied, int64_t *above)
  * division that rounds makes it grow in steps, and lets it fall now and then: in a range of at most MAX_SCANNED values
  * each is tried, and some around the ends; of a longer one only the ends are checked. False when a value on the way
  * cannot be predicted. */
-static bool bisect_values(struct shapeproof_solutions *solutions, const struct varied *varied,
+static bool bisect_values(struct shapeproof_solutions *solutions, struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t above)
 {
     const int64_t first = first_reaching(varied, (uint64_t)varied->question->wanted.least, 0, above);
     const int64_t end = first_reaching(varied, (uint64_t)varied->question->wanted.most + 1, 0, above);
     if (!first || !end) return false;
     if (end - first <= MAX_SCANNED)
-        add_runs(solutions, varied, symbol, now, first > AROUND ? first - AROUND : 1, end + AROUND);
+        add_runs(solutions, varied, symbol, now, first > AROUND ? first - AROUND : 1, end + AROUND, SIZE_MAX);
     else if (!is_known_range(solutions, symbol->key, (struct sp_range){first, end - 1}) && holds_with(varied, first) &&
              holds_with(varied, end - 1))
         add_solution(solutions, symbol, now, (struct sp_range){first, end - 1});
@@ -680,17 +684,15 @@ static bool bisect_values(struct shapeproof_solutions *solutions, const struct v
 }
 
 /* Adds the values that give a wanted count: by bisection where the count grows, and of 1 to MAX_SCANNED, or fewer where
- * the table has many tensors, each that does. False when that may have missed a solution, and found none. */
-static bool search_values(struct shapeproof_solutions *solutions, const struct varied *varied,
+ * the predictions have many tensors, each that does. False when that may have missed a solution, and found none. */
+static bool search_values(struct shapeproof_solutions *solutions, struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now)
 {
     int64_t above;
     const size_t before = solutions->count;
     const enum trend trend = trend_of(varied, &above);
-    const size_t affordable = MAX_SCANNED_TENSORS / (solutions->tensors + 1);
-    const int64_t most = trend == NEITHER || affordable > MAX_SCANNED ? MAX_SCANNED : (int64_t)affordable;
     const bool is_bisected = trend == GROWING && bisect_values(solutions, varied, symbol, now, above);
-    add_runs(solutions, varied, symbol, now, 1, most);
+    add_runs(solutions, varied, symbol, now, 1, MAX_SCANNED, trend == NEITHER ? SIZE_MAX : MAX_SCANNED_TENSORS);
     return is_bisected || solutions->count > before;
 }
 
@@ -698,7 +700,7 @@ static bool search_values(struct shapeproof_solutions *solutions, const struct v
 static void solve_flag(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                        const char *key, bool now)
 {
-    const struct varied varied = {.question = question, .key = key};
+    struct varied varied = {.question = question, .key = key};
     const struct sp_symbol_info symbol = {.name = key, .key = key};
     uint64_t count;
     if (solutions->as_given || !count_with(&varied, sp_value_bool(!now), &count) ||
@@ -717,7 +719,7 @@ static bool solve_items(struct shapeproof_solutions *solutions, const struct sp_
     if (!good) return false;
     for (size_t i = 0; i < list.count; i++) {
         if (list.items[i].type != SHAPEPROOF_VALUE_INT) continue;
-        const struct varied varied = {.question = question, .key = key, .list = list, .item = i};
+        struct varied varied = {.question = question, .key = key, .list = list, .item = i};
         const char *name = sp_arena_printf(&solutions->arena, "%s[%zu]", key, i);
         const struct sp_symbol_info symbol = {.name = name, .key = name};
         good = search_values(solutions, &varied, &symbol, list.items[i]) && good;
@@ -732,7 +734,7 @@ static bool solve_items(struct shapeproof_solutions *solutions, const struct sp_
 static void solve_or_skip(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                           const char *key, struct shapeproof_value now)
 {
-    const struct varied varied = {.question = question, .key = key};
+    struct varied varied = {.question = question, .key = key};
     struct sp_symbol_info symbol = {.name = key, .key = key};
     const size_t before = solutions->count;
     bool good = true;
@@ -809,7 +811,6 @@ static bool predict_and_solve(struct shapeproof_solutions *solutions, const stru
                            &(struct shapeproof_predict_options){.table = question->table->name}, error);
     if (prediction) {
         solutions->as_given = sp_solve_is_wanted(question, count_asked(question, prediction));
-        solutions->tensors = shapeproof_prediction_count(prediction);
         solve_all(solutions, question, prediction);
     }
     shapeproof_prediction_free(prediction);
