@@ -335,7 +335,7 @@ void cli_name_adapter(const struct shapeproof_inventory *inventory, const char *
 int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof_predict_options *what,
                       const struct shapeproof_error *error)
 {
-    char *mistyped = error->status == SHAPEPROOF_ERR_TABLE
+    char *mistyped = error->status == SHAPEPROOF_ERR_TABLE && error->kind != SHAPEPROOF_KIND_LIMIT
                          ? sp_mistyped_setting(subject->tables, subject->config, what, error->message)
                          : NULL;
     if (!mistyped) return cli_error(error);

@@ -11,17 +11,14 @@
 
 #include "lang/functions.h"
 
-bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format, ...)
+static void add_mistake(struct sp_eval *eval, struct sp_span span, const char *format, va_list args)
 {
     char message[512];
     struct sp_text one = {0};
-    va_list args;
-    if (eval->stopped) return false;
+    if (eval->stopped) return;
     if (++eval->mistakes >= SP_MAX_MISTAKES) eval->stopped = true;
-    if (eval->hyper->knowledge) return false; /* what is tried out fails often, and nobody reads why */
-    va_start(args, format);
+    if (eval->hyper->knowledge) return; /* what is tried out fails often, and nobody reads why */
     vsnprintf(message, sizeof message, format, args);
-    va_end(args);
     sp_diagnose(&one, span, "%s", message);
     const bool known = eval->messages->data && strstr(eval->messages->data, one.data);
     if (!known && eval->message_count++ < SP_MAX_MESSAGES) {
@@ -29,15 +26,32 @@ bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format,
         sp_text_puts(eval->messages, one.data);
     }
     sp_text_free(&one);
+}
+
+bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_mistake(eval, span, format, args);
+    va_end(args);
+    return false;
+}
+
+bool sp_eval_exceed(struct sp_eval *eval, struct sp_span span, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_mistake(eval, span, format, args);
+    va_end(args);
+    eval->stopped = eval->exceeded = true;
     return false;
 }
 
 static bool stop(struct sp_eval *eval, struct sp_span span)
 {
-    if (eval->steps > SP_MAX_STEPS) sp_eval_fail(eval, span, "the table takes more than %d steps", SP_MAX_STEPS);
-    else sp_eval_fail(eval, span, "the table takes more than %d MB of memory", SP_MAX_MEMORY >> 20);
-    eval->stopped = true;
-    return false;
+    return eval->steps > SP_MAX_STEPS
+               ? sp_eval_exceed(eval, span, "the table takes more than %d steps", SP_MAX_STEPS)
+               : sp_eval_exceed(eval, span, "the table takes more than %d MB of memory", SP_MAX_MEMORY >> 20);
 }
 
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)

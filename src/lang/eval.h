@@ -39,7 +39,8 @@ struct sp_eval {
     size_t message_count;      /* different ones */
     const char *first_missing; /* the first hyper-parameter that was needed and not set */
     size_t steps;
-    bool stopped; /* a limit was reached */
+    bool stopped;  /* a limit was reached */
+    bool exceeded; /* it was one of steps, memory or tensors, and not of mistakes */
     unsigned depth;
 };
 
@@ -162,6 +163,9 @@ const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env
 /* Counts the steps towards SP_MAX_STEPS: what takes time in proportion to a size is counted as a fraction of that size.
  * False when a limit is reached (steps or memory), which was reported. */
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps);
+/* Reports that a limit of steps, memory or tensors is exceeded, and stops; always false. */
+bool sp_eval_exceed(struct sp_eval *eval, struct sp_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Reads a key of the configuration; what was read is listed. */
 bool sp_eval_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct shapeproof_value *value);
 /* The dotted path of the hyper-parameter that an expression means, "text_config.vocab_size"; NULL when it means none,

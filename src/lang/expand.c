@@ -112,8 +112,7 @@ void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin,
     if (!*tensor->name) {
         sp_eval_fail(&x->eval, span, "the name of the tensor is empty");
     } else if (out->count >= sp_expander_most(x)) {
-        sp_eval_fail(&x->eval, span, "more than %zu tensors, the limit", sp_expander_most(x));
-        x->eval.stopped = true;
+        sp_eval_exceed(&x->eval, span, "more than %zu tensors, the limit", sp_expander_most(x));
     } else if (!sp_map_add(&out->names, tensor->name, out->count)) {
         sp_eval_fail(&x->eval, span, "the tensor '%s' is predicted twice", tensor->name);
     } else {
@@ -353,6 +352,43 @@ static const char *counted_key(struct sp_eval *eval, const struct sp_env *env, c
     return sp_eval_path(eval, env, count->kind == SP_EXPR_INDEX ? count->args[0] : count);
 }
 
+/* How many tensors the rows add at least: without conditions, each row of a tensor adds one, and each use of a part as
+ * many as the groups of the part that have neither a loop nor a condition. Parts that are nested deeper count as 0. */
+static size_t least_of_rows(const struct sp_section *section, unsigned depth)
+{
+    enum { MAX_LOOKED_INTO = 4 };
+    size_t least = 0;
+    for (size_t i = 0; i < section->row_count; i++) {
+        const struct sp_row *row = &section->rows[i];
+        if (row->condition) continue;
+        if (row->kind == SP_ROW_TENSOR) least++;
+        else if (row->unit && !row->choice && depth < MAX_LOOKED_INTO)
+            for (size_t k = 0; k < row->unit->section_count; k++)
+                if (!row->unit->sections[k].clause_count) least += least_of_rows(&row->unit->sections[k], depth + 1);
+    }
+    return least;
+}
+
+/* Whether what is left of the innermost loop of a group makes more tensors than there may be. It is then refused after
+ * its first iteration, whose mistakes are more telling, since a configuration of 600 bytes can ask for 10^9 layers.
+ * What is stored in place of a matrix may be nothing, so quantised models are not looked at. */
+static bool loop_is_too_long(const struct place *place, size_t clause, int64_t first, int64_t last)
+{
+    struct sp_expander *x = place->x;
+    const struct sp_section *section = place->env->section;
+    const struct sp_clause *loop = &section->clauses[clause];
+    const size_t most = sp_expander_most(x), left = most - x->out->count;
+    if (last < first || clause + 1 < section->clause_count || x->eval.hyper->overlay) return false;
+    const size_t least = least_of_rows(section, 0);
+    if (!least || (uint64_t)last - (uint64_t)first < left / least) return false;
+    const char *key = last < INT64_MAX ? counted_key(&x->eval, place->env, loop) : NULL;
+    if (key)
+        sp_eval_exceed(&x->eval, loop->last->span,
+                       "with %s = %" PRId64 ", the table has more than %zu tensors, the limit", key, last + 1, most);
+    else sp_eval_exceed(&x->eval, loop->last->span, "more than %zu tensors, the limit", most);
+    return true;
+}
+
 /* A range that ends before it begins is empty, `dense..layers-1` where all layers are dense; but a hyper-parameter that
  * is a number of modules is a mistake when it is negative. */
 static bool expand_range(const void *at, size_t clause)
@@ -370,7 +406,7 @@ static bool expand_range(const void *at, size_t clause)
                             loop->last->args[0]->kind == SP_EXPR_INDEX ? "an item of " : "", key, last + 1);
     if (eval->hyper->scope && eval->hyper->scope->indices) return expand_some(place, clause, first, last);
     for (int64_t i = first; i <= last && expand_iteration(place, clause, sp_value_int(i)) && i < INT64_MAX; i++)
-        continue;
+        if (i == first && loop_is_too_long(place, clause, i + 1, last)) return false;
     return true;
 }
 

@@ -132,8 +132,8 @@ static void report_mistakes(struct sp_expander *x, struct shapeproof_error *erro
 {
     const char *missing = x->eval.first_missing;
     const char *likely = missing ? sp_unit_misspelt(x->out->table, x->eval.hyper->root, missing) : NULL;
-    sp_diagnoses_fail(error, x->unsupported ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE,
-                      x->eval.messages->data);
+    sp_diagnoses_fail(error, x->unsupported ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE,
+                      x->eval.exceeded ? SHAPEPROOF_KIND_LIMIT : SHAPEPROOF_KIND_NONE, x->eval.messages->data);
     if (likely)
         sp_hint(error, "%s has '%s': is '%s' meant?", *x->eval.hyper->file ? x->eval.hyper->file : "the configuration",
                 likely, missing);

@@ -58,7 +58,7 @@ static struct sp_eval *begin_eval(struct sp_solver *solver)
 {
     struct sp_eval *eval = &solver->eval;
     eval->mistakes = eval->message_count = eval->steps = 0;
-    eval->stopped = false;
+    eval->stopped = eval->exceeded = false;
     solver->messages.length = 0;
     return eval;
 }

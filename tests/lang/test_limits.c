@@ -165,6 +165,25 @@ static void mistakes_in_loops(void **state)
     assert_true(seconds_since(start) < 5);
 }
 
+/* A loop that makes too many tensors is refused before they are made: the arena stays small. */
+static void long_loops(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {
+        "table t\n[a] for i in 0..n-1\nx.{i} (1)\n",
+        "part p(w)\na (w)\nb (w)\n[c] if false\nc (w)\ntable t\n[a] for i in 0..n-1\nx.{i}.* p(2)\n",
+        "table t\n[a] for j in 0..3 for i in 0..n-1\nx.{i}.{j} (1) if j > 5\ny.{i}.{j} (2)\n",
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        assert_mistake(tables[i], "n=10000000", "with n = 10000000, the table has more than 4000000 tensors");
+        struct run run = predict(tables[i], "n=10000000");
+        assert_int_equal(run.error.kind, SHAPEPROOF_KIND_LIMIT);
+        run_free(&run);
+    }
+    assert_mistake("table t\n[a] for i in 1..n\nx.{i} (1)\n", "n=10000000", "more than 4000000 tensors, the limit");
+    assert_listing("table t\n[a] for i in 0..n-1\nx.{i} (1) if i == 9\n", "n=100000", "x.9 (1)\n");
+}
+
 static void texts(void **state)
 {
     (void)state;
@@ -199,7 +218,7 @@ static void memory(void **state)
     struct sp_text table = {0};
     sp_text_puts(&table, "table t\ns0 = \"0123456789abcdef\"\n");
     for (int i = 1; i <= 11; i++) sp_text_printf(&table, "s%d = s%d + s%d\n", i, i - 1, i - 1);
-    sp_text_puts(&table, "[z] for i in 0..10^9\n{s11}{i} (1)\n");
+    sp_text_puts(&table, "[z] for i in 0..10^6\n{s11}{i} (1)\n");
     assert_mistake(table.data, "", "the table takes more than 1024 MB of memory");
     sp_text_free(&table);
 }
@@ -283,6 +302,7 @@ int main(void)
         cmocka_unit_test(steps),
         cmocka_unit_test(large_values),
         cmocka_unit_test(mistakes_in_loops),
+        cmocka_unit_test(long_loops),
         cmocka_unit_test(texts),
 #ifndef SP_ARENA_MALLOC
         cmocka_unit_test(uses),

@@ -14,6 +14,7 @@ struct originals {
     bool *own;              /* which tensors of the file are the model's */
     bool *has_copy;         /* of which of them there is a copy */
     struct sp_map undotted; /* tensors by their names without dots, as trainers of latent diffusion call a copy */
+    bool has_undotted;      /* whether note_undotted has filled it: it may stay empty */
     struct sp_arena arena;
 };
 
@@ -58,6 +59,7 @@ static const char *without_dots(struct sp_arena *arena, const char *name)
 static void note_undotted(struct originals *originals)
 {
     const struct shapeproof_check *check = originals->check;
+    originals->has_undotted = true;
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         struct sp_text name = {0};
         if (!originals->own[i]) continue;
@@ -73,7 +75,7 @@ static size_t find_copied(struct originals *originals, const struct shapeproof_t
     const struct shapeproof_check *check = originals->check;
     size_t original = find_original(check, rest);
     if (original == SHAPEPROOF_NONE && !strchr(rest, '.')) {
-        if (!originals->undotted.count) note_undotted(originals);
+        if (!originals->has_undotted) note_undotted(originals);
         original = sp_map_get(&originals->undotted, rest);
     }
     if (original == SHAPEPROOF_NONE || !originals->own[original]) return SHAPEPROOF_NONE;
