@@ -39,11 +39,11 @@ struct shapeproof_fit {
     uint64_t weights;         /* bytes */
     const char *why;          /* the cache is not known: why; else NULL */
     uint64_t cache;           /* bytes of all sequences */
-    uint64_t batch_most;      /* sequences of that many tokens that fit; 0 where the cache is not known or empty */
-    uint64_t tokens_most;     /* the longest sequence of which `batch` fit; UINT64_MAX: there is no limit */
+    uint64_t batch_most;      /* sequences of `tokens` tokens that fit; 0 if the cache is unknown or empty */
+    uint64_t tokens_most;     /* the greatest length at which `batch` sequences fit; UINT64_MAX: no limit */
     uint64_t heads, kv_heads; /* of the attention; 0: not known */
-    uint64_t devices; /* the fewest among which heads and bytes can be divided so that they fit; 0: not known, or
-                       * there is no such number */
+    uint64_t devices; /* the smallest number that divides `heads` and `kv_heads`, and of whose equal parts of the bytes
+                       * each fits in `memory`; 0: not known, or there is no such number */
     enum shapeproof_fit_verdict verdict;
 };
 

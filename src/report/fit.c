@@ -70,12 +70,20 @@ static void put_most(struct sp_table *table, const struct shapeproof_fit *fit)
         return;
     }
     sp_text_grouped(sp_table_cell(table), fit->batch_most);
-    sp_text_puts(sp_table_cell(table), "sequences of that length");
+    struct sp_text *sequences = sp_table_cell(table);
+    sp_text_puts(sequences, "sequences of ");
+    sp_text_grouped(sequences, fit->tokens);
+    sp_text_puts(sequences, " tokens");
     sp_text_puts(sp_table_cell(table), "longest sequence");
-    if (fit->tokens_most == UINT64_MAX) sp_text_puts(sp_table_cell(table), "-");
-    else sp_text_grouped(sp_table_cell(table), fit->tokens_most);
-    sp_text_puts(sp_table_cell(table),
-                 fit->tokens_most == UINT64_MAX ? "no limit: the cache has a largest size" : "tokens in that batch");
+    if (fit->tokens_most == UINT64_MAX) {
+        sp_text_puts(sp_table_cell(table), "-");
+        sp_text_puts(sp_table_cell(table), "no limit: the cache has a largest size");
+        return;
+    }
+    sp_text_grouped(sp_table_cell(table), fit->tokens_most);
+    struct sp_text *tokens = sp_table_cell(table);
+    sp_text_puts(tokens, "tokens, with a batch of ");
+    sp_text_grouped(tokens, fit->batch);
 }
 
 static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit)
@@ -85,13 +93,13 @@ static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit
     else sp_text_puts(sp_table_cell(table), "-");
     struct sp_text *words = sp_table_cell(table);
     if (!fit->heads) {
-        sp_text_puts(words, "not known: no number of heads decides it");
+        sp_text_puts(words, "unknown: no number of heads determines how the model can be divided");
         return;
     }
-    sp_text_puts(words, fit->devices ? "the fewest" : "no number of devices");
-    sp_text_printf(words, " that divides %" PRIu64 " heads", fit->heads);
-    if (fit->kv_heads != fit->heads) sp_text_printf(words, " and %" PRIu64 " of keys and values", fit->kv_heads);
-    sp_text_puts(words, fit->devices ? ", if each holds an equal part" : " is enough");
+    sp_text_puts(words, fit->devices ? "the fewest on which it fits, in equal parts of"
+                                     : "it does not fit on any number, in equal parts of");
+    if (fit->kv_heads == fit->heads) sp_text_printf(words, " %" PRIu64 " heads", fit->heads);
+    else sp_text_printf(words, " %" PRIu64 " query heads and %" PRIu64 " key-value heads", fit->heads, fit->kv_heads);
 }
 
 char *shapeproof_report_fit(const struct shapeproof_fit *fit, const struct shapeproof_report_options *options,
