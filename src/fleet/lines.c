@@ -188,8 +188,8 @@ void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOM
         [SP_LINE_MATCH] = "match",
         [SP_LINE_EXPLAINED] = "explained",
         [SP_LINE_DIFFERS] = "differs",
-        [SP_LINE_HOLDS] = "all claims hold",
-        [SP_LINE_FAILS] = "a claim fails",
+        [SP_LINE_HOLDS] = "all claims hold for",
+        [SP_LINE_FAILS] = "a claim fails for",
         [SP_LINE_UNKNOWN] = "unknown",
         [SP_LINE_MISCONFIGURED] = "misconfigured",
         [SP_LINE_UNREADABLE] = "unreadable",
@@ -204,8 +204,10 @@ void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOM
     for (size_t i = 0; i < SP_LINE_OUTCOMES; i++) {
         if (!counts[i]) continue;
         sp_text_puts(text, between);
+        const bool words_first = i == SP_LINE_HOLDS || i == SP_LINE_FAILS; /* "all claims hold for 2" */
+        if (words_first) sp_text_printf(text, "%s ", words[i]);
         sp_text_grouped(text, counts[i]);
-        sp_text_printf(text, " %s", words[i]);
+        if (!words_first) sp_text_printf(text, " %s", words[i]);
         between = ", ";
     }
     if (!failed) return;

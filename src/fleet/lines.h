@@ -54,8 +54,8 @@ bool sp_line_may_begin(const char *text, size_t length);
 /* Whether the verdict is match or explained and the status is not 0 all the same: a loader does not take the file
  * whole, or an option asks for more than the verdict. */
 bool sp_line_fails(const struct sp_fleet_line *line);
-/* "3 checkpoints: 2 match, 1 differs", without a line's end. `failed` is the number of lines for which sp_line_fails.
- */
+/* "3 checkpoints: 2 match, 1 differs" or "3 checkpoints: all claims hold for 2, a claim fails for 1", without a line's
+ * end. `failed` is the number of lines for which sp_line_fails. */
 void sp_line_put_counts(struct sp_text *text, const size_t counts[SP_LINE_OUTCOMES], size_t failed);
 
 #endif

@@ -569,7 +569,7 @@ static void put_layer(const struct layer_use *use)
     if (!class || (class->takes == SP_KERAS_TAKES_MODEL && !use->kind->wrapped)) {
         const bool namesake = use->kind->is_foreign && sp_keras_class(use->kind->class_name);
         leave_out(&use->place, use->kind,
-                  namesake ? "the class is not the one of Keras" : "there is no table for that class");
+                  namesake ? "this is a custom class, not Keras's own" : "there is no table for that class");
         return;
     }
     if (strcmp(class->name, "Merge") == 0 && sp_value_member(use->kind->config, "layers").count) {

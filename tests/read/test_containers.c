@@ -276,8 +276,8 @@ static const char *const broken[][2] = {
                                "! tensor 'w' is not read: item 1 of its shape is not a non-negative integer\n"},
     {"bad/array_short.pkl", "refused: pickle: FRAME at byte 2: the pickle ends early: 213 bytes wanted, 212 left\n"},
     {"bad/block.pkl.gz", "refused: gzip data broken at byte 11: invalid block type\n"},
-    {"bad/broken_inside.zip", "refused: 'a.safetensors': 1 bytes missing: the last tensor 'half' ends at 60 of 59 data "
-                              "bytes (truncated download?)\n"},
+    {"bad/broken_inside.zip", "refused: 'a.safetensors': 1 bytes missing: the last tensor 'half' ends at 60 although "
+                              "there are only 59 data bytes (truncated download?)\n"},
     {"bad/calls.pkl", "pickle\n"
                       "! calls posix.system if it were unpickled: nothing was executed\n"
                       "! a pickle without a tensor or an array of NumPy in it\n"},

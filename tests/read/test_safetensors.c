@@ -284,7 +284,7 @@ static const struct {
      "data bytes [4, 8) before tensor 'b' belong to no tensor"},
     {"S20", TEXT("{\"a\":" ONE "}"), 9, "5 bytes after the last tensor 'a' (it ends at 4 of 9 data bytes)"},
     {"S20", TEXT("{\"a\":" ONE "}"), 2,
-     "2 bytes missing: the last tensor 'a' ends at 4 of 2 data bytes (truncated download?)"},
+     "2 bytes missing: the last tensor 'a' ends at 4 although there are only 2 data bytes (truncated download?)"},
     {"S20", TEXT("{}"), 3, "3 bytes after the header, which declares no tensor"},
     {"S21", TEXT("{\"a\":" ENTRY("F32", "3", "0", "8") "}"), 8,
      "tensor 'a': 3 elements of F32 need 12 bytes, data_offsets are [0, 8)"},
@@ -417,8 +417,10 @@ static void test_bad_fixtures(void **state)
     assert_refused("fixtures/safetensors/bad/trailing.safetensors",
                    "5 bytes after the last tensor 'a' (it ends at 8 of 13 data bytes)", "trailing");
     assert_refused("fixtures/safetensors/bad/twice.safetensors", "tensor name 'a' appears twice", "twice");
-    assert_refused("fixtures/safetensors/bad/short.safetensors",
-                   "1 bytes missing: the last tensor 'a' ends at 8 of 7 data bytes (truncated download?)", "short");
+    assert_refused(
+        "fixtures/safetensors/bad/short.safetensors",
+        "1 bytes missing: the last tensor 'a' ends at 8 although there are only 7 data bytes (truncated download?)",
+        "short");
 }
 
 /* Recognised by content: the name does not matter as long as the file is whole. */

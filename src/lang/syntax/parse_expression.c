@@ -345,7 +345,7 @@ static bool parse_flops_argument(struct sp_parser *parser, struct sp_expr *expr,
                          name == ATTENTION ? "expected full, causal or none" : "expected forward or training");
 }
 
-/* flops = "flops" "(" [ worked { "," worked } ] ")" ;
+/* flops = "flops" "(" [ worked { "," worked } [ "," ] ] ")" ;
  * worked = "[" group-name "]" | ( "tokens" | "batch" ) "=" expr | ( "attention" | "pass" ) "=" NAME ; */
 static bool parse_flops(struct sp_parser *parser, struct sp_expr *expr)
 {
@@ -529,6 +529,7 @@ static bool begins_iteration(const struct sp_lexer *lexer)
  *             | stored
  *             | active
  *             | cache
+ *             | flops
  *             | sizing
  *             | "total" settings
  *             | INTEGER | REAL | TEXT | "true" | "false"

@@ -376,8 +376,8 @@ static bool refuse_end(const struct shapeproof_tensor *last, uint64_t end, uint6
             error, "%" PRIu64 " bytes after the last tensor %s (it ends at %" PRIu64 " of %" PRIu64 " data bytes)",
             size - end, sp_quote(last->name).text, end, size);
     return sp_malformed(error,
-                        "%" PRIu64 " bytes missing: the last tensor %s ends at %" PRIu64 " of %" PRIu64
-                        " data bytes (truncated download?)",
+                        "%" PRIu64 " bytes missing: the last tensor %s ends at %" PRIu64
+                        " although there are only %" PRIu64 " data bytes (truncated download?)",
                         end - size, sp_quote(last->name).text, end, size);
 }
 

@@ -547,8 +547,9 @@ static void conclude_optimizer(struct optimizer *o)
         sp_resume_right(resume, "optimizer", o->file, "%s in %s, without moments of a known kind",
                         sp_count_of(&resume->arena, o->list.count, "parameter"), groups);
     else if (resume->model)
-        sp_resume_right(resume, "optimizer", o->file, "moments (%s) of %s in %s, whose shapes are those of parameters",
-                        o->kinds.data, sp_count_of(&resume->arena, o->with, "parameter"), groups);
+        sp_resume_right(resume, "optimizer", o->file,
+                        "moments (%s) of %s in %s; their shapes are those of parameters of the model", o->kinds.data,
+                        sp_count_of(&resume->arena, o->with, "parameter"), groups);
     else
         sp_resume_untold(resume, true, "optimizer", o->file,
                          "moments (%s) of %zu parameters, but there is no model to compare them with", o->kinds.data,

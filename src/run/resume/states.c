@@ -185,8 +185,8 @@ static void check_trainer_state(struct shapeproof_resume *resume, const char *na
                         sp_arena_printf(arena, "at most %" PRId64 ", its global_step", step.integer),
                         sp_arena_printf(arena, "%" PRId64, logged), "the last step of its log_history");
     else if (most.type == SHAPEPROOF_VALUE_INT && most.integer == step.integer && most.integer > 0)
-        sp_resume_right(resume, "step", name, "global_step %" PRId64 ", which is max_steps: to go on, set a larger one",
-                        step.integer);
+        sp_resume_right(resume, "step", name,
+                        "global_step %" PRId64 ", which is max_steps: to go on, set a larger max_steps", step.integer);
     else if (most.type == SHAPEPROOF_VALUE_INT && most.integer > 0)
         sp_resume_right(resume, "step", name, "global_step %" PRId64 " of %" PRId64, step.integer, most.integer);
     else sp_resume_right(resume, "step", name, "global_step %" PRId64, step.integer);
