@@ -265,7 +265,7 @@ void sp_free(void *memory)
 
 void sp_keep(void *bytes, size_t size)
 {
-    if (!under_way || !size) return;
+    if (!under_way || !size || has_block(under_way, bytes)) return; /* it may be freed before the call fails */
     struct sp_kept *kept = malloc(sizeof *kept + size);
     if (!kept) sp_out_of_memory();
     *kept = (struct sp_kept){under_way->kept, bytes, size};

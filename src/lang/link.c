@@ -289,10 +289,12 @@ static void check_arguments(struct linker *linker, const struct sp_row *row)
     }
 }
 
-/* The argument for each parameter: by position first, then by name. */
+/* The argument for each parameter: by position first, then by name. An inherited row has them already. It is the
+ * parent's as well, which may be older than the call (base/call.h). */
 static void match_arguments(struct linker *linker, struct sp_row *row)
 {
     size_t next = 0;
+    if (row->given) return;
     row->given = sp_arena_array(&linker->tables->arena, row->unit->param_count, sizeof *row->given);
     for (size_t i = 0; i < row->arg_count; i++) {
         if (!row->args[i].name && next < row->unit->param_count) row->given[next++] = row->args[i].expr;

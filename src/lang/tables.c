@@ -19,7 +19,7 @@ static void keep_tables(struct shapeproof_tables *tables)
 {
     if (!sp_is_old(tables)) return;
     sp_keep(tables, sizeof *tables);
-    if (tables->messages.data) sp_keep(tables->messages.data + tables->messages.length, 1);
+    if (sp_is_old(tables->messages.data)) sp_keep(tables->messages.data + tables->messages.length, 1);
 }
 
 /* ---- built-in units ---- */
@@ -395,7 +395,7 @@ const struct shapeproof_table_info *shapeproof_tables_info(const struct shapepro
     const size_t *list = sp_tables_list(tables, &count);
     if (index >= count) return NULL;
     if (!tables->infos[index]) {
-        if (sp_is_old(tables)) sp_keep(&tables->infos[index], sizeof *tables->infos);
+        if (sp_is_old(tables->infos)) sp_keep(&tables->infos[index], sizeof *tables->infos);
         struct shapeproof_table_info *info = sp_arena_alloc(&tables->arena, sizeof *info);
         *info = info_of_place(tables, list[index]);
         tables->infos[index] = info;

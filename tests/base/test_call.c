@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -221,6 +222,28 @@ static void what_is_let_be_is_not_released(void **state)
     assert_string_equal(released, "a");
 }
 
+/* What was kept in a new block is not written back into it: the block may be another's by then. */
+static bool keep_new_memory(char **block)
+{
+    enum { SIZE = 64 };
+    SP_CALL(NULL, false);
+    char *memory = sp_zeroed(SIZE);
+    sp_keep(memory, SIZE);
+    sp_free(memory);
+    *block = malloc(SIZE); /* at the same place, as a rule */
+    memset(*block, 1, SIZE);
+    sp_out_of_memory();
+}
+
+static void new_memory_is_not_restored(void **state)
+{
+    char *block = NULL;
+    (void)state;
+    assert_false(keep_new_memory(&block));
+    assert_int_equal(block[0], 1);
+    free(block);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +254,7 @@ int main(void)
         cmocka_unit_test(the_outermost_call_returns),
         cmocka_unit_test(many_blocks_are_freed),
         cmocka_unit_test(what_is_let_be_is_not_released),
+        cmocka_unit_test(new_memory_is_not_restored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
