@@ -199,7 +199,7 @@ const struct sp_alike_row *sp_find_alike(struct sp_arena *arena, const struct sp
             const char *pattern = layout->rows.items[r].pattern, *at = pattern;
             for (size_t i = 0; i < depth && at; i++) {
                 at = strchr(at, '.');
-                at += at != NULL;
+                if (at) at++;
             }
             if (at) try_position(&search, (struct position){r, (size_t)(at - pattern)});
         }
