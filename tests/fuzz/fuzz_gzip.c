@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as gzip data. */
+#define FUZZ_MEMORY_FLOOR FUZZ_MEMORY_INFLATED
 #include "reader.h"
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
-{
-    fuzz_reader(&sp_reader_gzip, data, size);
-    return 0;
-}
+static void fuzz_input(const unsigned char *data, size_t size) { fuzz_reader(&sp_reader_gzip, data, size); }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as a configuration in JSON; what comes out of it can be written, and read again as the same. */
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
+
+#include "mutate_json.h"
 
 #include "base/value.h"
-
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void read_again(struct sp_arena *arena, const struct sp_text *json)
 {
@@ -18,7 +17,7 @@ static void read_again(struct sp_arena *arena, const struct sp_text *json)
     sp_text_free(&again);
 }
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+static void fuzz_input(const unsigned char *data, size_t size)
 {
     struct sp_arena arena = {0};
     struct shapeproof_error error = {0};
@@ -30,5 +29,6 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     } else if (error.status != SHAPEPROOF_ERR_TABLE || !error.message[0]) abort(); /* a refusal gives its reason */
     sp_text_free(&json);
     sp_arena_free(&arena);
-    return 0;
 }
+
+JSON_MUTATOR

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Fuzzes what is read of servers: a URL, the header lines of an answer, the listing of a model. */
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "net/listing.h"
 #include "net/response.h"
-
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 static void read_lines(const char *text, size_t length)
 {
@@ -40,7 +37,7 @@ static void read_names(char *text, size_t length, struct sp_arena *arena)
     free(listing.items);
 }
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+static void fuzz_input(const unsigned char *data, size_t size)
 {
     struct sp_arena arena = {0};
     char *text = malloc(size + 1);
@@ -52,5 +49,4 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     read_names(text, size, &arena);
     free(text);
     sp_arena_free(&arena);
-    return 0;
 }

@@ -2,8 +2,7 @@
  * The bytes as an array of NumPy, and as an archive of them. */
 #include "reader.h"
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+static void fuzz_input(const unsigned char *data, size_t size)
 {
     fuzz_reader(size > 1 && data[0] == 'P' ? &sp_reader_archive : &sp_reader_npy, data, size);
-    return 0;
 }

@@ -2,8 +2,4 @@
  * The bytes as a model of ONNX. */
 #include "reader.h"
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
-{
-    fuzz_reader(&sp_reader_onnx, data, size);
-    return 0;
-}
+static void fuzz_input(const unsigned char *data, size_t size) { fuzz_reader(&sp_reader_onnx, data, size); }

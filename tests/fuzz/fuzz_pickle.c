@@ -2,8 +2,12 @@
  * The bytes as a pickle of arrays or tensors. */
 #include "reader.h"
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+#include "mutate_pickle.h"
+
+static void fuzz_input(const unsigned char *data, size_t size) { fuzz_reader(&sp_reader_pickle, data, size); }
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned int seed)
 {
-    fuzz_reader(&sp_reader_pickle, data, size);
-    return 0;
+    uint64_t state = seed;
+    return pickle_mutate(data, size, most, &state);
 }

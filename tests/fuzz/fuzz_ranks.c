@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as names of tensors on ranks, a byte of ranks in front of each: numbers of the whole, and rules. */
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 #include "read/ranks/numbers.h"
 #include "read/ranks/ranks.h"
-
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 /* The next line as a name, of at least the byte of its ranks. NULL behind the last. */
 static char *next_name(const unsigned char **data, size_t *size, uint32_t *level, uint32_t *rank)
@@ -24,7 +21,7 @@ static char *next_name(const unsigned char **data, size_t *size, uint32_t *level
     return name;
 }
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+static void fuzz_input(const unsigned char *data, size_t size)
 {
     struct sp_rank_numbers numbers = {.marker = ".layers."};
     const unsigned char *rest = data;
@@ -39,5 +36,4 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
         if (sp_rank_cut(whole) != sp_rank_cut(name)) abort(); /* what is renumbered is divided as before */
     }
     sp_numbers_free(&numbers);
-    return 0;
 }

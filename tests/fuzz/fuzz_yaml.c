@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as a configuration in YAML; what comes out of it can be written. */
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "config/yaml.h"
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+static void fuzz_input(const unsigned char *data, size_t size)
 {
     struct sp_arena arena = {0};
     struct shapeproof_error error = {0};
@@ -16,5 +14,4 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     else if (error.status != SHAPEPROOF_ERR_TABLE || !error.message[0]) abort(); /* a refusal gives its reason */
     sp_text_free(&json);
     sp_arena_free(&arena);
-    return 0;
 }

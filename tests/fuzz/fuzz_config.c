@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ * A table, a line "====", and a configuration in JSON: what the table predicts, as `predict` prints it. */
+#include "fuzz.h"
+
+#include "mutate_json.h"
+
+/* Each expression may take its limit of steps. */
+enum { MAX_SIZE = 4096 };
+
+static void predict_all(const unsigned char *data, size_t size)
+{
+    struct shapeproof_error error = {0};
+    const char *texts[2];
+    size_t lengths[2];
+    char *copy = fuzz_split(data, size, texts, lengths, 2);
+    struct shapeproof_tables *tables = fuzz_tables(NULL);
+    struct shapeproof_config *config = shapeproof_config_new();
+    if (shapeproof_tables_add_text(tables, "input.shapes", texts[0], lengths[0], &error) == SHAPEPROOF_OK &&
+        shapeproof_config_load_text(config, "input.json", texts[1], lengths[1], &error) == SHAPEPROOF_OK)
+        for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+            const struct shapeproof_table_info *info = shapeproof_tables_info(tables, i);
+            if (strcmp(info->file, "input.shapes") != 0) continue;
+            const struct shapeproof_predict_options options = {.table = info->name};
+            struct shapeproof_prediction *prediction = shapeproof_predict(tables, config, &options, &error);
+            fuzz_must_have(prediction, &error);
+            if (prediction) shapeproof_free(shapeproof_report_predict(prediction, NULL, NULL));
+            shapeproof_prediction_free(prediction);
+        }
+    else fuzz_must_refuse(&error);
+    shapeproof_config_free(config);
+    free(copy);
+}
+
+static void fuzz_input(const unsigned char *data, size_t size)
+{
+    fuzz_tables(NULL);
+    if (size <= MAX_SIZE && memmem(data, size, "table ", 6)) fuzz_undone(predict_all, data, size);
+}
+
+JSON_MUTATOR
