@@ -333,6 +333,7 @@ struct sp_unit {
     size_t state_count;
     unsigned measures; /* `measures NAME, ...`: those that its rows carry, by enum sp_measure; of the others nothing is
                           known */
+    bool says_unit;    /* it has the line `unit`, which otherwise the table that it extends has */
     bool is_of_images; /* `unit image`: a pass is over images, and not over sequences of tokens */
     struct sp_claim *claims;
     size_t claim_count;

@@ -139,6 +139,7 @@ static bool read_value(struct sp_parser *parser, struct sp_sizing *sizing, const
 /* The arguments up to the closing bracket, each at most once. */
 static bool read_arguments(struct sp_parser *parser, struct sp_sizing *sizing, struct sp_expr **number)
 {
+    enum { ZERO = 1U << 0, RANKS = 1U << 1 }; /* of an optimizer, in `seen` */
     static const char *const of_lora[] = {"rank", "targets", NULL}, *const of_optimizer[] = {"zero",      "ranks",
                                                                                              "precision", "gradients",
                                                                                              "part",      NULL};
@@ -150,7 +151,9 @@ static bool read_arguments(struct sp_parser *parser, struct sp_sizing *sizing, s
         const size_t i = sp_parse_argument_name(parser, names, expected, &seen);
         if (i == SIZE_MAX || !read_value(parser, sizing, names[i], number)) return false;
     } while (sp_parse_accept(parser, ","));
-    return true;
+    if (names != of_optimizer || !(seen & RANKS) || seen & ZERO) return true;
+    return sp_parse_fail(parser, (*number)->span,
+                         "a number of processes changes nothing without the stage of ZeRO: zero=1, 2 or 3");
 }
 
 static bool read_bytes(struct sp_parser *parser, struct sp_sizing *sizing)

@@ -371,6 +371,7 @@ static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
 static void parse_unit_of_work(struct sp_parser *parser, struct sp_unit *unit)
 {
     sp_lexer_next(&parser->lexer);
+    unit->says_unit = true;
     unit->is_of_images = sp_token_is(&parser->lexer, "image");
     if (!sp_parse_accept(parser, "image") && !sp_parse_accept(parser, "token"))
         sp_parse_fail(parser, parser->lexer.token.span, "expected what a pass is over: 'token' or 'image'");

@@ -120,6 +120,7 @@ static bool presence(struct walk *walk, const struct sp_sym_env *env, const stru
     *out = sp_poly_int(algebra, 1);
     if (row->condition && !sp_sym_condition(walk->symbolic, env, row->condition, out)) return false;
     if (!row->has_tie || walk->counted == COUNTS_PRODUCTS) return true; /* a matrix multiplies in all its places */
+    if (walk->measure && walk->measure->counts_tied_layers && !row->lookup) return true;
     if (row->tie_condition && !sp_sym_condition(walk->symbolic, env, row->tie_condition, &tied)) return false;
     *out = sp_poly_mul(algebra, *out, sp_poly_sub(algebra, sp_poly_int(algebra, 1), tied));
     return true;

@@ -92,6 +92,7 @@ struct sp_measured_tensor {
 };
 /* What is counted of a tensor in place of its elements. NULL after a message when that is not known. */
 struct sp_row_measure {
+    bool counts_tied_layers; /* a linear layer counts also if its matrix is that of another tensor */
     const struct sp_poly *(*of)(void *context, struct sp_symbolic *symbolic, const struct sp_measured_tensor *tensor);
     void *context;
 };

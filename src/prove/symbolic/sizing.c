@@ -136,7 +136,7 @@ static const struct sp_poly *count_adapters(struct sp_count *count, const struct
         return NULL;
     }
     struct adapters adapters = {sizing, sp_arena_array(&symbolic->algebra.arena, sizing->target_count, sizeof(bool))};
-    const struct sp_poly *sum = sp_count_measure(count, &(struct sp_row_measure){measure_adapter, &adapters});
+    const struct sp_poly *sum = sp_count_measure(count, &(struct sp_row_measure){true, measure_adapter, &adapters});
     for (size_t i = 0; sum && i < sizing->target_count; i++)
         if (!adapters.matched[i]) {
             sp_sym_fail(symbolic, expr->span, "the target '%s' is the name of no matrix of the table '%s'",
@@ -228,7 +228,7 @@ static const struct sp_poly *count_training(struct sp_count *count, const struct
     const struct sp_sizing *sizing = expr->sizing;
     struct sp_sizing context = *sizing;
     if (sizing->optimizer == SP_OPTIMIZER_MUON && !marks_embeddings(count, expr)) return NULL;
-    const struct sp_poly *states = sp_count_measure(count, &(struct sp_row_measure){measure_states, &context});
+    const struct sp_poly *states = sp_count_measure(count, &(struct sp_row_measure){false, measure_states, &context});
     if (!states) return NULL;
     const struct sp_poly *const whole[] = {
         sp_poly_scale(algebra, count->total, sp_rational_int(precisions[sizing->precision].weight)),
