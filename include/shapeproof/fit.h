@@ -45,6 +45,10 @@ struct shapeproof_fit {
     uint64_t devices; /* the smallest number that divides `heads` and `kv_heads`, and of whose equal parts of the bytes
                        * each fits in `memory`; 0: not known, or there is no such number */
     enum shapeproof_fit_verdict verdict;
+    unsigned cache_bits; /* of an element of the cache */
+    uint64_t
+        cache_expanded; /* the bytes of the cache if it kept the keys and values of all heads in place of the latent
+                         * ones that `cache` counts; 0: the model has no latent ones, or that is not known */
 };
 
 /* Compares `memory`, the bytes of one device, with the bytes of the model's parameters, and of the cache as the measure

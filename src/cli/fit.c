@@ -61,6 +61,8 @@ static const struct unit sizes[] = {
 static const struct unit lengths[] = {
     {"", 1}, {"k", UINT64_C(1) << 10}, {"K", UINT64_C(1) << 10}, {"M", UINT64_C(1) << 20}, {NULL, 0}};
 
+static const struct unit numbers[] = {{"", 1}, {NULL, 0}};
+
 /* The value of a number with one of the units, such as "24GiB". 0 if the text is no such number, or if the value does
  * not fit in 64 bits. */
 static uint64_t read_size(const char *text, const struct unit *units)
@@ -93,12 +95,13 @@ static int report_fit(const struct cli_args *args, const struct cli_subject *sub
     struct shapeproof_fit_options what = {.table = subject->table_name,
                                           .dtype = cli_value(args, "dtype", NULL),
                                           .cache_dtype = cli_value(args, "cache-dtype", NULL),
-                                          .batch = cli_number(args, "batch", 1)};
+                                          .batch = 1};
     uint64_t memory = 0;
     if (!what.dtype) what.stored = stored;
     if (!cli_value(args, "memory", NULL)) return cli_usage_error("--memory 24GiB", "fit: --memory is needed");
     int status = take_size(args, "memory", sizes, "--memory 24GiB", &memory);
     if (status == CLI_OK) status = take_size(args, "tokens", lengths, "--tokens 128k", &what.tokens);
+    if (status == CLI_OK) status = take_size(args, "batch", numbers, "--batch 4", &what.batch);
     if (status != CLI_OK) return status;
     struct shapeproof_fit *fit = shapeproof_fit_new(subject->tables, subject->config, memory, &what, &error);
     if (!fit && error.status == SHAPEPROOF_ERR_USAGE) return cli_error(&error);

@@ -8,8 +8,6 @@
 
 enum { MAX_PRODUCTS = 1 << 20, MAX_PRODUCT_FACTORS = 8 << 20 };
 
-static const char overflowed[] = "a coefficient does not fit in 64 bits";
-
 /* ---- atoms ---- */
 
 void sp_algebra_free(struct sp_algebra *algebra)
@@ -58,7 +56,8 @@ static const struct sp_poly *single(struct sp_algebra *algebra, struct sp_term t
 const struct sp_poly *sp_poly_rational(struct sp_algebra *algebra, struct sp_rational value)
 {
     struct sp_term term = {.count = 0};
-    if (!sp_rational_make(value.num, value.den, &term.coefficient)) return sp_algebra_fail(algebra, overflowed);
+    if (!sp_rational_make(value.num, value.den, &term.coefficient))
+        return sp_algebra_fail(algebra, sp_algebra_overflowed);
     return single(algebra, term);
 }
 
@@ -95,7 +94,7 @@ const struct sp_poly *sp_poly_scale(struct sp_algebra *algebra, const struct sp_
     for (size_t i = 0; terms && i < a->count; i++) {
         terms[i] = a->terms[i];
         if (!sp_rational_mul(terms[i].coefficient, by, &terms[i].coefficient))
-            return sp_algebra_fail(algebra, overflowed);
+            return sp_algebra_fail(algebra, sp_algebra_overflowed);
     }
     return sp_terms_wrap(algebra, terms, a->count);
 }
@@ -200,7 +199,8 @@ static const struct sp_poly *power_of_term(struct sp_algebra *algebra, struct sp
         factors[i] = (struct sp_factor){term.factors[i].atom, keeps ? 1 : (int)wide};
     }
     term.factors = factors;
-    if (!sp_rational_power(term.coefficient, exponent, &term.coefficient)) return sp_algebra_fail(algebra, overflowed);
+    if (!sp_rational_power(term.coefficient, exponent, &term.coefficient))
+        return sp_algebra_fail(algebra, sp_algebra_overflowed);
     return single(algebra, term);
 }
 
@@ -331,7 +331,7 @@ static bool put_in_term(struct sp_algebra *algebra, const struct sp_term *term,
         if (factor.exponent < 0 && sp_rational_is_zero(*numbers[factor.atom])) return false;
         if (!sp_rational_power(*numbers[factor.atom], factor.exponent, &power) ||
             !sp_rational_mul(result->coefficient, power, &result->coefficient))
-            sp_algebra_fail(algebra, overflowed);
+            sp_algebra_fail(algebra, sp_algebra_overflowed);
     }
     return true;
 }

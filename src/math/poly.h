@@ -56,6 +56,8 @@ struct sp_poly {
     size_t count;
 };
 
+/* What `failed` is after an overflow. */
+extern const char sp_algebra_overflowed[];
 void sp_algebra_free(struct sp_algebra *algebra);
 /* The atom of that text, made when it is new. */
 size_t sp_atom_symbol(struct sp_algebra *algebra, const char *text);

@@ -6,7 +6,7 @@
 
 static const size_t MAX_BYTES = (size_t)512 << 20;
 
-static const char overflowed[] = "a coefficient does not fit in 64 bits";
+const char sp_algebra_overflowed[] = "a coefficient does not fit in 64 bits";
 
 static const struct sp_term any_term = {{1, 1}, NULL, 0};
 const struct sp_poly sp_poly_invalid = {&any_term, 1};
@@ -117,7 +117,7 @@ static struct sp_factor factor_at(const struct sp_term *term, size_t i)
 /* The sum of two like terms. Its coefficient may be 0: the caller drops it. */
 static struct sp_term add_like(struct sp_algebra *algebra, struct sp_term a, struct sp_term b)
 {
-    if (!sp_rational_add(a.coefficient, b.coefficient, &a.coefficient)) sp_algebra_fail(algebra, overflowed);
+    if (!sp_rational_add(a.coefficient, b.coefficient, &a.coefficient)) sp_algebra_fail(algebra, sp_algebra_overflowed);
     return a;
 }
 
@@ -182,7 +182,8 @@ static struct sp_term multiply_terms(struct sp_algebra *algebra, const struct sp
         if (abs(factor.exponent) > SP_MAX_EXPONENT) sp_algebra_fail(algebra, "an exponent is out of bounds");
         if (factor.exponent) factors[product.count++] = factor;
     }
-    if (!sp_rational_mul(a->coefficient, b->coefficient, &product.coefficient)) sp_algebra_fail(algebra, overflowed);
+    if (!sp_rational_mul(a->coefficient, b->coefficient, &product.coefficient))
+        sp_algebra_fail(algebra, sp_algebra_overflowed);
     return product;
 }
 

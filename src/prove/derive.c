@@ -59,7 +59,8 @@ static void add_formula(struct shapeproof_derivation *derivation, const char *gr
 /* A derivation under way. */
 struct forms {
     struct shapeproof_derivation *derivation;
-    const struct sp_poly *total; /* for all cases */
+    const char *whole;           /* of what the changes are: "total", or a measure */
+    const struct sp_poly *total; /* it, for all cases */
     char *seen;                  /* heap, by atom: enum mark */
     size_t seen_count;
 };
@@ -161,7 +162,8 @@ static void add_row(struct forms *forms, const struct row *row)
     for (size_t i = 0; gain && i < row->others.count; i++)
         if (!sp_case_holds(count, row->others.items[i], row->change))
             gain = without_zero(count, gain, row->others.items[i]);
-    if (gain && !sp_poly_is_zero(gain)) add_form(forms, "total", change_words(forms, row->change, &row->others), gain);
+    if (gain && !sp_poly_is_zero(gain))
+        add_form(forms, forms->whole, change_words(forms, row->change, &row->others), gain);
 }
 
 /* Whether another row says the same of all of its case: of two that say the same of one case the first stays. */
@@ -228,6 +230,7 @@ static const char *default_words(struct sp_count *count, const struct sp_symbol_
                                sp_real_text((double)value.num / (double)value.den, 12).text);
     const struct sp_poly *usual = sp_case_usual(count, info->fallback, NULL);
     if (!usual) usual = info->fallback;
+    if (sp_atom_alone(usual) == info->atom) return ""; /* it must be given, unless it is null */
     return sp_arena_printf(&count->symbolic.algebra.arena, "%s%s",
                            sp_formula_words(&count->symbolic, sp_sym_text(&count->symbolic, usual)),
                            exception_words(count, info->fallback, usual, seen));
@@ -366,7 +369,7 @@ static const struct sp_poly *count_measure(struct sp_count *count, const char *m
     if (strcmp(measure, "flops") == 0)
         return sp_count_flops(
             count, &(struct sp_flops){.batch = one, .tokens = count->table->is_of_images ? NULL : tokens.poly});
-    const struct sp_poly *elements = sp_count_cache(count, tokens.poly, one);
+    const struct sp_poly *elements = sp_count_cache(count, tokens.poly, one, SP_CACHE_LATENT_FORM);
     return elements ? sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(2 /* bytes of an element */)) : NULL;
 }
 
@@ -375,24 +378,70 @@ static bool is_measure(const char *name)
     return strcmp(name, "active") == 0 || strcmp(name, "cache") == 0 || strcmp(name, "flops") == 0;
 }
 
-/* Adds the formula of a measure in the usual case, and the assumptions of the formula. False when the measure has no
- * value. */
+/* Says which class of the architecture the formula is about, if the table serves several and the configuration names
+ * none: an encoder alone has no cache, an encoder-decoder has one. */
+static void assume_class(struct shapeproof_derivation *derivation)
+{
+    struct sp_count *count = &derivation->count;
+    const struct sp_hyper *settings = count->symbolic.fixed.settings;
+    const struct sp_unit *table = count->table;
+    const struct sp_sym_env env = {.frame = count->frame};
+    if (settings && sp_value_is_set(sp_value_member(settings->root, "architectures"))) return;
+    for (size_t i = 0; i < table->definition_count; i++) {
+        const struct sp_definition *definition = &table->definitions[i];
+        struct sp_sym class;
+        if (strcmp(definition->name, "class") != 0 || definition->is_function ||
+            !sp_sym_eval(&count->symbolic, &env, definition->expr, &class) || class.kind != SP_SYM_VALUE ||
+            class.value.type != SHAPEPROOF_VALUE_STRING)
+            continue;
+        assume_words(derivation, sp_arena_printf(&count->symbolic.algebra.arena, "the class %s", class.value.string));
+    }
+}
+
+/* Whether the table has latent keys and values, so that a cache has two forms. */
+static bool has_two_forms(struct sp_count *count)
+{
+    const struct sp_poly *one = sp_poly_int(&count->symbolic.algebra, 1);
+    const struct sp_poly *latent = sp_count_cache(count, one, one, SP_CACHE_LATENT_FORM);
+    const struct sp_poly *expanded = sp_count_cache(count, one, one, SP_CACHE_EXPANDED_FORM);
+    return latent && expanded && !sp_poly_equal(latent, expanded);
+}
+
+/* Says what the number of a measure counts. */
+static void assume_convention(struct shapeproof_derivation *derivation, const char *measure,
+                              const struct sp_poly *formula)
+{
+    struct sp_count *count = &derivation->count;
+    if (strcmp(measure, "active") == 0) return;
+    if (strcmp(measure, "flops") == 0 || sp_poly_is_zero(formula)) assume_class(derivation);
+    if (strcmp(measure, "cache") == 0) {
+        assume_words(derivation, "one sequence");
+        assume_words(derivation, "2 bytes for an element");
+        if (has_two_forms(count)) assume_words(derivation, "latent keys and values (form=latent)");
+        return;
+    }
+    assume_words(derivation,
+                 count->table->is_of_images ? "a forward pass over one image" : "a forward pass over one sequence");
+    if (count->flops.has_work) assume_words(derivation, "full attention");
+    assume_words(derivation, "2 operations for a multiply-add");
+}
+
+/* Adds the formula of a measure in the usual case, what conditions change in it, and the assumptions of the formula.
+ * False when the measure has no value. */
 static bool derive_measure(struct forms *forms, const char *measure)
 {
     struct shapeproof_derivation *derivation = forms->derivation;
     struct sp_count *count = &derivation->count;
     const struct sp_poly *poly = count_measure(count, measure);
     poly = poly ? sp_case_general(count, poly) : NULL;
-    poly = poly ? sp_case_usual(count, poly, NULL) : NULL;
-    if (!poly) return false;
-    add_form(forms, measure, "", poly);
-    derivation->formulas[derivation->formula_count - 1].is_measure = true;
-    if (strcmp(measure, "cache") == 0) assume_words(derivation, "one sequence, and 2 bytes for an element");
-    if (strcmp(measure, "flops") == 0)
-        assume_words(derivation, sp_arena_printf(&count->symbolic.algebra.arena,
-                                                 "a forward pass over one %s,%s 2 operations for a multiply-add",
-                                                 count->table->is_of_images ? "image" : "sequence",
-                                                 count->flops.has_work ? " full attention," : ""));
+    const struct sp_poly *usual = poly ? sp_case_usual(count, poly, NULL) : NULL;
+    if (!usual) return false;
+    forms->whole = measure;
+    forms->total = poly;
+    add_form(forms, measure, "", usual);
+    assume_convention(derivation, measure, usual);
+    add_changes(forms);
+    for (size_t i = 0; i < derivation->formula_count; i++) derivation->formulas[i].is_measure = true;
     return true;
 }
 
@@ -401,7 +450,7 @@ static bool derive_measure(struct forms *forms, const char *measure)
 static bool derive(struct shapeproof_derivation *derivation, const char *measure)
 {
     struct sp_count *count = &derivation->count;
-    struct forms forms = {.derivation = derivation};
+    struct forms forms = {.derivation = derivation, .whole = "total"};
     forms.total = sp_case_general(count, count->total);
     const struct sp_poly *usual = forms.total ? sp_case_usual(count, forms.total, NULL) : NULL;
     bool good = usual && (measure ? derive_measure(&forms, measure) : derive_groups(&forms));

@@ -39,38 +39,59 @@ static bool bytes_of(const struct sp_poly *elements, unsigned bits, uint64_t *by
 static const char *reason_of(struct sp_arena *arena, const struct sp_count *count)
 {
     const char *failed = count->symbolic.algebra.failed;
-    const char *message = count->messages.data ? count->messages.data
-                          : failed             ? failed
-                                               : "its number of bytes does not fit in 63 bits";
+    const char *message = count->messages.data                        ? count->messages.data
+                          : failed && failed != sp_algebra_overflowed ? failed
+                                                                      : "it has 2^63 bytes or more";
     const char *behind = strstr(message, ": ");
     const char *reason = behind ? behind + 2 : message;
     return sp_arena_copy(arena, reason, strcspn(reason, "\n"));
 }
 
-/* The bytes of the cache of `batch` sequences of `tokens` tokens; latent keys and values are kept as they are. */
-static bool cache_bytes(struct sp_count *count, uint64_t tokens, uint64_t batch, unsigned bits, uint64_t *bytes)
+/* The cache of `batch` sequences of `tokens` tokens, each element of `bits`. */
+struct cache {
+    uint64_t tokens, batch;
+    unsigned bits;
+    enum sp_cache_form form;
+};
+
+static bool cache_bytes(struct sp_count *count, struct cache cache, uint64_t *bytes)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     count->symbolic.steps = 0;
     algebra->work = 0;
     algebra->failed = NULL; /* of a length that was tried before */
-    if (tokens > INT64_MAX || batch > INT64_MAX) return false;
-    const struct sp_poly *elements =
-        sp_count_cache(count, sp_poly_int(algebra, (int64_t)tokens), sp_poly_int(algebra, (int64_t)batch));
-    return !algebra->failed && bytes_of(elements, bits, bytes);
+    if (cache.tokens > INT64_MAX || cache.batch > INT64_MAX) return false;
+    const struct sp_poly *elements = sp_count_cache(count, sp_poly_int(algebra, (int64_t)cache.tokens),
+                                                    sp_poly_int(algebra, (int64_t)cache.batch), cache.form);
+    return !algebra->failed && bytes_of(elements, cache.bits, bytes);
 }
 
-/* The longest sequence of which `batch` fit in `room`. */
-static uint64_t longest_sequence(struct sp_count *count, const struct shapeproof_fit *fit, unsigned bits, uint64_t room)
+/* The longest sequence of which as many as the batch of `cache` fit in `room`. */
+static uint64_t longest_sequence(struct sp_count *count, struct cache cache, uint64_t room)
 {
     uint64_t fits = 0, exceeds = MOST_TOKENS, bytes;
-    if (cache_bytes(count, exceeds, fit->batch, bits, &bytes) && bytes <= room) return UINT64_MAX;
+    cache.tokens = exceeds;
+    if (cache_bytes(count, cache, &bytes) && bytes <= room) return UINT64_MAX;
     while (exceeds - fits > 1) {
-        const uint64_t middle = fits + (exceeds - fits) / 2;
-        if (cache_bytes(count, middle, fit->batch, bits, &bytes) && bytes <= room) fits = middle;
-        else exceeds = middle;
+        cache.tokens = fits + (exceeds - fits) / 2;
+        if (cache_bytes(count, cache, &bytes) && bytes <= room) fits = cache.tokens;
+        else exceeds = cache.tokens;
     }
     return fits;
+}
+
+/* Whether a cache that is too large to count exceeds the room: a smaller one, of half as many tokens or sequences again
+ * and again, is counted and does. */
+static bool surely_exceeds(struct sp_count *count, struct cache cache, uint64_t room)
+{
+    uint64_t bytes;
+    bool is_counted = false;
+    while (!is_counted && (cache.tokens > 1 || cache.batch > 1)) {
+        if (cache.tokens > cache.batch) cache.tokens /= 2;
+        else cache.batch /= 2;
+        is_counted = cache_bytes(count, cache, &bytes);
+    }
+    return is_counted && bytes > room;
 }
 
 /* The value of the first of the keys, up to NULL, that the configuration has, or for which the table has a default.
@@ -140,21 +161,26 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
                     unsigned weight_bits, unsigned cache_bits)
 {
     struct shapeproof_fit *facts = &fit->facts;
-    uint64_t one = 0;
+    struct cache cache = {facts->tokens, facts->batch, cache_bits, SP_CACHE_LATENT_FORM};
+    uint64_t one = 0, expanded;
     if (!bytes_of(count->total, BITS_OF_BYTE, &facts->parameters)) return false;
     if (options->stored) facts->weights = options->stored;
     else if (!bytes_of(count->total, weight_bits, &facts->weights)) return false;
     find_heads(count, facts);
     const bool weights_fit = facts->weights <= facts->memory;
     const uint64_t room = weights_fit ? facts->memory - facts->weights : 0;
-    if (facts->tokens && (!cache_bytes(count, facts->tokens, facts->batch, cache_bits, &facts->cache) ||
-                          !cache_bytes(count, facts->tokens, 1, cache_bits, &one))) {
+    const struct cache single = {facts->tokens, 1, cache_bits, SP_CACHE_LATENT_FORM};
+    if (facts->tokens && (!cache_bytes(count, single, &one) || !cache_bytes(count, cache, &facts->cache))) {
         facts->why = reason_of(&fit->arena, count);
-        facts->verdict = weights_fit ? SHAPEPROOF_FIT_UNKNOWN : SHAPEPROOF_FIT_NO;
+        facts->verdict =
+            weights_fit && !surely_exceeds(count, cache, room) ? SHAPEPROOF_FIT_UNKNOWN : SHAPEPROOF_FIT_NO;
         return true;
     }
     if (one) facts->batch_most = room / one;
-    if (facts->tokens && weights_fit) facts->tokens_most = longest_sequence(count, facts, cache_bits, room);
+    if (facts->tokens && weights_fit) facts->tokens_most = longest_sequence(count, cache, room);
+    cache.form = SP_CACHE_EXPANDED_FORM;
+    if (facts->tokens && cache_bytes(count, cache, &expanded) && expanded != facts->cache)
+        facts->cache_expanded = expanded;
     facts->verdict = weights_fit && facts->cache <= room ? SHAPEPROOF_FIT_YES : SHAPEPROOF_FIT_NO;
     facts->devices = fewest_devices(facts);
     return true;
@@ -198,6 +224,7 @@ struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables
         .cache_dtype = sp_arena_string(&fit->arena, options->cache_dtype ? options->cache_dtype : "bf16"),
         .memory = memory,
         .tokens = options->tokens,
+        .cache_bits = cache_bits,
         .batch = options->batch ? options->batch : 1};
     const bool counted = sp_count_settled(&count, tables, unit, sp_config_hyper(config));
     const bool good = counted && fill_in(fit, &count, options, weight_bits, cache_bits);

@@ -117,14 +117,15 @@ static void put_symbols(const struct shapeproof_derivation *derivation, struct s
     sp_table_render(&table, text, options);
 }
 
-/* given F <= L and E >= 1 */
+/* given one sequence, F <= L and E >= 1 */
 static void put_assumptions(const struct shapeproof_derivation *derivation, struct sp_text *text)
 {
-    for (size_t i = 0; i < shapeproof_derivation_assumption_count(derivation); i++) {
-        sp_text_puts(text, i ? " and " : "given ");
+    const size_t count = shapeproof_derivation_assumption_count(derivation);
+    for (size_t i = 0; i < count; i++) {
+        sp_text_puts(text, i == 0 ? "given " : i + 1 < count ? ", " : " and ");
         sp_put_visible(text, shapeproof_derivation_assumption(derivation, i));
     }
-    if (shapeproof_derivation_assumption_count(derivation)) sp_text_puts(text, "\n");
+    if (count) sp_text_puts(text, "\n");
 }
 
 /* ---- Markdown ---- */

@@ -8,6 +8,8 @@
 #include "report/table.h"
 #include "shapeproof/report.h"
 
+enum { BITS_OF_BYTE = 8 };
+
 static const char *const verdicts[] = {
     [SHAPEPROOF_FIT_NO] = "no", [SHAPEPROOF_FIT_YES] = "yes", [SHAPEPROOF_FIT_UNKNOWN] = "unknown"};
 
@@ -28,6 +30,7 @@ static void fit_json(const struct shapeproof_fit *fit, struct sp_text *text)
     if (fit->tokens && !fit->why) {
         sp_write_key_string(&json, "cache_dtype", fit->cache_dtype);
         sp_write_key_number(&json, "cache", fit->cache);
+        if (fit->cache_expanded) sp_write_key_number(&json, "cache_expanded", fit->cache_expanded);
         if (fit->cache) sp_write_key_number(&json, "batch_most", fit->batch_most);
         if (fit->tokens_most != UINT64_MAX) sp_write_key_number(&json, "tokens_most", fit->tokens_most);
     }
@@ -59,6 +62,11 @@ static void put_cache(struct sp_table *table, const struct shapeproof_fit *fit)
     }
     sp_text_grouped(words, fit->tokens);
     sp_text_printf(words, " tokens in %s", fit->cache_dtype);
+    if (fit->cache_bits < BITS_OF_BYTE) sp_text_puts(words, " without scales");
+    if (fit->cache_expanded) {
+        sp_text_puts(words, "; of latent keys and values, expanded ");
+        sp_put_bytes(words, fit->cache_expanded);
+    }
 }
 
 static void put_most(struct sp_table *table, const struct shapeproof_fit *fit)

@@ -791,11 +791,13 @@ const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sy
     return sum_rows(&walk, new_given_frame(&walk, count), NULL);
 }
 
-const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_poly *tokens, const struct sp_poly *batch)
+const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_poly *tokens, const struct sp_poly *batch,
+                                     enum sp_cache_form form)
 {
+    const struct shapeproof_value is_expanded = sp_value_bool(form == SP_CACHE_EXPANDED_FORM);
     const struct sp_sym_given given[] = {{"tokens", sp_sym_of_poly(tokens)},
                                          {"batch", sp_sym_of_poly(batch)},
-                                         {"expanded", sp_sym_of_value(&count->symbolic, sp_value_bool(false))}};
+                                         {"expanded", sp_sym_of_value(&count->symbolic, is_expanded)}};
     return sp_count_states(count, given, sizeof given / sizeof *given);
 }
 

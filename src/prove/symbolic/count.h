@@ -101,8 +101,11 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
 /* The elements of all states, also of the tables that this one uses, where these arguments of a cache are given. NULL
  * with a message when that is not known. */
 const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count);
-/* The same of `batch` sequences of `tokens` tokens, with latent keys and values as they are. */
-const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_poly *tokens, const struct sp_poly *batch);
+/* How a cache keeps latent keys and values: as they are, or as the keys and values of all heads. */
+enum sp_cache_form { SP_CACHE_LATENT_FORM, SP_CACHE_EXPANDED_FORM };
+/* The same of `batch` sequences of `tokens` tokens. */
+const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_poly *tokens, const struct sp_poly *batch,
+                                     enum sp_cache_form form);
 /* The operations of a pass, two for each multiplication and addition. NULL with a message when that is not known. */
 const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flops *asked);
 
