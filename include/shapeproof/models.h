@@ -26,6 +26,7 @@ struct shapeproof_model {
     const char *type;               /* its model_type, or the name of its architecture; or "" */
     const char *file;               /* of the library: "gpt2.json" */
     struct shapeproof_value config; /* its hyper-parameters as config.json has them: an object */
+    const char *alias;              /* a shorter name that people write, "mistral-7b"; or NULL */
 };
 
 struct shapeproof_models; /* opaque */
@@ -40,14 +41,14 @@ SHAPEPROOF_API void shapeproof_models_free(struct shapeproof_models *models);
 SHAPEPROOF_API size_t shapeproof_models_count(const struct shapeproof_models *models);
 SHAPEPROOF_API const struct shapeproof_model *shapeproof_models_get(const struct shapeproof_models *models,
                                                                     size_t index);
-/* By its name or its name on the hub, or what is behind the slash of either; capitals do not matter. NULL when there is
- * none. */
+/* By its name, its alias or its name on the hub, or what is behind the slash of a name; capitals do not matter. NULL
+ * when there is none. */
 SHAPEPROOF_API const struct shapeproof_model *shapeproof_models_find(const struct shapeproof_models *models,
                                                                      const char *name);
 /* The model that is called nearly so, or NULL. */
 SHAPEPROOF_API const struct shapeproof_model *shapeproof_models_like(const struct shapeproof_models *models,
                                                                      const char *name);
-/* Whether it has the text in its name, its name on the hub or its type; NULL: always. Capitals do not matter. */
+/* Whether it has the text in its name, alias, name on the hub or type; NULL: always. Capitals do not matter. */
 SHAPEPROOF_API bool shapeproof_models_fits(const struct shapeproof_models *models, size_t index, const char *text);
 /* Makes the configuration that of the model, in place of what a file said; settings win over it, as over a file.
  * Reports name the model where they would name the file. The model may be freed afterwards. */

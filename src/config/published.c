@@ -5,7 +5,8 @@
  *      "models": [{"name": "gpt2-xl", "published": "1558M", "parameters": 1557611200,
  *                  "config": {"n_embd": 1600, "n_layer": 48, "n_head": 25}}]}
  *
- * What stands at the top is common to all of its models; a source or a key of `config` in a model wins over it.
+ * What stands at the top is common to all of its models; a source or a key of `config` in a model wins over it. A model
+ * may have an "alias", a shorter name that people write.
  *
  * figures.json is the book of figures: what publications print about these models.
  *
@@ -64,6 +65,7 @@ static bool add_model(struct shapeproof_models *models, const char *file, struct
     const char *source = text_of(object, "source");
     struct shapeproof_model model = {.name = text_of(object, "name"),
                                      .hub = text_of(object, "hub"),
+                                     .alias = text_of(object, "alias"),
                                      .published = text_of(object, "published"),
                                      .source = source ? source : text_of(family, "source"),
                                      .file = file,
@@ -202,16 +204,18 @@ static const char *short_name(const char *name)
 
 const struct shapeproof_model *shapeproof_models_find(const struct shapeproof_models *models, const char *name)
 {
-    const struct shapeproof_model *by_hub = NULL, *by_part = NULL;
+    const struct shapeproof_model *by_other_name = NULL, *by_part = NULL;
     for (size_t i = 0; i < models->count; i++) {
         const struct shapeproof_model *model = &models->items[i];
         if (strcasecmp(model->name, name) == 0) return model;
-        if (model->hub && strcasecmp(model->hub, name) == 0) by_hub = model;
+        const bool is_called =
+            (model->hub && strcasecmp(model->hub, name) == 0) || (model->alias && strcasecmp(model->alias, name) == 0);
+        if (is_called) by_other_name = model;
         const bool is_part = strcasecmp(short_name(model->name), name) == 0 ||
                              (model->hub && strcasecmp(short_name(model->hub), name) == 0);
         if (is_part && !by_part) by_part = model;
     }
-    return by_hub ? by_hub : by_part;
+    return by_other_name ? by_other_name : by_part;
 }
 
 const struct shapeproof_model *shapeproof_models_like(const struct shapeproof_models *models, const char *name)
@@ -235,7 +239,8 @@ static bool contains(const char *text, const char *part)
 bool shapeproof_models_fits(const struct shapeproof_models *models, size_t index, const char *text)
 {
     const struct shapeproof_model *model = &models->items[index];
-    return !text || contains(model->name, text) || contains(model->hub, text) || contains(model->type, text);
+    return !text || contains(model->name, text) || contains(model->alias, text) || contains(model->hub, text) ||
+           contains(model->type, text);
 }
 
 /* ---- the configuration of a model ---- */

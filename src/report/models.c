@@ -13,6 +13,7 @@ static void put_model_json(struct sp_writer *json, const struct shapeproof_model
 {
     sp_write_open_line(json, '{');
     sp_write_key_string(json, "name", model->name);
+    sp_write_key_optional(json, "alias", model->alias);
     sp_write_key_optional(json, "hub", model->hub);
     sp_write_key_string(json, "type", model->type);
     sp_write_key_optional(json, "published", model->published);
@@ -117,6 +118,7 @@ static void put_one(struct sp_text *text, const struct shapeproof_model *model,
     static const struct sp_column values[] = {{"hyper-parameter", SP_LEFT}, {"value", SP_LEFT}};
     struct sp_table table = {.columns = facts, .column_count = 2};
     put_fact(&table, "model", model->name);
+    put_fact(&table, "short name", model->alias);
     put_fact(&table, "on the hub", model->hub);
     put_fact(&table, "source", model->source);
     put_fact(&table, "published", model->published);

@@ -149,8 +149,21 @@ static void filters(void **state)
     assert_int_equal(count_fitting(world, "gpt2-"), 5); /* four sizes and vit-gpt2 */
     assert_int_equal(count_fitting(world, "GPT2-XL"), 1);
     assert_int_equal(count_fitting(world, "openai-community"), 4);
-    assert_int_equal(count_fitting(world, "gpt_neox"), 10); /* by the type */
+    assert_int_equal(count_fitting(world, "gpt_neox"), 11); /* by the type */
+    assert_int_equal(count_fitting(world, "bloom-7b"), 1);
     assert_int_equal(count_fitting(world, "no such model"), 0);
+}
+
+/* An alias is the name of one release, and no model has the name of another one. */
+static void finds_an_alias(void **state)
+{
+    const struct world *world = *state;
+    for (size_t i = 0; i < shapeproof_models_count(world->models); i++) {
+        const struct shapeproof_model *model = shapeproof_models_get(world->models, i);
+        assert_ptr_equal(shapeproof_models_find(world->models, model->name), model);
+        if (model->alias) assert_ptr_equal(shapeproof_models_find(world->models, model->alias), model);
+    }
+    assert_string_equal(shapeproof_models_find(world->models, "Mistral-7B")->name, "mistral-7b-v0.1");
 }
 
 /* A setting wins over the model, and a model takes the place of a file. */
@@ -180,7 +193,7 @@ int main(void)
         cmocka_unit_test(all_are_as_published), cmocka_unit_test(timm_is_as_published),
         cmocka_unit_test(names_are_unique),     cmocka_unit_test(finds_by_all_names),
         cmocka_unit_test(suggests_a_name),      cmocka_unit_test(filters),
-        cmocka_unit_test(takes_a_model),
+        cmocka_unit_test(finds_an_alias),       cmocka_unit_test(takes_a_model),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
 }
