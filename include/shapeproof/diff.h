@@ -55,7 +55,10 @@ enum shapeproof_diff_side { SHAPEPROOF_DIFF_A = 0, SHAPEPROOF_DIFF_B = 1 };
       "an entry in the file of expected differences (`--expect`) whose last day is over") \
     X(STORED_ONCE, 13, "stored-once", NOTE, "tied in one file; the other has only one of the two names") \
     X(STATE, 14, "state", NOTE, "part of the state of an optimizer or trainer, only in one file") \
-    X(METADATA, 15, "metadata", ERROR, "a key of the metadata of two GGUF files, with different values or only in one")
+    X(METADATA, 15, "metadata", ERROR, \
+      "a key of the metadata of two GGUF files, with different values or only in one") \
+    X(PARAMETRISED, 16, "parametrised", ERROR, \
+      "stored under a parametrisation (weight norm, spectral norm, a mask of pruning) in one file only")
 /* clang-format on */
 
 enum shapeproof_diff_finding_kind {

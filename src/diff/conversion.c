@@ -138,6 +138,7 @@ static bool is_by_converter(const struct shapeproof_diff *diff, const struct sha
     case SHAPEPROOF_DIFF_FINDING_DTYPE:
     case SHAPEPROOF_DIFF_FINDING_JOINED:
     case SHAPEPROOF_DIFF_FINDING_QUANTISED:
+    case SHAPEPROOF_DIFF_FINDING_PARAMETRISED:
         return true;
     case SHAPEPROOF_DIFF_FINDING_SHAPE:
         return is_reshaped(diff, finding);

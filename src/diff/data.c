@@ -12,6 +12,7 @@
 #include "diff/diff.h"
 #include "diff/elements.h"
 #include "diff/packed.h"
+#include "diff/parametrised.h"
 #include "diff/parts.h"
 #include "diff/relations.h"
 #include "model/bytes.h"
@@ -32,6 +33,7 @@ struct comparison {
     size_t put_together;                  /* the same, fused or split in one of them */
     size_t rounded, transposed, widened;  /* that are the same in another form */
     size_t forms[SP_FORM_MINUS_EXP + 1];  /* by the relation that makes them the same */
+    size_t computed;                      /* that follow from their parts under a parametrisation */
     size_t restored;                      /* that are the same within the error of their quantisation */
     double relative_error;                /* the largest of these (sp_relative_error) */
 };
@@ -311,7 +313,7 @@ static void put_reason(struct sp_text *text, size_t count, const char *what)
 /* How tensors were compared, and why others were not, in the arena; NULL when there is nothing to say:
  *
  *     2 transposed; 3 not compared: of another shape          one reason: its number is that of the tensors
- *     5 not compared: 2 fused, split or quantised in one of them, 3 of another shape
+ *     5 not compared: 2 fused, split, quantised or parametrised in one of them, 3 of another shape
  *     1 not compared                                          the findings have the reason */
 static const char *note_words(struct comparison *c)
 {
@@ -328,7 +330,8 @@ static const char *note_words(struct comparison *c)
     put_reason(&forms, c->forms[SP_FORM_MINUS_EXP], "as -exp(A_log)");
     put_reason(&forms, c->transposed + c->forms[SP_FORM_TRANSPOSED], "transposed");
     put_reason(&forms, c->put_together, "fused or split");
-    put_reason(&reasons, c->fused, "fused, split or quantised in one of them");
+    put_reason(&forms, c->computed, "computed from their parts under a parametrisation");
+    put_reason(&reasons, c->fused, "fused, split, quantised or parametrised in one of them");
     put_reason(&reasons, c->scaled, "quantised, with columns that seem to have been multiplied before");
     put_reason(&reasons, c->dtypes, "of dtypes that cannot be compared");
     put_reason(&reasons, c->shapes, "of another shape");
@@ -390,6 +393,26 @@ static bool compare_packed(struct comparison *c, bool *is_counted)
     return true;
 }
 
+/* Compares weights that one checkpoint stores under a parametrisation, as compare_packed does. */
+static bool compare_parametrised(struct comparison *c, bool *is_counted)
+{
+    struct shapeproof_diff *diff = c->diff;
+    struct sp_parametrised_totals totals;
+    if (!sp_parametrised_compare(diff, c->a, c->b, &c->progress, &totals, c->error)) return false;
+    for (size_t i = 0; i < diff->parametrised.count; i++) {
+        const struct sp_diff_parametrised *pair = &diff->parametrised.items[i];
+        const struct sp_parametrised *stored = pair->stored;
+        if (pair->is_counted && pair->full_side == &diff->a) is_counted[pair->full] = true;
+        for (size_t k = 0; k < stored->count && pair->is_counted && pair->side == &diff->a; k++)
+            is_counted[stored->parts[k]] = true;
+    }
+    c->computed = totals.same;
+    diff->totals.data_compared += totals.compared;
+    diff->totals.data_different += totals.different;
+    diff->totals.data_bytes += totals.bytes;
+    return true;
+}
+
 /* Compares tensors that are one in one checkpoint and several in the other, and counts those that are joined because
  * one of the files quantises them in a way that cannot be compared. */
 static bool compare_parts(struct comparison *c)
@@ -398,7 +421,7 @@ static bool compare_parts(struct comparison *c)
     const size_t count = shapeproof_inventory_count(diff->a.inventory);
     bool *is_fused = sp_arena_array(&diff->arena, count, sizeof *is_fused); /* or compared as a quantised one */
     struct sp_parts_totals totals;
-    if (!compare_packed(c, is_fused) ||
+    if (!compare_packed(c, is_fused) || !compare_parametrised(c, is_fused) ||
         !sp_parts_compare(diff, c->relations, c->a, c->b, &c->progress, &totals, c->error))
         return false;
     for (size_t i = 0; i < diff->joints.count; i++) {

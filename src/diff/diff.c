@@ -117,6 +117,7 @@ static bool compare_checkpoints(struct shapeproof_diff *diff, const struct shape
 {
     if (options->names_a && options->names_b) sp_diff_pair_known(diff, options->names_a, options->names_b);
     sp_diff_pair(diff);
+    sp_diff_parametrised(diff);
     sp_diff_map(diff);
     sp_diff_ties(diff);
     sp_diff_join(diff);
@@ -154,6 +155,7 @@ void shapeproof_diff_free(struct shapeproof_diff *diff)
     sp_free(diff->translations.items);
     sp_free(diff->joints.items);
     sp_free(diff->packed.items);
+    sp_free(diff->parametrised.items);
     sp_free(diff->mappings);
     sp_free(diff->findings);
     sp_arena_free(&diff->arena);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "model/format.h"
 #include "model/layouts.h"
+#include "model/parametrised.h"
 #include "names/joints.h"
 #include "names/spelling.h"
 #include "shapeproof/diff.h"
@@ -29,6 +30,8 @@ struct sp_diff_half {
     bool *joined; /* it is one of several that are one tensor in the other checkpoint, or that one: a single finding is
                    * about all of them */
     bool *turned; /* the rule that translates its name also puts its dimensions in opposite order */
+    struct sp_parametrised *parametrised; /* weights that it stores under a parametrisation; in the arena */
+    size_t parametrised_count;
 };
 
 /* A tensor that is one on one side and several on the other (names/joints.h). All arrays are in the arena. */
@@ -52,12 +55,21 @@ struct sp_diff_packed {
     bool is_counted;                       /* packed.c has compared its data, or counted it as not compared */
 };
 
+/* A weight that one of the files stores under a parametrisation, and the other as it is (parametrised.c). */
+struct sp_diff_parametrised {
+    const struct sp_diff_half *side, *full_side;
+    const struct sp_parametrised *stored; /* of `side`; in the arena */
+    size_t full;                          /* the weight, a tensor of full_side */
+    bool is_counted;                      /* its data are compared */
+};
+
 struct shapeproof_diff {
     struct sp_arena arena;
     struct sp_diff_half a, b;
     SP_ARRAY(struct sp_translation) translations;
     SP_ARRAY(struct sp_diff_joint) joints;
     SP_ARRAY(struct sp_diff_packed) packed;
+    SP_ARRAY(struct sp_diff_parametrised) parametrised;
     size_t *translation_of; /* for each tensor of A, or SHAPEPROOF_NONE */
     /* One of them has the names of another program: "of Meta's own Llama", and the names that they are translated to,
      * "of transformers". NULL for none. */
@@ -119,9 +131,12 @@ void sp_diff_pair_order(struct shapeproof_diff *diff);    /* likewise: after all
 void sp_diff_pair_known(struct shapeproof_diff *diff, const char *const *names_a,
                         const char *const *names_b); /* pair.c */
 void sp_diff_pair(struct shapeproof_diff *diff);     /* pair.c */
-void sp_diff_map(struct shapeproof_diff *diff);      /* map.c */
-void sp_diff_find(struct shapeproof_diff *diff);     /* findings.c */
-void sp_diff_join(struct shapeproof_diff *diff);     /* joints.c: between the ties and the findings */
+/* parametrised.c: the names by which the parts of weights are paired, while tensors are; then what is paired so. */
+void sp_diff_spell_parametrised(struct shapeproof_diff *diff);
+void sp_diff_parametrised(struct shapeproof_diff *diff);
+void sp_diff_map(struct shapeproof_diff *diff);  /* map.c */
+void sp_diff_find(struct shapeproof_diff *diff); /* findings.c */
+void sp_diff_join(struct shapeproof_diff *diff); /* joints.c: between the ties and the findings */
 /* Reports a tensor of `whole` that is several of `parts`, and marks all of them. Items are the tensors of A, and behind
  * them those of B. */
 void sp_diff_add_joint(struct shapeproof_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,

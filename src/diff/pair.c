@@ -6,7 +6,7 @@
  *   1. the same name;
  *   2. the same name in its common spelling: "dense/dense/kernel:0" and "dense.weight"; also when it is translated
  *      by the graph that uses the tensors (graph.c), from the names on disk to those in memory (in_memory.c), or from
- *      those of another program (naming_schemes.c);
+ *      those of another program (naming_schemes.c); a weight under a parametrisation as the weight (parametrised.c);
  *   3. another beginning, for many patterns alike (fronts.c);
  *   4. a pattern under another name that is like it, with the same indices and shapes (sides.h);
  *   5. of Keras, when nothing is called the same, the order of the layers (counters.c);
@@ -200,6 +200,7 @@ void sp_diff_pair(struct shapeproof_diff *diff)
     pair_equal_names(diff);      /* 1 */
     spell(diff, &diff->a);
     spell(diff, &diff->b);
+    sp_diff_spell_parametrised(diff);
     collect_unpaired(&p);
     pair_spellings(&p); /* 2 */
     collect_unpaired(&p);

@@ -87,18 +87,19 @@ static const struct {
     [SHAPEPROOF_DIFF_FINDING_UNUSED] = {"expectation", "unused", false},
     [SHAPEPROOF_DIFF_FINDING_EXPIRED] = {"expectation", "expired", false},
     [SHAPEPROOF_DIFF_FINDING_METADATA] = {"metadata key", "with another value", false},
+    [SHAPEPROOF_DIFF_FINDING_PARAMETRISED] = {"weight", "parametrised", true},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* The kinds in the order of how much they weigh, as section_of has them. */
 static const enum shapeproof_diff_finding_kind weight[KINDS] = {
-    SHAPEPROOF_DIFF_FINDING_REMOVED,      SHAPEPROOF_DIFF_FINDING_ADDED,       SHAPEPROOF_DIFF_FINDING_SHAPE,
-    SHAPEPROOF_DIFF_FINDING_TRANSPOSED,   SHAPEPROOF_DIFF_FINDING_DATA,        SHAPEPROOF_DIFF_FINDING_QUANTISED,
-    SHAPEPROOF_DIFF_FINDING_JOINED,       SHAPEPROOF_DIFF_FINDING_DTYPE,       SHAPEPROOF_DIFF_FINDING_TIED,
-    SHAPEPROOF_DIFF_FINDING_NOT_COMPARED, SHAPEPROOF_DIFF_FINDING_RENAMED,     SHAPEPROOF_DIFF_FINDING_UNUSED,
-    SHAPEPROOF_DIFF_FINDING_EXPIRED,      SHAPEPROOF_DIFF_FINDING_STORED_ONCE, SHAPEPROOF_DIFF_FINDING_STATE,
-    SHAPEPROOF_DIFF_FINDING_METADATA,
+    SHAPEPROOF_DIFF_FINDING_REMOVED,      SHAPEPROOF_DIFF_FINDING_ADDED,        SHAPEPROOF_DIFF_FINDING_SHAPE,
+    SHAPEPROOF_DIFF_FINDING_TRANSPOSED,   SHAPEPROOF_DIFF_FINDING_DATA,         SHAPEPROOF_DIFF_FINDING_QUANTISED,
+    SHAPEPROOF_DIFF_FINDING_PARAMETRISED, SHAPEPROOF_DIFF_FINDING_JOINED,       SHAPEPROOF_DIFF_FINDING_DTYPE,
+    SHAPEPROOF_DIFF_FINDING_TIED,         SHAPEPROOF_DIFF_FINDING_NOT_COMPARED, SHAPEPROOF_DIFF_FINDING_RENAMED,
+    SHAPEPROOF_DIFF_FINDING_UNUSED,       SHAPEPROOF_DIFF_FINDING_EXPIRED,      SHAPEPROOF_DIFF_FINDING_STORED_ONCE,
+    SHAPEPROOF_DIFF_FINDING_STATE,        SHAPEPROOF_DIFF_FINDING_METADATA,
 };
 
 struct tally {
@@ -138,11 +139,40 @@ static void put_renamed(struct shapeproof_diff *diff, struct sp_text *text, size
         sp_text_printf(text, ", %s -> %s%s", mapping->from, mapping->to, mapping->transposed ? ", transposed" : "");
 }
 
-/* "28 weights quantised in B: gptq, 4 bits, groups of 128" */
-static void put_quantised(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tally)
+/* How many errors of that kind have this message. */
+static size_t count_message(const struct shapeproof_diff *diff, size_t kind, const char *message)
 {
-    sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tally->count, "weight"),
-                   tally->one_message ? tally->first->message + strlen("is ") : "quantised");
+    size_t count = 0;
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        const struct shapeproof_diff_finding *finding = &diff->findings[i];
+        count += is_error(finding) && finding->kind == kind && strcmp(finding->message, message) == 0;
+    }
+    return count;
+}
+
+/* "28 weights quantised in B: gptq, 4 bits, groups of 128". Where not all are so, each way with its weights: "3 weights
+ * stored under weight norm in A; conv.weight is stored under weight norm in A, where a part is missing: ..." */
+static void put_weights(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tally, size_t kind)
+{
+    enum { SHOWN = 3 };
+    struct sp_map said = {0};
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        const struct shapeproof_diff_finding *finding = &diff->findings[i];
+        if (!is_error(finding) || finding->kind != kind || !sp_map_add(&said, finding->message, i)) continue;
+        const size_t count = tally->one_message ? tally->count : count_message(diff, kind, finding->message);
+        if (said.count > SHOWN) continue;
+        if (said.count > 1) sp_text_puts(text, "; ");
+        if (count == 1 && tally->count > 1) sp_text_printf(text, "%s %s", finding->name, finding->message);
+        else
+            sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, count, "weight"), finding->message + strlen("is "));
+    }
+    if (said.count > SHOWN) sp_text_puts(text, "; others in other ways");
+    sp_map_free(&said);
+}
+
+static bool is_of_weights(size_t kind)
+{
+    return kind == SHAPEPROOF_DIFF_FINDING_QUANTISED || kind == SHAPEPROOF_DIFF_FINDING_PARAMETRISED;
 }
 
 /* What joined tensors are made of, each once: "self_attn.qkv_proj = q_proj + k_proj + v_proj" */
@@ -213,7 +243,7 @@ static void put_only_kind(struct shapeproof_diff *diff, struct sp_text *text, si
 {
     const char *names = names_of(diff, kind);
     if (kind == SHAPEPROOF_DIFF_FINDING_RENAMED) put_renamed(diff, text, tally->count);
-    else if (kind == SHAPEPROOF_DIFF_FINDING_QUANTISED) put_quantised(diff, text, tally);
+    else if (is_of_weights(kind)) put_weights(diff, text, tally, kind);
     else if (kind == SHAPEPROOF_DIFF_FINDING_JOINED && tally->count > 1) put_joined(diff, text, tally);
     else if (tally->count == 1 && kind == SHAPEPROOF_DIFF_FINDING_DATA) put_one_with_data(text, tally->first);
     else if (tally->count == 1) sp_text_printf(text, "%s %s", tally->first->name, tally->first->message);
@@ -249,7 +279,7 @@ static void put_difference_kinds(struct shapeproof_diff *diff, struct sp_text *t
         const size_t k = weight[i];
         if (!tallies[k].count) continue;
         if (*noun) sp_text_puts(text, is_list(noun) ? "; " : ", ");
-        if (k == SHAPEPROOF_DIFF_FINDING_QUANTISED) put_quantised(diff, text, &tallies[k]);
+        if (is_of_weights(k)) put_weights(diff, text, &tallies[k], k);
         else if (k == SHAPEPROOF_DIFF_FINDING_JOINED) put_joined(diff, text, &tallies[k]);
         else if (strcmp(noun, kinds[k].noun) == 0) sp_text_printf(text, "%zu %s", tallies[k].count, kinds[k].says);
         else sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tallies[k].count, kinds[k].noun), kinds[k].says);
@@ -281,10 +311,15 @@ static void put_converted(struct shapeproof_diff *diff, struct sp_text *text, co
         enum shapeproof_diff_finding_kind kind;
         const char *says;
     } changes[] = {
-        {SHAPEPROOF_DIFF_FINDING_RENAMED, "renamed"},        {SHAPEPROOF_DIFF_FINDING_REMOVED, "only in A"},
-        {SHAPEPROOF_DIFF_FINDING_ADDED, "only in B"},        {SHAPEPROOF_DIFF_FINDING_JOINED, "fused or split"},
-        {SHAPEPROOF_DIFF_FINDING_SHAPE, "of another shape"}, {SHAPEPROOF_DIFF_FINDING_TRANSPOSED, "transposed"},
-        {SHAPEPROOF_DIFF_FINDING_DTYPE, "of another dtype"}, {SHAPEPROOF_DIFF_FINDING_QUANTISED, "quantised"},
+        {SHAPEPROOF_DIFF_FINDING_RENAMED, "renamed"},
+        {SHAPEPROOF_DIFF_FINDING_REMOVED, "only in A"},
+        {SHAPEPROOF_DIFF_FINDING_ADDED, "only in B"},
+        {SHAPEPROOF_DIFF_FINDING_JOINED, "fused or split"},
+        {SHAPEPROOF_DIFF_FINDING_SHAPE, "of another shape"},
+        {SHAPEPROOF_DIFF_FINDING_TRANSPOSED, "transposed"},
+        {SHAPEPROOF_DIFF_FINDING_DTYPE, "of another dtype"},
+        {SHAPEPROOF_DIFF_FINDING_QUANTISED, "quantised"},
+        {SHAPEPROOF_DIFF_FINDING_PARAMETRISED, "without their parametrisation"},
     };
     const bool gguf = sp_diff_is_conversion(diff);
     bool first = true;

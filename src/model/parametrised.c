@@ -40,18 +40,19 @@ static const struct kind {
     size_t count, like;
     enum place place;
     enum shapes shapes;
+    enum sp_parametrisation kind;
 } kinds[] = {
-    {"weight norm", {"_g", "_v"}, 2, 1, BEHIND_NAME, NORM_OF_ROWS},
-    {"spectral norm", {"_orig", "_u", "_v"}, 3, 0, BEHIND_NAME, SINGULAR_VECTORS},
-    {"a mask of pruning", {"_orig", "_mask"}, 2, 0, BEHIND_NAME, SAME_SHAPE},
-    {"weight norm", {"original0", "original1"}, 2, 1, BELOW_MARKER, NORM_OF_ROWS},
-    {"spectral norm", {"original", "0._u", "0._v"}, 3, 0, BELOW_MARKER, SINGULAR_VECTORS},
-    {"a parametrisation", {"original", "0.base"}, 2, 0, BELOW_MARKER, WITHIN_SIDES},
-    {"a parametrisation", {"original"}, 1, 0, BELOW_MARKER, ANY_SHAPES},
-    {packed, {PACKED_MATRIX, "scale", "zero_point"}, 3, 0, IN_MODULE, SCALARS},
-    {packed, {PACKED_MATRIX}, 1, 0, IN_MODULE, ANY_SHAPES},
-    {packed, {PACKED_BIAS}, 1, 0, IN_MODULE, ANY_SHAPES},
-    {packed, {PACKED_EMBEDDING}, 1, 0, IN_MODULE, ANY_SHAPES},
+    {"weight norm", {"_g", "_v"}, 2, 1, BEHIND_NAME, NORM_OF_ROWS, SP_PARAMETRISED_NORM},
+    {"spectral norm", {"_orig", "_u", "_v"}, 3, 0, BEHIND_NAME, SINGULAR_VECTORS, SP_PARAMETRISED_SPECTRAL},
+    {"a mask of pruning", {"_orig", "_mask"}, 2, 0, BEHIND_NAME, SAME_SHAPE, SP_PARAMETRISED_MASK},
+    {"weight norm", {"original0", "original1"}, 2, 1, BELOW_MARKER, NORM_OF_ROWS, SP_PARAMETRISED_NORM},
+    {"spectral norm", {"original", "0._u", "0._v"}, 3, 0, BELOW_MARKER, SINGULAR_VECTORS, SP_PARAMETRISED_SPECTRAL},
+    {"a parametrisation", {"original", "0.base"}, 2, 0, BELOW_MARKER, WITHIN_SIDES, SP_PARAMETRISED_OTHERWISE},
+    {"a parametrisation", {"original"}, 1, 0, BELOW_MARKER, ANY_SHAPES, SP_PARAMETRISED_OTHERWISE},
+    {packed, {PACKED_MATRIX, "scale", "zero_point"}, 3, 0, IN_MODULE, SCALARS, SP_PARAMETRISED_OTHERWISE},
+    {packed, {PACKED_MATRIX}, 1, 0, IN_MODULE, ANY_SHAPES, SP_PARAMETRISED_OTHERWISE},
+    {packed, {PACKED_BIAS}, 1, 0, IN_MODULE, ANY_SHAPES, SP_PARAMETRISED_IN_NAME},
+    {packed, {PACKED_EMBEDDING}, 1, 0, IN_MODULE, ANY_SHAPES, SP_PARAMETRISED_OTHERWISE},
 };
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -250,11 +251,18 @@ static size_t lacking_kind(const struct finder *finder, const struct group *grou
     return found;
 }
 
+/* The length of the module of the weight with its dot: 5 of "proj.weight". */
+static size_t length_of_module(const char *weight)
+{
+    const char *dot = strrchr(weight, '.');
+    return dot ? (size_t)(dot - weight) + 1 : 0;
+}
+
 /* The name of a tensor of the file that would be this part of the group. */
 static const char *name_of_part(const struct finder *finder, const struct group *group, const char *part)
 {
-    const char *dot = strrchr(group->weight, '.'), *own = dot ? dot + 1 : group->weight;
-    const int module = (int)(own - group->weight); /* the length of its name, with the dot */
+    const int module = (int)length_of_module(group->weight);
+    const char *own = group->weight + module;
     if (group->place == BEHIND_NAME) return sp_arena_printf(finder->arena, "%s%s", group->weight, part);
     if (group->place == IN_MODULE) return sp_arena_printf(finder->arena, "%.*s%s", module, group->weight, part);
     return sp_arena_printf(finder->arena, "%.*sparametrizations.%s.%s", module, group->weight, own, part);
@@ -264,7 +272,7 @@ static void describe_group(const struct finder *finder, const struct group *grou
 {
     const size_t lacking = lacking_kind(finder, group), whole = whole_kind(group);
     const struct kind *kind = &kinds[lacking < KINDS ? lacking : whole];
-    *found = (struct sp_parametrised){.weight = group->weight, .how = kind->how};
+    *found = (struct sp_parametrised){.weight = group->weight, .how = kind->how, .kind = kind->kind};
     for (size_t i = 0; i < kind->count; i++) {
         const size_t part = find_part(group, kind->parts[i]);
         if (part != SHAPEPROOF_NONE) found->parts[found->count++] = part;
@@ -302,4 +310,29 @@ size_t sp_parametrised_find(struct sp_arena *arena, const struct shapeproof_inve
     sp_map_free(&finder.by_weight);
     sp_free(finder.groups.items);
     return count;
+}
+
+/* ---- names of parts ---- */
+
+const char *sp_parametrised_list_parts(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                                       const struct sp_parametrised *stored)
+{
+    const size_t module = length_of_module(stored->weight);
+    const char *first = shapeproof_inventory_tensor(inventory, stored->parts[0])->name + module;
+    if (stored->count == 1) return first;
+    if (stored->count > 2) return sp_arena_printf(arena, "%s and %zu others", first, stored->count - 1);
+    return sp_arena_printf(arena, "%s and %s", first,
+                           shapeproof_inventory_tensor(inventory, stored->parts[1])->name + module);
+}
+
+const char *sp_parametrised_part_name(struct sp_arena *arena, const struct sp_parametrised *stored, size_t part)
+{
+    static const char *const norm[] = {"original0", "original1"}, *const spectral[] = {"original", "0._u", "0._v"};
+    const size_t module = length_of_module(stored->weight);
+    const char *const *names = stored->kind == SP_PARAMETRISED_NORM       ? norm
+                               : stored->kind == SP_PARAMETRISED_SPECTRAL ? spectral
+                                                                          : NULL;
+    if (!names || !stored->is_whole) return NULL;
+    return sp_arena_printf(arena, "%.*sparametrizations.%s.%s", (int)module, stored->weight, stored->weight + module,
+                           names[part]);
 }

@@ -17,10 +17,20 @@
 
 enum { SP_MOST_PARAMETRISED_PARTS = 8 };
 
+/* How the weight follows from its parts, in the order of sp_parametrised.parts. */
+enum sp_parametrisation {
+    SP_PARAMETRISED_OTHERWISE, /* by what the file does not say */
+    SP_PARAMETRISED_NORM,      /* g, v: g v / |v|, with a norm for each index of the dimension that g has */
+    SP_PARAMETRISED_SPECTRAL,  /* w, u, v: w / (u' w v), as a matrix of one of its dimensions against all others */
+    SP_PARAMETRISED_MASK,      /* w, mask: w mask */
+    SP_PARAMETRISED_IN_NAME    /* a part is the weight */
+};
+
 /* A weight, and the tensors of the file that are stored in its place. */
 struct sp_parametrised {
     const char *weight; /* the name that it would have: "lm_head.weight" */
     const char *how;    /* "weight norm", "pruning" ... ; of a group that is not whole what it would be */
+    enum sp_parametrisation kind;
     size_t parts[SP_MOST_PARAMETRISED_PARTS]; /* tensors of the file, that of the weight's own values first or last */
     size_t count;                             /* of these */
     size_t like;       /* the part with the shape of the weight; SHAPEPROOF_NONE if it is absent */
@@ -33,5 +43,14 @@ struct sp_parametrised {
  * have their names for another reason ("weight_v" alone, of a kind of which no whole weight is there) are none. */
 size_t sp_parametrised_find(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
                             struct sp_parametrised **found);
+
+/* The names of the parts within the module: "weight_g and weight_v", "parametrizations.weight.original and 2 others".
+ * In the arena or the inventory. */
+const char *sp_parametrised_list_parts(struct sp_arena *arena, const struct shapeproof_inventory *inventory,
+                                       const struct sp_parametrised *stored);
+/* The name that a part has under torch.nn.utils.parametrizations, in the arena: "proj.weight_g" is
+ * "proj.parametrizations.weight.original0". `part` is an index of stored->parts. NULL when the parts are not all there,
+ * or have no other name. */
+const char *sp_parametrised_part_name(struct sp_arena *arena, const struct sp_parametrised *stored, size_t part);
 
 #endif

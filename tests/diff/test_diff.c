@@ -107,6 +107,27 @@ static void joined(void **state)
            "differs: 2 tensors removed (e.{0,2}.up.weight), 1 added (e.up)");
 }
 
+/* Weights that one side stores under a parametrisation; the older form of weight norm against the newer one, which are
+ * names alone; names that only look so. */
+static void parametrised(void **state)
+{
+    (void)state;
+    expect("m.h.0.c.weight_g F32 4x1\nm.h.0.c.weight_v F32 4x3\nm.h.1.c.weight_g F32 4x1\nm.h.1.c.weight_v F32 4x3\n"
+           "m.n F32 3",
+           "h.0.c.weight F32 4x3\nh.1.c.weight F32 4x3\nn F32 3",
+           "differs: 2 weights stored under weight norm in A; 1 tensor renamed\nm.* -> * (1)");
+    expect("a.weight_g F32 4x1\na.weight_v F32 4x3",
+           "a.parametrizations.weight.original0 F32 4x1\n"
+           "a.parametrizations.weight.original1 F32 4x3",
+           "differs: in names alone: 2 tensors renamed");
+    expect("a.weight F32 4x3\nb.weight F32 4x3", "a.weight_orig F32 4x3\na.weight_mask F32 4x3\nb.weight_orig F32 4x3",
+           "differs: a.weight is stored under a mask of pruning in B; "
+           "b.weight is stored under a mask of pruning in B, where a part is missing: b.weight_mask");
+    expect("a.weight_orig F32 5x3\na.weight_mask F32 5x3", "a.weight F32 4x3",
+           "differs: 1 tensor of another shape (a.weight_orig), 1 weight stored under a mask of pruning in A");
+    expect("a.weight_v F32 4x3\nb F32 2", "b F32 2", "differs: a.weight_v is in A alone: F32 (4, 3)");
+}
+
 static void spellings(void **state)
 {
     (void)state;
@@ -455,6 +476,7 @@ int main(void)
         cmocka_unit_test(beginnings),
         cmocka_unit_test(renamed_and_changed),
         cmocka_unit_test(components),
+        cmocka_unit_test(parametrised),
         cmocka_unit_test(spellings),
         cmocka_unit_test(joined),
         cmocka_unit_test(not_claimed),

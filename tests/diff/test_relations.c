@@ -261,7 +261,8 @@ static void parts_in_any_order(void **state)
                  "two are exchanged), 2 tensors fused in B: m.ab_proj = a_proj + b_proj",
                  "2 fused or split");
     make_fused(whole, parts, none);
-    expect_files(parts, 4, whole, 2, fused, "4 not compared, 192 bytes: fused, split or quantised in one of them");
+    expect_files(parts, 4, whole, 2, fused,
+                 "4 not compared, 192 bytes: fused, split, quantised or parametrised in one of them");
 }
 
 /* Three layers with a fused pair, row by row, of which the last one has half as many rows: with b before a if `turned`.
@@ -304,7 +305,7 @@ static void parts_of_another_size(void **state)
     parts[4].rows = 3; /* and 5 of b: no division into rows of each is possible */
     parts[5].rows = 5;
     expect_files(parts, 6, whole, 3, fused,
-                 "4 fused or split; 2 not compared, 128 bytes: fused, split or quantised in one of them");
+                 "4 fused or split; 2 not compared, 128 bytes: fused, split, quantised or parametrised in one of them");
 }
 
 /* One value of a part, of which the other layer shows where it is. */

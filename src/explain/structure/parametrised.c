@@ -60,20 +60,6 @@ static void mark_findings(const struct parametrised *all, const struct sp_parame
     for (size_t i = 0; i < stored->count; i++) all->marks[all->of_tensor[stored->parts[i]]] = true;
 }
 
-/* The names of the parts within the module: "weight_g and weight_v", "parametrizations.weight.original and 2 others".
- */
-static const char *list_parts(const struct parametrised *all, const struct sp_parametrised *stored)
-{
-    struct sp_arena *arena = &all->check->arena;
-    const char *dot = strrchr(stored->weight, '.');
-    const size_t module = dot ? (size_t)(dot - stored->weight) + 1 : 0;
-    const char *first = shapeproof_inventory_tensor(all->check->inventory, stored->parts[0])->name + module;
-    if (stored->count == 1) return first;
-    if (stored->count > 2) return sp_arena_printf(arena, "%s and %zu others", first, stored->count - 1);
-    return sp_arena_printf(arena, "%s and %s", first,
-                           shapeproof_inventory_tensor(all->check->inventory, stored->parts[1])->name + module);
-}
-
 /* One cause for all weights that are stored in this way and have the predicted shape. */
 static void explain_whole(const struct parametrised *all, const struct sp_parametrised *stored, size_t count,
                           const char *how)
@@ -91,9 +77,9 @@ static void explain_whole(const struct parametrised *all, const struct sp_parame
     }
     if (!first) return;
     struct shapeproof_cause *cause = sp_gather(all->check, SP_CAUSE_PARAMETRISED, sp_is_marked, all->marks);
-    cause->message =
-        sp_arena_printf(arena, "%s %s stored under %s, such as %s as %s", sp_count_of(arena, weights, "weight"),
-                        weights == 1 ? "is" : "are", how, first->weight, list_parts(all, first));
+    cause->message = sp_arena_printf(arena, "%s %s stored under %s, such as %s as %s",
+                                     sp_count_of(arena, weights, "weight"), weights == 1 ? "is" : "are", how,
+                                     first->weight, sp_parametrised_list_parts(arena, all->check->inventory, first));
     cause->hint =
         first->is_quantised
             ? "load it into a model that was quantised in the same way: torch.ao.quantization.quantize_dynamic "
@@ -116,9 +102,11 @@ static void explain_part(const struct parametrised *all, const struct sp_paramet
                                                     stored->weight, stored->how, stored->lack)
                      : stored->is_whole
                          ? sp_arena_printf(arena, "%s is stored under %s with another shape than the predicted %s: %s",
-                                           stored->weight, stored->how, expected, list_parts(all, stored))
+                                           stored->weight, stored->how, expected,
+                                           sp_parametrised_list_parts(arena, all->check->inventory, stored))
                          : sp_arena_printf(arena, "%s is stored under %s, and the shapes of its parts do not agree: %s",
-                                           stored->weight, stored->how, list_parts(all, stored));
+                                           stored->weight, stored->how,
+                                           sp_parametrised_list_parts(arena, all->check->inventory, stored));
     cause->hint = stored->is_whole ? "use the configuration that the model was trained with"
                                    : "the model cannot be restored from this file: save it again";
 }

@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: MIT
+ * Weights that one checkpoint stores under a parametrisation of PyTorch (model/parametrised.h), and the other as they
+ * are.
+ *
+ *     A: conv.weight_g (8, 1, 1), conv.weight_v (8, 4, 3)    B: conv.weight (8, 4, 3)
+ *
+ * For the pairing, the part with the shape of the weight has the name of the weight; what is paired so becomes one
+ * finding. The data of the weight are computed from its parts:
+ *
+ *     weight norm      g v / |v|, with a norm for each slice: for each index of the dimension that g has
+ *     mask             w mask
+ *     spectral norm    w / s with s = u' w v. Every step of training moves u and v closer to the singular vectors of
+ * the largest singular value, so that a weight that was computed a step later is divided by more than s, and by that
+ * value at most. */
+#include "diff/parametrised.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/order.h"
+#include "base/real.h"
+#include "diff/diff.h"
+#include "model/layouts.h"
+#include "model/values.h"
+
+enum {
+    RUN = 1 << 16,   /* elements that are read at once */
+    MOST = 1 << 20,  /* slices of a weight, and elements of the vectors of a spectral norm, that are in memory */
+    POWER_STEPS = 20 /* of the search for the largest singular value */
+};
+
+/* ---- pairing ---- */
+
+/* Gives the parts of weights that have no counterpart of the same name the spelling by which they are paired: the part
+ * with the shape of the weight that of the weight, and the others one that is of no other tensor. */
+static void spell_parts(struct shapeproof_diff *diff, struct sp_diff_half *half)
+{
+    half->parametrised_count = sp_parametrised_find(&diff->arena, half->inventory, &half->parametrised);
+    for (size_t i = 0; i < half->parametrised_count; i++) {
+        const struct sp_parametrised *stored = &half->parametrised[i];
+        for (size_t k = 0; k < stored->count && stored->like != SHAPEPROOF_NONE; k++) {
+            const size_t part = stored->parts[k];
+            const char *name = sp_parametrised_part_name(&diff->arena, stored, k);
+            if (half->other[part] != SHAPEPROOF_NONE) continue;
+            if (part == stored->like || name)
+                half->spelling[part] = sp_spell(&diff->arena, part == stored->like ? stored->weight : name);
+            else half->spelling[part].text = shapeproof_inventory_tensor(half->inventory, part)->name;
+        }
+    }
+}
+
+void sp_diff_spell_parametrised(struct shapeproof_diff *diff)
+{
+    spell_parts(diff, &diff->a);
+    spell_parts(diff, &diff->b);
+}
+
+static void unpair(struct shapeproof_diff *diff, const struct sp_diff_half *half, size_t tensor)
+{
+    const struct sp_diff_half *other = half == &diff->a ? &diff->b : &diff->a;
+    if (half->other[tensor] == SHAPEPROOF_NONE) return;
+    other->other[half->other[tensor]] = SHAPEPROOF_NONE;
+    half->other[tensor] = SHAPEPROOF_NONE;
+    diff->totals.both--;
+}
+
+/* Whether a tensor is the part with the shape of a weight that is stored under a parametrisation. */
+static bool is_like_a_weight(const struct sp_diff_half *half, size_t tensor)
+{
+    for (size_t i = 0; i < half->parametrised_count; i++)
+        if (half->parametrised[i].like == tensor) return true;
+    return false;
+}
+
+/* "is stored under weight norm in A", and what is wrong with its parts */
+static const char *describe_stored(struct shapeproof_diff *diff, const struct sp_diff_half *half,
+                                   const struct sp_parametrised *stored)
+{
+    const char *side = sp_half_name(half);
+    if (stored->is_whole) return sp_arena_printf(&diff->arena, "is stored under %s in %s", stored->how, side);
+    if (stored->lack)
+        return sp_arena_printf(&diff->arena, "is stored under %s in %s, where a part is missing: %s", stored->how, side,
+                               stored->lack);
+    return sp_arena_printf(&diff->arena, "is stored under %s in %s, where the shapes of its parts do not agree",
+                           stored->how, side);
+}
+
+/* Makes one finding of a weight and its parts, if they are paired; another one if the weight has another shape. */
+static void add_parametrised(struct shapeproof_diff *diff, const struct sp_diff_half *half,
+                             const struct sp_parametrised *stored)
+{
+    const bool in_a = half == &diff->a;
+    const struct sp_diff_half *other = in_a ? &diff->b : &diff->a;
+    const size_t like = stored->like, full = like == SHAPEPROOF_NONE ? SHAPEPROOF_NONE : half->other[like];
+    if (full == SHAPEPROOF_NONE || !half->spelling[like].text || stored->kind == SP_PARAMETRISED_IN_NAME ||
+        is_like_a_weight(other, full))
+        return;
+    const struct shapeproof_tensor *weight = shapeproof_inventory_tensor(other->inventory, full);
+    const struct shapeproof_tensor *own = shapeproof_inventory_tensor(half->inventory, like);
+    for (size_t k = 0; k < stored->count; k++) {
+        unpair(diff, half, stored->parts[k]);
+        half->joined[stored->parts[k]] = true;
+    }
+    other->joined[full] = true;
+    sp_diff_add_about(
+        diff, in_a ? SHAPEPROOF_NONE : full, in_a ? full : SHAPEPROOF_NONE,
+        (struct shapeproof_diff_finding){
+            .kind = SHAPEPROOF_DIFF_FINDING_PARAMETRISED,
+            .message = describe_stored(diff, half, stored),
+            .detail = sp_arena_printf(&diff->arena, "as %s",
+                                      sp_parametrised_list_parts(&diff->arena, half->inventory, stored))});
+    if (!sp_tensor_same_shape(own, weight))
+        sp_diff_add_about(diff, in_a ? like : full, in_a ? full : like,
+                          (struct shapeproof_diff_finding){
+                              .kind = SHAPEPROOF_DIFF_FINDING_SHAPE,
+                              .message = sp_arena_printf(&diff->arena, "%s in A, %s in B",
+                                                         sp_found_shape(&diff->arena, in_a ? own : weight),
+                                                         sp_found_shape(&diff->arena, in_a ? weight : own))});
+    *SP_PUSH(&diff->parametrised) =
+        (struct sp_diff_parametrised){.side = half, .full_side = other, .stored = stored, .full = full};
+}
+
+void sp_diff_parametrised(struct shapeproof_diff *diff)
+{
+    for (size_t i = 0; i < diff->a.parametrised_count; i++) add_parametrised(diff, &diff->a, &diff->a.parametrised[i]);
+    for (size_t i = 0; i < diff->b.parametrised_count; i++) add_parametrised(diff, &diff->b, &diff->b.parametrised[i]);
+}
+
+/* ---- one weight ---- */
+
+/* What the elements of a slice show. */
+struct slice {
+    double factor;                  /* by which the stored numbers are multiplied */
+    double squares;                 /* of the stored numbers */
+    double product, computed, full; /* sums of products, squares of the computed numbers, of those of the other file */
+    uint64_t outside;
+};
+
+/* How the two differ. */
+struct differences {
+    uint64_t elements, outside, first; /* first: the first element outside */
+    uint64_t removed;                  /* of those outside, the ones that the mask makes 0 */
+    double most, squares, whole;       /* as struct sp_quantisation_error has them */
+};
+
+/* The comparison of one weight. */
+struct computing {
+    struct shapeproof_diff *diff;
+    struct sp_diff_parametrised *pair;
+    const struct shapeproof_data *parts_data, *full_data;
+    struct sp_data_progress *progress;
+    struct shapeproof_error *error;
+    const struct shapeproof_tensor *like, *full;
+    size_t mask;             /* a tensor of the parts, or SHAPEPROOF_NONE */
+    uint64_t count, inner;   /* slices; elements from one index of their dimension to the next */
+    double tolerance, floor; /* by which fraction of a number, and by how much at least, the two may differ */
+    struct slice *slices;    /* `count` of them */
+    unsigned char *raw;      /* RUN elements as they are stored */
+    float *own, *other, *on; /* values of a run: stored, of the other file, of the mask */
+    struct differences found;
+};
+
+/* Up to how much numbers are off, as a fraction, when they are rounded to the dtype. */
+static double roundoff(enum shapeproof_dtype dtype)
+{
+    return dtype == SHAPEPROOF_DTYPE_BF16 ? 0x1p-8 : dtype == SHAPEPROOF_DTYPE_F16 ? 0x1p-11 : 0x1p-24;
+}
+
+static bool read_values(struct computing *c, const struct shapeproof_data *data, size_t tensor,
+                        const struct shapeproof_tensor *in, uint64_t first, size_t count, float *into)
+{
+    const size_t size = shapeproof_dtype_bits(in->dtype) / 8;
+    if (!shapeproof_data_read(data, tensor, first * size, c->raw, count * size, c->error)) return false;
+    if (sp_is_float(in->dtype)) sp_values_read(in->dtype, c->raw, into, count);
+    else
+        for (size_t i = 0; i < count; i++) into[i] = c->raw[i] ? 1 : 0; /* of a mask */
+    return true;
+}
+
+static size_t length_of_run(const struct computing *c, uint64_t first)
+{
+    return c->like->parameters - first < RUN ? (size_t)(c->like->parameters - first) : RUN;
+}
+
+static uint64_t slice_of(const struct computing *c, uint64_t element) { return element / c->inner % c->count; }
+
+/* The place of an element among those of its slice. */
+static uint64_t place_in_slice(const struct computing *c, uint64_t element)
+{
+    return element / (c->inner * c->count) * c->inner + element % c->inner;
+}
+
+/* Whether a computed number is the one of the other file, up to rounding. */
+static bool is_near_enough(const struct computing *c, double computed, double full)
+{
+    if (isnan(computed) || isnan(full)) return isnan(computed) && isnan(full);
+    if (isinf(computed) || isinf(full)) return !(computed < full) && !(full < computed);
+    return fabs(computed - full) <= c->tolerance * fabs(computed) + c->floor;
+}
+
+static void compare_element(struct computing *c, uint64_t element, double computed, double full, bool is_removed)
+{
+    struct slice *slice = &c->slices[slice_of(c, element)];
+    const double difference = fabs(computed - full);
+    c->found.elements++;
+    if (!is_near_enough(c, computed, full)) {
+        if (!c->found.outside) c->found.first = element;
+        c->found.outside++;
+        slice->outside++;
+        c->found.removed += is_removed && fabs(full) > 0;
+    }
+    if (!isfinite(difference)) return;
+    c->found.most = fmax(c->found.most, difference);
+    c->found.squares += difference * difference;
+    c->found.whole += full * full;
+    slice->product += computed * full;
+    slice->computed += computed * computed;
+    slice->full += full * full;
+}
+
+/* Compares all elements of the weight, with the factors that the slices have. */
+static bool compare_elements(struct computing *c)
+{
+    c->found = (struct differences){0};
+    for (uint64_t i = 0; i < c->count; i++)
+        c->slices[i] = (struct slice){.factor = c->slices[i].factor, .squares = c->slices[i].squares};
+    for (uint64_t first = 0; first < c->like->parameters; first += RUN) {
+        const size_t count = length_of_run(c, first);
+        const size_t mask = c->mask;
+        if (!read_values(c, c->parts_data, c->pair->stored->like, c->like, first, count, c->own) ||
+            !read_values(c, c->full_data, c->pair->full, c->full, first, count, c->other) ||
+            (mask != SHAPEPROOF_NONE &&
+             !read_values(c, c->parts_data, mask, shapeproof_inventory_tensor(c->pair->side->inventory, mask), first,
+                          count, c->on)))
+            return false;
+        for (size_t i = 0; i < count; i++) {
+            const double on = mask != SHAPEPROOF_NONE ? (double)c->on[i] : 1;
+            compare_element(c, first + i, (double)c->own[i] * on * c->slices[slice_of(c, first + i)].factor,
+                            (double)c->other[i], !(fabs(on) > 0));
+        }
+        if (!sp_data_goes_on(c->progress, count * shapeproof_dtype_bits(c->full->dtype) / 8, c->error)) return false;
+    }
+    return true;
+}
+
+/* Calls `visit` with the values of each run of the stored part. */
+static bool visit_stored(struct computing *c, void (*visit)(struct computing *, uint64_t, size_t, void *),
+                         void *context)
+{
+    for (uint64_t first = 0; first < c->like->parameters; first += RUN) {
+        const size_t count = length_of_run(c, first);
+        if (!read_values(c, c->parts_data, c->pair->stored->like, c->like, first, count, c->own)) return false;
+        if (!sp_data_goes_on(c->progress, 0, c->error)) return false;
+        visit(c, first, count, context);
+    }
+    return true;
+}
+
+/* All values of a small part, or NULL with or without an error; to be freed. */
+static float *read_part(struct computing *c, size_t tensor, uint64_t count)
+{
+    const struct shapeproof_tensor *in = shapeproof_inventory_tensor(c->pair->side->inventory, tensor);
+    if (!sp_is_float(in->dtype) || in->parameters != count || count > MOST) return NULL;
+    float *values = sp_realloc(NULL, (size_t)count, sizeof *values);
+    for (uint64_t first = 0; first < count; first += RUN)
+        if (!read_values(c, c->parts_data, tensor, in, first, count - first < RUN ? (size_t)(count - first) : RUN,
+                         values + first)) {
+            sp_free(values);
+            return NULL;
+        }
+    return values;
+}
+
+/* Divides the elements of the weight into those of each index of a dimension. */
+static bool set_slices(struct computing *c, uint32_t dimension)
+{
+    c->count = c->like->shape[dimension];
+    c->inner = 1;
+    for (uint32_t d = dimension + 1; d < c->like->rank; d++) c->inner *= c->like->shape[d]; /* of a tensor */
+    if (c->count > MOST) return false;
+    c->slices = sp_realloc(c->slices, (size_t)c->count, sizeof *c->slices);
+    for (uint64_t i = 0; i < c->count; i++) c->slices[i] = (struct slice){.factor = 1};
+    return true;
+}
+
+static bool set_one_slice(struct computing *c)
+{
+    c->count = 1;
+    c->inner = c->like->parameters;
+    c->slices = sp_realloc(c->slices, 1, sizeof *c->slices);
+    *c->slices = (struct slice){.factor = 1};
+    return true;
+}
+
+/* ---- what is said ---- */
+
+static void add_finding(struct computing *c, const char *message, const char *detail)
+{
+    const bool in_a = c->pair->full_side == &c->diff->a;
+    const size_t full = c->pair->full;
+    sp_diff_add_about(
+        c->diff, in_a ? full : SHAPEPROOF_NONE, in_a ? SHAPEPROOF_NONE : full,
+        (struct shapeproof_diff_finding){.kind = SHAPEPROOF_DIFF_FINDING_DATA, .message = message, .detail = detail});
+}
+
+static const char *name_of_part(const struct computing *c, size_t part)
+{
+    return shapeproof_inventory_tensor(c->pair->side->inventory, c->pair->stored->parts[part])->name;
+}
+
+/* By how much the computed numbers of the slices are larger, if they are proportional to those of the other file; 0
+ * otherwise. */
+static double ratio_of_slice(const struct slice *slice)
+{
+    const double proportional = 0.999;
+    if (!(slice->full > 0) || !(slice->computed > 0) ||
+        slice->product * slice->product < proportional * slice->full * slice->computed)
+        return 0;
+    return slice->product / slice->full;
+}
+
+/* "8 of 64 elements, the first in row 3; greatest difference 0.12, relative error 0.03" */
+static const char *describe_differences(struct computing *c, uint32_t dimension)
+{
+    struct sp_text text = {0};
+    const struct differences *found = &c->found;
+    const uint64_t place = slice_of(c, found->first);
+    const double relative = found->whole > 0 ? sqrt(found->squares / found->whole) : (double)INFINITY;
+    sp_text_printf(&text, "%" PRIu64 " of %" PRIu64 " elements", found->outside, found->elements);
+    if (c->count == 1) sp_text_printf(&text, ", the first is element %" PRIu64, found->first);
+    else if (dimension == 0) sp_text_printf(&text, ", the first in row %" PRIu64, place);
+    else sp_text_printf(&text, ", the first at index %" PRIu64 " of dimension %" PRIu32, place, dimension);
+    const double ratio = ratio_of_slice(&c->slices[place]);
+    if (c->pair->stored->kind == SP_PARAMETRISED_NORM && fabs(ratio) > 0)
+        sp_text_printf(&text, ", where %s is %s times what the data show", name_of_part(c, 0),
+                       sp_real_text(ratio, 4).text);
+    if (found->removed) sp_text_printf(&text, ", %" PRIu64 " of which the mask removes", found->removed);
+    sp_text_printf(&text, "; greatest difference %s, relative error %s", sp_real_text(found->most, 3).text,
+                   sp_real_text(relative, 2).text);
+    return sp_text_keep(&text, &c->diff->arena);
+}
+
+/* Reports a weight that does not follow from its parts. */
+static void report(struct computing *c, uint32_t dimension)
+{
+    if (c->found.outside)
+        add_finding(
+            c, sp_arena_printf(&c->diff->arena, "has other data than its parts under %s give", c->pair->stored->how),
+            describe_differences(c, dimension));
+}
+
+/* ---- weight norm and masks ---- */
+
+static void add_squares(struct computing *c, uint64_t first, size_t count, void *context)
+{
+    (void)context;
+    for (size_t i = 0; i < count; i++)
+        c->slices[slice_of(c, first + i)].squares += (double)c->own[i] * (double)c->own[i];
+}
+
+/* The dimension for whose indices there are norms; the rank of the weight if there is one norm alone. */
+static uint32_t dimension_of_norms(const struct shapeproof_tensor *norms)
+{
+    for (uint32_t d = 0; d < norms->rank; d++)
+        if (norms->shape[d] != 1) return d;
+    return norms->rank;
+}
+
+enum outcome { COMPARED, NOT_COMPARED, FAILED };
+
+static enum outcome compare_norm(struct computing *c)
+{
+    const size_t part = c->pair->stored->parts[0];
+    const struct shapeproof_tensor *norms = shapeproof_inventory_tensor(c->pair->side->inventory, part);
+    const uint32_t dimension = dimension_of_norms(norms);
+    const double sums = 0x1p-16; /* what a sum of many squares in F32 may be off */
+    c->tolerance = fmax(4 * fmax(roundoff(norms->dtype), c->tolerance), sums);
+    if (!(dimension < norms->rank ? set_slices(c, dimension) : set_one_slice(c))) return NOT_COMPARED;
+    float *g = read_part(c, part, c->count);
+    if (!g) return c->error->status == SHAPEPROOF_OK ? NOT_COMPARED : FAILED;
+    const bool ok = visit_stored(c, add_squares, NULL);
+    for (uint64_t i = 0; i < c->count; i++) c->slices[i].factor = (double)g[i] / sqrt(c->slices[i].squares);
+    sp_free(g);
+    if (!ok || !compare_elements(c)) return FAILED;
+    report(c, dimension);
+    return COMPARED;
+}
+
+static enum outcome compare_masked(struct computing *c)
+{
+    c->mask = c->pair->stored->parts[1];
+    const enum shapeproof_dtype dtype = shapeproof_inventory_tensor(c->pair->side->inventory, c->mask)->dtype;
+    if (!sp_is_float(dtype) && dtype != SHAPEPROOF_DTYPE_BOOL && dtype != SHAPEPROOF_DTYPE_U8) return NOT_COMPARED;
+    if (c->like->dtype == c->full->dtype) c->tolerance = c->floor = 0;
+    set_one_slice(c);
+    if (!compare_elements(c)) return FAILED;
+    report(c, 0);
+    return COMPARED;
+}
+
+/* ---- spectral norm ---- */
+
+/* A product of the weight as a matrix with a vector on one of its sides. */
+struct products {
+    const double *u, *v; /* one of them */
+    double *into;        /* along the other side */
+};
+
+static void add_products(struct computing *c, uint64_t first, size_t count, void *context)
+{
+    const struct products *products = context;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t row = slice_of(c, first + i), column = place_in_slice(c, first + i);
+        if (products->u) products->into[column] += products->u[row] * (double)c->own[i];
+        else products->into[row] += products->v[column] * (double)c->own[i];
+    }
+}
+
+/* The vectors of a spectral norm; `length` is that of v. */
+struct vectors {
+    double *u, *v;
+    uint64_t length;
+};
+
+/* Makes w v of v, in u. */
+static bool multiply(struct computing *c, const struct vectors *vectors)
+{
+    memset(vectors->u, 0, (size_t)c->count * sizeof(double));
+    return visit_stored(c, add_products, &(struct products){.v = vectors->v, .into = vectors->u});
+}
+
+/* Divides by the norm, and returns it. */
+static double normalise(double *vector, uint64_t count)
+{
+    double squares = 0;
+    for (uint64_t i = 0; i < count; i++) squares += vector[i] * vector[i];
+    const double norm = sqrt(squares);
+    for (uint64_t i = 0; i < count && norm > 0; i++) vector[i] /= norm;
+    return norm;
+}
+
+/* The largest singular value by power iteration from v, at most POWER_STEPS steps. */
+static bool find_largest(struct computing *c, const struct vectors *vectors, double *largest)
+{
+    *largest = 0;
+    normalise(vectors->v, vectors->length);
+    for (int i = 0; i < POWER_STEPS; i++) {
+        if (!multiply(c, vectors)) return false;
+        *largest = normalise(vectors->u, c->count);
+        memset(vectors->v, 0, (size_t)vectors->length * sizeof(double));
+        if (!visit_stored(c, add_products, &(struct products){.u = vectors->u, .into = vectors->v})) return false;
+        *largest = fmax(*largest, normalise(vectors->v, vectors->length));
+    }
+    return true;
+}
+
+static void set_factors(struct computing *c, double factor)
+{
+    for (uint64_t i = 0; i < c->count; i++) c->slices[i].factor = factor;
+}
+
+/* The number by which the stored part would have to be divided, if it is proportional to the other file's; else 0. */
+static bool find_divisor(struct computing *c, double stored, double *divisor)
+{
+    struct slice all = {0};
+    for (uint64_t i = 0; i < c->count; i++) {
+        all.product += c->slices[i].product;
+        all.full += c->slices[i].full;
+        all.computed += c->slices[i].computed;
+    }
+    const double ratio = all.product > 0 ? all.computed / all.product : 0; /* computed numbers to those of the file */
+    *divisor = 0;
+    if (!(ratio > 0)) return true;
+    set_factors(c, 1 / (stored * ratio));
+    if (!compare_elements(c)) return false;
+    if (!c->found.outside) *divisor = stored * ratio;
+    return true;
+}
+
+static double *doubled(const float *values, uint64_t count)
+{
+    double *copy = sp_realloc(NULL, (size_t)count, sizeof *copy);
+    for (uint64_t i = 0; i < count; i++) copy[i] = (double)values[i];
+    return copy;
+}
+
+/* The divisor u' w v that the stored vectors give if the rows are those of the slices. */
+static bool find_stored(struct computing *c, const struct vectors *vectors, const float *u, const float *v,
+                        double *stored)
+{
+    for (uint64_t i = 0; i < vectors->length; i++) vectors->v[i] = (double)v[i];
+    *stored = 0;
+    if (!multiply(c, vectors)) return false;
+    for (uint64_t i = 0; i < c->count; i++) *stored += (double)u[i] * vectors->u[i];
+    return true;
+}
+
+/* Compares a weight that is not the stored part divided by what the stored vectors give: a step of training behind them
+ * may have given the divisor. */
+static bool compare_later_step(struct computing *c, const struct vectors *vectors, double stored)
+{
+    double divisor, largest;
+    const struct differences found = c->found;
+    if (!find_divisor(c, stored, &divisor)) return false;
+    c->found = found;
+    if (!(divisor > 0)) {
+        report(c, 0);
+        return true;
+    }
+    if (!find_largest(c, vectors, &largest)) return false;
+    if (divisor >= stored * (1 - c->tolerance) && divisor <= largest * (1 + c->tolerance)) c->found.outside = 0;
+    else
+        add_finding(
+            c, sp_arena_printf(&c->diff->arena, "has other data than its parts under %s give", c->pair->stored->how),
+            sp_arena_printf(&c->diff->arena, "it is %s divided by %s, where the stored vectors give %s",
+                            name_of_part(c, 0), sp_real_text(divisor, 4).text, sp_real_text(stored, 4).text));
+    return true;
+}
+
+/* The rows are along the dimension of the length of u; of square matrices along any. Those along which the stored
+ * vectors give the weight are right; if there are none, those along which they give the largest divisor, as singular
+ * vectors do. */
+static enum outcome compare_along_dimensions(struct computing *c, const float *u, uint64_t rows, const float *v,
+                                             uint64_t columns)
+{
+    struct vectors vectors = {.u = doubled(u, rows), .v = doubled(v, columns), .length = columns};
+    enum outcome outcome = NOT_COMPARED;
+    double most = 0, stored;
+    uint32_t best = 0;
+    bool is_same = false;
+    for (uint32_t d = 0; d < c->like->rank && !is_same && outcome != FAILED; d++) {
+        if (c->like->shape[d] != rows || c->like->parameters / rows != columns || !set_slices(c, d)) continue;
+        outcome = find_stored(c, &vectors, u, v, &stored) ? COMPARED : FAILED;
+        set_factors(c, 1 / stored);
+        if (outcome == COMPARED && !compare_elements(c)) outcome = FAILED;
+        is_same = !c->found.outside;
+        if (!(fabs(stored) > most)) continue;
+        most = fabs(stored);
+        best = d;
+    }
+    if (outcome == COMPARED && !is_same) {
+        set_slices(c, best);
+        if (!find_stored(c, &vectors, u, v, &stored)) outcome = FAILED;
+        set_factors(c, 1 / stored);
+        if (outcome == FAILED || !compare_elements(c) || !compare_later_step(c, &vectors, stored)) outcome = FAILED;
+    }
+    sp_free(vectors.u);
+    sp_free(vectors.v);
+    return outcome;
+}
+
+static enum outcome compare_spectral(struct computing *c)
+{
+    const struct sp_parametrised *stored = c->pair->stored;
+    const struct shapeproof_tensor *u = shapeproof_inventory_tensor(c->pair->side->inventory, stored->parts[1]);
+    const struct shapeproof_tensor *v = shapeproof_inventory_tensor(c->pair->side->inventory, stored->parts[2]);
+    enum outcome outcome = NOT_COMPARED;
+    const double sums = 0x1p-16; /* as of weight norm */
+    c->tolerance = fmax(4 * fmax(fmax(roundoff(u->dtype), roundoff(v->dtype)), c->tolerance), sums);
+    float *rows = read_part(c, stored->parts[1], u->parameters);
+    float *columns = rows ? read_part(c, stored->parts[2], v->parameters) : NULL;
+    if (columns) outcome = compare_along_dimensions(c, rows, u->parameters, columns, v->parameters);
+    sp_free(rows);
+    sp_free(columns);
+    return c->error->status == SHAPEPROOF_OK ? outcome : FAILED;
+}
+
+/* ---- all of them ---- */
+
+static bool can_be_read(const struct shapeproof_data *data, const struct shapeproof_inventory *inventory, size_t tensor)
+{
+    const struct shapeproof_tensor *in = shapeproof_inventory_tensor(inventory, tensor);
+    return !shapeproof_data_obstacle(data, tensor) && !shapeproof_data_in_order(data, tensor) &&
+           !(in->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN) && sp_is_row_major(in);
+}
+
+static bool can_be_compared(const struct computing *c)
+{
+    const struct sp_diff_parametrised *pair = c->pair;
+    bool can = pair->stored->is_whole && can_be_read(c->full_data, pair->full_side->inventory, pair->full);
+    for (size_t i = 0; i < pair->stored->count && can; i++)
+        can = can_be_read(c->parts_data, pair->side->inventory, pair->stored->parts[i]);
+    return can && c->like->parameters && sp_is_float(c->like->dtype) && sp_is_float(c->full->dtype) &&
+           sp_tensor_same_shape(c->like, c->full);
+}
+
+static enum outcome compare_by_kind(struct computing *c)
+{
+    switch (c->pair->stored->kind) {
+    case SP_PARAMETRISED_NORM:
+        return compare_norm(c);
+    case SP_PARAMETRISED_MASK:
+        return compare_masked(c);
+    case SP_PARAMETRISED_SPECTRAL:
+        return compare_spectral(c);
+    default:
+        return NOT_COMPARED;
+    }
+}
+
+/* Compares a weight if it can be computed, and counts the tensors of A. */
+static bool compare_one(struct computing *c, struct sp_parametrised_totals *totals)
+{
+    const bool full_is_a = c->pair->full_side == &c->diff->a;
+    const struct sp_parametrised *stored = c->pair->stored;
+    const size_t before = c->diff->finding_count;
+    c->like = shapeproof_inventory_tensor(c->pair->side->inventory, stored->like);
+    c->full = shapeproof_inventory_tensor(c->pair->full_side->inventory, c->pair->full);
+    if (!can_be_compared(c)) return true;
+    c->tolerance = fmax(roundoff(c->like->dtype), roundoff(c->full->dtype));
+    c->floor = 0x1p-24; /* the smallest step of F16 */
+    c->raw = sp_realloc(NULL, RUN, sizeof(double));
+    c->own = sp_realloc(NULL, 3 * (size_t)RUN, sizeof *c->own);
+    c->other = c->own + RUN;
+    c->on = c->other + RUN;
+    const enum outcome outcome = compare_by_kind(c);
+    sp_free(c->raw);
+    sp_free(c->own);
+    sp_free(c->slices);
+    if (outcome != COMPARED) return outcome == NOT_COMPARED;
+    c->pair->is_counted = true;
+    totals->compared += full_is_a ? 1 : stored->count;
+    for (size_t i = 0; i < stored->count && !full_is_a; i++)
+        totals->bytes += shapeproof_inventory_tensor(c->pair->side->inventory, stored->parts[i])->bytes;
+    if (full_is_a) totals->bytes += c->full->bytes;
+    const bool is_same = c->diff->finding_count == before;
+    totals->same += is_same;
+    totals->different += !is_same;
+    return true;
+}
+
+bool sp_parametrised_compare(struct shapeproof_diff *diff, const struct shapeproof_data *a,
+                             const struct shapeproof_data *b, struct sp_data_progress *progress,
+                             struct sp_parametrised_totals *totals, struct shapeproof_error *error)
+{
+    *totals = (struct sp_parametrised_totals){0};
+    for (size_t i = 0; i < diff->parametrised.count; i++) {
+        struct sp_diff_parametrised *pair = &diff->parametrised.items[i];
+        const bool full_is_a = pair->full_side == &diff->a;
+        struct computing computing = {.diff = diff,
+                                      .pair = pair,
+                                      .parts_data = full_is_a ? b : a,
+                                      .full_data = full_is_a ? a : b,
+                                      .progress = progress,
+                                      .error = error,
+                                      .mask = SHAPEPROOF_NONE};
+        if (!compare_one(&computing, totals)) return false;
+    }
+    return true;
+}
