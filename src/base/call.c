@@ -171,6 +171,9 @@ void sp_call_end(struct sp_call *call)
 
 /* ---- the failure ---- */
 
+#ifdef __wasi__
+void sp_call_unwind(void) {} /* WASI has no longjmp: its program ends without memory, as sp_out_of_memory says */
+#else
 /* First what other libraries hold, since they may look at our memory; then the old bytes, of which some may be in
  * memory that is new to an outer call; then the memory. */
 static void undo(struct sp_call *call)
@@ -190,7 +193,6 @@ static void undo(struct sp_call *call)
 
 void sp_call_unwind(void)
 {
-#ifndef __wasi__
     struct sp_call *call = under_way;
     if (!call) return;
     undo(call);
@@ -200,8 +202,8 @@ void sp_call_unwind(void)
         *call->error = (struct shapeproof_error){
             .status = SHAPEPROOF_ERR_FILE, .kind = SHAPEPROOF_KIND_IO, .message = "out of memory"};
     longjmp(call->entry, 1);
-#endif
 }
+#endif
 
 bool shapeproof_ran_out_of_memory(void)
 {
