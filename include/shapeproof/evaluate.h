@@ -30,6 +30,7 @@ struct shapeproof_expressions; /* opaque: parsed once, evaluated for any number 
  *     lora(rank = 16, targets = [q_proj])    the parameters of low-rank adapters
  *     optimizer(adam, zero = 3, ranks = 8)   the bytes that training keeps in each process
  *     flops(tokens = 4096, batch = 1)        the operations of a pass over sequences of tokens, likewise
+ *     shard(tp = 8, pp = 4, dtype = bf16)    the bytes of the largest of several ranks, likewise
  *
  * *letters is as shapeproof_tables_add_claims has it. NULL with an error: SHAPEPROOF_ERR_USAGE when there is no such
  * table, SHAPEPROOF_ERR_TABLE when an expression is malformed. The tables must outlive the expressions. */

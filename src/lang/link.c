@@ -178,6 +178,7 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         /* What other tensors are used for, nobody has said. */
         if (!unit->section_count && !unit->state_count && !unit->measures) unit->measures = parent->measures;
         if (!unit->says_unit) unit->is_of_images = parent->is_of_images;
+        if (!unit->pipeline.count) unit->pipeline = parent->pipeline;
         inherit_states(&linker->tables->arena, unit, parent);
         inherit_params(&linker->tables->arena, unit, parent);
         inherit_definitions(&linker->tables->arena, unit, parent);
@@ -245,6 +246,7 @@ static void link_expr(const struct scope *scope, struct sp_expr *expr)
     if (!expr) return;
     if (expr->kind == SP_EXPR_CALL) link_call(scope, expr);
     for (size_t i = 0; i < expr->count; i++) link_expr(scope, expr->args[i]);
+    if (expr->division) link_expr(scope, expr->division->of);
 }
 
 static void link_template(const struct scope *scope, const struct sp_template *name)
@@ -419,6 +421,7 @@ static void link_unit(struct linker *linker, struct sp_unit *unit)
     check_about(linker, unit);
     for (size_t i = 0; i < unit->param_count; i++) link_expr(&scope, unit->params[i].fallback);
     link_definitions(scope, unit->definitions, unit->definition_count);
+    link_expr(&scope, unit->pipeline.count);
     for (size_t i = 0; i < unit->requirement_count; i++) {
         link_expr(&scope, unit->requirements[i].condition);
         link_expr(&scope, unit->requirements[i].message);

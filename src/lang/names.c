@@ -149,6 +149,7 @@ static void resolve_expr(struct slots *slots, const struct place *place, struct 
     const bool named = expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_CALL;
     if (named && !expr->slot) resolve_name(slots, place, expr); /* else it is inherited, with its slot */
     for (size_t i = 0; i < expr->count; i++) resolve_expr(slots, place, expr->args[i]);
+    if (expr->division) resolve_expr(slots, place, expr->division->of);
 }
 
 static void resolve_template(struct slots *slots, const struct place *place, const struct sp_template *name)
@@ -245,6 +246,7 @@ static void resolve_unit(struct slots *slots, struct sp_unit *unit)
     begin_slots(slots, unit);
     for (size_t i = 0; i < unit->param_count; i++) resolve_expr(slots, &outside, unit->params[i].fallback);
     resolve_definitions(slots, outside, unit->definitions, unit->definition_count);
+    resolve_expr(slots, &outside, unit->pipeline.count);
     for (size_t i = 0; i < unit->requirement_count; i++) {
         resolve_expr(slots, &outside, unit->requirements[i].condition);
         resolve_expr(slots, &outside, unit->requirements[i].message);

@@ -28,6 +28,7 @@ static void visit_expr(const struct visit *visit, const struct sp_expr *expr)
     const bool is_key = expr->kind == SP_EXPR_NAME && sp_meaning_at(visit->unit, expr).kind == SP_MEANS_KEY;
     if (is_key || expr->kind == SP_EXPR_MEMBER) sp_map_add(visit->words, expr->name, 0);
     for (size_t i = 0; i < expr->count; i++) visit_expr(visit, expr->args[i]);
+    if (expr->division) visit_expr(visit, expr->division->of);
 }
 
 static void visit_template(const struct visit *visit, const struct sp_template *name)
@@ -74,6 +75,7 @@ static void visit_unit(struct visit visit)
     const struct sp_unit *unit = visit.unit;
     if (visit.depth > MAX_DEPTH) return;
     visit_definitions(&visit, unit->definitions, unit->definition_count);
+    visit_expr(&visit, unit->pipeline.count);
     for (size_t i = 0; i < unit->param_count; i++) visit_expr(&visit, unit->params[i].fallback);
     for (size_t i = 0; i < unit->requirement_count; i++) visit_expr(&visit, unit->requirements[i].condition);
     for (size_t i = 0; i < unit->section_count; i++) visit_section(&visit, &unit->sections[i]);
@@ -118,11 +120,22 @@ static bool depends_on(struct key_search *search, const struct sp_expr *expr)
     return depends;
 }
 
-/* What a measure reads of a row; of a state or of work, which are there for measures alone, everything. */
+/* Whether the key is in how the dimension, or a part of it in parentheses, is divided among ranks. */
+static bool division_depends_on(struct key_search *search, const struct sp_expr *dimension)
+{
+    bool depends = dimension->division && depends_on(search, dimension->division->of);
+    for (size_t i = 0; i < dimension->count && !depends; i++) depends = division_depends_on(search, dimension->args[i]);
+    return depends;
+}
+
+/* What a measure reads of a row; of a state or of work, which are there for measures alone, everything. An argument of
+ * a part may say how its dimensions are divided. */
 static bool row_depends_on(struct key_search *search, const struct sp_row *row)
 {
     bool depends =
         depends_on(search, row->share.part) || depends_on(search, row->share.whole) || depends_on(search, row->times);
+    for (size_t i = 0; i < row->arg_count && !depends; i++) depends = depends_on(search, row->args[i].expr);
+    for (size_t i = 0; i < row->rank && !depends; i++) depends = division_depends_on(search, row->shape[i]);
     if (!row->state && !row->work) return depends;
     depends = depends || depends_on(search, row->condition);
     for (size_t i = 0; i < row->rank && !depends; i++) depends = depends_on(search, row->shape[i]);

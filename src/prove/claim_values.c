@@ -6,6 +6,7 @@
 #include "prove/printed.h"
 #include "prove/settle.h"
 #include "prove/symbolic/operate.h"
+#include "prove/symbolic/shard.h"
 #include "prove/symbolic/sizing.h"
 
 /* A trial of the claim where everything has its configured value. */
@@ -116,15 +117,23 @@ static const char *reason_of_message(struct sp_arena *arena, const char *message
 
 static bool counts_bytes(const struct sp_expr *expr)
 {
-    return expr->kind == SP_EXPR_CACHE || (expr->kind == SP_EXPR_SIZING && expr->sizing->kind != SP_SIZING_LORA);
+    if (expr->kind != SP_EXPR_SIZING) return expr->kind == SP_EXPR_CACHE;
+    return expr->sizing->kind != SP_SIZING_LORA && (expr->sizing->kind != SP_SIZING_SHARD || expr->sizing->bits);
 }
 
-static const char *convention_of(struct sp_arena *arena, const struct sp_expr *expr)
+static bool counts_shard(const struct sp_expr *expr)
+{
+    return expr->kind == SP_EXPR_SIZING && expr->sizing->kind == SP_SIZING_SHARD;
+}
+
+/* What the value of the expression counts, which was the last one evaluated. */
+static const char *convention_of(const struct sp_trial *trial, const struct sp_expr *expr)
 {
     struct sp_text text = {0};
     sp_text_puts(&text, "");
-    if (expr->kind == SP_EXPR_SIZING) sp_put_sizing_convention(&text, expr->sizing);
-    return sp_text_keep(&text, arena);
+    if (counts_shard(expr)) sp_put_shard_convention(&text, trial->count, expr->sizing);
+    else if (expr->kind == SP_EXPR_SIZING) sp_put_sizing_convention(&text, expr->sizing);
+    return sp_text_keep(&text, trial->arena);
 }
 
 struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
@@ -150,7 +159,7 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
     const bool is_whole = left->kind == SP_EXPR_NAME && strcmp(left->name, "active") == 0; /* and not a letter for it */
     value.is_active = value.text && trial->asks_active && (is_whole || left->kind == SP_EXPR_ACTIVE);
     value.is_bytes = value.text && counts_bytes(left);
-    if (value.is_bytes) value.convention = convention_of(trial->arena, left);
+    if (value.text && (value.is_bytes || counts_shard(left))) value.convention = convention_of(trial, left);
     symbolic->algebra.failed = NULL; /* so that the next expression can be evaluated */
     symbolic->report.mistakes = 0;
     sp_text_free(messages);

@@ -63,8 +63,8 @@ struct sp_expression_value {
     double number;            /* NAN for what is no number */
     const char *why;          /* it has no value: why */
     bool is_active;           /* it is `active` or active([group]) alone */
-    bool is_bytes;            /* it is cache(...), bytes(...) or optimizer(...) alone */
-    const char *convention;   /* of bytes: what they consist of, "" where that needs no words; else NULL */
+    bool is_bytes;            /* it is cache(...), bytes(...), optimizer(...) or shard(...) with a dtype, alone */
+    const char *convention;   /* of bytes, of a shard: what is counted, "" where that needs no words; else NULL */
 };
 /* Evaluates the expression of the trial, whose table is counted with all settled. `varied` gives the parameters of a
  * group with other settings, [embedding](vocab_size = 128000), as in struct sp_sym_env; its context is the trial. Texts

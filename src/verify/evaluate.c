@@ -133,6 +133,13 @@ static void describe_bytes(struct asked *asked, const char *convention, struct s
     item->text = sp_arena_printf(asked->trial.arena, "%" PRId64, item->value.numerator);
 }
 
+/* The parameters of a rank, with how they are divided. */
+static void describe_parameters(const char *convention, struct shapeproof_evaluated *item)
+{
+    item->unit = "parameters";
+    item->convention = convention;
+}
+
 /* The value of another expression in the place of the one that is evaluated. */
 static struct sp_expression_value evaluate_instead(struct asked *asked, struct sp_expr *expr)
 {
@@ -217,6 +224,7 @@ static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
         evaluation->items[i].why = value.why;
         const struct sp_expr *asked_for = unit->claims[i].left;
         if (value.is_bytes) describe_bytes(asked, value.convention, &evaluation->items[i]);
+        else if (value.convention) describe_parameters(value.convention, &evaluation->items[i]);
         if (value.text && asked_for->kind == SP_EXPR_FLOPS) describe_flops(asked, asked_for, &evaluation->items[i]);
         if (value.text && asked_for->kind == SP_EXPR_CACHE) describe_form(asked, asked_for, &evaluation->items[i]);
         if (value.is_active)

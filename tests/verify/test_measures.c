@@ -123,7 +123,8 @@ static void test_cache_is_what_transformers_keeps(void **state)
     check_lines("fixtures/measures/cache_expanded.jsonl", check_expanded_cache, 1);
 }
 
-/* A line of fixtures/measures/sizes.jsonl: an expression, and what peft or an optimizer has. */
+/* A line of fixtures/measures/sizes.jsonl: an expression, and what peft or an optimizer has; or of shard.jsonl, and
+ * what a rank has. */
 static void check_size(struct shapeproof_tables *tables, char *line)
 {
     const int64_t wanted = number_of(line, "value");
@@ -142,6 +143,12 @@ static void test_sizes_are_those_of_peft_and_of_optimizers(void **state)
 {
     (void)state;
     check_lines("fixtures/measures/sizes.jsonl", check_size, 60);
+}
+
+static void test_shards_are_those_of_transformers_and_megatron(void **state)
+{
+    (void)state;
+    check_lines("fixtures/measures/shard.jsonl", check_size, 110);
 }
 
 /* A line of fixtures/measures/flops.jsonl; images have no tokens. */
@@ -200,6 +207,32 @@ static void test_no_table_forgets_the_share_of_its_experts(void **state)
                     fail_msg("table %s, group [%s]: a row of experts has no share", name, unit->sections[s].name);
     }
     assert_true(measured > 100);
+    shapeproof_tables_free(tables);
+}
+
+/* Whether a row of experts is not divided among ranks. */
+static bool forgets_ranks(const struct sp_section *section, const struct sp_row *row)
+{
+    bool is_divided = !row->share.part && !section->share.part;
+    for (size_t i = 0; i < section->clause_count; i++) is_divided = is_divided || section->clauses[i].by_ep;
+    for (size_t i = 0; i < row->rank; i++) is_divided = is_divided || row->shape[i]->division;
+    for (size_t i = 0; i < row->arg_count; i++) is_divided = is_divided || row->args[i].expr->division;
+    return !is_divided;
+}
+
+static void test_no_table_forgets_to_divide_its_experts(void **state)
+{
+    (void)state;
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        const char *name = shapeproof_tables_info(tables, i)->name;
+        const struct sp_unit *unit = sp_tables_unit(tables, name);
+        for (size_t s = 0; unit && unit->measures & SP_MEASURE_SHARD && s < unit->section_count; s++)
+            for (size_t r = 0; r < unit->sections[s].row_count; r++)
+                if (forgets_ranks(&unit->sections[s], &unit->sections[s].rows[r]))
+                    fail_msg("table %s, group [%s]: experts are not divided", name, unit->sections[s].name);
+    }
     shapeproof_tables_free(tables);
 }
 
@@ -301,7 +334,39 @@ static const char birds[] = "table bird\n"
                             "model_type \"nests\"\n"
                             "measures flops\n"
                             "a.* wren\n"
-                            "b.* wren share 1 of 2\n";
+                            "b.* wren share 1 of 2\n"
+                            "table raven\n"
+                            "model_type \"raven\"\n"
+                            "measures shard\n"
+                            "pipeline i of n\n"
+                            "[nest]\n"
+                            "twigs (11 by tp, 4) lookup\n"
+                            "[wings] for i in 0..n-1\n"
+                            "wing.{i}.* feather(6*4 by tp of 6 \"feathers\", 3)\n"
+                            "claw.{i} ((2*4 by tp of 2 replicated \"claws\") + 1, 3)\n"
+                            "[chicks] for i in 1..n-1 for e in 0..E-1 by ep\n"
+                            "chick.{i}.{e}.* feather(8 by tp, 1)\n"
+                            "[eggs] for i in 0..n\n"
+                            "egg.{i} (E by ep, 10 by tp)\n"
+                            "[roof]\n"
+                            "top (11 by tp, 4) same as twigs when tied\n"
+                            "part feather(w, h)\n"
+                            "barbs (w, h)\n"
+                            "shaft (w)\n"
+                            "table crow extends raven\n"
+                            "model_type \"crow\"\n"
+                            "measures shard\n"
+                            "[eggs] for i in [1, 2]\n"
+                            "egg.{i} (3)\n"
+                            "table hawk\n"
+                            "model_type \"hawk\"\n"
+                            "measures shard\n"
+                            "talon (n by tp of 2 \"heads\")\n"
+                            "table rook\n"
+                            "model_type \"rook\"\n"
+                            "measures shard\n"
+                            "one.* raven if n == 5\n"
+                            "two.* ibis if n == 4\n";
 
 static struct shapeproof_tables *bird_tables(void)
 {
@@ -387,6 +452,54 @@ static void test_flops_that_are_not_known(void **state)
     shapeproof_tables_free(tables);
 }
 
+static void test_a_rank_has_its_part_of_what_is_divided(void **state)
+{
+    (void)state;
+    const char *raven = "{\"model_type\": \"raven\", \"n\": 5, \"E\": 6, \"tied\": true}";
+    /* twigs; wings and claws of 5 layers; the experts of 4, and the eggs of 6 */
+    expect_number(raven, "total", 44 + 5 * (24 * 4 + 9 * 3) + 4 * 6 * 16 + 6 * 60);
+    expect_number(raven, "shard(tp=1) - total", 0);
+    expect_number(raven, "shard(tp=2)", 24 + 5 * (12 * 4 + 5 * 3) + 4 * 6 * 8 + 6 * 30);
+    /* 6 feathers of 4 ranks: 2 on the first; each of 2 claws is on two ranks */
+    expect_number(raven, "shard(tp=4, dtype=int8)", 12 + 5 * (8 * 4 + 5 * 3) + 4 * 6 * 4 + 6 * 18);
+    expect_number(raven, "shard(ep=4)", 44 + 5 * (24 * 4 + 9 * 3) + 4 * 2 * 16 + 6 * 20);
+    expect_number(raven, "shard(tp=2, ep=6, etp=4)", 24 + 5 * (12 * 4 + 5 * 3) + 4 * 4 + 6 * 3);
+    expect_number(raven, "shard(tp=2, whole=[nest, chicks])", 44 + 5 * (12 * 4 + 5 * 3) + 4 * 6 * 16 + 6 * 30);
+    /* 3 and 2 layers; the first stage has no experts in layer 0; the last one has the egg behind the last layer, and
+     * twigs of its own */
+    expect_number(raven, "shard(pp=2)", 44 + 3 * (24 * 4 + 9 * 3) + 2 * 6 * 16 + 3 * 60);
+    expect_number(raven, "shard(pp=5)", 44 + 24 * 4 + 9 * 3 + 6 * 16 + 2 * 60);
+    expect_number("{\"model_type\": \"rook\", \"n\": 5, \"E\": 6, \"tied\": true}", "shard(tp=2)",
+                  24 + 5 * (12 * 4 + 5 * 3) + 4 * 6 * 8 + 6 * 30);
+}
+
+static void test_shards_that_are_not_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *n, *expression, *why;
+    } cases[] = {{"ibis", "5", "shard(tp=2)",
+                  "the table 'ibis' does not say how ranks divide its tensors: it has no line 'measures shard'"},
+                 {"rook", "4", "shard(tp=2)",
+                  "the table 'ibis' does not say how ranks divide its tensors: it has no line 'measures shard'"},
+                 {"rook", "5", "shard(pp=2)",
+                  "the table 'rook' does not say which layers pipeline stages divide: it has no line 'pipeline'"},
+                 {"raven", "5", "shard(tp=2, whole=[wings, sky])", "the table has no group [sky]"},
+                 {"raven", "5", "shard(pp=6)", "5 layers are fewer than 6 stages"},
+                 {"hawk", "7", "shard(tp=2)", "the dimension is no multiple of the number of its heads"},
+                 {"crow", "5", "shard(pp=2)", "which of these layers a stage has is not known"}};
+    struct shapeproof_tables *tables = bird_tables();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t value;
+        char why[256], config[96];
+        snprintf(config, sizeof config, "{\"model_type\": \"%s\", \"n\": %s, \"E\": 6, \"tied\": true}", cases[i].type,
+                 cases[i].n);
+        assert_false(evaluate(tables, config, cases[i].expression, &value, why));
+        assert_string_equal(why, cases[i].why);
+    }
+    shapeproof_tables_free(tables);
+}
+
 static void test_states_are_kept_beside_the_tensors(void **state)
 {
     (void)state;
@@ -439,9 +552,13 @@ int main(void)
         cmocka_unit_test(test_no_table_forgets_the_share_of_its_experts),
         cmocka_unit_test(test_cache_is_what_transformers_keeps),
         cmocka_unit_test(test_sizes_are_those_of_peft_and_of_optimizers),
+        cmocka_unit_test(test_shards_are_those_of_transformers_and_megatron),
         cmocka_unit_test(test_flops_are_what_torch_counts),
         cmocka_unit_test(test_matrices_multiply_as_often_as_the_table_says),
         cmocka_unit_test(test_flops_that_are_not_known),
+        cmocka_unit_test(test_a_rank_has_its_part_of_what_is_divided),
+        cmocka_unit_test(test_shards_that_are_not_known),
+        cmocka_unit_test(test_no_table_forgets_to_divide_its_experts),
         cmocka_unit_test(test_shares_multiply),
         cmocka_unit_test(test_states_are_kept_beside_the_tensors),
         cmocka_unit_test(test_states_of_the_tables_that_one_uses_are_its_own),

@@ -30,12 +30,30 @@ enum sp_expr_kind {
     SP_EXPR_ACTIVE, /* active([name]) in a claim: of the parameters of a group those that are in use */
     SP_EXPR_CACHE,  /* cache(tokens = args[0], batch = args[1], dtype = ..., form = ...) in a claim, with the arguments
                        of enum sp_cache_argument; `value` has the bits of the dtype */
-    SP_EXPR_SIZING, /* bytes(bf16), lora(...), optimizer(...) in a claim: `sizing`; args[0] is the rank of an adapter,
-                       or the number of processes if it is given */
+    SP_EXPR_SIZING, /* bytes(bf16), lora(...), optimizer(...), shard(...) in a claim: `sizing`; args[0] is the rank of
+                       an adapter, or the number of processes if it is given */
     SP_EXPR_FLOPS,  /* flops([name], batch = args[0], tokens = args[1], ...) in a claim; `count` is 1 without tokens,
                        `value` has the bits of enum sp_flops_bits */
     SP_EXPR_TENSORS /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*), bytes(h.*) in a claim: `value` is
                        the name, args[0] what else is given */
+};
+
+/* How a dimension, or the items of a loop, is divided among ranks:
+ *
+ *     A*D by tp of A "query heads"                          A pieces of D each, of which a rank has A/tp
+ *     K*D by tp of K replicated "key-value heads"           the same; fewer pieces than ranks are each on several
+ *     for e in 0..E-1 by ep                                 of the experts a rank has E/ep */
+enum sp_axis {
+    SP_AXIS_TP, /* tensor parallel */
+    SP_AXIS_EP  /* expert parallel */
+};
+
+struct sp_partition {
+    enum sp_axis axis;
+    struct sp_expr *of; /* the number of pieces that are never cut themselves; NULL: the dimension itself */
+    bool is_replicated; /* where there are more ranks than pieces, each piece is on several */
+    const char *what;   /* the pieces, as reports call them; NULL: no report does */
+    struct sp_span span;
 };
 
 /* Which operations flops(...) counts; without a bit those of a forward pass, with full attention. */
@@ -88,7 +106,7 @@ enum sp_reach {
 };
 
 /* Questions about sizes (parse_sizing.c). */
-enum sp_sizing_kind { SP_SIZING_BYTES, SP_SIZING_LORA, SP_SIZING_OPTIMIZER };
+enum sp_sizing_kind { SP_SIZING_BYTES, SP_SIZING_LORA, SP_SIZING_OPTIMIZER, SP_SIZING_SHARD };
 
 enum sp_optimizer {
     SP_OPTIMIZER_ADAM,
@@ -105,11 +123,17 @@ enum sp_precision {
     SP_PRECISION_F32    /* everything has 4 bytes */
 };
 
+/* Among how many ranks shard(...) divides a model; each is 1 or more. */
+struct sp_parallelism {
+    unsigned tp, pp, ep;
+    unsigned etp; /* of the tensors of experts, in place of tp */
+};
+
 enum sp_trained { SP_TRAINED_ALL, SP_TRAINED_WEIGHTS, SP_TRAINED_GRADIENTS, SP_TRAINED_STATES };
 
 struct sp_sizing {
     enum sp_sizing_kind kind;
-    unsigned bits;        /* of bytes(DTYPE): of an element */
+    unsigned bits;        /* of bytes(DTYPE) and shard(...): of an element; 0: parameters are counted, not bytes */
     bool is_as_stored;    /* bytes(as stored) */
     const char **targets; /* of lora: ends of the names of modules */
     size_t target_count;
@@ -118,7 +142,10 @@ struct sp_sizing {
     enum sp_precision precision;
     unsigned gradient_bytes; /* of an element; 0: as the weights */
     enum sp_trained part;
-    unsigned zero; /* the stage of ZeRO, 0..3 */
+    unsigned zero;               /* the stage of ZeRO, 0..3 */
+    struct sp_parallelism ranks; /* of shard(...), as the next two */
+    const char **whole;          /* groups that are not divided by tensor parallelism */
+    size_t whole_count;
 };
 
 struct sp_expr {
@@ -133,7 +160,8 @@ struct sp_expr {
     struct sp_expr **args;
     size_t count;
     const struct sp_sizing *sizing;
-    const struct sp_function *function; /* of a call to a built-in function, set by the linker */
+    const struct sp_function *function;  /* of a call to a built-in function, set by the linker */
+    const struct sp_partition *division; /* of a dimension or an argument; NULL: it is whole on each rank */
 };
 
 /* A tensor name with holes: "h.{i}.weight" is the pieces "h.", {i}, ".weight". */
@@ -221,6 +249,13 @@ struct sp_clause {
     enum sp_clause_kind kind;
     const char *name;
     struct sp_expr *first, *last; /* EACH: `first` is the list; IF: `first` is the condition */
+    bool by_ep;                   /* RANGE: the items are experts, which ranks divide */
+};
+
+/* pipeline NAME of COUNT: each loop with the index NAME is over layers 0..COUNT-1, which pipeline stages divide. */
+struct sp_pipeline {
+    const char *index;     /* NULL: nothing is said of stages */
+    struct sp_expr *count; /* of the layers */
 };
 
 struct sp_section {
@@ -296,7 +331,8 @@ struct sp_name_slot {
 enum sp_measure {
     SP_MEASURE_ACTIVE = 1, /* the parameters that one unit of work uses: share */
     SP_MEASURE_CACHE = 2,  /* what is kept of earlier tokens: state */
-    SP_MEASURE_FLOPS = 4   /* the operations of a pass: times, work */
+    SP_MEASURE_FLOPS = 4,  /* the operations of a pass: times, work */
+    SP_MEASURE_SHARD = 8   /* what one of several ranks has: by, pipeline */
 };
 
 /* How far the linker is with what a unit inherits. */
@@ -335,6 +371,7 @@ struct sp_unit {
                           known */
     bool says_unit;    /* it has the line `unit`, which otherwise the table that it extends has */
     bool is_of_images; /* `unit image`: a pass is over images, and not over sequences of tokens */
+    struct sp_pipeline pipeline;
     struct sp_claim *claims;
     size_t claim_count;
     const char *about; /* `claims for TABLE when ...`: not a table, but claims about one; else NULL */

@@ -24,7 +24,8 @@ static bool is_definition(const char *p)
  * directive only before what it needs. */
 static bool can_precede(enum sp_line_kind kind, char next)
 {
-    if (kind == SP_LINE_UNIT || kind == SP_LINE_MEASURES || kind == SP_LINE_UNIT_OF_WORK) return sp_is_name_start(next);
+    if (kind == SP_LINE_UNIT || kind == SP_LINE_MEASURES || kind == SP_LINE_UNIT_OF_WORK || kind == SP_LINE_PIPELINE)
+        return sp_is_name_start(next);
     if (kind == SP_LINE_CLAIM) return next != '='; /* else it is a definition of that name */
     if (kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES) return next == '"';
     return true;
@@ -46,7 +47,8 @@ enum sp_line_kind sp_line_kind_at(const char *p)
                  {"architectures", SP_LINE_ARCHITECTURES},
                  {"require", SP_LINE_REQUIRE},
                  {"measures", SP_LINE_MEASURES},
-                 {"unit", SP_LINE_UNIT_OF_WORK}};
+                 {"unit", SP_LINE_UNIT_OF_WORK},
+                 {"pipeline", SP_LINE_PIPELINE}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i].word);
         const bool is_word =

@@ -15,6 +15,7 @@ enum sp_line_kind {
     SP_LINE_REQUIRE,
     SP_LINE_MEASURES,
     SP_LINE_UNIT_OF_WORK, /* unit token, unit image */
+    SP_LINE_PIPELINE,     /* pipeline i of L */
     SP_LINE_CLAIM         /* claim, erratum, approx, example */
 };
 

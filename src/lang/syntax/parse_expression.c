@@ -315,7 +315,8 @@ static bool parse_cache(struct sp_parser *parser, struct sp_expr *expr)
 
 static bool is_sizing(const char *name)
 {
-    return strcmp(name, "bytes") == 0 || strcmp(name, "lora") == 0 || strcmp(name, "optimizer") == 0;
+    return strcmp(name, "bytes") == 0 || strcmp(name, "lora") == 0 || strcmp(name, "optimizer") == 0 ||
+           strcmp(name, "shard") == 0;
 }
 
 /* One of the named arguments of flops(...): batch and tokens have expressions, attention and pass words. */
@@ -408,11 +409,45 @@ static struct sp_expr *parse_unary(struct sp_parser *parser, enum sp_op op, enum
     return expr;
 }
 
+/* How the expression that was just read is divided among ranks; "by" is the current token.
+ *
+ *     division = "by" ( "tp" | "ep" ) [ "of" expr [ "replicated" ] ] [ TEXT ] ; */
+static bool parse_division(struct sp_parser *parser, struct sp_expr *expr)
+{
+    struct sp_partition *division = sp_arena_alloc(parser->arena, sizeof *division);
+    *division = (struct sp_partition){.span = parser->lexer.token.span};
+    sp_lexer_next(&parser->lexer);
+    division->axis = sp_token_is(&parser->lexer, "ep") ? SP_AXIS_EP : SP_AXIS_TP;
+    if (!sp_parse_accept(parser, "tp") && !sp_parse_accept(parser, "ep"))
+        return sp_parse_fail(parser, parser->lexer.token.span, "expected 'tp' or 'ep' behind 'by'");
+    if (expr->division) return sp_parse_fail(parser, division->span, "a second 'by' here");
+    if (sp_parse_accept(parser, "of")) {
+        if (!(division->of = sp_parse_expression(parser))) return false;
+        division->is_replicated = sp_parse_accept(parser, "replicated");
+    }
+    if (parser->lexer.token.kind == SP_TOKEN_STRING) {
+        division->what = parser->lexer.token.value.string;
+        sp_lexer_next(&parser->lexer);
+    }
+    expr->division = division;
+    return true;
+}
+
+/* dimension = expr [ division ] ; */
+struct sp_expr *sp_parse_dimension(struct sp_parser *parser)
+{
+    const bool was_in_dimension = parser->in_dimension;
+    parser->in_dimension = true;
+    struct sp_expr *expr = sp_parse_expression(parser);
+    parser->in_dimension = was_in_dimension;
+    return !expr || !sp_token_is(&parser->lexer, "by") || parse_division(parser, expr) ? expr : NULL;
+}
+
 static struct sp_expr *parse_parenthesis(struct sp_parser *parser)
 {
     const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
-    struct sp_expr *expr = sp_parse_expression(parser);
+    struct sp_expr *expr = parser->in_dimension ? sp_parse_dimension(parser) : sp_parse_expression(parser);
     return expr && sp_parse_close(parser, ")", open, "')'") ? expr : NULL;
 }
 

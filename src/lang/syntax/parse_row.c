@@ -96,7 +96,7 @@ static bool parse_shape(struct sp_parser *parser, struct sp_row *row)
     const struct sp_span open = lexer->token.span;
     sp_lexer_next(lexer);
     while (!sp_token_is(lexer, ")")) {
-        struct sp_expr *dim = sp_parse_expression(parser);
+        struct sp_expr *dim = sp_parse_dimension(parser);
         if (!dim) return false;
         *SP_PARSE_APPEND(parser, row->shape, row->rank) = dim;
         if (!sp_parse_accept(parser, ",")) break;
@@ -236,7 +236,7 @@ static bool is_named(const struct sp_parser *parser)
 
 enum naming { MAY_BE_NAMED, MUST_BE_NAMED };
 
-/* argument = [ NAME "=" ] expr ; */
+/* argument = [ NAME "=" ] dimension ; */
 static bool parse_argument(struct sp_parser *parser, struct sp_argument *into, enum naming naming)
 {
     *into = (struct sp_argument){.span = parser->lexer.token.span};
@@ -245,7 +245,7 @@ static bool parse_argument(struct sp_parser *parser, struct sp_argument *into, e
         if (!into->name) return false;
         sp_lexer_next(&parser->lexer); /* the '=' */
     } else if (naming == MUST_BE_NAMED) return sp_parse_fail(parser, into->span, "expected KEY = value");
-    into->expr = sp_parse_expression(parser);
+    into->expr = sp_parse_dimension(parser);
     return into->expr != NULL;
 }
 
@@ -310,7 +310,7 @@ static bool is_glued_to_shape(const struct sp_template *name)
     return false;
 }
 
-/* tensor = name "(" [ expr { "," expr } [ "," ] ] ")" { modifier } ; */
+/* tensor = name "(" [ dimension { "," dimension } [ "," ] ] ")" { modifier } ; */
 bool sp_parse_row(struct sp_parser *parser, struct sp_row *row, size_t offset)
 {
     if (!parse_template(parser, offset, &row->name)) return false;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * The questions of claims about sizes: bytes, optimizer and lora. Their arguments are numbers, which are expressions,
- * and words, which are read from the text because some are no names of the language: 8bit, all-linear, attn.0.
+ * The questions of claims about sizes: bytes, optimizer, lora and shard. Their arguments are numbers, which are
+ * expressions, and words, which are read from the text because some are no names of the language: 8bit, all-linear,
+ * attn.0.
  *
  *     sizing     =  "bytes" "(" [ "dtype" "=" ] ( WORD | "as" "stored" ) ")"
  *                |  "lora" "(" lora { "," lora } ")"
- *                |  "optimizer" "(" WORD { "," training } ")" ;
+ *                |  "optimizer" "(" WORD { "," training } ")"
+ *                |  "shard" "(" sharding { "," sharding } ")" ;
  *     lora       =  "rank" "=" expr | "targets" "=" ( WORD | "[" WORD { "," WORD } "]" ) ;
- *     training   =  "ranks" "=" expr | "zero" "=" INTEGER | ( "precision" | "gradients" | "part" ) "=" WORD ; */
+ *     training   =  "ranks" "=" expr | "zero" "=" INTEGER | ( "precision" | "gradients" | "part" ) "=" WORD ;
+ *     sharding   =  ( "tp" | "pp" | "ep" | "etp" ) "=" INTEGER | "dtype" "=" WORD
+ *                |  "whole" "=" "[" group-name { "," group-name } "]" ; */
 #include "lang/syntax/parser.h"
 
 #include <string.h>
@@ -185,19 +189,93 @@ static bool read_optimizer(struct sp_parser *parser, struct sp_sizing *sizing, s
     return sp_parse_fail(parser, span, "zero=%u needs the number of processes: ranks=...", sizing->zero);
 }
 
+/* The number of ranks of an axis. More than any cluster has is refused, so that products of a few do not overflow. */
+static bool read_ranks(struct sp_parser *parser, unsigned *ranks)
+{
+    enum { MOST_RANKS = 1 << 20 };
+    const struct sp_token *token = &parser->lexer.token;
+    if (token->kind != SP_TOKEN_INT || token->value.integer < 1 || token->value.integer > MOST_RANKS)
+        return sp_parse_fail(parser, token->span, "the number of ranks is a whole number from 1 to %d", MOST_RANKS);
+    *ranks = (unsigned)token->value.integer;
+    sp_lexer_next(&parser->lexer);
+    return true;
+}
+
+/* whole = [embedding, final norm]: the names of groups, which may have blanks, up to a comma or the bracket. */
+static bool read_groups(struct sp_parser *parser, struct sp_sizing *sizing)
+{
+    const struct sp_span open = parser->lexer.token.span;
+    if (!sp_token_is(&parser->lexer, "["))
+        return sp_parse_fail(parser, open, "expected a list of groups, such as [embedding, attention]");
+    for (size_t from = open.offset + 1;;) {
+        while (sp_parse_is_blank(*sp_parse_text(parser, from))) from++;
+        const size_t end = from + strcspn(sp_parse_text(parser, from), ",]\n");
+        size_t to = end;
+        while (to > from && sp_parse_is_blank(*sp_parse_text(parser, to - 1))) to--;
+        const char stop = *sp_parse_text(parser, end);
+        if (to == from || (stop != ',' && stop != ']'))
+            return sp_parse_fail(parser, open, "expected a list of groups, such as [embedding, attention]");
+        *SP_PARSE_APPEND(parser, sizing->whole, sizing->whole_count) =
+            sp_parse_intern(parser, sp_parse_text(parser, from), to - from);
+        from = end + 1;
+        if (stop == ',') continue;
+        parser->lexer.offset = from;
+        parser->lexer.nesting--; /* the token "[" has counted as an open bracket */
+        sp_lexer_next(&parser->lexer);
+        return true;
+    }
+}
+
+static bool read_shard(struct sp_parser *parser, struct sp_sizing *sizing)
+{
+    enum { TP, PP, EP, ETP, DTYPE, WHOLE };
+    static const char *const names[] = {"tp", "pp", "ep", "etp", "dtype", "whole", NULL};
+    unsigned *const ranks[] = {&sizing->ranks.tp, &sizing->ranks.pp, &sizing->ranks.ep, &sizing->ranks.etp};
+    unsigned seen = 0;
+    int meaning = 0;
+    sizing->ranks = (struct sp_parallelism){1, 1, 1, 0};
+    do {
+        const size_t i = sp_parse_argument_name(parser, names, "'tp', 'pp', 'ep', 'etp', 'dtype' or 'whole'", &seen);
+        if (i == SIZE_MAX) return false;
+        if (i <= ETP && !read_ranks(parser, ranks[i])) return false;
+        if (i == DTYPE && !read_choice(parser, dtypes, "dtype", &meaning)) return false;
+        if (i == WHOLE && !read_groups(parser, sizing)) return false;
+    } while (sp_parse_accept(parser, ","));
+    if (!sizing->ranks.etp) sizing->ranks.etp = sizing->ranks.tp;
+    sizing->bits = (unsigned)meaning;
+    return true;
+}
+
+static enum sp_sizing_kind kind_of(const char *name)
+{
+    if (strcmp(name, "bytes") == 0) return SP_SIZING_BYTES;
+    if (strcmp(name, "lora") == 0) return SP_SIZING_LORA;
+    return strcmp(name, "shard") == 0 ? SP_SIZING_SHARD : SP_SIZING_OPTIMIZER;
+}
+
+static bool read_sizing(struct sp_parser *parser, struct sp_sizing *sizing, struct sp_span span,
+                        struct sp_expr **number)
+{
+    switch (sizing->kind) {
+    case SP_SIZING_BYTES:
+        return read_bytes(parser, sizing);
+    case SP_SIZING_LORA:
+        return read_lora(parser, sizing, span, number);
+    case SP_SIZING_SHARD:
+        return read_shard(parser, sizing);
+    default: /* SP_SIZING_OPTIMIZER */
+        return read_optimizer(parser, sizing, span, number);
+    }
+}
+
 bool sp_parse_sizing(struct sp_parser *parser, struct sp_expr *expr)
 {
     struct sp_sizing *sizing = sp_arena_alloc(parser->arena, sizeof *sizing);
     const struct sp_span open = parser->lexer.token.span;
-    *sizing = (struct sp_sizing){.kind = strcmp(expr->name, "bytes") == 0  ? SP_SIZING_BYTES
-                                         : strcmp(expr->name, "lora") == 0 ? SP_SIZING_LORA
-                                                                           : SP_SIZING_OPTIMIZER};
+    *sizing = (struct sp_sizing){.kind = kind_of(expr->name)};
     struct sp_expr *number = NULL;
     sp_lexer_next(&parser->lexer);
-    const bool good = sizing->kind == SP_SIZING_BYTES  ? read_bytes(parser, sizing)
-                      : sizing->kind == SP_SIZING_LORA ? read_lora(parser, sizing, expr->span, &number)
-                                                       : read_optimizer(parser, sizing, expr->span, &number);
-    if (!good) return false;
+    if (!read_sizing(parser, sizing, expr->span, &number)) return false;
     expr->kind = SP_EXPR_SIZING;
     expr->sizing = sizing;
     if (number) {

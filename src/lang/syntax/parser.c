@@ -197,7 +197,9 @@ static bool parse_loop(struct sp_parser *parser, struct sp_clause *clause)
     if (!sp_parse_accept(parser, "..")) return true;
     clause->kind = SP_CLAUSE_RANGE;
     clause->last = sp_parse_expression(parser);
-    return clause->last != NULL;
+    if (!clause->last || !sp_parse_accept(parser, "by")) return clause->last != NULL;
+    clause->by_ep = true;
+    return sp_parse_expect(parser, "ep", "behind 'by': a loop is divided among the ranks of experts");
 }
 
 /* What a heading says at its end of all rows: share and times, in any order. */
@@ -237,7 +239,8 @@ static bool parse_clauses(struct sp_parser *parser, struct sp_section *section)
 
 /* Begins a section. Its name is everything between the brackets but the blanks at its ends, "feed-forward".
  *
- *     heading = "[" group-name "]" { "for" NAME "in" expr [ ".." expr ] | "if" expr } { share | times } ; */
+ *     heading = "[" group-name "]" { "for" NAME "in" expr [ ".." expr [ "by" "ep" ] ] | "if" expr } { share | times } ;
+ */
 static void parse_heading(struct sp_parser *parser, struct sp_unit *unit, size_t offset)
 {
     const size_t end = offset + strcspn(sp_parse_text(parser, offset), "]\n");
@@ -359,9 +362,10 @@ static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
         if (sp_parse_accept(parser, "active")) unit->measures |= SP_MEASURE_ACTIVE;
         else if (sp_parse_accept(parser, "cache")) unit->measures |= SP_MEASURE_CACHE;
         else if (sp_parse_accept(parser, "flops")) unit->measures |= SP_MEASURE_FLOPS;
+        else if (sp_parse_accept(parser, "shard")) unit->measures |= SP_MEASURE_SHARD;
         else {
             sp_parse_fail(parser, parser->lexer.token.span,
-                          "expected the name of a measure: 'active', 'cache' or 'flops'");
+                          "expected the name of a measure: 'active', 'cache', 'flops' or 'shard'");
             return;
         }
     } while (sp_parse_accept(parser, ","));
@@ -375,6 +379,15 @@ static void parse_unit_of_work(struct sp_parser *parser, struct sp_unit *unit)
     unit->is_of_images = sp_token_is(&parser->lexer, "image");
     if (!sp_parse_accept(parser, "image") && !sp_parse_accept(parser, "token"))
         sp_parse_fail(parser, parser->lexer.token.span, "expected what a pass is over: 'token' or 'image'");
+}
+
+/* pipeline = "pipeline" NAME "of" expr ; */
+static void parse_pipeline(struct sp_parser *parser, struct sp_unit *unit)
+{
+    sp_lexer_next(&parser->lexer);
+    unit->pipeline.index = sp_parse_name(parser, "the index of the loops over layers");
+    if (!unit->pipeline.index || !sp_parse_expect(parser, "of", "between the index and the number of layers")) return;
+    unit->pipeline.count = sp_parse_expression(parser);
 }
 
 /* ---- the file, line by line ---- */
@@ -399,8 +412,8 @@ static void start_unit(struct sp_parser *parser, struct output *out, size_t offs
 /* The line at `offset`. Of a directive the word is the current token when its parser is called; all other kinds begin
  * to read at the offset.
  *
- *     line = unit | model_type | require | measures | of-work | heading | definition | tensor | use | claims | claim ;
- */
+ *     line = unit | model_type | require | measures | of-work | pipeline | heading | definition | tensor | use | claims
+ *          | claim ; */
 static void parse_line(struct sp_parser *parser, struct output *out, size_t offset)
 {
     struct sp_unit *unit = out->current;
@@ -420,7 +433,7 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
         sp_parse_fail(parser, parser->lexer.token.span,
                       "only a table can say this, since no configuration selects "
                       "a part");
-    else if ((kind == SP_LINE_MEASURES || kind == SP_LINE_UNIT_OF_WORK) && !unit->is_table)
+    else if ((kind == SP_LINE_MEASURES || kind == SP_LINE_UNIT_OF_WORK || kind == SP_LINE_PIPELINE) && !unit->is_table)
         sp_parse_fail(parser, parser->lexer.token.span,
                       "only a table can say this: a part is measured by the tables that use it");
     else if (kind == SP_LINE_MODEL_TYPE) parse_texts(parser, &unit->model_types, &unit->model_type_count);
@@ -428,6 +441,7 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
     else if (kind == SP_LINE_REQUIRE) parse_requirement(parser, unit);
     else if (kind == SP_LINE_MEASURES) parse_measures(parser, unit);
     else if (kind == SP_LINE_UNIT_OF_WORK) parse_unit_of_work(parser, unit);
+    else if (kind == SP_LINE_PIPELINE) parse_pipeline(parser, unit);
     else if (unit->about && parser->lexer.source->has_expressions && kind != SP_LINE_DEFINITION)
         sp_parse_asked_expression(parser, unit, offset);
     else if (kind == SP_LINE_CLAIM) sp_parse_claim(parser, unit);

@@ -22,6 +22,7 @@ struct sp_parser {
     unsigned depth;           /* of the expression being read */
     unsigned operators;       /* in the current line */
     bool in_claim;            /* [name] is a group, not a list */
+    bool in_dimension;        /* what is read, and what is in parentheses in it, may be divided among ranks */
     bool is_about_checkpoint; /* the unit has claims about a checkpoint alone: dim(NAME, i) takes a name of a tensor */
     bool in_states; /* the section that is being read has states or work: it is the last of those of the unit */
     size_t mistakes;
@@ -83,6 +84,8 @@ unsigned sp_parse_dtype_bits(const char *word);
 
 /* An expression; NULL after a mistake (which was reported). */
 struct sp_expr *sp_parse_expression(struct sp_parser *parser);
+/* A dimension, or an argument of a part that becomes one: an expression, with how it is divided among ranks. */
+struct sp_expr *sp_parse_dimension(struct sp_parser *parser);
 /* Reports a mistake at the span, once a line; always false. */
 bool sp_parse_fail(struct sp_parser *parser, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "prove/symbolic/count.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "lang/walk.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/operate.h"
+#include "prove/symbolic/shard.h"
 #include "prove/symbolic/sums.h"
 
 enum {
@@ -20,9 +22,19 @@ enum {
 /* Which rows of a table count. */
 enum counted {
     COUNTS_PARAMETERS,
-    COUNTS_ACTIVE,  /* of the parameters only those in use */
-    COUNTS_STATES,  /* the elements of the states */
-    COUNTS_PRODUCTS /* how often an element of a tensor is multiplied, and the work beside it */
+    COUNTS_ACTIVE,   /* of the parameters only those in use */
+    COUNTS_STATES,   /* the elements of the states */
+    COUNTS_PRODUCTS, /* how often an element of a tensor is multiplied, and the work beside it */
+    COUNTS_SHARD     /* of the parameters those of one rank */
+};
+
+/* One of several pipeline stages: which layers of the table it has. What the table has before its layers belongs to the
+ * first stage, everything else that is in no layer to the last. */
+struct stage {
+    const char *index; /* of the loops over layers */
+    int64_t begin, end;
+    bool is_first, is_last;
+    bool is_behind; /* what is counted now stands behind the layers: it has storage of its own, also if it is tied */
 };
 
 /* The walk through the sections and rows of a table, and of what it uses. */
@@ -38,6 +50,9 @@ struct walk {
     /* COUNTS_PRODUCTS: */
     const struct sp_flops *flops;
     const struct sp_poly *times; /* of what is used, where its rows do not say it */
+    /* COUNTS_SHARD: */
+    const struct sp_sizing *sizing;
+    struct stage *stage; /* NULL: all layers are on one rank */
 };
 
 /* Rows with the parameters that they have so far. Each use of a part, loop and condition fills a tally of its own,
@@ -121,6 +136,7 @@ static bool presence(struct walk *walk, const struct sp_sym_env *env, const stru
     if (row->condition && !sp_sym_condition(walk->symbolic, env, row->condition, out)) return false;
     if (!row->has_tie || walk->counted == COUNTS_PRODUCTS) return true; /* a matrix multiplies in all its places */
     if (walk->measure && walk->measure->counts_tied_layers && !row->lookup) return true;
+    if (walk->stage && walk->stage->is_behind && !walk->stage->is_first) return true;
     if (row->tie_condition && !sp_sym_condition(walk->symbolic, env, row->tie_condition, &tied)) return false;
     *out = sp_poly_mul(algebra, *out, sp_poly_sub(algebra, sp_poly_int(algebra, 1), tied));
     return true;
@@ -211,9 +227,10 @@ static bool measure_tensor(struct walk *walk, const struct sp_sym_env *env, cons
 /* Counts a row that is a tensor: the product of its dimensions, where it is there. The dimensions are noted to be
  * sizes. An optional tensor or a buffer is read, for its keys, but not counted. False after a mistake; so are all
  * below. */
-static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
+static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
     const struct sp_poly *present, **shape = sp_arena_array(&walk->symbolic->algebra.arena, row->rank, sizeof *shape);
+    const struct sp_sharding *sharding = walk->symbolic->sharding;
     if (!is_counted(walk, row)) return true;
     if (!sp_sym_spend(walk->symbolic, row->span, 1) || !presence(walk, env, row, &present)) return false;
     const struct sp_poly *size = present;
@@ -230,6 +247,7 @@ static bool tensor(struct walk *walk, const struct sp_sym_env *env, const struct
     if (counts && walk->counted == COUNTS_PRODUCTS && !row->work && !take_times(walk, env, row, &size)) return false;
     if (counts && !sp_poly_is_zero(size) && !take_shares(walk, env, row, &size)) return false;
     if (counts && walk->measure && !measure_tensor(walk, env, row, shape, present, &size)) return false;
+    if (sharding && sharding->skips_experts && sharding->in_experts) size = sp_poly_int(&walk->symbolic->algebra, 0);
     if (counts && row->lookup && walk->active) walk->active->has_lookup = true;
     if (counts && row->work && walk->active) walk->active->has_work = true;
     size_t prefix;
@@ -372,6 +390,14 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     return good;
 }
 
+/* From here on until it is taken back, what is counted belongs to experts. False where it did so before. */
+static bool enter_experts(struct walk *walk)
+{
+    struct sp_sharding *sharding = walk->symbolic->sharding;
+    if (!sharding || sharding->in_experts) return false;
+    return sharding->in_experts = true;
+}
+
 /* ---- loops ---- */
 
 /* What sp_walk hands to the functions below, for the clauses and rows of a section: where the count is. */
@@ -495,17 +521,80 @@ static bool each_of(struct walk *walk, const struct sp_sym_env *env, size_t clau
     return sum_loop(walk, env, clause, sp_poly_int(algebra, 0), last, &list, tally);
 }
 
+/* Whether the loop is over the layers that pipeline stages divide. */
+static bool is_over_layers(const struct walk *walk, const struct sp_clause *clause)
+{
+    return walk->stage && !walk->uses && clause->kind != SP_CLAUSE_IF && clause->name == walk->stage->index;
+}
+
 static bool count_each(const void *at, size_t clause)
 {
     const struct place *place = at;
     const struct sp_expr *items = place->env->section->clauses[clause].first;
     struct sp_sym list;
+    if (is_over_layers(place->walk, &place->env->section->clauses[clause]))
+        return sp_sym_fail(place->walk->symbolic, items->span, "which of these layers a stage has is not known");
     return sp_sym_eval(place->walk->symbolic, place->env, items, &list) &&
            each_of(place->walk, place->env, clause, list, place->tally);
 }
 
-/* Counts a loop `for i in first..last`. One over fewer than UNROLL known indices is unrolled, so that list items in it
- * are known too; one that is known to be empty counts nothing. Any other is summed with its index as a symbol. */
+/* The part of a loop over layers that the stage has. The last stage also has what is counted on behind the last layer.
+ */
+static bool clip_to_stage(struct walk *walk, const struct sp_clause *loop, const struct sp_poly **first,
+                          const struct sp_poly **last)
+{
+    struct sp_algebra *algebra = &walk->symbolic->algebra;
+    const struct stage *stage = walk->stage;
+    struct sp_rational from, to;
+    if (!sp_poly_is_constant(*first, &from) || !sp_poly_is_constant(*last, &to) || from.den != 1 || to.den != 1)
+        return sp_sym_fail(walk->symbolic, loop->first->span, "which layers a stage has is not known");
+    if (from.num < stage->begin) *first = sp_poly_int(algebra, stage->begin);
+    if (to.num >= stage->end && !stage->is_last) *last = sp_poly_int(algebra, stage->end - 1);
+    return true;
+}
+
+/* The part of a loop over experts that a rank has. */
+static bool clip_to_experts(struct walk *walk, const struct sp_clause *loop, const struct sp_poly *first,
+                            const struct sp_poly **last)
+{
+    struct sp_algebra *algebra = &walk->symbolic->algebra;
+    const struct sp_poly *one = sp_poly_int(algebra, 1);
+    const struct sp_poly *experts = sp_poly_add(algebra, sp_poly_sub(algebra, *last, first), one);
+    experts = sp_shard_experts(walk->symbolic, loop->first->span, experts);
+    if (experts) *last = sp_poly_sub(algebra, sp_poly_add(algebra, first, experts), one);
+    return experts != NULL;
+}
+
+/* Of a loop those items that one rank has. */
+static bool clip_loop(struct walk *walk, const struct sp_clause *loop, const struct sp_poly **first,
+                      const struct sp_poly **last)
+{
+    if (walk->counted != COUNTS_SHARD) return true;
+    if (is_over_layers(walk, loop) && !clip_to_stage(walk, loop, first, last)) return false;
+    return !loop->by_ep || clip_to_experts(walk, loop, *first, last);
+}
+
+/* The iterations of a loop `for i in first..last`. One over fewer than UNROLL known indices is unrolled, so that list
+ * items in it are known too; one that is known to be empty counts nothing. Any other is summed with its index as a
+ * symbol. */
+static bool count_iterations(const struct place *place, size_t clause, const struct sp_poly *first,
+                             const struct sp_poly *last)
+{
+    struct walk *walk = place->walk;
+    struct sp_rational from, to;
+    const bool known =
+        sp_poly_is_constant(first, &from) && sp_poly_is_constant(last, &to) && from.den == 1 && to.den == 1;
+    if (known && to.num < from.num) return true;
+    if (!known || (uint64_t)to.num - (uint64_t)from.num >= UNROLL)
+        return sum_loop(walk, place->env, clause, first, last, NULL, place->tally);
+    for (int64_t i = from.num; i <= to.num; i++)
+        if (!with_index(walk, place->env, clause, sp_sym_of_poly(sp_poly_int(&walk->symbolic->algebra, i)),
+                        place->tally))
+            return false;
+    return true;
+}
+
+/* Counts a loop `for i in first..last`. */
 static bool count_range(const void *at, size_t clause)
 {
     const struct place *place = at;
@@ -513,19 +602,13 @@ static bool count_range(const void *at, size_t clause)
     const struct sp_sym_env *env = place->env;
     const struct sp_clause *loop = &env->section->clauses[clause];
     const struct sp_poly *first, *last;
-    struct sp_rational from, to;
     if (!sp_sym_number(walk->symbolic, env, loop->first, &first) ||
-        !sp_sym_number(walk->symbolic, env, loop->last, &last))
+        !sp_sym_number(walk->symbolic, env, loop->last, &last) || !clip_loop(walk, loop, &first, &last))
         return false;
-    const bool known =
-        sp_poly_is_constant(first, &from) && sp_poly_is_constant(last, &to) && from.den == 1 && to.den == 1;
-    if (known && to.num < from.num) return true;
-    if (!known || (uint64_t)to.num - (uint64_t)from.num >= UNROLL)
-        return sum_loop(walk, env, clause, first, last, NULL, place->tally);
-    for (int64_t i = from.num; i <= to.num; i++)
-        if (!with_index(walk, env, clause, sp_sym_of_poly(sp_poly_int(&walk->symbolic->algebra, i)), place->tally))
-            return false;
-    return true;
+    const bool enters_experts = loop->by_ep && enter_experts(walk);
+    const bool good = count_iterations(place, clause, first, last);
+    if (enters_experts) walk->symbolic->sharding->in_experts = false;
+    return good;
 }
 
 /* Counts what is behind a condition of the section, multiplied by it. */
@@ -547,7 +630,11 @@ static bool count_if(const void *at, size_t clause)
 static bool count_row(const void *at, const struct sp_row *row)
 {
     const struct place *place = at;
-    return (row->kind == SP_ROW_USE ? count_use : tensor)(place->walk, place->env, row, place->tally);
+    struct walk *walk = place->walk;
+    const bool enters_experts = walk->counted == COUNTS_SHARD && sp_shard_is_of_experts(row) && enter_experts(walk);
+    const bool good = (row->kind == SP_ROW_USE ? count_use : count_tensor)(walk, place->env, row, place->tally);
+    if (enters_experts) walk->symbolic->sharding->in_experts = false;
+    return good;
 }
 
 static const struct sp_walker counting = {count_range, count_each, count_if, count_row};
@@ -563,6 +650,7 @@ static bool says_measure(struct walk *walk, const struct sp_unit *unit)
         [COUNTS_ACTIVE] = {SP_MEASURE_ACTIVE, "active", "how much of it a token uses"},
         [COUNTS_STATES] = {SP_MEASURE_CACHE, "cache", "what is kept of earlier tokens"},
         [COUNTS_PRODUCTS] = {SP_MEASURE_FLOPS, "flops", "how often its weights multiply"},
+        [COUNTS_SHARD] = {SP_MEASURE_SHARD, "shard", "how ranks divide its tensors"},
     };
     const unsigned measure = needed[walk->counted].measure;
     if (!unit->is_table || (unit->measures & measure) == measure) return true;
@@ -570,16 +658,43 @@ static bool says_measure(struct walk *walk, const struct sp_unit *unit)
                        unit->name, needed[walk->counted].what, needed[walk->counted].name);
 }
 
+/* Whether the group is in no layer. */
+static bool is_apart(const struct walk *walk, const struct sp_section *section)
+{
+    for (size_t i = 0; i < section->clause_count; i++)
+        if (is_over_layers(walk, &section->clauses[i])) return false;
+    return true;
+}
+
+/* Whether the rank that is counted has something of the group of the whole table; notes whether that stands behind the
+ * layers, of which *met_layers is the memory, and whether tensor parallelism leaves it whole. */
+static bool enter_section(struct walk *walk, const struct sp_section *section, bool *met_layers)
+{
+    if (walk->counted != COUNTS_SHARD || walk->uses) return true;
+    struct stage *stage = walk->stage;
+    struct sp_sharding *sharding = walk->symbolic->sharding;
+    sharding->is_whole = false;
+    for (size_t i = 0; i < walk->sizing->whole_count; i++)
+        if (strcmp(walk->sizing->whole[i], section->name) == 0) sharding->is_whole = true;
+    if (!stage) return true;
+    const bool apart = is_apart(walk, section);
+    *met_layers = *met_layers || !apart;
+    stage->is_behind = apart && *met_layers;
+    return !apart || (stage->is_behind ? stage->is_last : stage->is_first);
+}
+
 /* Counts the unit in its frame: of states and products also what a table has beside its tensors. */
 static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally)
 {
     const struct sp_unit *unit = frame->unit;
+    bool met_layers = false;
     const bool has_beside = walk->counted == COUNTS_STATES || walk->counted == COUNTS_PRODUCTS;
     const size_t beside = has_beside ? unit->state_count : 0;
     if (!says_measure(walk, unit)) return false;
     for (size_t i = 0; i < unit->section_count + beside; i++) {
         const struct sp_section *section =
             i < unit->section_count ? &unit->sections[i] : &unit->states[i - unit->section_count];
+        if (!enter_section(walk, section, &met_layers)) continue;
         if (!count_behind(walk, &(struct sp_sym_env){.frame = frame, .section = section}, 0, tally)) return false;
     }
     return true;
@@ -667,7 +782,9 @@ static void forget(struct sp_count *count)
     sp_free(count->active.rows);
     sp_free(count->active.shares);
     sp_free(count->flops.shares);
+    sp_free(count->shard.sharding.divisions);
     count->active = count->flops = (struct sp_active_count){0};
+    count->shard = (struct sp_shard_count){.layers = 0};
     sp_text_free(&count->messages);
     sp_symbolic_free(&count->symbolic);
     count->rows = NULL;
@@ -749,21 +866,34 @@ const struct sp_poly *sp_count_active(struct sp_count *count, const char *group)
     return sum;
 }
 
+/* Walks through the table in the frame, and counts its rows. False after a mistake. */
+static bool count_rows(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally)
+{
+    const bool was_counting = walk->symbolic->is_counting;
+    walk->symbolic->is_counting = true;
+    const bool good = count_unit(walk, frame, tally);
+    walk->symbolic->is_counting = was_counting;
+    return good;
+}
+
+/* The sum of the rows of a group, or of all for NULL. */
+static const struct sp_poly *sum_tally(struct sp_algebra *algebra, const struct tally *tally, const char *group)
+{
+    const struct sp_poly *sum = sp_poly_int(algebra, 0);
+    for (size_t i = 0; i < tally->count; i++)
+        if (!group || strcmp(tally->rows[i].group, group) == 0)
+            sum = sp_poly_add(algebra, sum, tally->rows[i].parameters);
+    return sum;
+}
+
 /* Walks through the table in the frame, and adds up what counts: of one group, or of all for NULL. NULL after a
  * mistake.
  */
 static const struct sp_poly *sum_rows(struct walk *walk, struct sp_sym_frame *frame, const char *group)
 {
-    struct sp_symbolic *symbolic = walk->symbolic;
     struct tally tally = {0};
-    const bool was_counting = symbolic->is_counting;
-    symbolic->is_counting = true;
-    const bool good = count_unit(walk, frame, &tally);
-    symbolic->is_counting = was_counting;
-    const struct sp_poly *sum = sp_poly_int(&symbolic->algebra, 0);
-    for (size_t i = 0; i < tally.count; i++)
-        if (!group || strcmp(tally.rows[i].group, group) == 0)
-            sum = sp_poly_add(&symbolic->algebra, sum, tally.rows[i].parameters);
+    const bool good = count_rows(walk, frame, &tally);
+    const struct sp_poly *sum = sum_tally(&walk->symbolic->algebra, &tally, group);
     sp_free(tally.rows);
     return good ? sum : NULL;
 }
@@ -839,4 +969,117 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
     const int passes = asked->how & SP_FLOPS_TRAINING ? PASSES : 1;
     return sum ? sp_poly_mul(algebra, asked->batch, sp_poly_scale(algebra, sum, sp_rational_int(OPERATIONS * passes)))
                : NULL;
+}
+
+/* ---- shards ---- */
+
+/* What one rank of the stage has, row by row. */
+static bool count_rank(struct sp_count *count, const struct sp_sizing *sizing, struct sp_sharding *sharding,
+                       struct stage *stage, struct tally *tally)
+{
+    struct walk walk = {.symbolic = &count->symbolic, .counted = COUNTS_SHARD, .sizing = sizing, .stage = stage};
+    count->symbolic.sharding = sharding;
+    const bool good = count_rows(&walk, count->frame, tally);
+    count->symbolic.sharding = NULL;
+    return good;
+}
+
+/* Of the rows of a rank those that have as many parameters without tensor parallelism. Experts that it does not divide
+ * are not on all of its ranks. */
+static const struct sp_poly *count_replicated(struct sp_count *count, const struct sp_sizing *sizing,
+                                              struct stage *stage, const struct tally *rank)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    struct sp_sharding sharding = {.ranks = {.tp = 1, .pp = sizing->ranks.pp, .ep = sizing->ranks.ep, .etp = 1},
+                                   .skips_experts = sizing->ranks.etp == 1};
+    const struct sp_poly *sum = sp_poly_int(algebra, 0);
+    struct tally whole = {0};
+    const bool good = count_rank(count, sizing, &sharding, stage, &whole);
+    for (size_t i = 0; good && i < whole.count && i < rank->count; i++)
+        if (sp_poly_equal(whole.rows[i].parameters, rank->rows[i].parameters))
+            sum = sp_poly_add(algebra, sum, rank->rows[i].parameters);
+    sp_free(whole.rows);
+    sp_free(sharding.divisions);
+    return good ? sum : NULL;
+}
+
+/* The number of layers that pipeline stages divide. False with a message when it is not known, or too small. */
+static bool find_layers(struct sp_count *count, const struct sp_expr *expr, int64_t *layers)
+{
+    const struct sp_pipeline *pipeline = &count->table->pipeline;
+    const unsigned stages = expr->sizing->ranks.pp;
+    const struct sp_sym_env env = {.frame = count->frame};
+    const struct sp_poly *number;
+    struct sp_rational known;
+    *layers = 0;
+    if (stages == 1) return true;
+    if (!pipeline->count)
+        return sp_sym_fail(&count->symbolic, count->table->span,
+                           "the table '%s' does not say which layers pipeline stages divide: it has no line 'pipeline'",
+                           count->table->name);
+    if (!sp_sym_number(&count->symbolic, &env, pipeline->count, &number)) return false;
+    if (!sp_poly_is_constant(number, &known) || known.den != 1)
+        return sp_sym_fail(&count->symbolic, expr->span, "which stage is the largest depends on the number of layers");
+    *layers = known.num;
+    return known.num >= (int64_t)stages ||
+           sp_sym_fail(&count->symbolic, expr->span, "%" PRId64 " layers are fewer than %u stages", known.num, stages);
+}
+
+/* Whether a group that is to be left whole is one of the table. */
+static bool has_groups(struct sp_count *count, const struct sp_expr *expr)
+{
+    for (size_t i = 0; i < expr->sizing->whole_count; i++) {
+        size_t k = 0;
+        while (k < count->table->section_count && strcmp(count->table->sections[k].name, expr->sizing->whole[i]) != 0)
+            k++;
+        if (k == count->table->section_count)
+            return sp_sym_fail(&count->symbolic, expr->span, "the table has no group [%s]", expr->sizing->whole[i]);
+    }
+    return true;
+}
+
+/* Counts each stage, and keeps the largest: its sum in *most, and what is replicated in it. */
+static bool count_stage(struct sp_count *count, const struct sp_expr *expr, struct stage *stage, unsigned index,
+                        const struct sp_poly **most)
+{
+    struct sp_algebra *algebra = &count->symbolic.algebra;
+    struct sp_shard_count *shard = &count->shard;
+    struct tally tally = {0};
+    struct sp_rational more;
+    bool good = count_rank(count, expr->sizing, &shard->sharding, stage, &tally);
+    const struct sp_poly *sum = good ? sum_tally(algebra, &tally, NULL) : NULL;
+    if (good && *most && !sp_poly_is_constant(sp_poly_sub(algebra, sum, *most), &more))
+        good = sp_sym_fail(&count->symbolic, expr->span, "which stage is the largest is not known");
+    if (good && (!*most || more.num > 0)) {
+        *most = sum;
+        shard->stage = index;
+        if (expr->sizing->ranks.tp > 1) {
+            shard->replicated = count_replicated(count, expr->sizing, stage, &tally);
+            good = shard->replicated != NULL;
+        }
+    }
+    sp_free(tally.rows);
+    return good;
+}
+
+const struct sp_poly *sp_count_shard(struct sp_count *count, const struct sp_expr *expr)
+{
+    const struct sp_parallelism ranks = expr->sizing->ranks;
+    const struct sp_poly *most = NULL;
+    int64_t layers, begin = 0;
+    sp_free(count->shard.sharding.divisions);
+    count->shard = (struct sp_shard_count){.sharding = {.ranks = ranks}};
+    if (!has_groups(count, expr) || !find_layers(count, expr, &layers)) return NULL;
+    count->shard.layers = layers;
+    if (ranks.pp == 1) return count_stage(count, expr, NULL, 0, &most) ? most : NULL;
+    for (unsigned i = 0; i < ranks.pp; i++) {
+        struct stage stage = {.index = count->table->pipeline.index,
+                              .begin = begin,
+                              .end = begin + sp_shard_layers(layers, ranks.pp, i),
+                              .is_first = i == 0,
+                              .is_last = i + 1 == ranks.pp};
+        begin = stage.end;
+        if (!count_stage(count, expr, &stage, i, &most)) return NULL;
+    }
+    return most;
 }

@@ -28,6 +28,14 @@ struct sp_active_count {
     bool has_work;   /* multiplications without a weight are among them */
 };
 
+/* What one of several ranks has: shard(...). */
+struct sp_shard_count {
+    struct sp_sharding sharding;
+    int64_t layers;                   /* of pipeline stages, as the next one; 0 without stages */
+    unsigned stage;                   /* that of the largest rank, from 0 on */
+    const struct sp_poly *replicated; /* on that rank: what tensor parallelism leaves whole; NULL: nothing is divided */
+};
+
 /* The tensors of one row of a table, over all its loops. */
 struct sp_row_count {
     const char *group;
@@ -52,6 +60,7 @@ struct sp_count {
     const struct sp_poly *total;
     struct sp_active_count active; /* counted when it is first asked for */
     struct sp_active_count flops;  /* of the last sp_count_flops, the rows aside */
+    struct sp_shard_count shard;   /* of the last sp_count_shard */
     struct sp_text messages;
     struct sp_map given;  /* keys of lists that are needed in one place and have a default in another: they are given */
     struct sp_arena keys; /* the texts of these keys */
@@ -106,6 +115,9 @@ enum sp_cache_form { SP_CACHE_LATENT_FORM, SP_CACHE_EXPANDED_FORM };
 /* The same of `batch` sequences of `tokens` tokens. */
 const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_poly *tokens, const struct sp_poly *batch,
                                      enum sp_cache_form form);
+/* The parameters of the rank with most of them, of as many as shard(...) has. NULL with a message when that is not
+ * known. */
+const struct sp_poly *sp_count_shard(struct sp_count *count, const struct sp_expr *expr);
 /* The operations of a pass, two for each multiplication and addition. NULL with a message when that is not known. */
 const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flops *asked);
 

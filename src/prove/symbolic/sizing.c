@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "prove/symbolic/operate.h"
+#include "prove/symbolic/shard.h"
 
 /* The bytes that training keeps of one parameter, but for what depends on the tensor:
  *
@@ -245,16 +246,32 @@ static const struct sp_poly *count_training(struct sp_count *count, const struct
 
 /* ---- all of them ---- */
 
+/* 2 for bf16, 1/2 for int4. */
+static struct sp_rational bytes_of_element(const struct sp_sizing *sizing)
+{
+    struct sp_rational bytes;
+    return sp_rational_make(sizing->bits, 8 /* bits of a byte */, &bytes) ? bytes : sp_rational_int(0);
+}
+
+/* The parameters of the largest rank, or their bytes where a dtype is given. */
+static const struct sp_poly *count_shard(struct sp_count *count, const struct sp_expr *expr)
+{
+    const struct sp_poly *parameters = sp_count_shard(count, expr);
+    if (!parameters || !expr->sizing->bits) return parameters;
+    return sp_poly_scale(&count->symbolic.algebra, parameters, bytes_of_element(expr->sizing));
+}
+
 const struct sp_poly *sp_count_sizing(struct sp_count *count, const struct sp_expr *expr, const struct sp_poly *number)
 {
-    const struct sp_rational bytes = {expr->sizing->bits, 8 /* bits of a byte */};
     switch (expr->sizing->kind) {
     case SP_SIZING_LORA:
         return count_adapters(count, expr, number);
     case SP_SIZING_OPTIMIZER:
         return count_training(count, expr, number);
+    case SP_SIZING_SHARD:
+        return count_shard(count, expr);
     default: /* SP_SIZING_BYTES */
-        return sp_poly_mul(&count->symbolic.algebra, count->total, sp_poly_rational(&count->symbolic.algebra, bytes));
+        return sp_poly_scale(&count->symbolic.algebra, count->total, bytes_of_element(expr->sizing));
     }
 }
 

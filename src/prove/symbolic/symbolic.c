@@ -14,6 +14,7 @@
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/meaning.h"
 #include "prove/symbolic/operations.h"
+#include "prove/symbolic/shard.h"
 #include "prove/symbolic/sums.h"
 
 enum {
@@ -682,7 +683,8 @@ bool sp_sym_eval(struct sp_symbolic *symbolic, const struct sp_sym_env *env, con
     if (!sp_sym_spend(symbolic, expr->span, 1)) return false;
     if (symbolic->depth >= SP_SYM_MAX_DEPTH) return sp_sym_fail(symbolic, expr->span, "nested too deep");
     symbolic->depth++;
-    const bool good = symbolic_dispatch(symbolic, env, expr, out);
+    bool good = symbolic_dispatch(symbolic, env, expr, out);
+    if (good && expr->division && symbolic->sharding) good = sp_shard_dimension(symbolic, env, expr, out);
     symbolic->depth--;
     return good;
 }

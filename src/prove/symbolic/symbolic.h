@@ -160,6 +160,23 @@ struct sp_sym_premises {
     size_t count, capacity;
 };
 
+/* A number of pieces among which a dimension is divided, as it was met while a shard was counted. */
+struct sp_partition_count {
+    const struct sp_partition *division; /* NULL: a loop over experts */
+    const struct sp_poly *pieces;
+    unsigned ranks;
+};
+
+/* What one of several ranks has of the tensors, as long as that is counted. */
+struct sp_sharding {
+    struct sp_parallelism ranks;
+    bool in_experts;                      /* what is counted belongs to experts: etp divides it in place of tp */
+    bool is_whole;                        /* it is in a group that tensor parallelism leaves whole */
+    bool skips_experts;                   /* what belongs to experts does not count */
+    struct sp_partition_count *divisions; /* heap; each once */
+    size_t count, capacity;
+};
+
 /* A table, or one claim about it, while it becomes formulas. An example, from the text to the polynomial:
  *
  *     table t
@@ -183,6 +200,7 @@ struct sp_symbolic {
     struct sp_open_loops loops;
     struct sp_sym_report report;
     struct sp_sym_premises premises;
+    struct sp_sharding *sharding; /* NULL: dimensions are whole, as in a file */
     bool is_counting; /* the table is evaluated, and not a claim: its divisors are sizes, its quotients are whole */
     size_t steps;     /* of evaluation, towards a limit */
     unsigned depth;   /* of expressions and definitions within one another */
