@@ -125,6 +125,9 @@ _shapeproof() {
     predict:--set|predict:-S) COMPREPLY=() ;;
     predict:--table|predict:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     predict:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    predict:--by) COMPREPLY=() ;;
+    predict:--against) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
+    predict:--rows|predict:-n) COMPREPLY=() ;;
     predict:--dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8' -- "$word")) ;;
     predict:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
     predict:text=|predict:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -204,7 +207,7 @@ _shapeproof() {
         inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --redact --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --format= --json --no-pager --no-progress --help' ;;
         models) words='--config --names --format= --json --output= --quiet --color= --no-pager --help' ;;
-        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --dtype= --format= --json --output= --quiet --color= --no-pager --help' ;;
+        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --by= --against= --rows= --exact --dtype= --format= --json --output= --quiet --color= --no-pager --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         tables) words='--kind= --parts --names --table= --format= --json --output= --quiet --color= --no-pager --help' ;;

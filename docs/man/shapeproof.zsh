@@ -304,6 +304,10 @@ _shapeproof() {
             '(-a --all)'{-a,--all}'[write one line for each tensor]' \
             '(-f --formulas)'{-f,--formulas}'[print the formula of each sub-total beside it]' \
             '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
+            '*--by=[print the parameters and bytes of each layer, group, module, dtype or expert, and their shares]:KEY[,KEY]: ' \
+            '*--against=[print by how many parameters and bytes another model differs, by the keys of --by]:TABLE|MODEL: _shapeproof_names tables models' \
+            '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \
+            '--exact[with --by, print all digits of each number]' \
             '*--dtype=[the dtype of the tensors for which the table gives none]:dtype:(f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8)' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof predict: what a checkpoint should hold. */
+#include "cli/breakdown.h"
+#include "cli/predicted.h"
 #include "cli/subject.h"
 
 #include <ctype.h>
@@ -16,6 +18,16 @@ static const struct cli_option options[] = {
     {.name = "stored",
      .letter = 's',
      .help = "list the tensors that a quantised checkpoint stores in place of its weights"},
+    {.name = "by",
+     .argument = "KEY[,KEY]",
+     .help = "print the parameters and bytes of each layer, group, module, dtype or expert, and their shares; with two "
+             "keys, also of each value of the second key within each value of the first"},
+    {.name = "against",
+     .argument = "TABLE|MODEL",
+     .help = "print by how many parameters and bytes another model differs, by the keys of --by; default: group. The "
+             "settings of --set are for the first model alone"},
+    {CLI_OPTION_ROWS},
+    {CLI_OPTION_EXACT},
     {.name = "dtype",
      .argument = "f32|bf16|f16|f64|f8_e4m3|f8_e5m2|i8|u8",
      .help = "the dtype of the tensors for which the table gives none; it determines their bytes. The default is the "
@@ -36,6 +48,8 @@ static const struct cli_example examples[] = {
     {"shapeproof predict --config config.json", "with the table that config.json selects"},
     {"shapeproof predict gpt2 --formulas", "the number of parameters of each part as a formula"},
     {"shapeproof predict llama-2-7b --dtype bf16", "how many bytes its weights take in BF16"},
+    {"shapeproof predict llama-3-8b --by group", "where its parameters are, and the share of each group"},
+    {"shapeproof predict llama-3-8b --against llama-2-7b", "what another model has more and less"},
     {"shapeproof predict --table mine.shapes --set width=64", "a table of your own"},
     {NULL, NULL},
 };
@@ -111,14 +125,134 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
     return CLI_OK;
 }
 
+/* ---- sums by keys ---- */
+
+/* A prediction that is summed up: its tensors, and the check that tells their groups. */
+struct side {
+    struct cli_subject subject;
+    struct shapeproof_inventory *inventory;
+    struct shapeproof_check *check; /* NULL unless a key is the group */
+};
+
+/* What stands for the path of a prediction in reports. */
+static const char *name_of_side(const struct cli_args *args, const char *operand)
+{
+    const char *name = operand ? operand : cli_value(args, "model", cli_value(args, "config", NULL));
+    return name ? name : cli_value(args, "table", "prediction");
+}
+
+/* The table of sums has no place for it. */
+static void warn_of_dtype(const char *name)
+{
+    char message[512];
+    snprintf(message, sizeof message, "%s: the bytes are those of F32, which is assumed; --dtype sets another dtype",
+             name);
+    cli_warning(NULL, message);
+}
+
+/* Predicts the subject of the side into its inventory; exit status. */
+static int predict_side(const struct cli_args *args, const char *name, bool needs_groups, struct side *side)
+{
+    const struct cli_subject *subject = &side->subject;
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    struct shapeproof_error error = {0};
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
+    if (!prediction) return cli_no_prediction(subject, &what, &error);
+    const struct shapeproof_predicted_size size =
+        shapeproof_prediction_size(prediction, subject->config, dtype_asked(args));
+    int status = cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
+    if (status == CLI_OK) warn_of_misspelt(prediction, subject->config);
+    if (status == CLI_OK && size.assumed && dtype_asked(args) == SHAPEPROOF_DTYPE_UNKNOWN) warn_of_dtype(name);
+    if (status == CLI_OK) side->inventory = cli_inventory_of_prediction(prediction, size.dtype, name, &error);
+    if (status == CLI_OK && !side->inventory) status = cli_error(&error);
+    shapeproof_prediction_free(prediction);
+    if (status == CLI_OK && needs_groups)
+        side->check = cli_subject_check(subject, args, name, side->inventory, &status);
+    return status;
+}
+
+/* Opens the other model, which has no settings of the command line; exit status. */
+static int predict_other(const struct cli_args *args, const char *name, bool needs_groups, struct side *side)
+{
+    int status = cli_subject_open_tables(&side->subject, args);
+    side->subject.table_name = NULL;
+    const bool is_model = status == CLI_OK && cli_subject_take_model(&side->subject, name);
+    if (status == CLI_OK && !is_model) status = cli_subject_take(&side->subject, args, name);
+    if (status == CLI_OK && !side->subject.is_named) status = cli_subject_fit(&side->subject, NULL);
+    return status == CLI_OK ? predict_side(args, name, needs_groups, side) : status;
+}
+
+static void close_side(struct side *side)
+{
+    shapeproof_check_free(side->check);
+    shapeproof_inventory_close(side->inventory);
+    cli_subject_close(&side->subject);
+}
+
+/* Writes the sums of a prediction, or of two, side by side; exit status. */
+static int put_sums(const struct cli_args *args, const enum shapeproof_by keys[2], const struct side *a,
+                    const struct side *b)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_diff *diff = b->inventory ? shapeproof_diff_new(a->inventory, b->inventory, NULL, &error) : NULL;
+    int status = b->inventory && !diff ? cli_error(&error) : CLI_OK;
+    for (struct cli_output *to = NULL; status == CLI_OK && (to = cli_next_output(to));) {
+        struct shapeproof_breakdown_options what = cli_breakdown_options(args, to, keys);
+        what.check = a->check;
+        what.check_b = b->check;
+        struct shapeproof_breakdown *breakdown = diff ? shapeproof_breakdown_of_diff(diff, &what, &error)
+                                                      : shapeproof_breakdown_new(a->inventory, &what, &error);
+        status = cli_put_breakdown(args, to, breakdown, false, &error);
+    }
+    shapeproof_diff_free(diff);
+    return status;
+}
+
+/* The command with --by or --against. `subject` is the model of the operand. */
+static int sum_up(const struct cli_args *args, const struct cli_subject *subject)
+{
+    const char *other = cli_value(args, "against", NULL);
+    enum shapeproof_by keys[2];
+    struct side a = {.subject = *subject}, b = {.subject = {.tables = NULL}};
+    if (!cli_keys(args, keys)) return CLI_USAGE;
+    if (keys[0] == SHAPEPROOF_BY_SHARD || keys[1] == SHAPEPROOF_BY_SHARD)
+        return cli_usage_error(NULL, "predict: a prediction has no shards: --by shard is for checkpoints");
+    if (keys[0] == SHAPEPROOF_BY_NONE) keys[0] = SHAPEPROOF_BY_GROUP;
+    const bool needs_groups = keys[0] == SHAPEPROOF_BY_GROUP || keys[1] == SHAPEPROOF_BY_GROUP;
+    int status = predict_side(args, name_of_side(args, cli_operand(args)), needs_groups, &a);
+    if (status == CLI_OK && other) status = predict_other(args, other, needs_groups, &b);
+    if (status == CLI_OK) status = put_sums(args, keys, &a, &b);
+    close_side(&b);
+    a.subject = (struct cli_subject){.tables = NULL}; /* the caller's */
+    close_side(&a);
+    return status;
+}
+
+/* --by and --against print sums, which have no lines for tensors and no formulas. */
+static bool options_agree(const struct cli_args *args)
+{
+    static const char *const of_lists[] = {"all", "formulas", "stored"};
+    const bool sums = cli_value(args, "by", NULL) || cli_value(args, "against", NULL);
+    const char *of_sums = cli_value(args, "rows", NULL) ? "rows" : cli_flag(args, "exact") ? "exact" : NULL;
+    if (!sums && of_sums) cli_usage_error(NULL, "predict: --%s goes with --by or --against", of_sums);
+    for (size_t i = 0; sums && i < sizeof of_lists / sizeof *of_lists; i++)
+        if (cli_flag(args, of_lists[i])) {
+            cli_usage_error(NULL, "predict: --%s does not go with --by and --against", of_lists[i]);
+            return false;
+        }
+    return sums || !of_sums;
+}
+
 static int run_predict(const struct cli_args *args)
 {
     struct cli_subject subject;
+    if (!options_agree(args)) return CLI_USAGE;
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
     if (status == CLI_OK && !subject.is_named) status = cli_subject_fit(&subject, NULL);
     if (status == CLI_OK) status = cli_subject_count_vocabulary(&subject, args);
-    if (status == CLI_OK) status = report_prediction(args, &subject);
+    const bool sums = cli_value(args, "by", NULL) || cli_value(args, "against", NULL);
+    if (status == CLI_OK) status = (sums ? sum_up : report_prediction)(args, &subject);
     cli_subject_close(&subject);
     return status;
 }
@@ -144,7 +278,11 @@ const struct cli_command cli_predict = {
         "('shapeproof models' lists them), whose hyper-parameters are then used. If neither is given, model_type "
         "and architectures of the configuration select the table; if no table is for them, the exit status is 5. A "
         "hyper-parameter that is not given has its default in the table. If the table has no default for it, the "
-        "exit status is 3.",
+        "exit status is 3.\n"
+        "\n"
+        "With --by, the parameters are summed up as 'inspect --by' does it for a file. With --against, the sums of "
+        "another model are compared with them, as 'diff --by' does it: a positive number is what the other model has "
+        "more. Optional tensors and buffers do not count.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -7,8 +7,10 @@ void sp_put_inventory_heading(struct sp_text *text, const struct shapeproof_inve
     sp_color_begin(text, color, SP_COLOR_BOLD);
     sp_put_visible(text, shapeproof_inventory_path(inventory));
     sp_color_end(text, color, SP_COLOR_BOLD);
-    sp_text_puts(text, ": ");
-    sp_put_visible(text, shapeproof_inventory_format(inventory));
+    if (strcmp(shapeproof_inventory_format(inventory), "memory") != 0) { /* tensors in no file have no format */
+        sp_text_puts(text, ": ");
+        sp_put_visible(text, shapeproof_inventory_format(inventory));
+    }
     if (files > 1) {
         sp_text_puts(text, ", ");
         sp_put_count(text, files, "shard", "shards");
