@@ -527,7 +527,8 @@ bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproo
     struct shapeproof_prediction *prediction = shapeproof_predict(
         question->tables, config, &(struct shapeproof_predict_options){.table = question->table->name}, error);
     if (prediction) *count = count_asked(question, prediction);
-    if (prediction && tensors) *tensors += shapeproof_prediction_count(prediction);
+    const bool is_too_large = !prediction && error->kind == SHAPEPROOF_KIND_LIMIT;
+    if (tensors) *tensors += prediction ? shapeproof_prediction_count(prediction) : is_too_large ? MAX_TENSORS : 0;
     sp_config_limit(config, NULL);
     shapeproof_prediction_free(prediction);
     return prediction != NULL;
@@ -539,12 +540,12 @@ struct varied {
     const char *key;
     struct shapeproof_value list; /* the configured list, if one item of it is varied; else all zero */
     size_t item;                  /* its index in the list */
-    size_t tensors;               /* in all predictions with one of its values so far */
+    size_t *tensors;              /* NULL, or a count of those that have been predicted with one of its values */
 };
 
 /* Predicts the table with `value` in the place of what is varied, and counts what the question is about. False with the
  * error when the table cannot be predicted so. */
-static bool try_count(struct varied *varied, struct shapeproof_value value, uint64_t *count,
+static bool try_count(const struct varied *varied, struct shapeproof_value value, uint64_t *count,
                       struct shapeproof_error *error)
 {
     struct shapeproof_value items[MAX_ITEMS];
@@ -555,13 +556,13 @@ static bool try_count(struct varied *varied, struct shapeproof_value value, uint
     }
     struct shapeproof_config *config = sp_config_variant(varied->question->config);
     sp_config_set_value(config, varied->key, value, "");
-    const bool good = sp_solve_predict(varied->question, config, count, &varied->tensors, error);
+    const bool good = sp_solve_predict(varied->question, config, count, varied->tensors, error);
     shapeproof_config_free(config);
     return good;
 }
 
 /* As try_count, where nobody asks why it failed. */
-static bool count_with(struct varied *varied, struct shapeproof_value value, uint64_t *count)
+static bool count_with(const struct varied *varied, struct shapeproof_value value, uint64_t *count)
 {
     struct shapeproof_error ignored = {0};
     return try_count(varied, value, count, &ignored);
@@ -569,7 +570,7 @@ static bool count_with(struct varied *varied, struct shapeproof_value value, uin
 
 /* Whether the table refuses the value, with which the formula gives the total: a dimension would be negative, a
  * quotient no integer, a requirement is not met. Not when there would be too many tensors to try. */
-static bool is_refused(struct varied *varied, int64_t value)
+static bool is_refused(const struct varied *varied, int64_t value)
 {
     struct shapeproof_error error = {0};
     uint64_t count;
@@ -578,7 +579,7 @@ static bool is_refused(struct varied *varied, int64_t value)
 }
 
 /* Removes the solutions from `first` on that the table refuses: ranges of which it refuses both ends. */
-static void drop_refused(struct shapeproof_solutions *solutions, struct varied *varied, size_t first)
+static void drop_refused(struct shapeproof_solutions *solutions, const struct varied *varied, size_t first)
 {
     size_t kept = first;
     for (size_t i = first; i < solutions->count; i++) {
@@ -591,7 +592,7 @@ static void drop_refused(struct shapeproof_solutions *solutions, struct varied *
 }
 
 /* Whether the count is predicted with the value, and is a wanted one. */
-static bool holds_with(struct varied *varied, int64_t value)
+static bool holds_with(const struct varied *varied, int64_t value)
 {
     uint64_t count;
     return count_with(varied, sp_value_int(value), &count) && sp_solve_is_wanted(varied->question, count);
@@ -599,7 +600,7 @@ static bool holds_with(struct varied *varied, int64_t value)
 
 /* The end of a run that holds at `last`, the largest value tried: INT64_MAX where it holds at every doubling beyond,
  * else found by bisection between the last doubling that holds and the first that does not. */
-static int64_t end_of_run(struct varied *varied, int64_t last)
+static int64_t end_of_run(const struct varied *varied, int64_t last)
 {
     int64_t low = last, high = last;
     while (high <= INT64_C(1) << 40 && holds_with(varied, high)) {
@@ -617,14 +618,17 @@ static int64_t end_of_run(struct varied *varied, int64_t last)
 /* Adds each run of consecutive values between `first` and `last`, both tried, that give the total, but the one that is
  * only the value of now. A run that is not over at `last` is followed to its end. The last value that is tried is a
  * smaller one when the predictions before it had more than `most_tensors` together. */
-static void add_runs(struct shapeproof_solutions *solutions, struct varied *varied, const struct sp_symbol_info *symbol,
-                     struct shapeproof_value now, int64_t first, int64_t last, size_t most_tensors)
+static void add_runs(struct shapeproof_solutions *solutions, const struct varied *varied,
+                     const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t first, int64_t last,
+                     size_t most_tensors)
 {
-    const size_t before = varied->tensors;
+    size_t tensors = 0;
+    struct varied counted = *varied;
+    counted.tensors = &tensors;
     int64_t start = 0;
     for (int64_t value = first; value <= last + 1; value++) {
-        if (value <= last && varied->tensors - before > most_tensors) last = value - 1;
-        const bool holds = value <= last && holds_with(varied, value);
+        if (value <= last && tensors > most_tensors) last = value - 1;
+        const bool holds = value <= last && holds_with(&counted, value);
         if (holds && !start) start = value;
         if (holds || !start) continue;
         const struct sp_range run = {start, value > last ? end_of_run(varied, last) : value - 1};
@@ -636,7 +640,7 @@ static void add_runs(struct shapeproof_solutions *solutions, struct varied *vari
 
 /* Bisection: the first value above `low`, and at most `high`, whose count is at least `bound`. The count grows between
  * them, and reaches the bound at `high`. 0 when a value between cannot be predicted. */
-static int64_t first_reaching(struct varied *varied, uint64_t bound, int64_t low, int64_t high)
+static int64_t first_reaching(const struct varied *varied, uint64_t bound, int64_t low, int64_t high)
 {
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
@@ -652,7 +656,7 @@ enum trend { CONSTANT, GROWING, NEITHER };
 
 /* Tries 1, 2, 4, ... until the count exceeds what is wanted: GROWING, and `above` is that value. NEITHER when the count
  * falls on the way, cannot be predicted, or stays below. */
-static enum trend trend_of(struct varied *varied, int64_t *above)
+static enum trend trend_of(const struct varied *varied, int64_t *above)
 {
     uint64_t first = 0, before = 0, count;
     for (int64_t value = 1; value <= INT64_C(1) << 40; value *= 2) {
@@ -669,7 +673,7 @@ static enum trend trend_of(struct varied *varied, int64_t *above)
  * division that rounds makes it grow in steps, and lets it fall now and then: in a range of at most MAX_SCANNED values
  * each is tried, and some around the ends; of a longer one only the ends are checked. False when a value on the way
  * cannot be predicted. */
-static bool bisect_values(struct shapeproof_solutions *solutions, struct varied *varied,
+static bool bisect_values(struct shapeproof_solutions *solutions, const struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t above)
 {
     const int64_t first = first_reaching(varied, (uint64_t)varied->question->wanted.least, 0, above);
@@ -685,14 +689,14 @@ static bool bisect_values(struct shapeproof_solutions *solutions, struct varied 
 
 /* Adds the values that give a wanted count: by bisection where the count grows, and of 1 to MAX_SCANNED, or fewer where
  * the predictions have many tensors, each that does. False when that may have missed a solution, and found none. */
-static bool search_values(struct shapeproof_solutions *solutions, struct varied *varied,
+static bool search_values(struct shapeproof_solutions *solutions, const struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now)
 {
     int64_t above;
     const size_t before = solutions->count;
     const enum trend trend = trend_of(varied, &above);
     const bool is_bisected = trend == GROWING && bisect_values(solutions, varied, symbol, now, above);
-    add_runs(solutions, varied, symbol, now, 1, MAX_SCANNED, trend == NEITHER ? SIZE_MAX : MAX_SCANNED_TENSORS);
+    add_runs(solutions, varied, symbol, now, 1, MAX_SCANNED, MAX_SCANNED_TENSORS);
     return is_bisected || solutions->count > before;
 }
 
@@ -700,7 +704,7 @@ static bool search_values(struct shapeproof_solutions *solutions, struct varied 
 static void solve_flag(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                        const char *key, bool now)
 {
-    struct varied varied = {.question = question, .key = key};
+    const struct varied varied = {.question = question, .key = key};
     const struct sp_symbol_info symbol = {.name = key, .key = key};
     uint64_t count;
     if (solutions->as_given || !count_with(&varied, sp_value_bool(!now), &count) ||
@@ -719,7 +723,7 @@ static bool solve_items(struct shapeproof_solutions *solutions, const struct sp_
     if (!good) return false;
     for (size_t i = 0; i < list.count; i++) {
         if (list.items[i].type != SHAPEPROOF_VALUE_INT) continue;
-        struct varied varied = {.question = question, .key = key, .list = list, .item = i};
+        const struct varied varied = {.question = question, .key = key, .list = list, .item = i};
         const char *name = sp_arena_printf(&solutions->arena, "%s[%zu]", key, i);
         const struct sp_symbol_info symbol = {.name = name, .key = name};
         good = search_values(solutions, &varied, &symbol, list.items[i]) && good;
@@ -734,7 +738,7 @@ static bool solve_items(struct shapeproof_solutions *solutions, const struct sp_
 static void solve_or_skip(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                           const char *key, struct shapeproof_value now)
 {
-    struct varied varied = {.question = question, .key = key};
+    const struct varied varied = {.question = question, .key = key};
     struct sp_symbol_info symbol = {.name = key, .key = key};
     const size_t before = solutions->count;
     bool good = true;
