@@ -315,7 +315,7 @@ static const struct cli_term statuses[] = {
     {"5",
      "there is no table for the architecture, there is no configuration, a part of the model cannot be checked, or "
      "a claim of --claims cannot be evaluated; with --for, it is not known whether a named loader loads the file "
-     "whole; with --resume, the optimizer or the steps cannot be judged, or PATH has no optimizer"},
+     "whole; with --resume, the optimizer or the steps cannot be judged, or PATH is no checkpoint of a training"},
     {NULL, NULL},
 };
 
@@ -369,8 +369,8 @@ const struct cli_command cli_check = {
         "Trainer, accelerate, Lightning, DeepSpeed or torch.distributed.checkpoint at PATH. Each statement about the "
         "model, the optimizer, the scheduler, the random states, the ranks and the steps is right, wrong or unknown. "
         "The exit status is 0 if training can go on, and 1 if a statement is wrong. It is 5 if no statement is wrong, "
-        "but the optimizer or the steps could not be judged. It is also 5 if PATH is no checkpoint with an "
-        "optimizer.\n"
+        "but the optimizer or the steps could not be judged. It is also 5 if PATH is a folder without the files of "
+        "these programs, or a file without an optimizer.\n"
         "\n"
         "The checkpoint may be remote: hf://ORG/NAME[@REVISION][/PATH] on the Hugging Face hub, or https://... Only "
         "headers are fetched, into a cache; HDF5 files and some small files are fetched whole. --data is refused.\n"

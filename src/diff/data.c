@@ -245,12 +245,14 @@ static bool compare_with_blocks(struct comparison *c, size_t a, struct sp_dequan
         pair->heads = first;
         pair->only_whether = false;
         if (!sp_dequantised_compare(pair, &found, c->error)) return false;
-        message = sp_arena_printf(&c->diff->arena, "has other data than the error of %s explains", pair->block->name);
-        detail = sp_arena_printf(&c->diff->arena,
-                                 "%" PRIu64 " of %" PRIu64 " elements, the first in the block that begins at %" PRIu64
-                                 "; greatest difference %s, relative error %s",
-                                 found.outside, found.elements, found.first, sp_real_text(found.most, 3).text,
-                                 sp_real_text(sp_relative_error(&found), 2).text);
+        message =
+            sp_arena_printf(&c->diff->arena, "differs by more than the quantisation error of %s", pair->block->name);
+        detail =
+            sp_arena_printf(&c->diff->arena,
+                            "in %" PRIu64 " of %" PRIu64 " elements, the first in the block that begins at %" PRIu64
+                            "; greatest difference %s, relative error %s",
+                            found.outside, found.elements, found.first, sp_real_text(found.most, 3).text,
+                            sp_real_text(sp_relative_error(&found), 2).text);
     }
     c->diff->totals.data_different++;
     add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_DATA, message, detail);

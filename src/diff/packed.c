@@ -356,11 +356,11 @@ static void report_result(struct comparing *comparing, const struct result *resu
         if (relative > totals->relative_error) totals->relative_error = relative;
         return;
     }
-    sp_text_printf(&text, "%" PRIu64 " of %" PRIu64 " elements, the first in ", found->outside, found->elements);
+    sp_text_printf(&text, "in %" PRIu64 " of %" PRIu64 " elements, the first in ", found->outside, found->elements);
     put_place(result, &text);
     sp_text_printf(&text, "; greatest difference %s, relative error %s", sp_real_text(found->most, 3).text,
                    sp_real_text(relative, 2).text);
-    add_finding(comparing, result->pair, "has other data than the error of quantisation explains",
+    add_finding(comparing, result->pair, "differs by more than the quantisation error",
                 sp_text_keep(&text, &comparing->diff->arena));
 }
 

@@ -322,14 +322,14 @@ static double ratio_of_slice(const struct slice *slice)
     return slice->product / slice->full;
 }
 
-/* "8 of 64 elements, the first in row 3; greatest difference 0.12, relative error 0.03" */
+/* "in 8 of 64 elements, the first in row 3; greatest difference 0.12, relative error 0.03" */
 static const char *describe_differences(struct computing *c, uint32_t dimension)
 {
     struct sp_text text = {0};
     const struct differences *found = &c->found;
     const uint64_t place = slice_of(c, found->first);
     const double relative = found->whole > 0 ? sqrt(found->squares / found->whole) : (double)INFINITY;
-    sp_text_printf(&text, "%" PRIu64 " of %" PRIu64 " elements", found->outside, found->elements);
+    sp_text_printf(&text, "in %" PRIu64 " of %" PRIu64 " elements", found->outside, found->elements);
     if (c->count == 1) sp_text_printf(&text, ", the first is element %" PRIu64, found->first);
     else if (dimension == 0) sp_text_printf(&text, ", the first in row %" PRIu64, place);
     else sp_text_printf(&text, ", the first at index %" PRIu64 " of dimension %" PRIu32, place, dimension);
@@ -347,9 +347,9 @@ static const char *describe_differences(struct computing *c, uint32_t dimension)
 static void report(struct computing *c, uint32_t dimension)
 {
     if (c->found.outside)
-        add_finding(
-            c, sp_arena_printf(&c->diff->arena, "has other data than its parts under %s give", c->pair->stored->how),
-            describe_differences(c, dimension));
+        add_finding(c,
+                    sp_arena_printf(&c->diff->arena, "differs from what its parts under %s give", c->pair->stored->how),
+                    describe_differences(c, dimension));
 }
 
 /* ---- weight norm and masks ---- */
@@ -513,10 +513,10 @@ static bool compare_later_step(struct computing *c, const struct vectors *vector
     if (!find_largest(c, vectors, &largest)) return false;
     if (divisor >= stored * (1 - c->tolerance) && divisor <= largest * (1 + c->tolerance)) c->found.outside = 0;
     else
-        add_finding(
-            c, sp_arena_printf(&c->diff->arena, "has other data than its parts under %s give", c->pair->stored->how),
-            sp_arena_printf(&c->diff->arena, "it is %s divided by %s, where the stored vectors give %s",
-                            name_of_part(c, 0), sp_real_text(divisor, 4).text, sp_real_text(stored, 4).text));
+        add_finding(c,
+                    sp_arena_printf(&c->diff->arena, "differs from what its parts under %s give", c->pair->stored->how),
+                    sp_arena_printf(&c->diff->arena, "it is %s divided by %s, where the stored vectors give %s",
+                                    name_of_part(c, 0), sp_real_text(divisor, 4).text, sp_real_text(stored, 4).text));
     return true;
 }
 

@@ -81,9 +81,10 @@ static bool report_part(const struct stack *stack, size_t part, const struct sp_
     const char *message = "has the data of another matrix of the fused tensor",
                *detail = sp_arena_printf(arena, "matrix %zu", place);
     if (place == SIZE_MAX) {
-        message = sp_arena_printf(arena, "has other data than the error of %s explains", whole_of(joint)->dtype_name);
+        message =
+            sp_arena_printf(arena, "differs by more than the quantisation error of %s", whole_of(joint)->dtype_name);
         detail = sp_arena_printf(
-            arena, "%" PRIu64 " of %" PRIu64 " elements; greatest difference %s, relative error %s", found->outside,
+            arena, "in %" PRIu64 " of %" PRIu64 " elements; greatest difference %s, relative error %s", found->outside,
             found->elements, sp_real_text(found->most, 3).text, sp_real_text(sp_relative_error(found), 2).text);
     }
     sp_diff_add(stack->diff, (struct shapeproof_diff_finding){.kind = SHAPEPROOF_DIFF_FINDING_DATA,

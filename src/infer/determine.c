@@ -29,6 +29,10 @@ struct recheck {
 
 /* ---- what told it ---- */
 
+/* The evidence for a value if all that shows it is that no other value does: because the search found no other one, or
+ * because the prediction was repeated with the others (is_indispensable). */
+static const char only[] = "no other value agrees with the file";
+
 /* The evidence for a value in words; empty for a guess. */
 static const char *because(const struct recheck *recheck, const struct sp_reason *reason)
 {
@@ -55,7 +59,7 @@ static const char *because(const struct recheck *recheck, const struct sp_reason
     case SP_REASON_STATED:
         return "the metadata of the file";
     case SP_REASON_ONLY:
-        return "no other value agrees with the file";
+        return only;
     case SP_REASON_NONE:
     case SP_REASON_GUESS:
         break;
@@ -537,8 +541,7 @@ static void judge_needed(const struct recheck *recheck, struct shapeproof_inferr
     const bool certain = !telling.partial && is_beyond_doubt(recheck, inferred, fact);
     const bool needed = certain || is_indispensable(recheck, inferred->name, inferred->value, telling);
     if (!needed) set_undetermined(inferred, why_not_needed(recheck, inferred, fact, reason));
-    else if (is_shown(recheck, inferred, fact))
-        set_determined(inferred, *reason ? reason : "any other value would predict other tensors");
+    else if (is_shown(recheck, inferred, fact)) set_determined(inferred, *reason ? reason : only);
     else if (*reason && fact->reason.kind != SP_REASON_ONLY)
         set_undetermined(inferred,
                          sp_arena_printf(&recheck->inference->arena, "%s, but other values may do as well", reason));

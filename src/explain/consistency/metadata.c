@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The metadata of a GGUF file, compared with the configuration beside it. */
+ * The metadata of a GGUF file, compared with the configuration that --config gives. */
 #include <string.h>
 
 #include "base/chars.h"
