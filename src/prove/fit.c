@@ -28,11 +28,11 @@ struct fit {
 static bool bytes_of(const struct sp_poly *elements, unsigned bits, uint64_t *bytes)
 {
     struct sp_rational number;
-    int64_t total;
     if (!elements || !sp_poly_is_constant(elements, &number) || number.den != 1 || number.num < 0) return false;
-    if (__builtin_mul_overflow(number.num, (int64_t)bits, &total)) return false;
-    *bytes = (uint64_t)total / BITS_OF_BYTE + ((uint64_t)total % BITS_OF_BYTE != 0);
-    return true;
+    const unsigned __int128 total = (unsigned __int128)number.num * bits;
+    const unsigned __int128 whole = total / BITS_OF_BYTE + (total % BITS_OF_BYTE != 0);
+    *bytes = (uint64_t)whole;
+    return whole <= INT64_MAX;
 }
 
 /* "the table ... has no line" of "file:1:1: the table ..." and the lines below. */

@@ -64,8 +64,9 @@ static void put_cache(struct sp_table *table, const struct shapeproof_fit *fit)
     sp_text_printf(words, " tokens in %s", fit->cache_dtype);
     if (fit->cache_bits < BITS_OF_BYTE) sp_text_puts(words, " without scales");
     if (fit->cache_expanded) {
-        sp_text_puts(words, "; of latent keys and values, expanded ");
+        sp_text_puts(words, "; latent keys and values, which take ");
         sp_put_bytes(words, fit->cache_expanded);
+        sp_text_puts(words, " if they are kept expanded");
     }
 }
 
