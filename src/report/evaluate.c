@@ -87,6 +87,7 @@ static void put_convention(struct sp_text *text, const struct shapeproof_evaluat
     } else {
         sp_text_puts(text, " (");
         if (strcmp(evaluated->unit, "bytes") == 0) sp_put_bytes(text, (uint64_t)evaluated->value.numerator);
+        else if (strcmp(evaluated->unit, "parameters") == 0) sp_put_short(text, (uint64_t)evaluated->value.numerator);
         else sp_put_operations(text, (uint64_t)evaluated->value.numerator);
         sp_text_puts(text, ")");
     }
