@@ -160,7 +160,6 @@ static void finds_an_alias(void **state)
     const struct world *world = *state;
     for (size_t i = 0; i < shapeproof_models_count(world->models); i++) {
         const struct shapeproof_model *model = shapeproof_models_get(world->models, i);
-        assert_ptr_equal(shapeproof_models_find(world->models, model->name), model);
         if (model->alias) assert_ptr_equal(shapeproof_models_find(world->models, model->alias), model);
     }
     assert_string_equal(shapeproof_models_find(world->models, "Mistral-7B")->name, "mistral-7b-v0.1");
