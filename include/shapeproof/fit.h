@@ -42,8 +42,9 @@ struct shapeproof_fit {
     uint64_t batch_most;      /* sequences of `tokens` tokens that fit; 0 if the cache is unknown or empty */
     uint64_t tokens_most;     /* the greatest length at which `batch` sequences fit; UINT64_MAX: no limit */
     uint64_t heads, kv_heads; /* of the attention; 0: not known */
-    uint64_t devices; /* the smallest number that divides `heads` and `kv_heads`, and of whose equal parts of the bytes
-                       * each fits in `memory`; 0: not known, or there is no such number */
+    uint64_t devices; /* the smallest number that divides `heads` and `kv_heads`, and where the weights of the largest
+                       * rank, or an equal part if ranks are not known, and an equal part of the cache fit in `memory`;
+                       * 0: not known, or there is no such number */
     enum shapeproof_fit_verdict verdict;
     unsigned cache_bits; /* of an element of the cache */
     uint64_t

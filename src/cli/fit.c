@@ -190,8 +190,9 @@ const struct cli_command cli_fit = {
         "\n"
         "The largest batch is the number of sequences of --tokens tokens that fit beside the weights. The longest "
         "sequence is the greatest length at which --batch sequences fit. The line 'devices' has the smallest number of "
-        "devices for tensor parallelism: it divides the numbers of query heads and of key-value heads, and an equal "
-        "part of weights and cache fits in the memory of each device.\n"
+        "devices for tensor parallelism: it divides the numbers of query heads and of key-value heads, and the "
+        "weights of the largest rank and an equal part of the cache fit in the memory of each device. Where the table "
+        "does not say how ranks divide its tensors, each has an equal part of the weights.\n"
         "\n"
         "Activations, the buffers of a program and the runtime of a device are not included: leave memory for them. A "
         "device sold with 24 GB usually has 24GiB.",

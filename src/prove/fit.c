@@ -13,6 +13,7 @@
 #include "lang/syntax/parser.h"
 #include "prove/symbolic/count.h"
 #include "prove/symbolic/meaning.h"
+#include "prove/symbolic/shard.h"
 #include "shapeproof/prediction.h"
 
 enum { BITS_OF_BYTE = 8, MOST_DEVICES = 1 << 16 /* more heads than any model has; a file may say 2^60 */ };
@@ -54,12 +55,18 @@ struct cache {
     enum sp_cache_form form;
 };
 
+/* Makes the count ready for another measure, also if the one before took too much. */
+static void begin_measure(struct sp_count *count)
+{
+    count->symbolic.steps = 0;
+    count->symbolic.algebra.work = 0;
+    count->symbolic.algebra.failed = NULL;
+}
+
 static bool cache_bytes(struct sp_count *count, struct cache cache, uint64_t *bytes)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
-    count->symbolic.steps = 0;
-    algebra->work = 0;
-    algebra->failed = NULL; /* of a length that was tried before */
+    begin_measure(count);
     if (cache.tokens > INT64_MAX || cache.batch > INT64_MAX) return false;
     const struct sp_poly *elements = sp_count_cache(count, sp_poly_int(algebra, (int64_t)cache.tokens),
                                                     sp_poly_int(algebra, (int64_t)cache.batch), cache.form);
@@ -147,12 +154,36 @@ static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
     if (!fit->kv_heads) fit->kv_heads = fit->heads;
 }
 
-/* The fewest devices that divide both numbers of heads, and of which each takes its part of the bytes. */
-static uint64_t fewest_devices(const struct shapeproof_fit *fit)
+static uint64_t rounded_up(uint64_t bytes, uint64_t parts) { return bytes / parts + (bytes % parts != 0); }
+
+/* The bytes of the weights that each of n devices holds at most: as the table says, or an equal part where that is not
+ * known. Weights as they are stored have no dtype, and are taken to be in equal parts. False if n devices do not divide
+ * something else than heads, such as the channels of feed-forward layers. */
+static bool divide_weights(struct sp_count *count, const struct shapeproof_fit *fit, unsigned bits, uint64_t n,
+                           uint64_t *bytes)
 {
-    const uint64_t whole = fit->weights + fit->cache;
-    for (uint64_t n = 1; n <= fit->kv_heads && n <= fit->heads && n <= MOST_DEVICES; n++)
-        if (fit->heads % n == 0 && fit->kv_heads % n == 0 && whole / n + (whole % n != 0) <= fit->memory) return n;
+    const unsigned ranks = (unsigned)n;
+    const struct sp_sizing sizing = {.kind = SP_SIZING_SHARD, .ranks = {ranks, 1, 1, ranks}};
+    const struct sp_expr expr = {.kind = SP_EXPR_SIZING, .span = count->table->span, .sizing = &sizing};
+    *bytes = rounded_up(fit->weights, n);
+    if (!fit->dtype || !(count->table->measures & SP_MEASURE_SHARD)) return true;
+    begin_measure(count);
+    const struct sp_poly *parameters = sp_count_shard(count, &expr);
+    if (!parameters || count->symbolic.algebra.failed) return true;
+    return sp_shard_is_even(count) && bytes_of(parameters, bits, bytes);
+}
+
+/* The fewest devices that divide both numbers of heads, and of which each takes its part of the bytes. */
+static uint64_t fewest_devices(struct sp_count *count, const struct shapeproof_fit *fit, unsigned bits)
+{
+    for (uint64_t n = 1; n <= fit->kv_heads && n <= fit->heads && n <= MOST_DEVICES; n++) {
+        uint64_t weights;
+        const uint64_t cache = rounded_up(fit->cache, n);
+        const bool is_even = fit->heads % n == 0 && fit->kv_heads % n == 0;
+        if (is_even && cache <= fit->memory && rounded_up(fit->weights, n) <= fit->memory - cache &&
+            divide_weights(count, fit, bits, n, &weights) && weights <= fit->memory - cache)
+            return n;
+    }
     return 0;
 }
 
@@ -182,7 +213,7 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
     if (facts->tokens && cache_bytes(count, cache, &expanded) && expanded != facts->cache)
         facts->cache_expanded = expanded;
     facts->verdict = weights_fit && facts->cache <= room ? SHAPEPROOF_FIT_YES : SHAPEPROOF_FIT_NO;
-    facts->devices = fewest_devices(facts);
+    facts->devices = fewest_devices(count, facts, weight_bits);
     return true;
 }
 

@@ -127,14 +127,33 @@ static void put_experts(struct sp_text *text, const struct sp_sizing *sizing, in
     else if (sizing->ranks.tp > 1) sp_text_puts(text, ", each whole");
 }
 
+/* Whether so many ranks divide the pieces, or each of the pieces can be on as many ranks. */
+static bool divides(const struct sp_partition *division, int64_t pieces, unsigned ranks)
+{
+    return pieces % ranks == 0 || (division && division->is_replicated && pieces > 0 && ranks % pieces == 0);
+}
+
+bool sp_shard_is_even(const struct sp_count *count)
+{
+    const struct sp_sharding *sharding = &count->shard.sharding;
+    for (size_t i = 0; i < sharding->count; i++) {
+        const struct sp_partition_count *seen = &sharding->divisions[i];
+        struct sp_rational number;
+        if (seen->division && !seen->division->of && seen->division->axis == SP_AXIS_TP) continue; /* it is padded */
+        if (!sp_poly_is_constant(seen->pieces, &number) || !divides(seen->division, number.num, seen->ranks))
+            return false;
+    }
+    return true;
+}
+
 /* "8 ranks: 4 key-value heads are replicated twice", or "14 query heads are not divisible among 8 ranks"; nothing of
  * what is divided evenly, or may be padded. */
 static void put_division(struct sp_text *text, const struct sp_partition *division, int64_t pieces, unsigned ranks)
 {
     const char *what = name_of_pieces(division);
-    if (!division->of || pieces % ranks == 0 || pieces == 0) return;
+    if (!division->of || pieces % ranks == 0) return;
     begin_sentence(text);
-    if (!division->is_replicated || ranks % pieces)
+    if (!divides(division, pieces, ranks))
         sp_text_printf(text, "%" PRId64 " %s are not divisible among %u ranks", pieces, what, ranks);
     else if (ranks / pieces == 2)
         sp_text_printf(text, "%u ranks: %" PRId64 " %s are replicated twice", ranks, pieces, what);
