@@ -54,8 +54,9 @@ fuzz_claims | fuzz_eval)
     else
         printf '%s\n' '[embedding] / total' 'total(vocab_size = 128000) - total' 'active' \
             'cache(tokens = 4096, dtype = bf16)' 'bytes(bf16)' 'bytes(as stored)' \
-            'lora(rank = 16, targets = [q_proj])' 'optimizer(adam, zero = 3, ranks = 8)' 'flops(tokens = 4096, batch = 1)' '2^10 // 3 % 7' \
-            'sum(i, 0, 9, i*E)' 'E if N > 3 else -1' 'not tied and V*E > 0'
+            'lora(rank = 16, targets = [q_proj])' 'optimizer(adam, zero = 3, ranks = 8)' \
+            'flops(tokens = 4096, batch = 1)' '2^10 // 3 % 7' 'sum(i, 0, 9, i*E)' \
+            'E if N > 3 else -1' 'not tied and V*E > 0'
     fi | awk -v folder="$folder" '{ print >(folder "/line-" NR) }' ;;
 fuzz_hpm) find fixtures -name '*.hpm' -exec cp {} "$folder" \; ;;
 fuzz_expect)
