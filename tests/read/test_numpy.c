@@ -64,6 +64,7 @@ static const char *const good[][2] = {
 static const char *const refused[][2] = {
     {"bad/all_broken.npz",
      "refused: no tensor can be read (2 broken; the first: byte 20 of its header: a string is expected)\n"},
+    {"bad/behind.npy", "refused: byte 71 of its header: nothing but blanks behind the dictionary is expected\n"},
     {"bad/dimension.npy", "refused: a dimension in its header overflows 64 bits\n"},
     {"bad/header_short.npy", "refused: ends within its header: 50 bytes of 128\n"},
     {"bad/headers_long.npz",
@@ -71,6 +72,7 @@ static const char *const refused[][2] = {
     {"bad/lacks.npy", "refused: byte 43 of its header: each of 'descr', 'fortran_order' and 'shape' is expected\n"},
     {"bad/length.npy", "refused: a header of 2147483648 bytes, at most 1048564\n"},
     {"bad/magic_only.npy", "refused: ends within the header of a NumPy array\n"},
+    {"bad/minor.npy", "refused: version 1.7 of a NumPy array is not known\n"},
     {"bad/negative.npy", "refused: byte 61 of its header: a dimension is expected\n"},
     {"bad/nesting.npy", "refused: byte 84 of its header: less nesting is expected\n"},
     {"bad/no_dictionary.npy", "refused: byte 10 of its header: a dictionary is expected\n"},
@@ -80,7 +82,7 @@ static const char *const refused[][2] = {
     {"bad/string.npy", "refused: byte 24 of its header: the end of a string is expected\n"},
     {"bad/twice.npy",
      "refused: byte 75 of its header: each of 'descr', 'fortran_order' and 'shape' once is expected\n"},
-    {"bad/version.npy", "refused: version 9 of a NumPy array is not known\n"},
+    {"bad/version.npy", "refused: version 9.0 of a NumPy array is not known\n"},
 };
 
 static const char *const damaged[] = {

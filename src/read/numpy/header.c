@@ -24,7 +24,8 @@ size_t sp_npy_header_size(const char *bytes, size_t length, struct shapeproof_er
     const unsigned char *prefix = sp_cursor_take(&cursor, PREFIX);
     if (!prefix || memcmp(prefix, "\x93NUMPY", 6)) return sp_malformed(error, "no header of a NumPy array"), 0;
     const unsigned version = prefix[6];
-    if (version < 1 || version > 3) return sp_malformed(error, "version %u of a NumPy array is not known", version), 0;
+    if (version < 1 || version > 3 || prefix[7])
+        return sp_malformed(error, "version %u.%u of a NumPy array is not known", version, prefix[7]), 0;
     const uint64_t text = sp_cursor_le(&cursor, version == 1 ? 2 : 4);
     if (!cursor.ok) return sp_malformed(error, "ends within the header of a NumPy array"), 0;
     if (text > SP_NPY_MAX_HEADER - SP_NPY_FIXED) {
@@ -257,6 +258,8 @@ bool sp_npy_parse(struct sp_npy *npy, const char *bytes, size_t length, struct s
         if (!take_char(&scan, ',') && next_of(&scan) != '}') return fail_scan(&scan, "a comma");
     }
     if (seen != (DESCR | ORDER | SHAPE)) return fail_scan(&scan, "each of 'descr', 'fortran_order' and 'shape'");
+    skip_blanks(&scan);
+    if (scan.at < scan.end) return fail_scan(&scan, "nothing but blanks behind the dictionary");
     if (!sp_tensor_measure(&npy->tensor)) return sp_malformed(error, "the product of its dimensions overflows 64 bits");
     if (fortran && npy->tensor.rank > 1 && npy->tensor.parameters) set_fortran_strides(&npy->tensor, arena);
     return true;

@@ -161,12 +161,26 @@ static struct sp_torch_storage *read_storage(struct sp_torch *torch, struct sp_p
     return NULL;
 }
 
+/* Python refuses a call with more arguments than the function has parameters. */
+static bool check_arguments(const struct call *call, struct shapeproof_error *error)
+{
+    static const struct {
+        const char *name;
+        unsigned most;
+    } known[] = {{"torch._utils._rebuild_tensor_v2", 7}, {"torch._utils._rebuild_tensor_v3", 8}};
+    const unsigned count = call->args->length;
+    if (count < 4) return sp_malformed(error, "%s with %u arguments, at least 4 expected", call->name, count);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (count > known[i].most && strcmp(call->name, known[i].name) == 0)
+            return sp_malformed(error, "%s with %u arguments, at most %u expected", call->name, count, known[i].most);
+    return true;
+}
+
 static bool read_dense(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
                        struct shapeproof_error *error)
 {
     const struct sp_pickle_value *offset = arg(call, 1);
-    if (call->args->length < 4)
-        return sp_malformed(error, "%s with %u arguments, at least 4 expected", call->name, call->args->length);
+    if (!check_arguments(call, error)) return false;
     tensor->storage = read_storage(torch, arg(call, 0), call->name, error);
     if (!tensor->storage) return false;
     if (!sp_pickle_is(offset, SP_PICKLE_INT) || offset->as.integer < 0)

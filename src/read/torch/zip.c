@@ -19,7 +19,7 @@
 static const struct sp_format torch_zip_format = {"torch-zip", SP_BY_TORCH | SP_IN_ORDER};
 static const struct sp_format torchscript_format = {"torchscript", SP_BY_TORCH | SP_IN_ORDER | SP_WITH_CODE};
 
-enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32, MAX_BYTEORDER_TEXT = 32 };
+enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32, MAX_BYTEORDER_TEXT = 32, MAX_SMALL_RECORD = 4096 };
 
 static const uint64_t MAX_STORED = (uint64_t)512 << 20, MAX_INFLATED = (uint64_t)256 << 20;
 
@@ -166,13 +166,63 @@ bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct shapepro
     return true;
 }
 
-/* torch takes the folder of the first member for that of the archive, and finds nothing when it is another. */
-static void warn_of_first_member(const struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory)
+/* torch takes the folder of the first member for that of the archive, and refuses one with members elsewhere. */
+static void warn_of_members_outside(const struct sp_zip *zip, const char *prefix,
+                                    struct shapeproof_inventory *inventory)
 {
-    const char *first = sp_zip_entry(zip, 0)->name;
-    if (strncmp(first, prefix, strlen(prefix)) != 0)
-        sp_inventory_warn(inventory, "torch refuses it: the first member, %s, is not in the folder %s",
-                          sp_quote(first).text, sp_quote(prefix).text);
+    for (size_t i = 0; i < sp_zip_count(zip); i++) {
+        const char *name = sp_zip_entry(zip, i)->name;
+        if (strncmp(name, prefix, strlen(prefix)) == 0) continue;
+        sp_inventory_warn(inventory, "torch refuses it: the %s, %s, is not in the folder %s",
+                          i ? "member" : "first member", sp_quote(name).text, sp_quote(prefix).text);
+        return;
+    }
+}
+
+/* Whether torch can read the number, as int() of Python does. */
+static bool is_number(const char *text)
+{
+    char *end;
+    strtol(text, &end, 10);
+    return end != text && !end[strspn(end, " \t\r\n")];
+}
+
+/* The small records that torch.load reads beside the pickle, and what it accepts in them; NULL: anything. Without a
+ * record it does not ask. */
+static const struct small_record {
+    const char *name, *expected;
+} small_records[] = {
+    {"byteorder", "'little' or 'big'"},
+    {".format_version", "a number"},
+    {".storage_alignment", "a number"},
+    {".data/serialization_id", NULL},
+};
+
+static bool is_expected(const struct small_record *record, const char *text)
+{
+    if (!record->expected) return true;
+    if (record->expected[0] == 'a') return is_number(text);
+    return !strcmp(text, "little") || !strcmp(text, "big");
+}
+
+/* Of a file that is elsewhere each record would be a request. */
+static void warn_of_small_records(struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory)
+{
+    struct sp_arena arena = {0};
+    for (size_t i = 0; i < sizeof small_records / sizeof *small_records && !sp_zip_is_far(zip); i++) {
+        const struct small_record *record = &small_records[i];
+        const size_t index = sp_zip_find(zip, sp_arena_printf(&arena, "%s%s", prefix, record->name));
+        struct shapeproof_error why = {0};
+        size_t length;
+        if (index == SIZE_MAX) continue;
+        char *text = sp_zip_read(zip, index, MAX_SMALL_RECORD, &length, &why);
+        if (!text) sp_inventory_warn(inventory, "torch refuses it: %s", why.message);
+        else if (!is_expected(record, text))
+            sp_inventory_warn(inventory, "torch refuses it: %s is %s, %s is expected", record->name,
+                              sp_quote(text).text, record->expected);
+        sp_free(text);
+    }
+    sp_arena_free(&arena);
 }
 
 bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, struct shapeproof_inventory *inventory,
@@ -187,7 +237,8 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
     const size_t constants = sp_zip_find(zip, sp_arena_printf(&torch.arena, "%sconstants.pkl", prefix));
     torch.folder = sp_arena_printf(&torch.arena, "%sdata/", prefix);
     inventory->format = constants == SIZE_MAX ? &torch_zip_format : &torchscript_format;
-    warn_of_first_member(zip, prefix, inventory);
+    warn_of_members_outside(zip, prefix, inventory);
+    warn_of_small_records(zip, prefix, inventory);
     bool ok = check_version(zip, prefix, inventory, error) && index_pickle(&torch, pickle, "data.pkl", error);
     if (ok && torch.wrappers)
         sp_inventory_warn(inventory, "%zu tensors are of subclasses that wrap others: only the outer shapes are listed",
