@@ -37,6 +37,8 @@ HARDEN  := $(shell for flag in -fstack-protector-strong -fstack-clash-protection
 FLAGS_release := -O2 -g1 $(HARDEN) $(FORTIFY)
 FLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSP_ARENA_MALLOC
 FLAGS_fuzz    := $(FLAGS_asan) -fsanitize=fuzzer-no-link
+FLAGS_tsan    := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+FLAGS_coverage := -O0 -g --coverage
 FLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(FLAGS_$(MODE)) -Iinclude -Isrc $(DEPS_CPPFLAGS) \
         -DSP_VERSION=\"$(VERSION)\" $(if $(filter yes,$(BROWSE)),,-DSP_NO_BROWSE) $(CPPFLAGS) $(CFLAGS)
 COMPILE = $(CC) $(FLAGS) -MMD -MP -MT $@ -MF $@.d
@@ -241,6 +243,24 @@ test-cli: deps
 
 test-faults: all  ## test-faults: let each call of the system fail in turn; takes minutes, and is no part of `make test`
 	@$(RUN_ENV) sh tests/faults/run.sh $(FAULTS)
+
+tsan: deps  ## tsan: the tests with threads under ThreadSanitizer
+	@$(SELF) $(JOBS) MODE=tsan $(BUILD)/tsan/tests/api/test_threads
+	@$(BUILD)/tsan/tests/api/test_threads
+
+# Without optimization the lines of a program are those of its source. The tests of the command run it, too.
+COVERED ?= $(TEST_SRC:%.c=$(BUILD)/coverage/%)
+coverage: deps  ## coverage: run the tests and print by module which lines they reach; COVERED names programs of tests
+	@$(SELF) $(JOBS) MODE=coverage all $(COVERED)
+	@find $(BUILD)/coverage -name '*.gcda' -delete
+	@$(SELF) MODE=coverage run-coverage
+	@sh tests/coverage.sh $(BUILD)/coverage
+
+.PHONY: tsan coverage run-coverage
+run-coverage:
+	-@$(RUN_ENV) sh tests/run.sh --unit $(COVERED)
+	-@$(RUN_ENV) sh tests/cli/run.sh
+	-@$(RUN_ENV) sh tests/fuzz/replay.sh
 
 lint:  ## lint: layering, banned functions, format, static analysis
 	@sh tests/lint/run.sh
