@@ -35,6 +35,10 @@ _shapeproof() {
     check:--table|check:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     check:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     check:--for) COMPREPLY=() ;;
+    check:--fit) COMPREPLY=() ;;
+    check:--tokens) COMPREPLY=() ;;
+    check:--batch) COMPREPLY=() ;;
+    check:--cache-dtype) COMPREPLY=() ;;
     check:--claims) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--expect|check:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--list|check:-l) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -197,7 +201,7 @@ _shapeproof() {
         case $command in
         browse) words='--config= --model= --set= --table= --vocabulary= --offline --color= --help' ;;
         card) words='--config= --model= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        check) words='--config= --model= --set= --table= --vocabulary= --for= --fit= --tokens= --batch= --cache-dtype= --strict --data --all --claims= --expect= --trace --offline --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         derive) words='--config= --model= --set= --table= --measure= --latex --claims --python --markdown --expanded --format= --json --output= --quiet --color= --no-pager --help' ;;
         diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;

@@ -101,6 +101,10 @@ _shapeproof() {
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '*--for=[report whether these loaders load the file]:LOADER[,LOADER]...: ' \
+            '*--fit=[say also whether the model fits in a memory of this size]:SIZE: ' \
+            '*--tokens=[with --fit\: the length of a sequence\: 8192, 128k (of 1024)]:LENGTH: ' \
+            '*--batch=[the number of sequences]:N: ' \
+            '*--cache-dtype=[of the cache]:DTYPE: ' \
             '--strict[exit with 1 also if the verdict is explained, or if there is a warning, for example that the table ignores a key of --set]' \
             '(-d --data)'{-d,--data}'[compare the data of tied tensors that are stored twice, and of tensors that could be tied]' \
             '(-a --all)'{-a,--all}'[list also the findings that a cause explains, with one line for each tensor]' \

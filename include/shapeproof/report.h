@@ -61,7 +61,7 @@ struct shapeproof_report_options {
     const struct shapeproof_loadings *loadings;    /* of a check: what loaders make of it; NULL when none was asked */
     const struct shapeproof_tables_filter *filter; /* of tables: which; NULL for all */
     const struct shapeproof_verification *claims;  /* of a check: claims about its checkpoint; NULL for none */
-    uint64_t reserved[1];                          /* zero: room for later versions */
+    const struct shapeproof_fit *fit; /* of a check: whether the model fits in a memory; NULL when that was not asked */
 };
 
 enum shapeproof_inspect_view {
@@ -135,6 +135,7 @@ struct shapeproof_checked {
     const struct shapeproof_loadings *loadings;   /* NULL when none were asked */
     const struct shapeproof_verification *claims; /* NULL when there are none */
     const struct shapeproof_error *error;         /* NULL when there is a check */
+    const struct shapeproof_fit *fit;             /* NULL when it was not asked whether the model fits in a memory */
 };
 
 /* Documents about one checkpoint or many. `options->format` is one of four:

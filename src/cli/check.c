@@ -5,6 +5,7 @@
 
 #include "cli/components.h"
 #include "cli/expect.h"
+#include "cli/fit.h"
 #include "cli/list.h"
 #include "cli/near.h"
 #include "cli/resume.h"
@@ -22,6 +23,15 @@ static const struct cli_option options[] = {
      .help = "report whether these loaders load the file: transformers, transformers-4, diffusers, torch, mlx, or "
              "all; the exit status is 0 only if each loads it whole; with --for=none, the verdict alone determines "
              "the exit status"},
+    {.name = "fit",
+     .argument = "SIZE",
+     .help = "say also whether the model fits in a memory of this size, such as 24GiB (of 2^30 bytes) or 80GB (of "
+             "10^9), with its weights as they are stored"},
+    {.name = "tokens",
+     .argument = "LENGTH",
+     .help = "with --fit: the length of a sequence: 8192, 128k (of 1024); without it, no cache"},
+    {CLI_OPTION_BATCH},
+    {CLI_OPTION_CACHE_DTYPE},
     {.name = "strict",
      .help = "exit with 1 also if the verdict is explained, or if there is a warning, for example that the table "
              "ignores a key of --set"},
@@ -63,6 +73,7 @@ static const struct cli_example examples[] = {
     {"shapeproof check run/checkpoint-500 --resume", "whether training can go on from this folder"},
     {"shapeproof check --list paths.txt --resume results.jsonl", "all checkpoints of a list, on all processors"},
     {"shapeproof check --list paths.txt --format junit -o results.xml", "the same as a test report for a CI system"},
+    {"shapeproof check checkpoint/ --fit 24GiB --tokens 32k", "also whether it fits in the memory of a device"},
     {"shapeproof check params.best --table sockeye_transformer -S num_layers=2", "without a config.json"},
     {"shapeproof check checkpoint/ --format html -o report.html", "a page to look at or to send"},
     {"shapeproof check checkpoint/ --format sarif=out.sarif --format html=report.html",
@@ -172,6 +183,28 @@ static int status_with_claims(int status, const struct shapeproof_verification *
     return status;
 }
 
+/* Whether the model fits in the memory of --fit, with the bytes of the checkpoint as its weights; nothing without
+ * --fit. Exit status. */
+static int fit_check(const struct cli_args *args, const struct cli_subject *subject,
+                     const struct shapeproof_check *check, struct shapeproof_fit **fit)
+{
+    const struct shapeproof_inventory *inventory = shapeproof_check_inventory(check);
+    bool consistent;
+    if (!cli_value(args, "fit", NULL)) return CLI_OK;
+    char *adapter = shapeproof_adapter_describe(inventory, &consistent);
+    shapeproof_free(adapter);
+    if (adapter) return cli_usage_error(NULL, "check: --fit is about whole models, and this is an adapter");
+    return cli_fit_subject(args, "fit", subject, shapeproof_inventory_totals(inventory)->bytes, fit);
+}
+
+/* The exit status of a check with --fit: CLI_DIFFERS when the model does not fit, and CLI_UNKNOWN in place of CLI_OK
+ * when that is not known. */
+static int status_with_fit(int status, const struct shapeproof_fit *fit)
+{
+    const int own = fit ? cli_fit_status(fit) : CLI_OK;
+    return own == CLI_DIFFERS || status == CLI_OK ? own : status;
+}
+
 /* Asks the loaders, holds the claims, and writes the report; exit status. */
 static int report_check(const struct cli_args *args, const struct cli_subject *subject,
                         const struct shapeproof_check *check)
@@ -179,17 +212,24 @@ static int report_check(const struct cli_args *args, const struct cli_subject *s
     struct shapeproof_error error = {0};
     int status = CLI_OK;
     struct shapeproof_verification *verification = hold_claims(args, subject, check, &status);
-    if (status != CLI_OK) return status;
+    struct shapeproof_fit *fit = NULL;
+    if (status == CLI_OK) status = fit_check(args, subject, check, &fit);
+    if (status != CLI_OK) {
+        shapeproof_verification_free(verification);
+        return status;
+    }
     struct shapeproof_loadings *loadings = shapeproof_loadings_new(check, cli_value(args, "for", NULL), &error);
     if (loadings) {
-        status = status_with_claims(cli_judge_check(args, check, loadings), verification);
+        status = status_with_fit(status_with_claims(cli_judge_check(args, check, loadings), verification), fit);
         const struct shapeproof_checked checked = {.path = args->operands[0],
                                                    .status = status,
                                                    .check = check,
                                                    .loadings = loadings,
+                                                   .fit = fit,
                                                    .claims = cli_value(args, "claims", NULL) ? verification : NULL};
         cli_put_checked(args, &checked, verification);
     } else status = cli_error(&error);
+    shapeproof_fit_free(fit);
     shapeproof_loadings_free(loadings);
     shapeproof_verification_free(verification);
     return status;
@@ -277,14 +317,21 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
     return status;
 }
 
+static int complain_of_several(const char *path)
+{
+    return cli_usage_error(NULL, "check: --fit is about one model, and %s has several", path);
+}
+
 /* What the first operand names, one checkpoint or several; no run. */
 static int check_checkpoint(const struct cli_args *args)
 {
     struct shapeproof_error error = {0};
     struct shapeproof_components *components = shapeproof_components_open(args->operands[0], &error);
     if (!components) return cli_path_error(args->operands[0], &error);
-    const int status = cli_is_about_one(args, components) ? cli_with_checkpoint(args, check_inventory)
-                                                          : cli_check_components(args, components);
+    const bool is_one = cli_is_about_one(args, components);
+    const int status = is_one                         ? cli_with_checkpoint(args, check_inventory)
+                       : cli_value(args, "fit", NULL) ? complain_of_several(args->operands[0])
+                                                      : cli_check_components(args, components);
     shapeproof_components_free(components);
     return status;
 }
@@ -292,11 +339,35 @@ static int check_checkpoint(const struct cli_args *args)
 /* What the first operand names: a run, one checkpoint or several. */
 static int check_operand(const struct cli_args *args)
 {
+    if (args->run && cli_value(args, "fit", NULL)) return complain_of_several(args->operands[0]);
     return args->run ? cli_check_run(args, args->run, check_checkpoint) : check_checkpoint(args);
+}
+
+/* --fit goes with the reports that have its terms; the other options about the memory go with --fit. */
+static bool fit_options_agree(const struct cli_args *args)
+{
+    static const char *const of_fit[] = {"tokens", "batch", "cache-dtype"};
+    const bool fits = cli_value(args, "fit", NULL);
+    const char *format = NULL;
+    size_t position = 0;
+    for (size_t i = 0; !fits && i < sizeof of_fit / sizeof *of_fit; i++)
+        if (cli_value(args, of_fit[i], NULL)) {
+            cli_usage_error("--fit 24GiB", "check: --%s goes with --fit", of_fit[i]);
+            return false;
+        }
+    while (fits && (format = cli_next_value(args, "format", &position)))
+        if (strncmp(format, "text", strlen("text")) != 0 && strncmp(format, "json", strlen("json")) != 0) {
+            cli_usage_error(NULL, "check: --fit goes with text and JSON, not with --format %s", format);
+            return false;
+        }
+    if (!fits || !cli_flag_alone(args, "resume")) return true;
+    cli_usage_error(NULL, "check: --fit does not go with --resume");
+    return false;
 }
 
 static int run_check(const struct cli_args *args)
 {
+    if (!fit_options_agree(args)) return CLI_USAGE;
     if (cli_asks_for_list(args)) return cli_run_list(args, check_operand);
     if (args->operand_count && cli_flag_alone(args, "resume")) return cli_check_resume(args);
     if (args->operand_count) return check_operand(args);
@@ -307,15 +378,17 @@ static int run_check(const struct cli_args *args)
 static const struct cli_term statuses[] = {
     {"0", "the verdict is match or explained, and the loader that would read this file loads it whole; with --for, "
           "each named loader loads the file whole; with --for=none, the verdict is match or explained"},
-    {"1", "the verdict is differs, a loader does not load the file whole, or a claim of --claims fails; with "
+    {"1", "the verdict is differs, a loader does not load the file whole, a claim of --claims fails, or the model does "
+          "not fit in the memory of --fit; with "
           "--strict, also if the verdict is explained or there is a warning; with --resume: training cannot go on"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table, a configuration, a file of claims or a file of expected differences is wrong"},
     {"4", "a checkpoint is unreadable or malformed, could not be fetched, or the report could not be written"},
     {"5",
      "there is no table for the architecture, there is no configuration, a part of the model cannot be checked, or "
-     "a claim of --claims cannot be evaluated; with --for, it is not known whether a named loader loads the file "
-     "whole; with --resume, the optimizer or the steps cannot be judged, or PATH is no checkpoint of a training"},
+     "a claim of --claims cannot be evaluated, or it is not known whether the model fits; with --for, it is not known "
+     "whether a named loader loads the file whole; with --resume, the optimizer or the steps cannot be judged, or PATH "
+     "is no checkpoint of a training"},
     {NULL, NULL},
 };
 

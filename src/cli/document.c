@@ -46,6 +46,7 @@ void cli_put_checked(const struct cli_args *args, const struct shapeproof_checke
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         struct shapeproof_report_options how = cli_report_options(args, to);
         how.loadings = checked->loadings;
+        how.fit = checked->fit;
         how.claims = how.format == SHAPEPROOF_REPORT_HTML ? groups : checked->claims;
         if (checked->check && !cli_is_document(how.format) && how.format != SHAPEPROOF_REPORT_HTML_PART)
             cli_put_report(to, shapeproof_report_check(checked->check, &how, NULL));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof fit: whether a model fits in the memory of a device. */
-#include "cli/subject.h"
+#include "cli/fit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@ static const struct cli_option options[] = {
     {.name = "tokens",
      .argument = "LENGTH",
      .help = "the length of a sequence: 8192, 128k (of 1024); without it, no cache"},
-    {.name = "batch", .argument = "N", .help = "the number of sequences; default: 1"},
+    {CLI_OPTION_BATCH},
     {.name = "dtype",
      .argument = "DTYPE",
      .help = "of the weights: f32, bf16, f16, fp8, int8, int4, nf4 or fp4; default: as a checkpoint stores them, bf16 "
              "for a MODEL"},
-    {.name = "cache-dtype", .argument = "DTYPE", .help = "of the cache; default: bf16"},
+    {CLI_OPTION_CACHE_DTYPE},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_MODEL},
     {CLI_OPTION_SET},
@@ -86,31 +86,47 @@ static int take_size(const struct cli_args *args, const char *name, const struct
     return *value ? CLI_OK : cli_usage_error(example, "--%s needs a size above 0, not '%s'", name, text);
 }
 
-/* `stored` is the number of bytes that a checkpoint stores, and 0 without a checkpoint. */
-static int report_fit(const struct cli_args *args, const struct cli_subject *subject, uint64_t stored)
+int cli_fit_status(const struct shapeproof_fit *fit)
 {
     static const int statuses[] = {
         [SHAPEPROOF_FIT_NO] = CLI_DIFFERS, [SHAPEPROOF_FIT_YES] = CLI_OK, [SHAPEPROOF_FIT_UNKNOWN] = CLI_UNKNOWN};
+    return statuses[fit->verdict];
+}
+
+int cli_fit_subject(const struct cli_args *args, const char *memory, const struct cli_subject *subject, uint64_t stored,
+                    struct shapeproof_fit **fit)
+{
     struct shapeproof_error error = {0};
     struct shapeproof_fit_options what = {.table = subject->table_name,
-                                          .dtype = cli_value(args, "dtype", NULL),
+                                          .dtype =
+                                              cli_has_option(args, "dtype") ? cli_value(args, "dtype", NULL) : NULL,
                                           .cache_dtype = cli_value(args, "cache-dtype", NULL),
                                           .batch = 1};
-    uint64_t memory = 0;
+    uint64_t size = 0;
+    char example[64];
     if (!what.dtype) what.stored = stored;
-    if (!cli_value(args, "memory", NULL)) return cli_usage_error("--memory 24GiB", "fit: --memory is needed");
-    int status = take_size(args, "memory", sizes, "--memory 24GiB", &memory);
+    snprintf(example, sizeof example, "--%s 24GiB", memory);
+    int status = take_size(args, memory, sizes, example, &size);
     if (status == CLI_OK) status = take_size(args, "tokens", lengths, "--tokens 128k", &what.tokens);
     if (status == CLI_OK) status = take_size(args, "batch", numbers, "--batch 4", &what.batch);
     if (status != CLI_OK) return status;
-    struct shapeproof_fit *fit = shapeproof_fit_new(subject->tables, subject->config, memory, &what, &error);
-    if (!fit && error.status == SHAPEPROOF_ERR_USAGE) return cli_error(&error);
-    if (!fit) return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
+    *fit = shapeproof_fit_new(subject->tables, subject->config, size, &what, &error);
+    if (*fit) return CLI_OK;
+    if (error.status == SHAPEPROOF_ERR_USAGE) return cli_error(&error);
+    return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
+}
+
+static int report_fit(const struct cli_args *args, const struct cli_subject *subject, uint64_t stored)
+{
+    struct shapeproof_fit *fit = NULL;
+    if (!cli_value(args, "memory", NULL)) return cli_usage_error("--memory 24GiB", "fit: --memory is needed");
+    int status = cli_fit_subject(args, "memory", subject, stored, &fit);
+    if (status != CLI_OK) return status;
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         const struct shapeproof_report_options how = cli_report_options(args, to);
         cli_put_report(to, shapeproof_report_fit(fit, &how, NULL));
     }
-    status = statuses[fit->verdict];
+    status = cli_fit_status(fit);
     shapeproof_fit_free(fit);
     return status;
 }

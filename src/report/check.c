@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 #include "report/check.h"
 #include "report/findings.h"
+#include "report/fit.h"
 #include "report/html/html.h"
 #include "report/inventory.h"
 #include "report/prediction.h"
@@ -423,9 +424,14 @@ void sp_put_check(const struct shapeproof_check *check, struct sp_text *text,
     put_first_line(check, text, options);
     sp_put_compared(check, text, options);
     sp_put_causes_and_findings(check, text, options);
-    if (!options->claims) return;
-    sp_text_puts(text, "\n");
-    sp_put_claims(text, options->claims, options);
+    if (options->claims) {
+        sp_text_puts(text, "\n");
+        sp_put_claims(text, options->claims, options);
+    }
+    if (options->fit) {
+        sp_text_puts(text, "\n");
+        sp_put_fit(text, options->fit, options);
+    }
 }
 
 char *shapeproof_report_check(const struct shapeproof_check *check, const struct shapeproof_report_options *options,
@@ -439,6 +445,11 @@ char *shapeproof_report_check(const struct shapeproof_check *check, const struct
         struct sp_writer json = sp_write_document(&text, "shapeproof.check/1");
         sp_json_check_members(&json, check, options->loadings);
         if (options->claims) sp_json_claims(&json, options->claims);
+        if (options->fit) {
+            sp_write_key_open(&json, "fit", '{');
+            sp_json_fit_members(&json, options->fit);
+            sp_write_close(&json);
+        }
         sp_write_close(&json);
     } else if (options->format == SHAPEPROOF_REPORT_CSV) {
         struct sp_csv csv = {.text = &text};

@@ -1,45 +1,43 @@
 /* SPDX-License-Identifier: MIT
  * Whether a model fits in a memory: each term, then the verdict. */
+#include "report/fit.h"
+
 #include <inttypes.h>
 
 #include "base/call.h"
-#include "base/json_write.h"
 #include "report/common.h"
 #include "report/table.h"
-#include "shapeproof/report.h"
 
 enum { BITS_OF_BYTE = 8 };
 
 static const char *const verdicts[] = {
     [SHAPEPROOF_FIT_NO] = "no", [SHAPEPROOF_FIT_YES] = "yes", [SHAPEPROOF_FIT_UNKNOWN] = "unknown"};
 
-static void fit_json(const struct shapeproof_fit *fit, struct sp_text *text)
+void sp_json_fit_members(struct sp_writer *json, const struct shapeproof_fit *fit)
 {
-    struct sp_writer json = sp_write_document(text, "shapeproof.fit/1");
-    sp_write_key_string(&json, "table", fit->table);
-    sp_write_key_string(&json, "fits", verdicts[fit->verdict]);
-    sp_write_key_number(&json, "memory", fit->memory);
-    sp_write_key_number(&json, "parameters", fit->parameters);
-    sp_write_key_number(&json, "weights", fit->weights);
-    sp_write_key_string(&json, "dtype", fit->dtype ? fit->dtype : "as stored");
-    sp_write_key_optional(&json, "why", fit->why);
+    sp_write_key_string(json, "table", fit->table);
+    sp_write_key_string(json, "fits", verdicts[fit->verdict]);
+    sp_write_key_number(json, "memory", fit->memory);
+    sp_write_key_number(json, "parameters", fit->parameters);
+    sp_write_key_number(json, "weights", fit->weights);
+    sp_write_key_string(json, "dtype", fit->dtype ? fit->dtype : "as stored");
+    sp_write_key_optional(json, "why", fit->why);
     if (fit->tokens) {
-        sp_write_key_number(&json, "tokens", fit->tokens);
-        sp_write_key_number(&json, "batch", fit->batch);
+        sp_write_key_number(json, "tokens", fit->tokens);
+        sp_write_key_number(json, "batch", fit->batch);
     }
     if (fit->tokens && !fit->why) {
-        sp_write_key_string(&json, "cache_dtype", fit->cache_dtype);
-        sp_write_key_number(&json, "cache", fit->cache);
-        if (fit->cache_expanded) sp_write_key_number(&json, "cache_expanded", fit->cache_expanded);
-        if (fit->cache) sp_write_key_number(&json, "batch_most", fit->batch_most);
-        if (fit->tokens_most != UINT64_MAX) sp_write_key_number(&json, "tokens_most", fit->tokens_most);
+        sp_write_key_string(json, "cache_dtype", fit->cache_dtype);
+        sp_write_key_number(json, "cache", fit->cache);
+        if (fit->cache_expanded) sp_write_key_number(json, "cache_expanded", fit->cache_expanded);
+        if (fit->cache) sp_write_key_number(json, "batch_most", fit->batch_most);
+        if (fit->tokens_most != UINT64_MAX) sp_write_key_number(json, "tokens_most", fit->tokens_most);
     }
     if (fit->heads) {
-        sp_write_key_number(&json, "heads", fit->heads);
-        sp_write_key_number(&json, "kv_heads", fit->kv_heads);
+        sp_write_key_number(json, "heads", fit->heads);
+        sp_write_key_number(json, "kv_heads", fit->kv_heads);
     }
-    if (fit->devices) sp_write_key_number(&json, "devices", fit->devices);
-    sp_write_close(&json);
+    if (fit->devices) sp_write_key_number(json, "devices", fit->devices);
 }
 
 /* A row "weights   16,060,522,496   15.0 GiB, bf16"; its last cell. */
@@ -111,21 +109,12 @@ static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit
     else sp_text_printf(words, " %" PRIu64 " query heads and %" PRIu64 " key-value heads", fit->heads, fit->kv_heads);
 }
 
-char *shapeproof_report_fit(const struct shapeproof_fit *fit, const struct shapeproof_report_options *options,
-                            size_t *length)
+void sp_put_fit(struct sp_text *text, const struct shapeproof_fit *fit, const struct shapeproof_report_options *options)
 {
-    SP_CALL(NULL, NULL);
-    static const struct shapeproof_report_options plain = {0};
     static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_RIGHT}, {NULL, SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 3};
-    struct sp_text text = {0};
-    if (!options) options = &plain;
-    if (options->format == SHAPEPROOF_REPORT_JSON) {
-        fit_json(fit, &text);
-        return sp_text_take(&text, length);
-    }
     const uint64_t used = fit->weights + fit->cache;
-    sp_text_printf(&text, "fits: %s\n", verdicts[fit->verdict]);
+    sp_text_printf(text, "fits: %s\n", verdicts[fit->verdict]);
     put_bytes_row(&table, "memory", fit->memory);
     struct sp_text *weights = put_bytes_row(&table, "weights", fit->weights);
     sp_text_printf(weights, ", %s", fit->dtype ? fit->dtype : "as stored");
@@ -142,6 +131,20 @@ char *shapeproof_report_fit(const struct shapeproof_fit *fit, const struct shape
     else if (!fit->why) put_bytes_row(&table, "missing", used - fit->memory);
     if (fit->tokens && !fit->why) put_most(&table, fit);
     if (!fit->why) put_devices(&table, fit);
-    sp_table_render(&table, &text, options);
+    sp_table_render(&table, text, options);
+}
+
+char *shapeproof_report_fit(const struct shapeproof_fit *fit, const struct shapeproof_report_options *options,
+                            size_t *length)
+{
+    SP_CALL(NULL, NULL);
+    static const struct shapeproof_report_options plain = {0};
+    struct sp_text text = {0};
+    if (!options) options = &plain;
+    if (options->format == SHAPEPROOF_REPORT_JSON) {
+        struct sp_writer json = sp_write_document(&text, "shapeproof.fit/1");
+        sp_json_fit_members(&json, fit);
+        sp_write_close(&json);
+    } else sp_put_fit(&text, fit, options);
     return sp_text_take(&text, length);
 }

@@ -165,7 +165,7 @@ class ReportOptions(ctypes.Structure):
         ("loadings", c_void_p),
         ("filter", POINTER(TablesFilter)),
         ("claims", c_void_p),
-        _reserved(1),
+        ("fit", c_void_p),
     ]
 
 
