@@ -213,7 +213,7 @@ _shapeproof() {
         models) words='--config --names --format= --json --output= --quiet --color= --no-pager --help' ;;
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --by= --against= --rows= --exact --dtype= --format= --json --output= --quiet --color= --no-pager --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        solve) words='--total= --rounds-to= --within= --group= --active --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         tables) words='--kind= --parts --names --table= --format= --json --output= --quiet --color= --no-pager --help' ;;
         help) words='--help' ;;
         esac

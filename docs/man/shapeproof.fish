@@ -315,6 +315,7 @@ complete -c shapeproof -n '__shapeproof_is solve' -l total -s n -r -f -d 'the nu
 complete -c shapeproof -n '__shapeproof_is solve' -l rounds-to -s r -r -f -d 'the number of parameters as a publication prints it'
 complete -c shapeproof -n '__shapeproof_is solve' -l within -r -f -d 'with --total: by how much a total may differ from N'
 complete -c shapeproof -n '__shapeproof_is solve' -l group -s g -r -f -d 'count the parameters of one group instead of the whole table'
+complete -c shapeproof -n '__shapeproof_is solve' -l active -d 'count only the parameters that a token uses'
 complete -c shapeproof -n '__shapeproof_is solve' -l free -r -f -d 'two or three hyper-parameters that change together'
 complete -c shapeproof -n '__shapeproof_is solve' -l keep -r -f -d 'with --free: keep the ratio of two hyper-parameters'
 complete -c shapeproof -n '__shapeproof_is solve' -l all -d 'with --free: try every integer, not only multiples of 64'

@@ -359,6 +359,7 @@ _shapeproof() {
             '*'{-r+,--rounds-to=}'[the number of parameters as a publication prints it]:FIGURE: ' \
             '*--within=[with --total\: by how much a total may differ from N]:PERCENT: ' \
             '*'{-g+,--group=}'[count the parameters of one group instead of the whole table]:GROUP: ' \
+            '--active[count only the parameters that a token uses]' \
             '*--free=[two or three hyper-parameters that change together]:KEY,KEY: ' \
             '*--keep=[with --free\: keep the ratio of two hyper-parameters]:KEY/KEY: ' \
             '--all[with --free\: try every integer, not only multiples of 64]' \

@@ -201,7 +201,8 @@ struct shapeproof_solve_options {
         *table; /* the name of the table; NULL: the one that the configuration chooses (see shapeproof_predict) */
     const char *group;    /* the group whose parameters are counted; NULL for all */
     double within;        /* of shapeproof_solve: how far from the total an answer may be, in per cent of it */
-    uint64_t reserved[3]; /* zero: room for later versions */
+    const char *measure;  /* "active": of the parameters those that a token uses; NULL: all */
+    uint64_t reserved[2]; /* zero: room for later versions */
 };
 
 /* Every hyper-parameter that, changed alone, gives `total` parameters (exactly, or within options->within), most
@@ -256,7 +257,8 @@ struct shapeproof_solve_together_options {
     size_t keep_count;
     uint64_t every; /* 1: every integer is tried; 0: what is a multiple of 64 stays one, and other numbers are at most
                        256, or such a multiple */
-    uint64_t reserved[4]; /* zero: room for later versions */
+    const char *measure;  /* "active": of the parameters those that a token uses; NULL: all */
+    uint64_t reserved[3]; /* zero: room for later versions */
 };
 
 struct shapeproof_solved_key {

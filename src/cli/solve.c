@@ -16,6 +16,7 @@ static const struct cli_option options[] = {
      .letter = 'g',
      .argument = "GROUP",
      .help = "count the parameters of one group instead of the whole table"},
+    {.name = "active", .help = "count only the parameters that a token uses: of experts, those that it takes"},
     {.name = "free", .argument = "KEY,KEY", .help = "two or three hyper-parameters that change together"},
     {.name = "keep",
      .argument = "KEY/KEY",
@@ -40,6 +41,7 @@ static const struct cli_example examples[] = {
      "the vocabulary size that gives this total, 50257"},
     {"shapeproof solve gpt2 --total 350000000 --within 2%", "single changes that give about 350M parameters"},
     {"shapeproof solve attention_is_all_you_need --rounds-to 65M", "the vocabularies that fit the figure of the paper"},
+    {"shapeproof solve mixtral-8x7b --active --rounds-to 13B", "what gives about 13B active parameters"},
     {"shapeproof solve gpt2-medium --rounds-to 1.5B --free n_layer,n_embd --keep n_embd/n_head",
      "depths and widths of a larger model with heads of the same width"},
     {NULL, NULL},
@@ -53,6 +55,7 @@ static struct shapeproof_solutions *solve_total(const struct cli_args *args, con
         .table = subject->table_name,
         .group = cli_value(args, "group", NULL),
         .within = within,
+        .measure = cli_flag(args, "active") ? "active" : NULL,
     };
     const char *figure = cli_value(args, "rounds-to", NULL);
     cli_begin_step("solving");
@@ -128,6 +131,7 @@ static int report_together(const struct cli_args *args, const struct cli_subject
         .table = subject->table_name,
         .group = cli_value(args, "group", NULL),
         .within = within,
+        .measure = cli_flag(args, "active") ? "active" : NULL,
         .free = together.free_keys,
         .free_count = together.free_count,
         .keep = together.keep,
@@ -199,7 +203,7 @@ static const struct cli_term statuses[] = {
     {"2", CLI_USAGE_STATUS},
     {"3", "a table or a configuration is wrong"},
     {"4", "the output could not be written"},
-    {"5", "there is no table for the configuration"},
+    {"5", "there is no table for the configuration, or the table does not say what a token uses"},
     {NULL, NULL},
 };
 

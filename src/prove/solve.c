@@ -485,7 +485,7 @@ static bool solve_for(struct shapeproof_solutions *solutions, const struct sp_so
     const struct sp_values none = {0};
     bool good = sp_count_settled_but(&count, question->tables, question->table, hyper, &key, 1,
                                      now.type == SHAPEPROOF_VALUE_LIST ? SP_SIDES_MAY_DIFFER : SP_SIDES_ARE_EQUAL);
-    const struct sp_poly *poly = good ? sp_count_group(&count, question->group) : NULL;
+    const struct sp_poly *poly = good ? sp_solve_count(question, &count) : NULL;
     const struct sp_symbol_info *symbol = sp_sym_symbol(&count.symbolic, key); /* NULL: the count does not use it */
     if (symbol) *name = sp_arena_string(&solutions->arena, symbol->name);
     if (poly) poly = sp_reduce(&count, poly, &none);
@@ -503,9 +503,28 @@ static bool solve_for(struct shapeproof_solutions *solutions, const struct sp_so
 
 /* ---- by prediction: where the count is no polynomial in the hyper-parameter ---- */
 
-/* The parameters that the question is about: of all the model, or of a group. */
-static uint64_t count_asked(const struct sp_solve_question *question, const struct shapeproof_prediction *prediction)
+const struct sp_poly *sp_solve_count(const struct sp_solve_question *question, struct sp_count *count)
 {
+    return question->is_active ? sp_count_active(count, question->group) : sp_count_group(count, question->group);
+}
+
+/* The parameters that a token uses, under `config`; they are no sum over a prediction. 0 when they are not known. */
+static uint64_t count_active(const struct sp_solve_question *question, const struct shapeproof_config *config)
+{
+    struct sp_count count;
+    struct sp_rational number = {0, 1};
+    const bool counted = sp_count_settled(&count, question->tables, question->table, sp_config_hyper(config));
+    const struct sp_poly *poly = counted ? sp_solve_count(question, &count) : NULL;
+    const bool is_known = poly && sp_poly_is_constant(poly, &number) && number.den == 1 && number.num > 0;
+    sp_count_free(&count);
+    return is_known ? (uint64_t)number.num : 0;
+}
+
+/* The parameters that the question is about: of all the model, or of a group. */
+static uint64_t count_asked(const struct sp_solve_question *question, const struct shapeproof_config *config,
+                            const struct shapeproof_prediction *prediction)
+{
+    if (question->is_active) return count_active(question, config);
     if (!question->group) return shapeproof_prediction_totals(prediction)->unique_parameters;
     for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
         const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
@@ -526,7 +545,7 @@ bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproo
     sp_config_limit(config, &scope);
     struct shapeproof_prediction *prediction = shapeproof_predict(
         question->tables, config, &(struct shapeproof_predict_options){.table = question->table->name}, error);
-    if (prediction) *count = count_asked(question, prediction);
+    if (prediction) *count = count_asked(question, config, prediction);
     const bool is_too_large = !prediction && error->kind == SHAPEPROOF_KIND_LIMIT;
     if (tensors) *tensors += prediction ? shapeproof_prediction_count(prediction) : is_too_large ? MAX_TENSORS : 0;
     sp_config_limit(config, NULL);
@@ -753,6 +772,30 @@ static void solve_or_skip(struct shapeproof_solutions *solutions, const struct s
     if (!good) skip_key(solutions, key);
 }
 
+static bool is_predicted_with(const struct shapeproof_prediction *prediction, const char *key)
+{
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++)
+        if (strcmp(shapeproof_prediction_hyperparameter(prediction, i)->name, key) == 0) return true;
+    return false;
+}
+
+/* The hyper-parameters that no shape depends on, only the share that a token uses: num_experts_per_tok. */
+static void solve_shares(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
+                         const struct shapeproof_prediction *prediction)
+{
+    struct sp_count count;
+    const bool is_counted = sp_count_table(&count, question->tables, question->table, NULL, SP_SIDES_ARE_EQUAL) &&
+                            sp_count_active(&count, question->group);
+    for (size_t i = 0; is_counted && i < count.symbolic.symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &count.symbolic.symbols.items[i];
+        if (symbol->is_computed || is_predicted_with(prediction, symbol->key)) continue;
+        const struct shapeproof_value now = sp_value_at(sp_config_hyper(question->config)->root, symbol->key);
+        const char *key = sp_arena_string(&solutions->arena, symbol->key);
+        solve_or_skip(solutions, question, key, now.type == SHAPEPROOF_VALUE_INT ? now : sp_value_absent(key));
+    }
+    sp_count_free(&count);
+}
+
 /* Every number, flag and list among the hyper-parameters of the prediction. */
 static void solve_all(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                       const struct shapeproof_prediction *prediction)
@@ -763,19 +806,27 @@ static void solve_all(struct shapeproof_solutions *solutions, const struct sp_so
             hyper->value.type == SHAPEPROOF_VALUE_LIST)
             solve_or_skip(solutions, question, hyper->name, hyper->value);
     }
+    if (question->is_active) solve_shares(solutions, question, prediction);
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
 }
 
-/* False, with the error, when the table is known to have no such group. A table that cannot be counted passes. */
 bool sp_solve_check_group(const struct sp_solve_question *question, struct shapeproof_error *error)
 {
     struct sp_count count;
-    const bool known = !sp_count_table(&count, question->tables, question->table, sp_config_hyper(question->config),
-                                       SP_SIDES_MAY_DIFFER) ||
-                       sp_count_group(&count, question->group);
+    const bool is_counted = sp_count_table(&count, question->tables, question->table, sp_config_hyper(question->config),
+                                           SP_SIDES_MAY_DIFFER);
+    bool good =
+        !is_counted || sp_count_group(&count, question->group) ||
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the table has no group [%s]", question->group);
+    if (good && is_counted && question->is_active && !sp_count_active(&count, question->group)) {
+        const char *message = count.messages.data ? count.messages.data : "what a token uses is not known";
+        const char *behind = strstr(message, ": "); /* the place in the table, which the user did not name */
+        message = behind ? behind + 2 : message;
+        good =
+            sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s", (int)strcspn(message, "\n"), message);
+    }
     sp_count_free(&count);
-    return known ||
-           sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the table has no group [%s]", question->group);
+    return good;
 }
 
 /* The hyper-parameter that the table needs although neither the configuration gives it nor it is `open` (or NULL), the
@@ -814,7 +865,7 @@ static bool predict_and_solve(struct shapeproof_solutions *solutions, const stru
         shapeproof_predict(question->tables, question->config,
                            &(struct shapeproof_predict_options){.table = question->table->name}, error);
     if (prediction) {
-        solutions->as_given = sp_solve_is_wanted(question, count_asked(question, prediction));
+        solutions->as_given = sp_solve_is_wanted(question, count_asked(question, question->config, prediction));
         solve_all(solutions, question, prediction);
     }
     shapeproof_prediction_free(prediction);
@@ -831,17 +882,25 @@ static struct shapeproof_solutions *solutions_of(const struct shapeproof_tables 
     static const struct shapeproof_solve_options none = {0};
     assert(tables && config);
     if (!options) options = &none;
-    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    if (!sp_options_are_known(options->reserved, error) || !sp_solve_check_measure(options->measure, error))
+        return NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, sp_config_hyper(config), error);
     if (!unit) return NULL;
     struct shapeproof_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
     *solutions = (struct shapeproof_solutions){
         .table = unit->name, .rounded = target->wanted.least != target->wanted.most, .within = target->within};
     solutions->asked = sp_arena_string(&solutions->arena, target->asked);
-    const struct sp_solve_question question = {tables, unit, config, options->group, target->wanted};
+    const struct sp_solve_question question = {tables,         unit,           config,
+                                               options->group, target->wanted, options->measure != NULL};
     if (predict_and_solve(solutions, &question, error)) return solutions;
     shapeproof_solutions_free(solutions);
     return NULL;
+}
+
+bool sp_solve_check_measure(const char *measure, struct shapeproof_error *error)
+{
+    return !measure || strcmp(measure, "active") == 0 ||
+           sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "there is no measure '%s' to solve for", measure);
 }
 
 bool sp_solve_target_total(struct sp_solve_target *target, uint64_t total, double within,

@@ -5,6 +5,7 @@
 
 #include "lang/tables.h"
 #include "prove/printed.h"
+#include "prove/symbolic/count.h"
 #include "shapeproof/prove.h"
 
 /* The numbers of parameters that answer the question. */
@@ -29,9 +30,16 @@ struct sp_solve_question {
     const struct shapeproof_config *config;
     const char *group;        /* whose count is wanted; NULL: the total */
     struct sp_printed wanted; /* the counts that are wanted, from least to most */
+    bool is_active;           /* of the parameters those count that a token uses */
 };
 
-/* False with an error when the table is known to have no such group. A table that cannot be counted passes. */
+/* What the question is about, of a table that was counted. NULL with a message when that is not known. */
+const struct sp_poly *sp_solve_count(const struct sp_solve_question *question, struct sp_count *count);
+/* Whether `measure` is one that can be solved for, or NULL; false with the error. */
+bool sp_solve_check_measure(const char *measure, struct shapeproof_error *error);
+
+/* False with an error when the table is known to have no such group, or does not say what a token uses. A table that
+ * cannot be counted passes. */
 bool sp_solve_check_group(const struct sp_solve_question *question, struct shapeproof_error *error);
 bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count);
 /* The number that is asked about when the table is predicted under `config`, which is limited for that to a size that

@@ -610,7 +610,7 @@ static bool count_columns(struct search *search, struct shapeproof_error *error)
                            search->count.symbolic.report.missing);
         return sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, search->count.messages.data);
     }
-    search->poly = sp_count_group(&search->count, question->group);
+    search->poly = sp_solve_count(question, &search->count);
     for (size_t i = 0; i < found->column_count; i++) {
         struct column *column = &found->columns[i];
         const struct sp_symbol_info *symbol = sp_sym_symbol(&search->count.symbolic, column->shown.key);
@@ -647,10 +647,12 @@ static struct shapeproof_combinations *combinations_of(const struct shapeproof_t
                                                        const struct shapeproof_solve_together_options *options,
                                                        struct shapeproof_error *error)
 {
-    if (!sp_options_are_known(options->reserved, error)) return NULL;
+    if (!sp_options_are_known(options->reserved, error) || !sp_solve_check_measure(options->measure, error))
+        return NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, sp_config_hyper(config), error);
     if (!unit) return NULL;
-    const struct sp_solve_question question = {tables, unit, config, options->group, target->wanted};
+    const struct sp_solve_question question = {tables,         unit,           config,
+                                               options->group, target->wanted, options->measure != NULL};
     struct shapeproof_combinations *found = sp_realloc(NULL, 1, sizeof *found);
     *found = (struct shapeproof_combinations){
         .table = unit->name, .rounded = target->wanted.least != target->wanted.most, .within = target->within};
