@@ -79,6 +79,7 @@ static const char *const refused[][2] = {
     {"bad/overflow.npy", "refused: the product of its dimensions overflows 64 bits\n"},
     {"bad/rank.npy", "refused: more than 64 dimensions\n"},
     {"bad/short.npy", "refused: 12 bytes of data, its header says 16\n"},
+    {"bad/size.npy", "refused: the size of its data overflows 64 bits\n"},
     {"bad/string.npy", "refused: byte 24 of its header: the end of a string is expected\n"},
     {"bad/twice.npy",
      "refused: byte 75 of its header: each of 'descr', 'fortran_order' and 'shape' once is expected\n"},
