@@ -312,7 +312,11 @@ static void put_place(const struct result *result, struct sp_text *text)
 {
     const struct fault *fault = &result->fault;
     if (result->matrix.lead > 1) sp_text_printf(text, "matrix %" PRIu64 ", ", fault->matrix);
-    sp_text_printf(text, "row %" PRIu64, fault->row);
+    const uint64_t groups = result->matrix.groups_in_row; /* rows of the matrix here are groups of the real one */
+    const uint64_t group = groups ? fault->row % groups : 0;
+    sp_text_puts(text, result->matrix.is_list ? "block " : "row ");
+    sp_text_printf(text, "%" PRIu64, groups ? fault->row / groups : fault->row);
+    if (groups > 1) sp_text_printf(text, ", group %" PRIu64, group);
     if (result->matrix.blocks > 1) sp_text_printf(text, ", group %" PRIu64, fault->block);
     if (fault->scale > 0)
         sp_text_printf(text, ", whose scale is %s times what the data show", sp_real_text(fault->scale, 2).text);

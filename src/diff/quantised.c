@@ -10,7 +10,7 @@
 #include "stored/suffixes.h"
 #include "stored/unpack.h"
 
-enum { FEW = 3 };
+enum { FORMS = 64 }; /* in which a file may be quantised, of which the other file tells the right one */
 
 struct sides {
     struct shapeproof_diff *diff;
@@ -131,12 +131,12 @@ static bool may_be_quantised(const struct shapeproof_diff *diff)
 void sp_diff_quantised(struct shapeproof_diff *diff)
 {
     struct shapeproof_error error = {0};
-    struct sp_unpacked a[FEW], b[FEW];
+    struct sp_unpacked a[FORMS], b[FORMS];
     if (!may_be_quantised(diff)) return;
     struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     if (!tables) return; /* what follows says less without them */
-    const size_t in_a = sp_unpack(&diff->arena, tables, diff->a.inventory, a, FEW);
-    const size_t in_b = sp_unpack(&diff->arena, tables, diff->b.inventory, b, FEW);
+    const size_t in_a = sp_unpack(&diff->arena, tables, diff->a.inventory, a, FORMS);
+    const size_t in_b = sp_unpack(&diff->arena, tables, diff->b.inventory, b, FORMS);
     find_quantised(&(struct sides){diff, &diff->a, &diff->b}, a, in_a);
     find_quantised(&(struct sides){diff, &diff->b, &diff->a}, b, in_b);
     if (in_a && in_b) find_both_quantised(diff, &a[0], &b[0]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * As the libraries that write the files restore them: transformers (fp8, mxfp4), GPTQModel and AutoAWQ, bitsandbytes,
- * compressed-tensors. All of them multiply in F32, or in F16 or BF16 whose product F32 has exactly, so that a value
- * here, rounded to the dtype that the library returns, has the bits that it returns. */
+ * compressed-tensors, MLX, HQQ, torchao. All of them multiply in F32, or in F16 or BF16 whose product F32 has exactly,
+ * so that a value here, rounded to the dtype that the library returns, has the bits that it returns. */
 #include "stored/dequantiser.h"
 
 #include <math.h>
@@ -29,9 +29,12 @@ struct code_table {
 
 /* How codes follow one another in their tensor. */
 enum code_layout {
-    CODES_IN_ROWS, /* a row of the matrix is a row of the tensor */
-    CODES_DOWN,    /* a word has codes of several columns, and the words of a row are below one another: GPTQ */
-    CODES_ACROSS   /* a row of the tensor is a column of the matrix, a word has codes of several rows: AWQ */
+    CODES_IN_ROWS,  /* a row of the matrix is a row of the tensor */
+    CODES_DOWN,     /* a word has codes of several columns, and the words of a row are below one another: GPTQ */
+    CODES_ACROSS,   /* a row of the tensor is a column of the matrix, a word has codes of several rows: AWQ */
+    CODES_IN_PARTS, /* the rows are divided into parts one behind the other, and a word of the tensor has a code of each
+                     * part, those of the first in its highest bits: HQQ */
+    CODES_IN_PARTS_ACROSS /* the same of the columns; a row of the tensor has a column of each part */
 };
 
 struct codes {
@@ -40,6 +43,8 @@ struct codes {
     unsigned bits;
     bool high_first; /* of two codes in a byte the first has the high bits: bitsandbytes */
     bool mixed;      /* the eight codes of a word are in the order of AWQ */
+    uint64_t part;   /* in parts: rows (columns) of each */
+    unsigned word;   /* in parts: bytes of a word */
 };
 
 /* Numbers of which each is for a block of the matrix. */
@@ -53,6 +58,7 @@ struct numbers {
         bits;   /* packed: the codes of several rows are in a word, beside or (not across) below one another; 0: not */
     bool mixed; /* as of struct codes */
     bool less_one; /* packed: each is stored as one less, with 0 as all bits */
+    bool are_e4m3; /* stored as bytes, which are floats and no exponents */
 };
 
 /* Scales that bitsandbytes has quantised in turn: scale k is map[code k] * scales[k / block] + offset. */
@@ -72,15 +78,21 @@ struct sp_dequantiser {
     struct codes codes;
     struct numbers scales, zeros;
     struct nested_scales nested;
-    float factor;      /* by which the product is multiplied at last */
-    float zero;        /* the zero point where none is stored */
-    float scale_error; /* relative: of scales that were rounded after the codes were chosen */
+    float factor;            /* by which the product is multiplied at last */
+    float zero;              /* the zero point where none is stored */
+    bool zeros_added;        /* what is stored as zero points is added to the product of code and scale: MLX */
+    float zero_error;        /* relative: as scale_error has it, of the zero points */
+    float outer_scale;       /* by which all scales are multiplied, or */
+    bool is_divisor;         /* divided: NVFP4 */
+    bool computed_as_stored; /* the codes were computed in the dtype of the scales, and rounded three times */
+    float scale_error;       /* relative: of scales that were rounded after the codes were chosen */
     uint64_t block_columns;
     int32_t *block_of; /* for each column, where a file says it (g_idx); else NULL */
     /* ---- the band ---- */
     uint64_t first_matrix, first_row, band_rows, first_block, row_blocks;
     float *band_scales, *band_zeros, *band_errors;
     size_t *tile_blocks;  /* the block of each column of the tile */
+    uint64_t tile_column; /* its first */
     uint64_t code_length; /* of codes in rows: bytes from one row of the tile to the next */
     unsigned char *raw;   /* what is read */
     size_t raw_size;
@@ -214,6 +226,14 @@ static bool set_blocks(struct sp_dequantiser *d, struct numbers *numbers, uint64
         d->matrix.blocks = columns;
     }
     return numbers == &d->scales || columns == d->matrix.blocks;
+}
+
+/* E2M1 under scales that are no powers of two, so that the largest number is the largest code. */
+static void list_e2m1_to_six(struct code_table *table)
+{
+    list_e2m1(table);
+    table->high[7] = 6.25F;
+    table->low[15] = -6.25F;
 }
 
 static bool is_number(enum shapeproof_dtype dtype)
@@ -375,6 +395,113 @@ static bool open_packed(struct sp_dequantiser *d, struct shapeproof_value form, 
     return read_block_of_columns(d, member_called(d, "weight_g_idx"), why);
 }
 
+/* The one number of a tensor of F32, above 0; or 0. */
+static float read_one(struct sp_dequantiser *d, size_t tensor)
+{
+    float number = 0;
+    if (!has_dtype(d, tensor, SHAPEPROOF_DTYPE_F32) || tensor_of(d, tensor)->parameters != 1) return 0;
+    if (!read_tensor(d, tensor, 0, &number, sizeof number)) return 0;
+    return number > 0 && isfinite(number) ? number : 0;
+}
+
+/* NVFP4: codes of E2M1, a scale of E4M3 for each 16, and one for all, by which ModelOpt multiplies and
+ * compressed-tensors divides. */
+static bool open_nvfp4(struct sp_dequantiser *d, size_t codes, size_t outer, bool is_divisor)
+{
+    const size_t scales = member_called(d, "weight_scale");
+    if (!has_dtype(d, codes, SHAPEPROOF_DTYPE_U8) || !has_dtype(d, scales, SHAPEPROOF_DTYPE_F8_E4M3)) return false;
+    if (member_called(d, "pre_quant_scale") != SHAPEPROOF_NONE) return false;
+    list_e2m1_to_six(&d->table);
+    d->outer_scale = read_one(d, outer);
+    d->is_divisor = is_divisor;
+    return d->outer_scale > 0 && set_codes(d, codes, CODES_IN_ROWS, 4) && set_scales(d, scales);
+}
+
+/* Zero points that are stored as the scales are. */
+static bool set_zeros_as_scales(struct sp_dequantiser *d, size_t zeros)
+{
+    const struct shapeproof_tensor *in = tensor_of(d, zeros);
+    if (!in || in->parameters != d->scales.in->parameters) return false;
+    d->zeros = d->scales;
+    d->zeros.tensor = zeros;
+    d->zeros.in = in;
+    return sp_is_float(in->dtype) || in->dtype == SHAPEPROOF_DTYPE_I8;
+}
+
+/* MLX: rows of codes in words, the lowest bits first, and for each group a scale and what is added. The scale is made
+ * so that the end of the group that is farther from 0 is a code; the other end may then be outside by a step. The
+ * scales of 8 bits are made of the largest number by rounding. */
+static bool open_mlx(struct sp_dequantiser *d, struct shapeproof_value form)
+{
+    const size_t codes = member_called(d, "weight"), scales = member_called(d, "scales");
+    const size_t added = member_called(d, "biases");
+    const struct shapeproof_value mode = sp_value_member(form, "mode");
+    const char *kind = mode.type == SHAPEPROOF_VALUE_STRING ? mode.string : "affine";
+    if (!has_dtype(d, codes, SHAPEPROOF_DTYPE_U32) || scales == SHAPEPROOF_NONE) return false;
+    if (added != SHAPEPROOF_NONE) {
+        const unsigned bits = bits_of(form);
+        if (bits < 2) return false;
+        d->zeros_added = true;
+        count_codes(&d->table, bits, false, 0.5F, 1);
+        return set_codes(d, codes, CODES_IN_ROWS, bits) && set_scales(d, scales) && set_zeros_as_scales(d, added);
+    }
+    if (!has_dtype(d, scales, SHAPEPROOF_DTYPE_U8) || !set_scales(d, scales)) return false;
+    d->scales.are_e4m3 = strcmp(kind, "nvfp4") == 0;
+    if (strcmp(kind, "nvfp4") == 0) list_e2m1_to_six(&d->table);
+    else if (strcmp(kind, "mxfp4") == 0) list_e2m1(&d->table);
+    else return false;
+    return set_codes(d, codes, CODES_IN_ROWS, 4);
+}
+
+/* torchao: a code in a byte, with scales, and zero points if they are not all 0. */
+static bool open_torchao(struct sp_dequantiser *d)
+{
+    const size_t codes = member_called(d, "_weight_qdata"), zeros = member_called(d, "_weight_zero_point");
+    if (member_called(d, "_weight_act_pre_scale") != SHAPEPROOF_NONE || !set_codes(d, codes, CODES_IN_ROWS, 8))
+        return false;
+    if (has_dtype(d, codes, SHAPEPROOF_DTYPE_I8)) count_codes(&d->table, 8, true, 0.5F, 0.5F);
+    else if (!list_small_floats(&d->table, tensor_of(d, codes)->dtype)) return false;
+    if (!set_scales(d, member_called(d, "_weight_scale"))) return false;
+    d->computed_as_stored = true;
+    return zeros == SHAPEPROOF_NONE || set_zeros_as_scales(d, zeros);
+}
+
+/* HQQ: the matrix as a list is divided into groups. A group is a row of the codes if the scales are a column, (groups,
+ * 1), and a column of them if the scales are a row, (1, groups). The rows of the codes are in parts, of which each word
+ * has a code. HQQ moves the zero points so that large numbers may be outside of all codes. */
+static bool open_hqq(struct sp_dequantiser *d, const struct shapeproof_tensor *full)
+{
+    enum { PARTS_OF_3_BITS = 10 }; /* in 32 bits */
+    struct sp_restored_matrix *matrix = &d->matrix;
+    const size_t codes = member_called(d, "W_q"), scales = member_called(d, "scale"), zeros = member_called(d, "zero");
+    const struct shapeproof_tensor *in = tensor_of(d, codes), *of = tensor_of(d, scales);
+    const uint64_t all = full->parameters, width = full->rank == 2 ? full->shape[1] : 0;
+    if (!of || in->rank != 2 || of->rank != 2 || !sp_is_float(of->dtype) || (of->shape[0] != 1 && of->shape[1] != 1))
+        return false;
+    const bool across = of->shape[1] != 1;
+    const uint64_t groups = of->parameters, group = groups && all % groups == 0 ? all / groups : 0;
+    const uint64_t along = across ? group : groups; /* rows of the codes before they are packed */
+    if (!group || !in->shape[0] || in->shape[1] != (across ? groups : group)) return false;
+    const uint64_t parts = (along + in->shape[0] - 1) / in->shape[0];
+    const bool is_word = in->dtype == SHAPEPROOF_DTYPE_I32;
+    if (!is_word && in->dtype != SHAPEPROOF_DTYPE_U8) return false;
+    if (is_word ? parts > PARTS_OF_3_BITS : parts > 8 || 8 % parts || along % parts) return false;
+    if (is_word && in->shape[0] != (along + PARTS_OF_3_BITS - 1) / PARTS_OF_3_BITS) return false;
+    matrix->is_list = across || width % group;
+    matrix->groups_in_row = !across && width % group == 0 ? width / group : 0;
+    matrix->rows = groups;
+    matrix->columns = group;
+    matrix->transposed = across;
+    d->codes = (struct codes){.tensor = codes,
+                              .layout = across ? CODES_IN_PARTS_ACROSS : CODES_IN_PARTS,
+                              .bits = is_word ? 3 : 8 / (unsigned)parts,
+                              .part = in->shape[0],
+                              .word = is_word ? 4 : 1};
+    count_codes(&d->table, d->codes.bits, false, 0.5F, (float)(1U << d->codes.bits) / 2);
+    d->scales = (struct numbers){.tensor = scales, .in = of};
+    return set_blocks(d, &d->scales, groups, 1) && set_zeros_as_scales(d, zeros) && sp_is_float(d->zeros.in->dtype);
+}
+
 /* MXFP4 of gpt-oss: 16 bytes and an exponent for each 32 columns. */
 static bool open_mxfp4(struct sp_dequantiser *d)
 {
@@ -434,7 +561,8 @@ static bool open_blocks_of_list(struct sp_dequantiser *d, const struct shapeproo
     sp_arena_free(&arena);
     if (codes == SHAPEPROOF_NONE || scales == SHAPEPROOF_NONE) return false;
     const bool in_rows = full->shape[1] % block == 0; /* blocks do not go on in the next row */
-    d->matrix.rows = in_rows ? full->shape[0] : 1;
+    d->matrix.is_list = !in_rows;
+    d->matrix.rows = in_rows ? full->shape[0] : full->parameters % block ? 1 : full->parameters / block;
     d->matrix.columns = full->parameters / d->matrix.rows;
     const uint64_t blocks = (d->matrix.columns + block - 1) / block;
     float *values = read_floats(d, member_called(d, "weight.quant_map"), 16);
@@ -471,11 +599,34 @@ static const char *obstacle_to_module(const struct sp_dequantiser *d)
 static bool open_method(struct sp_dequantiser *d, struct shapeproof_value form, const struct shapeproof_tensor *full,
                         const char **why)
 {
+    const size_t weight = member_called(d, "weight"), packed = member_called(d, "weight_packed");
+    const size_t multiplied = member_called(d, "weight_scale_2"), divided = member_called(d, "weight_global_scale");
     if (member_called(d, "_blocks") != SHAPEPROOF_NONE) return open_mxfp4(d);
+    if (member_called(d, "W_q") != SHAPEPROOF_NONE) return open_hqq(d, full);
+    if (member_called(d, "_weight_qdata") != SHAPEPROOF_NONE) return open_torchao(d);
+    if (member_called(d, "scales") != SHAPEPROOF_NONE && has_dtype(d, weight, SHAPEPROOF_DTYPE_U32))
+        return open_mlx(d, form);
+    if (multiplied != SHAPEPROOF_NONE && has_dtype(d, weight, SHAPEPROOF_DTYPE_U8))
+        return open_nvfp4(d, weight, multiplied, false);
+    if (divided != SHAPEPROOF_NONE && packed != SHAPEPROOF_NONE) return open_nvfp4(d, packed, divided, true);
     if (d->module->matrix.elements) return full->rank == 2 && open_blocks_of_list(d, full);
     if (member_called(d, "qweight") != SHAPEPROOF_NONE) return d->matrix.lead == 1 && open_words(d, form, why);
     if (member_called(d, "weight_packed") != SHAPEPROOF_NONE) return d->matrix.lead == 1 && open_packed(d, form, why);
     return open_bytes(d);
+}
+
+/* Whether the scales of a band of the fewest rows, and what callers note of each block and column, are a few MB. */
+static bool fits_in_memory(const struct sp_restored_matrix *matrix)
+{
+    enum { BLOCKS = 1 << 15, COLUMNS = 1 << 21 }; /* 32 times 48 bytes, and 16 bytes */
+    return matrix->blocks <= (matrix->rows < WORD ? WORD * BLOCKS / matrix->rows : BLOCKS) &&
+           matrix->columns <= COLUMNS;
+}
+
+/* By which fraction numbers may be off that were rounded to the dtype. */
+static float rounding_of(enum shapeproof_dtype dtype)
+{
+    return dtype == SHAPEPROOF_DTYPE_BF16 ? 0x1p-8F : dtype == SHAPEPROOF_DTYPE_F16 ? 0x1p-11F : 0;
 }
 
 struct sp_dequantiser *sp_dequantiser_open(const struct sp_packed_module *module, struct shapeproof_value form,
@@ -489,10 +640,12 @@ struct sp_dequantiser *sp_dequantiser_open(const struct sp_packed_module *module
     d->matrix = (struct sp_restored_matrix){
         .lead = matrix->lead ? matrix->lead : 1, .rows = matrix->rows, .columns = matrix->columns};
     *why = NULL;
-    const bool is_known = full->parameters && !obstacle_to_module(d) && open_method(d, form, full, why);
+    const bool is_known =
+        full->parameters && !obstacle_to_module(d) && open_method(d, form, full, why) && fits_in_memory(&d->matrix);
     if (is_known && error->status == SHAPEPROOF_OK) {
         const enum shapeproof_dtype dtype = d->scales.in->dtype;
-        d->scale_error = dtype == SHAPEPROOF_DTYPE_BF16 ? 0x1p-9F : dtype == SHAPEPROOF_DTYPE_F16 ? 0x1p-11F : 0;
+        d->scale_error = rounding_of(dtype) * (d->computed_as_stored ? 3 : 1);
+        if (d->zeros.in) d->zero_error = rounding_of(d->zeros.in->dtype);
         return d;
     }
     sp_dequantiser_close(d);
@@ -576,7 +729,8 @@ static bool read_pieces(struct sp_dequantiser *d, size_t tensor, uint64_t offset
 
 uint64_t sp_dequantiser_band_rows(const struct sp_dequantiser *d)
 {
-    const bool in_rows = d->codes.layout == CODES_IN_ROWS && !d->matrix.transposed; /* whole rows are read at once */
+    const bool in_rows = (d->codes.layout == CODES_IN_ROWS && !d->matrix.transposed) ||
+                         d->codes.layout == CODES_IN_PARTS; /* whole rows are read at once */
     uint64_t rows = in_rows ? TILE / d->matrix.columns / WORD * WORD : ROWS;
     if (rows > ROWS) rows = ROWS;
     while (rows > WORD && rows * d->matrix.blocks > BAND_BLOCKS) rows = rows / 2 / WORD * WORD;
@@ -636,7 +790,9 @@ static bool read_numbers(struct sp_dequantiser *d, const struct numbers *numbers
         for (uint64_t k = 0; k < blocks; k++) {
             const uint64_t place = numbers->across ? k * count + row : row * blocks + k;
             float *number = &into[row * blocks + k];
-            if (!numbers->bits) *number = number_at(numbers->in->dtype, d->raw + place * size);
+            if (!numbers->bits)
+                *number =
+                    number_at(numbers->are_e4m3 ? SHAPEPROOF_DTYPE_F8_E4M3 : numbers->in->dtype, d->raw + place * size);
             else if (numbers->across)
                 *number = (float)((code_at(d->raw + k * words * 4, numbers->mixed ? place_in_word(row) : row,
                                            numbers->bits, false) +
@@ -662,6 +818,29 @@ static bool read_nested_scales(struct sp_dequantiser *d, struct shapeproof_error
     return true;
 }
 
+/* Half of the distance from a number of E4M3 to the next. */
+static float half_step_of_e4m3(float number)
+{
+    int exponent;
+    frexpf(number, &exponent); /* of a number in [0.5, 1) */
+    const int least = -6 + 1;  /* of numbers that are not subnormal, in that sense */
+    return ldexpf(1, (exponent > least ? exponent : least) - 1 - 3 - 1);
+}
+
+/* Notes by how much scales of 8 bits may be off that were rounded after the codes were chosen, and multiplies the
+ * scales of the band by the scale of all. */
+static void finish_scales(struct sp_dequantiser *d, size_t count)
+{
+    const bool are_e4m3 = d->scales.are_e4m3 || d->scales.in->dtype == SHAPEPROOF_DTYPE_F8_E4M3;
+    if (are_e4m3) d->band_errors = sp_realloc(d->band_errors, count, sizeof *d->band_errors);
+    for (size_t i = 0; i < count && are_e4m3; i++) d->band_errors[i] = half_step_of_e4m3(d->band_scales[i]);
+    for (size_t i = 0; i < count && d->outer_scale > 0; i++) {
+        const float scale = d->outer_scale;
+        d->band_scales[i] = d->is_divisor ? d->band_scales[i] / scale : d->band_scales[i] * scale;
+        if (are_e4m3) d->band_errors[i] = d->is_divisor ? d->band_errors[i] / scale : d->band_errors[i] * scale;
+    }
+}
+
 bool sp_dequantiser_begin_band(struct sp_dequantiser *d, uint64_t matrix, uint64_t row, uint64_t rows,
                                struct shapeproof_error *error)
 {
@@ -677,6 +856,7 @@ bool sp_dequantiser_begin_band(struct sp_dequantiser *d, uint64_t matrix, uint64
         return read_nested_scales(d, error);
     }
     if (!read_numbers(d, &d->scales, d->band_scales, error)) return false;
+    finish_scales(d, count);
     if (!d->zeros.in) return true;
     d->band_zeros = sp_realloc(d->band_zeros, count, sizeof *d->band_zeros);
     return read_numbers(d, &d->zeros, d->band_zeros, error);
@@ -695,6 +875,27 @@ float sp_dequantiser_scale(const struct sp_dequantiser *d, uint64_t row_of_band,
 
 /* ---- a tile ---- */
 
+/* Reads codes in parts: rows of the tensor, each once for every row (column) of the matrix that has codes in it. Those
+ * that follow one another are read at once. */
+static bool read_parts(struct sp_dequantiser *d, uint64_t column, uint64_t columns, struct shapeproof_error *error)
+{
+    const struct codes *codes = &d->codes;
+    const bool across = codes->layout == CODES_IN_PARTS_ACROSS;
+    const uint64_t width = (across ? d->matrix.rows : d->matrix.columns) * codes->word; /* bytes of a row */
+    const uint64_t first = across ? column : d->first_row, count = across ? columns : d->band_rows;
+    const uint64_t offset = (across ? d->first_row : column) * codes->word;
+    const uint64_t length = (across ? d->band_rows : columns) * codes->word;
+    unsigned char *raw = raw_of(d, count * length);
+    for (uint64_t i = 0, run; i < count; i += run) {
+        const uint64_t row = (first + i) % codes->part, left = codes->part - row;
+        run = length < width ? 1 : left < count - i ? left : count - i;
+        if (!shapeproof_data_read(d->data, codes->tensor, row * width + offset, raw + i * length,
+                                  (size_t)(run * length), error))
+            return false;
+    }
+    return true;
+}
+
 static bool read_codes(struct sp_dequantiser *d, uint64_t column, uint64_t columns, struct shapeproof_error *error)
 {
     const struct codes *codes = &d->codes;
@@ -706,6 +907,8 @@ static bool read_codes(struct sp_dequantiser *d, uint64_t column, uint64_t colum
         d->code_length = columns == matrix->columns ? stored : (columns * bits + 7) / 8;
         return read_pieces(d, codes->tensor, first * stored + column * bits / 8, stored, rows, d->code_length, error);
     }
+    if (codes->layout == CODES_IN_PARTS || codes->layout == CODES_IN_PARTS_ACROSS)
+        return read_parts(d, column, columns, error);
     if (codes->layout == CODES_DOWN)
         return read_pieces(d, codes->tensor, (column * bits / WORD * matrix->rows + d->first_row) * 4, matrix->rows * 4,
                            columns * bits / WORD, rows * 4, error);
@@ -713,8 +916,21 @@ static bool read_codes(struct sp_dequantiser *d, uint64_t column, uint64_t colum
                        columns, rows * bits / 8, error);
 }
 
+/* The same of codes in parts; `columns`: of the tile. */
+static unsigned code_in_parts(const struct sp_dequantiser *d, uint64_t row, uint64_t column, uint64_t columns)
+{
+    const struct codes *codes = &d->codes;
+    const bool across = codes->layout == CODES_IN_PARTS_ACROSS;
+    const uint64_t part = (across ? d->tile_column + column : d->first_row + row) / codes->part;
+    const uint64_t place = across ? column * d->band_rows + row : row * columns + column;
+    const unsigned first = codes->word == 1 ? 8 - codes->bits : 27; /* of 32 bits, ten codes of 3 take 30 */
+    uint32_t word = d->raw[place * codes->word];
+    if (codes->word == sizeof word) memcpy(&word, d->raw + place * sizeof word, sizeof word);
+    return word >> (first - codes->bits * part) & ((1U << codes->bits) - 1);
+}
+
 /* The code of an element of the tile that is read. */
-static unsigned code_of(const struct sp_dequantiser *d, uint64_t row, uint64_t column)
+static unsigned code_of(const struct sp_dequantiser *d, uint64_t row, uint64_t column, uint64_t columns)
 {
     const struct codes *codes = &d->codes;
     const uint64_t rows = d->band_rows;
@@ -724,6 +940,9 @@ static unsigned code_of(const struct sp_dequantiser *d, uint64_t row, uint64_t c
     case CODES_ACROSS:
         return code_at(d->raw + column * (rows * codes->bits / 8), codes->mixed ? place_in_word(row) : row, codes->bits,
                        false);
+    case CODES_IN_PARTS:
+    case CODES_IN_PARTS_ACROSS:
+        return code_in_parts(d, row, column, columns);
     case CODES_IN_ROWS:
         break;
     }
@@ -734,6 +953,7 @@ bool sp_dequantiser_read_tile(struct sp_dequantiser *d, uint64_t column, uint64_
                               struct shapeproof_error *error)
 {
     if (!read_codes(d, column, columns, error)) return false;
+    d->tile_column = column;
     d->tile_blocks = sp_realloc(d->tile_blocks, (size_t)columns, sizeof *d->tile_blocks);
     for (uint64_t i = 0; i < columns; i++)
         d->tile_blocks[i] = (size_t)(d->block_of ? (uint64_t)d->block_of[column + i] : (column + i) / d->block_columns);
@@ -741,13 +961,15 @@ bool sp_dequantiser_read_tile(struct sp_dequantiser *d, uint64_t column, uint64_
         const size_t first = place_of_row(d, row);
         for (uint64_t i = 0; i < columns; i++) {
             const size_t place = first + d->tile_blocks[i];
-            const unsigned code = code_of(d, row, i);
-            const float scale = d->band_scales[place], zero = d->zeros.in ? d->band_zeros[place] : d->zero;
-            const float value = scale * (d->table.value[code] - zero) * d->factor;
-            const float one = scale * (d->table.low[code] - zero) * d->factor,
-                        other = scale * (d->table.high[code] - zero) * d->factor;
-            float margin = fabsf(value) * d->scale_error;
-            if (d->nested.map)
+            const unsigned code = code_of(d, row, i, columns);
+            const float scale = d->band_scales[place], stored = d->zeros.in ? d->band_zeros[place] : d->zero;
+            const float zero = d->zeros_added ? 0 : stored, added = d->zeros_added ? stored : 0;
+            const float value = scale * (d->table.value[code] - zero) * d->factor + added;
+            const float one = scale * (d->table.low[code] - zero) * d->factor + added,
+                        other = scale * (d->table.high[code] - zero) * d->factor + added;
+            float margin = fmaxf(fabsf(one - added), fabsf(other - added)) * d->scale_error +
+                           fabsf(d->zeros_added ? added : scale * zero * d->factor) * d->zero_error;
+            if (d->band_errors)
                 margin += fmaxf(fabsf(d->table.low[code]), fabsf(d->table.high[code])) * d->band_errors[place];
             *into++ =
                 (struct sp_restored){value, (one < other ? one : other) - margin, (one < other ? other : one) + margin};

@@ -31,6 +31,8 @@ struct sp_restored_matrix {
     uint64_t lead, rows, columns; /* `lead` matrices, of experts */
     uint64_t blocks;              /* in which the columns are; those of a block share a scale in each row */
     bool transposed;              /* in full precision (columns, rows) */
+    bool is_list;                 /* rows are blocks of the matrix as a list, and may go on in its next row */
+    uint64_t groups_in_row;       /* not 0: rows are groups of the real matrix, which has so many in a row */
     enum sp_rounding rounding;
     bool may_be_scaled;     /* columns may have been multiplied before, and what comes before them divided: AWQ,
                              * SmoothQuant */

@@ -263,19 +263,40 @@ static bool is_made_of(struct sp_method *method, const struct sp_matrix_members 
 
 /* ---- matrices of which only the size shows ---- */
 
+/* Whether the tensors are those of a matrix of so many elements. */
+static bool is_flat(struct sp_method *method, const struct sp_matrix_members *members, uint64_t elements)
+{
+    uint64_t lead;
+    set_dimension(method, ROWS, elements);
+    set_dimension(method, COLUMNS, 1);
+    return is_made_of(method, members, &lead) && !lead;
+}
+
+/* HQQ with 3 bits: ten codes in a word, so that words may have more room than there are elements. The scales tell how
+ * many groups there are; groups along columns have a power of two elements. */
+static bool try_thirds(struct sp_method *method, const struct sp_matrix_members *members, uint64_t *elements)
+{
+    const struct shapeproof_tensor *packed = member_called(members, "W_q"), *scales = member_called(members, "scale");
+    const uint64_t in_word = 10;
+    uint64_t group = 1, most;
+    if (!packed || !scales || packed->rank != 2 || scales->rank != 2) return false;
+    if (scales->shape[1] == 1) group = packed->shape[1];
+    else if (!sp_mul_u64(packed->shape[0], in_word, &most)) return false;
+    else
+        while (group <= most / 2) group *= 2;
+    return sp_mul_u64(scales->parameters, group, elements) && is_flat(method, members, *elements);
+}
+
 static bool try_flat(struct sp_method *method, const struct sp_matrix_members *members, uint64_t *elements)
 {
     static const uint64_t widths[] = {2, 4, 8, 1};
     const struct shapeproof_tensor *weight = member_called(members, "weight"), *groups = member_called(members, "W_q");
-    uint64_t lead;
     if (!weight) weight = groups; /* HQQ: groups of the matrix as a whole */
     for (size_t i = 0; weight && i < sizeof widths / sizeof *widths; i++) {
         if (!sp_mul_u64(weight->parameters, widths[i], elements)) return false;
-        set_dimension(method, ROWS, *elements);
-        set_dimension(method, COLUMNS, 1);
-        if (is_made_of(method, members, &lead)) return !lead;
+        if (is_flat(method, members, *elements)) return true;
     }
-    return false;
+    return try_thirds(method, members, elements);
 }
 
 bool sp_method_solve(struct sp_method *method, const struct sp_matrix_members *members, struct sp_matrix *matrix)

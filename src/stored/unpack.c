@@ -16,7 +16,7 @@
 enum {
     MAX_KINDS = 1000,     /* modules of further kinds are not unpacked */
     MAX_DIMENSIONS = 256, /* different ones of a file that are compared */
-    MAX_FOUND = 8         /* forms that are kept */
+    MAX_FOUND = 64        /* forms that are kept: every number of bits with every size of groups may fit */
 };
 
 struct module {
@@ -31,9 +31,10 @@ struct module {
 struct modules {
     struct sp_arena *arena;
     const struct shapeproof_inventory *file;
-    struct sp_method *method;
-    bool stacked;        /* a suffix follows the module's name without a dot: "experts.gate_up_proj" + "_blocks" */
-    struct sp_map names; /* -> index of list */
+    struct sp_method method; /* in one of its forms */
+    bool stacked;            /* a suffix follows the module's name without a dot: "experts.gate_up_proj" + "_blocks" */
+    bool is_beside;          /* these are of experts in one tensor, of a method that also quantises single matrices */
+    struct sp_map names;     /* -> index of list */
     SP_ARRAY(struct module) list;
     struct sp_map kinds;        /* suffixes, dtypes and shapes -> number of the kind */
     size_t examples[MAX_KINDS]; /* the first module of each kind, as an index of list */
@@ -41,7 +42,8 @@ struct modules {
 
 /* ---- the modules of a file ---- */
 
-static bool is_weight(const char *tail) { return strcmp(tail, "weight") == 0; }
+/* Experts in one tensor have no suffix. */
+static bool is_weight(const char *tail) { return strcmp(tail, "weight") == 0 || !*tail; }
 
 enum if_new { ADD_NEW, ONLY_KNOWN };
 
@@ -64,12 +66,13 @@ static struct module *module_named(struct modules *modules, const struct sp_text
 static void add_member(struct modules *modules, size_t tensor, bool weights, struct sp_text *name)
 {
     const struct shapeproof_tensor *stored = shapeproof_inventory_tensor(modules->file, tensor);
-    for (size_t i = 0; i < sp_method_tails(modules->method); i++) {
-        const char *tail = modules->method->tails[i];
+    for (size_t i = 0; i < sp_method_tails(&modules->method); i++) {
+        const char *tail = modules->method.tails[i];
         if (is_weight(tail) != weights || !sp_strip_suffix(name, stored->name, modules->stacked ? "" : ".", tail))
             continue;
         const bool is_sign_of_quantisation = !weights || sp_looks_packed(stored);
-        struct module *module = module_named(modules, name, is_sign_of_quantisation ? ADD_NEW : ONLY_KNOWN);
+        const bool is_new = is_sign_of_quantisation && *tail; /* every tensor has the suffix "" */
+        struct module *module = module_named(modules, name, is_new ? ADD_NEW : ONLY_KNOWN);
         if (!module || module->count == SP_MAX_MEMBERS) return;
         module->tensors[module->count] = tensor;
         module->tails[module->count++] = i;
@@ -124,7 +127,7 @@ static struct sp_matrix_members members_of(const struct modules *modules, const 
 {
     struct sp_matrix_members members = {.count = module->count, .module = module->name};
     for (size_t i = 0; i < module->count; i++) {
-        members.tails[i] = modules->method->tails[module->tails[i]];
+        members.tails[i] = modules->method.tails[module->tails[i]];
         members.tensors[i] = shapeproof_inventory_tensor(modules->file, module->tensors[i]);
     }
     return members;
@@ -146,8 +149,11 @@ static bool is_any_solved(const bool *solved, size_t count)
 static void take_modules(struct modules *modules, const struct sp_matrix *matrices, const bool *solved,
                          struct sp_unpacked *unpacked)
 {
+    const struct sp_packed_module *before = unpacked->modules; /* of single matrices */
     if (!is_any_solved(solved, modules->kinds.count)) return;
-    unpacked->modules = sp_arena_array(modules->arena, modules->list.count, sizeof *unpacked->modules);
+    unpacked->modules =
+        sp_arena_array(modules->arena, unpacked->count + modules->list.count, sizeof *unpacked->modules);
+    if (before) memcpy(unpacked->modules, before, unpacked->count * sizeof *before);
     for (size_t i = 0; i < modules->list.count; i++) {
         const struct module *module = &modules->list.items[i];
         if (module->kind == SIZE_MAX || !solved[module->kind]) continue;
@@ -167,7 +173,8 @@ static void solve_kinds(struct modules *modules, struct sp_unpacked *unpacked)
     bool *solved = sp_realloc(NULL, modules->kinds.count, sizeof *solved);
     for (size_t i = 0; i < modules->kinds.count; i++) {
         const struct sp_matrix_members members = members_of(modules, &modules->list.items[modules->examples[i]]);
-        solved[i] = sp_method_solve(modules->method, &members, &matrices[i]);
+        solved[i] = sp_method_solve(&modules->method, &members, &matrices[i]) &&
+                    (!modules->is_beside || (matrices[i].lead && members.count > 1));
     }
     take_modules(modules, matrices, solved, unpacked);
     sp_free(matrices);
@@ -220,8 +227,8 @@ struct unpacking {
     struct sp_arena *arena;
     const struct shapeproof_tables *tables;
     const struct shapeproof_inventory *file;
-    const struct sp_unit *part;
-    struct modules modules;              /* of the method that is tried */
+    const struct sp_unit *part, *beside; /* `beside`: that for experts in one tensor, or NULL */
+    struct modules modules, stacks;      /* of the method that is tried; of `beside` */
     struct sp_unpacked found[MAX_FOUND]; /* best first */
     size_t count;
 };
@@ -244,22 +251,26 @@ static void keep_unpacked(struct unpacking *unpacking, struct sp_unpacked unpack
     unpacking->found[place] = unpacked;
 }
 
-static void unpack_form(void *context, struct shapeproof_value form)
+/* Adds the modules that a part explains in this form. */
+static void unpack_part(const struct sp_unit *part, struct modules *modules, struct sp_unpacked *unpacked)
 {
-    struct unpacking *unpacking = context;
-    struct modules *modules = &unpacking->modules;
-    struct sp_method method;
-    struct sp_unpacked unpacked = {.form = form};
-    sp_method_open(&method, unpacking->part, form);
-    modules->method = &method;
+    sp_method_open(&modules->method, part, unpacked->form);
     if (!modules->list.count) {
         collect_modules(modules);
         find_kinds(modules);
     }
-    solve_kinds(modules, &unpacked);
+    solve_kinds(modules, unpacked);
+    sp_method_close(&modules->method);
+}
+
+static void unpack_form(void *context, struct shapeproof_value form)
+{
+    struct unpacking *unpacking = context;
+    struct sp_unpacked unpacked = {.form = form};
+    unpack_part(unpacking->part, &unpacking->modules, &unpacked);
+    if (unpacking->beside) unpack_part(unpacking->beside, &unpacking->stacks, &unpacked);
     count_familiar(&unpacked, unpacking->file);
     keep_unpacked(unpacking, unpacked);
-    sp_method_close(&method);
 }
 
 static void unpack_method(struct unpacking *unpacking, size_t method)
@@ -267,8 +278,11 @@ static void unpack_method(struct unpacking *unpacking, size_t method)
     struct sp_part_suffixes names;
     sp_part_suffixes_of(&names, unpacking->part);
     unpacking->modules = (struct modules){.arena = unpacking->arena, .file = unpacking->file, .stacked = names.stacked};
+    unpacking->stacks =
+        (struct modules){.arena = unpacking->arena, .file = unpacking->file, .stacked = true, .is_beside = true};
     sp_scheme_visit_all(unpacking->arena, method, unpack_form, unpacking);
     free_modules(&unpacking->modules);
+    free_modules(&unpacking->stacks);
 }
 
 size_t sp_unpack(struct sp_arena *arena, const struct shapeproof_tables *tables,
@@ -281,7 +295,8 @@ size_t sp_unpack(struct sp_arena *arena, const struct shapeproof_tables *tables,
     sp_note_tails(file, &tails);
     for (size_t i = 0; i < sp_scheme_count(); i++) {
         unpacking.part = sp_scheme_part(tables, i);
-        if (unpacking.part && sp_part_shows(unpacking.part, &tails)) unpack_method(&unpacking, i);
+        unpacking.beside = unpacking.part ? sp_part_beside(tables, unpacking.part) : NULL;
+        if (unpacking.part && (unpacking.beside || sp_part_shows(unpacking.part, &tails))) unpack_method(&unpacking, i);
     }
     while (count < unpacking.count && count < most && unpacking.found[count].tensors == unpacking.found[0].tensors) {
         found[count] = unpacking.found[count];
