@@ -62,6 +62,13 @@ static bool is_of_rank(const char *name)
     return sp_is_digit(rank[strspn(rank, "-_=")]);
 }
 
+/* The last step, or the model at the end of a training. */
+static bool is_of_last(const char *name)
+{
+    return strncmp(name, "last", strlen("last")) == 0 || strncmp(name, "latest", strlen("latest")) == 0 ||
+           strcmp(name, "checkpoint_last.pt") == 0 || strcmp(name, "model_final.pth") == 0;
+}
+
 bool sp_step_name_read(const char *name, bool is_file, struct sp_step_name *step)
 {
     if (is_of_rank(name)) return false;
@@ -72,8 +79,7 @@ bool sp_step_name_read(const char *name, bool is_file, struct sp_step_name *step
                                       .number = is_numbered ? number_in(name) : SP_NO_STEP,
                                       .is_file = is_file,
                                       .is_best = strstr(name, "best") != NULL,
-                                      .is_last = strncmp(name, "last", strlen("last")) == 0 ||
-                                                 strncmp(name, "latest", strlen("latest")) == 0};
+                                      .is_last = is_of_last(name)};
         return true;
     }
     return false;

@@ -172,7 +172,7 @@ static size_t step_numbered(const struct shapeproof_run *run, const char *word)
 
 static void find_last(struct shapeproof_run *run)
 {
-    static const char *const notes[] = {"latest", "latest_checkpointed_iteration.txt"};
+    static const char *const notes[] = {"latest", "latest_checkpointed_iteration.txt", "last_checkpoint"};
     for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
         const char *word = sp_run_word(run, sp_run_join(&run->arena, run->path, notes[i]));
         if (!word) continue;

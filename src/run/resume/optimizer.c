@@ -556,6 +556,20 @@ static void conclude_optimizer(struct optimizer *o)
                          o->with);
 }
 
+bool sp_resume_has_matrices(struct shapeproof_resume *resume, struct sp_contents *contents,
+                            const struct sp_pickle_value *value, const char *file)
+{
+    const struct sp_pickle_value *pairs = sp_contents_pairs(sp_contents_get(value, "state"));
+    struct sp_contents_tensor tensor;
+    for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
+        const struct sp_pickle_value *entry = pairs->as.items[i + 1];
+        if (!sp_resume_spend(resume, "optimizer", file, LOOKUPS * (1 + sp_resume_length(entry)))) return false;
+        for (size_t k = 0; k < KINDS; k++)
+            if (sp_contents_tensor(contents, sp_contents_get(entry, kinds[k]), &tensor) && tensor.rank > 1) return true;
+    }
+    return false;
+}
+
 void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
                          const struct sp_pickle_value *value, const char *file)
 {

@@ -321,6 +321,77 @@ static void check_distributed(struct shapeproof_resume *resume)
     sp_resume_right(resume, "ranks", ".metadata", "any number of ranks can load it: torch divides the tensors anew");
 }
 
+/* ---- ranks of verl ---- */
+
+/* The rank in a name such as "optim_world_size_8_rank_3.pt", and the number of ranks. False for another name. */
+static bool read_rank_name(const char *name, const char *beginning, int64_t *world, int64_t *rank)
+{
+    static const char of_world[] = "_world_size_", of_rank[] = "_rank_";
+    const size_t length = strlen(beginning);
+    if (strncmp(name, beginning, length) != 0 || strncmp(name + length, of_world, strlen(of_world)) != 0) return false;
+    *world = number_in_name(name, of_world);
+    *rank = number_in_name(name, of_rank);
+    return *world > 0 && *rank >= 0 && sp_ends_with(name, ".pt");
+}
+
+/* The number of ranks that the names of the files say; 0 for none, and of two numbers the larger. */
+static int64_t count_world(const struct shapeproof_resume *resume, const char *beginning)
+{
+    int64_t most = 0, world, rank;
+    for (size_t i = 0; i < resume->names.count; i++)
+        if (read_rank_name(resume->names.items[i], beginning, &world, &rank) && world > most) most = world;
+    return most;
+}
+
+/* The moments of one rank, if they have the shapes of parameters, as FSDP 2 has them. */
+static void check_rank_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents, const char *file)
+{
+    const struct sp_pickle_value *root = sp_contents_root(contents);
+    if (!sp_resume_is_optimizer(root) || sp_resume_has_matrices(resume, contents, root, file))
+        sp_resume_optimizer(resume, contents, root, file);
+    else
+        sp_resume_untold(resume, true, "optimizer", file,
+                         "its moments are pieces of all parameters end to end: their shapes are not compared");
+}
+
+/* Opens the file of each rank. */
+static void check_rank_files(struct shapeproof_resume *resume, const char *subject, const char *beginning,
+                             int64_t expected)
+{
+    const int64_t world = count_world(resume, beginning);
+    int64_t found = 0, own, rank;
+    bool are_whole = true;
+    const char *first = sp_arena_printf(&resume->arena, "%s_world_size_%" PRId64 "_rank_*.pt", beginning, expected);
+    for (size_t i = 0; i < resume->names.count; i++) {
+        if (!read_rank_name(resume->names.items[i], beginning, &own, &rank) || own != world || rank >= world) continue;
+        struct sp_contents *contents = sp_resume_open(resume, subject, resume->names.items[i]);
+        are_whole = are_whole && contents;
+        if (contents && strcmp(beginning, "optim") == 0) check_rank_optimizer(resume, contents, resume->names.items[i]);
+        sp_contents_close(contents);
+        found++;
+    }
+    if (!world) say_missing(resume, subject, first, "there is none");
+    else if (world != expected)
+        sp_resume_wrong(resume, subject, NULL, sp_arena_printf(&resume->arena, "%" PRId64 " ranks", expected),
+                        sp_arena_printf(&resume->arena, "%" PRId64, world), "saved by another number of ranks");
+    else if (found < world)
+        sp_resume_wrong(resume, subject, NULL, sp_arena_printf(&resume->arena, "%" PRId64 " files", world),
+                        sp_arena_printf(&resume->arena, "%" PRId64, found), "the files of ranks are missing");
+    else if (are_whole) sp_resume_right(resume, subject, first, "readable, whole");
+}
+
+/* verl saves the model, the optimizer, and scheduler and random states of each rank in a file of its own. */
+static void check_verl(struct shapeproof_resume *resume)
+{
+    const int64_t of_model = count_world(resume, "model"), of_optimizer = count_world(resume, "optim");
+    const int64_t world = of_model ? of_model : of_optimizer;
+    sp_resume_model(resume, "");
+    check_rank_files(resume, "model", "model", world);
+    check_rank_files(resume, "optimizer", "optim", world);
+    check_rank_files(resume, "random state", "extra_state", world);
+    sp_resume_right(resume, "ranks", NULL, "only %" PRId64 " ranks can load it", world);
+}
+
 /* ---- one file ---- */
 
 /* Whether the value is one of those, or a list of *count of them. */
@@ -416,6 +487,26 @@ static bool refuse_folder(const struct shapeproof_resume *resume, struct shapepr
     return false;
 }
 
+static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_error *error);
+
+/* A step of verl has a folder for each model that is trained. */
+static bool is_step_of_verl(const struct shapeproof_resume *resume)
+{
+    return strncmp(sp_base_name(resume->path), "global_step_", strlen("global_step_")) == 0;
+}
+
+/* Looks at the model that is trained by reinforcement instead of the step. */
+static bool enter_actor(struct shapeproof_resume *resume, struct shapeproof_error *error)
+{
+    resume->path = sp_folder_join(&resume->folder, "actor", &resume->arena);
+    sp_folder_close(&resume->folder);
+    resume->names.count = 0;
+    if (!sp_folder_open(&resume->folder, resume->path))
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: the directory cannot be opened",
+                       resume->path);
+    return check_folder(resume, error);
+}
+
 static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_error *error)
 {
     static const struct {
@@ -437,6 +528,12 @@ static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_err
             layouts[i].check(resume);
             return true;
         }
+    if (count_world(resume, "optim") || count_world(resume, "extra_state")) {
+        resume->layout = "verl";
+        check_verl(resume);
+        return true;
+    }
+    if (sp_resume_has(resume, "actor") && is_step_of_verl(resume)) return enter_actor(resume, error);
     if (!has_zero_files(resume)) return refuse_folder(resume, error);
     resume->layout = "DeepSpeed";
     check_deepspeed(resume);

@@ -66,6 +66,9 @@ void sp_resume_tokenizer(struct shapeproof_resume *resume);
 
 /* optimizer.c: the state dict of an optimizer. */
 bool sp_resume_is_optimizer(const struct sp_pickle_value *value);
+/* Whether moments have the shapes of matrices: FSDP 1 has pieces of all parameters end to end, which have not. */
+bool sp_resume_has_matrices(struct shapeproof_resume *resume, struct sp_contents *contents,
+                            const struct sp_pickle_value *value, const char *file);
 void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
                          const struct sp_pickle_value *value, const char *file);
 /* The optimizer of a distributed checkpoint, whose tensors have names: optimizer.state.NAME.exp_avg. */
