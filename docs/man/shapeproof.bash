@@ -19,12 +19,14 @@ _shapeproof() {
     browse:--set|browse:-S) COMPREPLY=() ;;
     browse:--table|browse:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     browse:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    browse:--limit) COMPREPLY=() ;;
     browse:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     card:--config|card:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     card:--model|card:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     card:--set|card:-S) COMPREPLY=() ;;
     card:--table|card:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     card:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    card:--limit) COMPREPLY=() ;;
     card:--format) COMPREPLY=($(compgen -W 'text markdown json' -- "$word")) ;;
     card:text=|card:markdown=|card:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     card:--output|card:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -35,12 +37,9 @@ _shapeproof() {
     check:--table|check:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     check:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     check:--for) COMPREPLY=() ;;
-    check:--fit) COMPREPLY=() ;;
-    check:--tokens) COMPREPLY=() ;;
-    check:--batch) COMPREPLY=() ;;
-    check:--cache-dtype) COMPREPLY=() ;;
     check:--claims) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--expect|check:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    check:--limit) COMPREPLY=() ;;
     check:--list|check:-l) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--resume) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--jobs|check:-j) COMPREPLY=() ;;
@@ -54,6 +53,7 @@ _shapeproof() {
     derive:--set|derive:-S) COMPREPLY=() ;;
     derive:--table|derive:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     derive:--measure) COMPREPLY=($(compgen -W 'active cache flops' -- "$word")) ;;
+    derive:--limit) COMPREPLY=() ;;
     derive:--format) COMPREPLY=($(compgen -W 'text json markdown' -- "$word")) ;;
     derive:text=|derive:json=|derive:markdown=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     derive:--output|derive:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -65,6 +65,7 @@ _shapeproof() {
     diff:--set|diff:-S) COMPREPLY=() ;;
     diff:--table|diff:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     diff:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    diff:--limit) COMPREPLY=() ;;
     diff:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown html' -- "$word")) ;;
     diff:text=|diff:json=|diff:jsonl=|diff:csv=|diff:markdown=|diff:html=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     diff:--output|diff:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -77,6 +78,7 @@ _shapeproof() {
     eval:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     eval:--for) COMPREPLY=() ;;
     eval:--plot) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    eval:--limit) COMPREPLY=() ;;
     eval:--format) COMPREPLY=($(compgen -W 'text json csv' -- "$word")) ;;
     eval:text=|eval:json=|eval:csv=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--output|eval:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -91,11 +93,13 @@ _shapeproof() {
     fit:--set|fit:-S) COMPREPLY=() ;;
     fit:--table|fit:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     fit:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    fit:--limit) COMPREPLY=() ;;
     fit:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
     fit:text=|fit:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     fit:--output|fit:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     fit:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     infer:--table|infer:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    infer:--limit) COMPREPLY=() ;;
     infer:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
     infer:text=|infer:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     infer:--output|infer:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -110,6 +114,7 @@ _shapeproof() {
     inspect:--set|inspect:-S) COMPREPLY=() ;;
     inspect:--table|inspect:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     inspect:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
+    inspect:--limit) COMPREPLY=() ;;
     inspect:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown html' -- "$word")) ;;
     inspect:text=|inspect:json=|inspect:jsonl=|inspect:csv=|inspect:markdown=|inspect:html=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     inspect:--output|inspect:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -118,6 +123,7 @@ _shapeproof() {
     learn:--name) COMPREPLY=() ;;
     learn:--like) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     learn:--table|learn:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    learn:--limit) COMPREPLY=() ;;
     learn:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
     learn:text=|learn:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     models:--format) COMPREPLY=($(compgen -W 'text json csv' -- "$word")) ;;
@@ -133,6 +139,7 @@ _shapeproof() {
     predict:--against) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     predict:--rows|predict:-n) COMPREPLY=() ;;
     predict:--dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8' -- "$word")) ;;
+    predict:--limit) COMPREPLY=() ;;
     predict:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
     predict:text=|predict:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     predict:--output|predict:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -147,6 +154,7 @@ _shapeproof() {
     prove:--table|prove:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     prove:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     prove:--allow) COMPREPLY=($(compgen -W 'proved tested' -- "$word")) ;;
+    prove:--limit) COMPREPLY=() ;;
     prove:--list|prove:-l) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--resume) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     prove:--jobs|prove:-j) COMPREPLY=() ;;
@@ -165,6 +173,7 @@ _shapeproof() {
     solve:--model|solve:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     solve:--set|solve:-S) COMPREPLY=() ;;
     solve:--table|solve:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
+    solve:--limit) COMPREPLY=() ;;
     solve:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
     solve:text=|solve:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     solve:--output|solve:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -199,21 +208,21 @@ _shapeproof() {
             return
         fi
         case $command in
-        browse) words='--config= --model= --set= --table= --vocabulary= --offline --color= --help' ;;
-        card) words='--config= --model= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        check) words='--config= --model= --set= --table= --vocabulary= --for= --fit= --tokens= --batch= --cache-dtype= --strict --data --all --claims= --expect= --trace --offline --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        derive) words='--config= --model= --set= --table= --measure= --latex --claims --python --markdown --expanded --format= --json --output= --quiet --color= --no-pager --help' ;;
-        diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        fit) words='--memory= --tokens= --batch= --dtype= --cache-dtype= --config= --model= --set= --table= --vocabulary= --offline --format= --json --output= --quiet --color= --no-pager --help' ;;
+        browse) words='--config= --model= --set= --table= --vocabulary= --offline --limit= --color= --help' ;;
+        card) words='--config= --model= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --limit= --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        derive) words='--config= --model= --set= --table= --measure= --latex --claims --python --markdown --expanded --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
+        diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        fit) words='--memory= --tokens= --batch= --dtype= --cache-dtype= --config= --model= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
         fmt) words='--in-place --check --help' ;;
-        infer) words='--table= --emit-config --all --trace --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --redact --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        learn) words='--output= --name= --like= --partial --all --table= --trace --offline --format= --json --no-pager --no-progress --help' ;;
+        infer) words='--table= --emit-config --all --trace --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --redact --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        learn) words='--output= --name= --like= --partial --all --table= --trace --offline --limit= --format= --json --no-pager --no-progress --help' ;;
         models) words='--config --names --format= --json --output= --quiet --color= --no-pager --help' ;;
-        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --by= --against= --rows= --exact --dtype= --format= --json --output= --quiet --color= --no-pager --help' ;;
-        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        solve) words='--total= --rounds-to= --within= --group= --active --free= --keep= --all --config= --model= --set= --table= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --by= --against= --rows= --exact --dtype= --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
+        prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --limit= --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         tables) words='--kind= --parts --names --table= --format= --json --output= --quiet --color= --no-pager --help' ;;
         help) words='--help' ;;
         esac

@@ -142,6 +142,8 @@ SHAPEPROOF_API void shapeproof_inventory_close(struct shapeproof_inventory *inve
 
 /* As it was given to shapeproof_inventory_open. */
 SHAPEPROOF_API const char *shapeproof_inventory_path(const struct shapeproof_inventory *inventory);
+/* How many bytes of its files were read to make it. The limit of memory of a call on it grows with them (limits.h). */
+SHAPEPROOF_API uint64_t shapeproof_inventory_bytes_read(const struct shapeproof_inventory *inventory);
 /* The format that the file turned out to have, whatever its name: "safetensors", "torch-zip", "keras-zip", ...;
  * "memory" of tensors that are in no file. */
 SHAPEPROOF_API const char *shapeproof_inventory_format(const struct shapeproof_inventory *inventory);

@@ -20,6 +20,7 @@
  *   parses a built-in table when it is first asked for it.
  * - HDF5 and Keras files are read, and remote ones fetched, in a child process, which the call waits for, also where
  *   the host ignores SIGCHLD. Nothing else forks.
+ * - If a call exceeds its limit of memory (limits.h), it fails with SHAPEPROOF_KIND_LIMIT; else as follows.
  * - If memory runs out, the function fails with SHAPEPROOF_ERR_FILE, "out of memory", and everything is as it was
  *   before. A function that takes no error then returns NULL, false or 0, or does nothing, and
  *   shapeproof_ran_out_of_memory tells so. */
@@ -44,6 +45,7 @@
 #include "shapeproof/inventory.h"
 #include "shapeproof/keras.h"
 #include "shapeproof/learn.h"
+#include "shapeproof/limits.h"
 #include "shapeproof/load.h"
 #include "shapeproof/models.h"
 #include "shapeproof/prediction.h"

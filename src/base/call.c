@@ -36,7 +36,7 @@ static size_t slot_of(const struct sp_call *call, const void *block)
 {
     const size_t mask = call->slot_count - 1;
     size_t i = (size_t)(((uint64_t)(uintptr_t)block * 0x9e3779b97f4a7c15U) >> 32) & mask;
-    while (call->blocks[i] && call->blocks[i] != block) i = (i + 1) & mask;
+    while (call->blocks[i].at && call->blocks[i].at != block) i = (i + 1) & mask;
     return i;
 }
 
@@ -51,7 +51,7 @@ static bool reserve_blocks(struct sp_call *call, size_t more)
     larger.blocks = calloc(larger.slot_count, sizeof *larger.blocks);
     if (!larger.blocks) return false;
     for (size_t i = 0; i < call->slot_count; i++)
-        if (call->blocks[i]) larger.blocks[slot_of(&larger, call->blocks[i])] = call->blocks[i];
+        if (call->blocks[i].at) larger.blocks[slot_of(&larger, call->blocks[i].at)] = call->blocks[i];
     free(call->blocks);
     call->blocks = larger.blocks;
     call->slot_count = larger.slot_count;
@@ -59,15 +59,15 @@ static bool reserve_blocks(struct sp_call *call, size_t more)
 }
 
 /* There is room for it. */
-static void add_block(struct sp_call *call, void *block)
+static void add_block(struct sp_call *call, struct sp_block block)
 {
-    call->blocks[slot_of(call, block)] = block;
+    call->blocks[slot_of(call, block.at)] = block;
     call->block_count++;
 }
 
 static bool has_block(const struct sp_call *call, const void *block)
 {
-    return call->block_count && call->blocks[slot_of(call, block)];
+    return call->block_count && call->blocks[slot_of(call, block)].at;
 }
 
 /* Removes the block from its slot, and moves those behind it that would not be found any more. */
@@ -75,15 +75,22 @@ static void remove_block(struct sp_call *call, size_t hole)
 {
     const size_t mask = call->slot_count - 1;
     call->block_count--;
-    call->blocks[hole] = NULL;
-    for (size_t i = (hole + 1) & mask; call->blocks[i]; i = (i + 1) & mask) {
-        void *block = call->blocks[i];
-        call->blocks[i] = NULL;
-        call->blocks[slot_of(call, block)] = block;
+    call->blocks[hole].at = NULL;
+    for (size_t i = (hole + 1) & mask; call->blocks[i].at; i = (i + 1) & mask) {
+        const struct sp_block block = call->blocks[i];
+        call->blocks[i].at = NULL;
+        call->blocks[slot_of(call, block.at)] = block;
     }
 }
 
 /* ---- the begin and the end ---- */
+
+/* From now on the thread works for that call; NULL: for none. */
+static void begin_work(struct sp_call *call)
+{
+    under_way = call;
+    sp_budget_use(call ? call->budget : NULL);
+}
 
 bool sp_call_begin_inner(struct sp_call *call, struct shapeproof_error *error)
 {
@@ -95,7 +102,9 @@ bool sp_call_begin_inner(struct sp_call *call, struct shapeproof_error *error)
     call->block_count = call->slot_count = 0;
     call->held = call->spare = call->retired = NULL;
     call->kept = NULL;
-    under_way = call;
+    if (!under_way) call->own = (struct sp_budget){.used = 0};
+    call->budget = under_way ? under_way->budget : &call->own;
+    begin_work(call);
     return true;
 }
 
@@ -139,8 +148,8 @@ static void join_outer(struct sp_call *call, struct sp_call *outer)
 {
     if (!reserve_blocks(outer, call->block_count)) sp_out_of_memory(); /* the inner call is still whole, and fails */
     for (size_t i = 0; i < call->slot_count; i++)
-        if (call->blocks[i]) add_block(outer, call->blocks[i]);
-    under_way = outer;
+        if (call->blocks[i].at) add_block(outer, call->blocks[i]);
+    begin_work(outer);
     struct sp_held **end = &call->held;
     while (*end) end = &(*end)->next;
     *end = outer->held;
@@ -159,7 +168,7 @@ void sp_call_end(struct sp_call *call)
     if (!call->is_open) return;
     if (call->outer) join_outer(call, call->outer);
     else {
-        under_way = NULL;
+        begin_work(NULL);
         release_retired(call->retired);
         free_list(call->held);
         free_kept(call->kept);
@@ -172,38 +181,59 @@ void sp_call_end(struct sp_call *call)
 /* ---- the failure ---- */
 
 #ifdef __wasi__
+static void unwind_with(const struct shapeproof_error *error) { (void)error; }
 void sp_call_unwind(void) {} /* WASI has no longjmp: its program ends without memory, as sp_out_of_memory says */
 #else
 /* First what other libraries hold, since they may look at our memory; then the old bytes, of which some may be in
  * memory that is new to an outer call; then the memory. */
 static void undo(struct sp_call *call)
 {
-    under_way = NULL; /* what is released here is not listed any more */
+    begin_work(NULL); /* what is released here is not listed any more */
     for (const struct sp_held *held = call->held; held; held = held->next) held->release(held->thing);
     for (const struct sp_kept *kept = call->kept; kept; kept = kept->next) memcpy(kept->at, kept->bytes, kept->size);
-    for (size_t i = 0; i < call->slot_count; i++) free(call->blocks[i]);
+    for (size_t i = 0; i < call->slot_count; i++) {
+        if (!call->blocks[i].at) continue;
+        call->budget->used -= call->blocks[i].size;
+        free(call->blocks[i].at);
+    }
     free(call->blocks);
     free_list(call->held);
     free_list(call->spare);
     free_list(call->retired);
     free_kept(call->kept);
-    under_way = call->outer;
+    begin_work(call->outer);
     call->is_open = false;
+}
+
+/* Undoes the call, which fails with the error. */
+static void unwind_with(const struct shapeproof_error *error)
+{
+    struct sp_call *call = under_way;
+    undo(call);
+    has_failed = true;
+    sp_fault_return_to(call->fault_depth);
+    if (call->error) *call->error = *error;
+    longjmp(call->entry, 1);
 }
 
 void sp_call_unwind(void)
 {
-    struct sp_call *call = under_way;
-    if (!call) return;
-    undo(call);
-    has_failed = true;
-    sp_fault_return_to(call->fault_depth);
-    if (call->error)
-        *call->error = (struct shapeproof_error){
-            .status = SHAPEPROOF_ERR_FILE, .kind = SHAPEPROOF_KIND_IO, .message = "out of memory"};
-    longjmp(call->entry, 1);
+    static const struct shapeproof_error out_of_memory = {
+        .status = SHAPEPROOF_ERR_FILE, .kind = SHAPEPROOF_KIND_IO, .message = "out of memory"};
+    if (under_way) unwind_with(&out_of_memory);
 }
 #endif
+
+/* Takes memory from the budget of the call, or lets the call fail. */
+static void spend_memory(const struct sp_call *call, size_t size)
+{
+    struct shapeproof_error error;
+    if (sp_budget_take(size)) return;
+    sp_budget_describe(&error);
+    if (sp_budget_handler && (!call->error || !SP_CALL_CAN_UNWIND)) sp_budget_handler(&error);
+    unwind_with(&error);
+    sp_out_of_memory();
+}
 
 bool shapeproof_ran_out_of_memory(void)
 {
@@ -212,28 +242,36 @@ bool shapeproof_ran_out_of_memory(void)
     return failed;
 }
 
-void sp_call_forget(void) { under_way = NULL; }
+void sp_call_forget(void) { begin_work(NULL); }
 
 struct sp_call *sp_call_pause(void)
 {
     struct sp_call *call = under_way;
-    under_way = NULL;
+    begin_work(NULL);
     return call;
 }
 
-void sp_call_resume(struct sp_call *call) { under_way = call; }
+void sp_call_resume(struct sp_call *call) { begin_work(call); }
 
 /* ---- memory ---- */
 
 bool sp_is_old(const void *memory) { return under_way && memory && !has_block(under_way, memory); }
 
+/* The system has no memory for what was taken from the budget. */
+__attribute__((noreturn)) static void give_up(size_t size)
+{
+    sp_budget_give(size);
+    sp_out_of_memory();
+}
+
 void *sp_zeroed(size_t size)
 {
     struct sp_call *call = under_way;
     if (call && !reserve_blocks(call, 1)) sp_out_of_memory();
+    if (call) spend_memory(call, size);
     void *memory = calloc(1, size ? size : 1); /* what comes fresh from the system is zero, and is not touched */
-    if (!memory) sp_out_of_memory();
-    if (call) add_block(call, memory);
+    if (!memory) give_up(size);
+    if (call) add_block(call, (struct sp_block){memory, size});
     return memory;
 }
 
@@ -243,11 +281,17 @@ void *sp_resize(void *memory, size_t old_size, size_t size)
     const bool is_old = sp_is_old(memory);
     if (call && !reserve_blocks(call, 1)) sp_out_of_memory();
     const size_t slot = call && memory && !is_old ? slot_of(call, memory) : SIZE_MAX;
+    const size_t before = call && slot != SIZE_MAX ? call->blocks[slot].size : 0;
+    if (call && size > before) spend_memory(call, size - before);
     void *moved = realloc(is_old ? NULL : memory, size ? size : 1);
-    if (!moved) sp_out_of_memory();
-    if (slot != SIZE_MAX && call->blocks[slot] == moved) return moved;
+    if (!moved) give_up(size > before ? size - before : 0);
+    if (call && size < before) sp_budget_give(before - size);
+    if (slot != SIZE_MAX && call->blocks[slot].at == moved) {
+        call->blocks[slot].size = size;
+        return moved;
+    }
     if (slot != SIZE_MAX) remove_block(call, slot);
-    if (call) add_block(call, moved);
+    if (call) add_block(call, (struct sp_block){moved, size});
     if (!is_old) return moved;
     memcpy(moved, memory, old_size < size ? old_size : size);
     sp_free(memory);
@@ -261,7 +305,11 @@ void sp_free(void *memory)
         sp_let_go(memory, free);
         return;
     }
-    if (call && memory) remove_block(call, slot_of(call, memory));
+    if (call && memory) {
+        const size_t slot = slot_of(call, memory);
+        sp_budget_give(call->blocks[slot].size);
+        remove_block(call, slot);
+    }
     free(memory);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A public function that runs out of memory fails, and leaves everything as it was when it began.
+ * A public function that runs out of memory fails, and leaves everything as it was when it began. So does one that
+ * exceeds its budget (base/budget.h).
  *
  * Each public function that allocates begins with SP_CALL. The outermost one of a thread lists what is acquired until
  * it returns: heap memory, and descriptors, streams, child processes and objects of other libraries that are "held".
@@ -19,14 +20,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/budget.h"
 #include "shapeproof/error.h"
 
 #ifdef __wasi__ /* has no setjmp; there the command is the only program, which ends when memory runs out */
 typedef int sp_call_entry;
+#define SP_CALL_CAN_UNWIND false
 #define SP_CALL_RETURNS_TWICE(entry) 0
 #else
 #include <setjmp.h>
 typedef jmp_buf sp_call_entry;
+#define SP_CALL_CAN_UNWIND true
 #define SP_CALL_RETURNS_TWICE(entry) setjmp(entry)
 #endif
 
@@ -35,18 +39,25 @@ typedef jmp_buf sp_call_entry;
 #pragma GCC diagnostic ignored "-Wclobbered"
 #endif
 
+struct sp_block {
+    void *at;
+    size_t size;
+};
+
 struct sp_call {
     sp_call_entry entry;
     bool is_open;
     struct sp_call *outer;          /* that an inner one is in, or NULL */
     struct shapeproof_error *error; /* NULL: the function has none */
     unsigned fault_depth;           /* of base/fault.h, at the begin */
-    void **blocks;                  /* the heap memory that is new: a hash set with linear probing; NULL: free */
+    struct sp_block *blocks;        /* the heap memory that is new: a hash set with linear probing; NULL: free */
     size_t block_count, slot_count;
-    struct sp_held *held;    /* what else is new, newest first */
-    struct sp_held *spare;   /* of sp_prepare_to_hold */
-    struct sp_held *retired; /* old things to release when the call succeeds, newest first */
-    struct sp_kept *kept;    /* bytes to restore when it fails, newest first */
+    struct sp_held *held;     /* what else is new, newest first */
+    struct sp_held *spare;    /* of sp_prepare_to_hold */
+    struct sp_held *retired;  /* old things to release when the call succeeds, newest first */
+    struct sp_kept *kept;     /* bytes to restore when it fails, newest first */
+    struct sp_budget *budget; /* `own`, or that of the outer call */
+    struct sp_budget own;     /* of an outermost call alone */
 };
 
 /* The first statement of a public function that allocates, which returns `failed` when memory runs out. `error` is the
@@ -65,7 +76,8 @@ bool sp_call_begin(struct sp_call *call, struct shapeproof_error *error);
 bool sp_call_begin_inner(struct sp_call *call, struct shapeproof_error *error);
 void sp_call_end(struct sp_call *call);
 
-/* Undoes the call that is under way, and continues where it began. Without a call it does nothing, and returns. */
+/* Undoes the call that is under way for want of memory, and continues where it began. Without a call it does nothing,
+ * and returns. */
 void sp_call_unwind(void);
 /* In a child process: what is under way is the parent's affair. */
 void sp_call_forget(void);

@@ -14,6 +14,7 @@
 /* ---- memory ---- */
 
 void (*sp_memory_handler)(void);
+void (*sp_budget_handler)(const struct shapeproof_error *error);
 
 void sp_out_of_memory(void)
 {

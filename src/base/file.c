@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/fault.h"
 
 /* Fails with the reason why a file cannot be opened. If it is a symbolic link whose target does not exist, the file was
@@ -47,6 +48,7 @@ bool sp_file_open(struct sp_file *file, int directory_fd, const char *path, stru
     }
     file->fd = sp_hold_fd(fd);
     file->size = (uint64_t)info.st_size;
+    sp_budget_open(path, file->size);
     return true;
 }
 
@@ -81,6 +83,7 @@ bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_
                                 length, offset);
         done += (size_t)got;
     }
+    sp_budget_read(length);
     return true;
 }
 
@@ -92,6 +95,7 @@ char *sp_file_slurp(const struct sp_file *file, size_t limit, struct shapeproof_
         return NULL;
     }
     const size_t length = (size_t)file->size;
+    sp_budget_read(length);
     char *text = sp_realloc(NULL, length + 1, 1);
     if (!sp_file_read(file, 0, text, length, error)) {
         sp_free(text);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -359,6 +360,8 @@ struct shapeproof_breakdown *shapeproof_breakdown_new(const struct shapeproof_in
                                                       struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("adding up the tensors");
+    SP_BUDGET_REUSE(inventory);
     sp_error_reset(error);
     return sum_up(inventory, NULL, NULL, options, error);
 }
@@ -368,6 +371,9 @@ struct shapeproof_breakdown *shapeproof_breakdown_of_diff(const struct shapeproo
                                                           struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("adding up the tensors");
+    SP_BUDGET_REUSE(shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_A));
+    SP_BUDGET_REUSE(shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_B));
     sp_error_reset(error);
     return sum_up(shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_A),
                   shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_B), diff, options, error);

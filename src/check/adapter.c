@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/chars.h"
 #include "base/checked.h"
@@ -287,6 +288,7 @@ static void put_pairs(struct sp_text *text, const struct sp_adapter *adapter)
 char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, bool *consistent)
 {
     SP_CALL(NULL, NULL);
+    SP_BUDGET_REUSE(inventory);
     struct sp_arena arena = {0};
     struct sp_adapter adapter;
     struct sp_text text = {0};
@@ -372,6 +374,7 @@ static bool is_front_for(const struct sp_adapter_front *front, const char *compo
 bool shapeproof_adapter_is_for(const struct shapeproof_inventory *inventory, const char *component)
 {
     SP_CALL(NULL, false);
+    SP_BUDGET_REUSE(inventory);
     struct sp_arena arena = {0};
     bool is = false;
     for (size_t i = 0; i < shapeproof_inventory_count(inventory) && !is; i++) {

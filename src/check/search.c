@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Where the configuration of a checkpoint is. shapeproof/check.h has the order, and docs/configuration.md the reasons.
  */
+#include "base/budget.h"
 #include "base/call.h"
 #include "check/adapter.h"
 #include "config/inside.h"
@@ -20,6 +21,7 @@ char *shapeproof_config_search(const struct shapeproof_inventory *inventory, con
                                const char *hub, bool *inside)
 {
     SP_CALL(NULL, NULL);
+    SP_BUDGET_REUSE(inventory);
     char *found = NULL;
     *inside = shapeproof_config_is_inside(inventory, table);
     if (*inside || (found = shapeproof_config_beside(path))) return found;

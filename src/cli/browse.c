@@ -8,8 +8,8 @@
 #include "cli/terminal.h"
 
 static const struct cli_option options[] = {
-    {CLI_OPTION_CONFIG},     {CLI_OPTION_MODEL},   {CLI_OPTION_SET},   {CLI_OPTION_TABLE},
-    {CLI_OPTION_VOCABULARY}, {CLI_OPTION_OFFLINE}, {CLI_OPTION_COLOR}, {CLI_OPTION_END},
+    {CLI_OPTION_CONFIG},  {CLI_OPTION_MODEL}, {CLI_OPTION_SET},   {CLI_OPTION_TABLE}, {CLI_OPTION_VOCABULARY},
+    {CLI_OPTION_OFFLINE}, {CLI_OPTION_LIMIT}, {CLI_OPTION_COLOR}, {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

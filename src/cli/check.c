@@ -45,6 +45,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_EXPECT},
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_LIMIT},
     {CLI_OPTION_LIST},
     {.name = "resume",
      .argument = "FILE",

@@ -50,6 +50,10 @@ struct cli_option {
     .help =                                                                                                            \
         "write the output to FILE instead of stdout; an existing FILE is replaced only when the output is complete, "  \
         "and stays as it was if the command fails without a report"
+#define CLI_OPTION_LIMIT                                                                                               \
+    .name = "limit", .argument = "WHAT=N",                                                                             \
+    .help = "what one step of the command may use: memory=SIZE (4GB, 4GiB or 4G), steps=N of a prediction, or "        \
+            "tensors=N of a prediction that is compared with a file; may be repeated"
 #define CLI_OPTION_JSON .name = "json", .help = "the same as --format json"
 #define CLI_OPTION_COLOR                                                                                               \
     .name = "color", .argument = "auto|always|never",                                                                  \
@@ -122,6 +126,23 @@ extern const struct cli_option cli_help_option; /* --help, which every command h
 void cli_prepare_for_no_memory(void);
 /* Ends the command in this way, after an allocation has failed. */
 __attribute__((noreturn)) void cli_out_of_memory(void);
+
+/* ---- limit.c ---- */
+
+/* Sets the limits of --limit. Returns CLI_OK, or complains and returns the exit status. */
+int cli_set_limits(const struct cli_args *args);
+
+/* ---- sizes.c ---- */
+
+struct cli_unit {
+    const char *name; /* behind a number */
+    uint64_t size;
+};
+extern const struct cli_unit cli_units_of_bytes[]; /* kB, KiB, ...; ends with NULL */
+
+/* The value of a number with one of the units, such as "24GiB". 0 if the text is no such number, or if the value does
+ * not fit in 64 bits. */
+uint64_t cli_read_size(const char *text, const struct cli_unit *units);
 
 /* ---- parse.c ---- */
 

@@ -19,6 +19,7 @@ static const struct cli_option options[] = {
      .help = "write the formulas for all values of the flags as a Python function with a self-test; needs a TABLE"},
     {.name = "markdown", .help = "the same as --format markdown; with --latex, the formulas are in dollar signs"},
     {.name = "expanded", .help = "expand the formulas instead of collecting and factoring their terms"},
+    {CLI_OPTION_LIMIT},
     {CLI_OPTION_FORMAT("text|json|markdown")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},

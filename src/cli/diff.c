@@ -25,6 +25,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_LIMIT},
     {CLI_OPTION_FORMAT("text|json|jsonl|csv|markdown|html")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},

@@ -29,6 +29,7 @@ static const struct cli_option options[] = {
     {.name = "csv", .help = "the same as --format csv: comma-separated values with a heading"},
     {.name = "plot", .argument = "FILE.svg", .help = "with --for: draw the values as curves; needs gnuplot"},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_LIMIT},
     {CLI_OPTION_FORMAT("text|json|csv")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},

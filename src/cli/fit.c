@@ -24,6 +24,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_TABLE},
     {CLI_OPTION_VOCABULARY},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_LIMIT},
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
@@ -40,49 +41,18 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-/* A unit that may stand behind a number. */
-struct unit {
-    const char *name;
-    uint64_t size;
-};
-static const struct unit sizes[] = {
-    {"", 1},
-    {"B", 1},
-    {"kB", UINT64_C(1000)},
-    {"MB", UINT64_C(1000000)},
-    {"GB", UINT64_C(1000000000)},
-    {"TB", UINT64_C(1000000000000)},
-    {"KiB", UINT64_C(1) << 10},
-    {"MiB", UINT64_C(1) << 20},
-    {"GiB", UINT64_C(1) << 30},
-    {"TiB", UINT64_C(1) << 40},
-    {NULL, 0},
-};
-static const struct unit lengths[] = {
+static const struct cli_unit lengths[] = {
     {"", 1}, {"k", UINT64_C(1) << 10}, {"K", UINT64_C(1) << 10}, {"M", UINT64_C(1) << 20}, {NULL, 0}};
 
-static const struct unit numbers[] = {{"", 1}, {NULL, 0}};
-
-/* The value of a number with one of the units, such as "24GiB". 0 if the text is no such number, or if the value does
- * not fit in 64 bits. */
-static uint64_t read_size(const char *text, const struct unit *units)
-{
-    char *end;
-    uint64_t size;
-    if (*text < '0' || *text > '9') return 0;
-    errno = 0;
-    const unsigned long long number = strtoull(text, &end, 10);
-    while (units->name && strcmp(units->name, end) != 0) units++;
-    return units->name && !errno && !__builtin_mul_overflow(number, units->size, &size) ? size : 0;
-}
+static const struct cli_unit numbers[] = {{"", 1}, {NULL, 0}};
 
 /* The value of an option into *value, which stays as it is without the option. Exit status. */
-static int take_size(const struct cli_args *args, const char *name, const struct unit *units, const char *example,
+static int take_size(const struct cli_args *args, const char *name, const struct cli_unit *units, const char *example,
                      uint64_t *value)
 {
     const char *text = cli_value(args, name, NULL);
     if (!text) return CLI_OK;
-    *value = read_size(text, units);
+    *value = cli_read_size(text, units);
     return *value ? CLI_OK : cli_usage_error(example, "--%s needs a size above 0, not '%s'", name, text);
 }
 
@@ -106,7 +76,7 @@ int cli_fit_subject(const struct cli_args *args, const char *memory, const struc
     char example[64];
     if (!what.dtype) what.stored = stored;
     snprintf(example, sizeof example, "--%s 24GiB", memory);
-    int status = take_size(args, memory, sizes, example, &size);
+    int status = take_size(args, memory, cli_units_of_bytes, example, &size);
     if (status == CLI_OK) status = take_size(args, "tokens", lengths, "--tokens 128k", &what.tokens);
     if (status == CLI_OK) status = take_size(args, "batch", numbers, "--batch 4", &what.batch);
     if (status != CLI_OK) return status;

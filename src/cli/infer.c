@@ -15,6 +15,7 @@ static const struct cli_option options[] = {
              "indices"},
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_LIMIT},
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},

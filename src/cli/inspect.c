@@ -56,6 +56,7 @@ static const struct cli_option options[] = {
     {.name = "strict",
      .help = "exit with 1 if there is a warning about a FILE, for example that unpickling it would call a function"},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_LIMIT},
     {CLI_OPTION_FORMAT("text|json|jsonl|csv|markdown|html")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the command does when memory runs out: it says so, and ends. The library may be in the middle of anything, so
+ * What the command does when memory runs out, or when a function exceeds its budget and cannot tell: it says so, and
+ * ends. The library may be in the middle of anything, so
  * nothing that it was working on is used again. */
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@ static void end_at_once(void)
     _exit(CLI_FILE);
 }
 
-static void end_without_memory(void)
+static void end_with(const struct shapeproof_error *error)
 {
     if (cli_captures()) _exit(SP_CHILD_NO_MEMORY); /* the process of the list tells */
     cli_discard_outputs();
@@ -33,17 +34,23 @@ static void end_without_memory(void)
     cli_leave_screen();
     free(reserve);
     cli_redact_messages(NULL); /* it may be what got no memory; the message has nothing to redact */
-    const struct shapeproof_error error = {
-        .status = SHAPEPROOF_ERR_FILE, .kind = SHAPEPROOF_KIND_IO, .message = "out of memory"};
-    const int status = cli_error(&error);
+    const int status = cli_error(error);
     cli_close_outputs();
     exit(status);
+}
+
+static void end_without_memory(void)
+{
+    static const struct shapeproof_error error = {
+        .status = SHAPEPROOF_ERR_FILE, .kind = SHAPEPROOF_KIND_IO, .message = "out of memory"};
+    end_with(&error);
 }
 
 void cli_prepare_for_no_memory(void)
 {
     reserve = malloc(RESERVE);
     sp_memory_handler = end_without_memory;
+    sp_budget_handler = end_with;
 }
 
 void cli_out_of_memory(void) { sp_out_of_memory(); }

@@ -33,6 +33,7 @@ static const struct cli_option options[] = {
      .help = "the dtype of the tensors for which the table gives none; it determines their bytes. The default is the "
              "dtype in the configuration (dtype or torch_dtype). If there is none, it is f32, and the listing says "
              "that this is assumed"},
+    {CLI_OPTION_LIMIT},
     {CLI_OPTION_FORMAT("text|json")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},

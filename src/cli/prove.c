@@ -39,6 +39,7 @@ static const struct cli_option options[] = {
      .help = "list also the claims that are proved; with --checkpoint, also errata and claims that are not about "
              "its hyper-parameters"},
     {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_LIMIT},
     {CLI_OPTION_LIST},
     {CLI_OPTION_RESUME},
     {CLI_OPTION_JOBS},

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/error.h"
 #include "base/fault.h"
@@ -137,6 +138,9 @@ struct shapeproof_diff *shapeproof_diff_new(const struct shapeproof_inventory *a
                                             struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("comparing it");
+    SP_BUDGET_REUSE(a);
+    SP_BUDGET_REUSE(b);
     sp_error_reset(error);
     static const struct shapeproof_diff_options none = {0};
     if (!options) options = &none;

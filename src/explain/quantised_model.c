@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "config/config.h"
 #include "explain/causes.h"
@@ -187,6 +188,7 @@ static const char *describe_reading(struct reading *reading, uint64_t *parameter
 struct shapeproof_quantised_model *shapeproof_quantised_model_new(const struct shapeproof_inventory *inventory)
 {
     SP_CALL(NULL, NULL);
+    SP_BUDGET_REUSE(inventory);
     struct reading reading;
     struct shapeproof_quantised_model *model = NULL;
     uint64_t parameters = 0;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/fault.h"
 #include "check/check.h"
@@ -409,6 +410,8 @@ struct shapeproof_check *shapeproof_check_new(const struct shapeproof_inventory 
                                               struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("checking it");
+    SP_BUDGET_REUSE(inventory);
     struct sp_answer_cache asked = {.watch = options ? options->watch : NULL};
     sp_fault_begin(error);
     struct shapeproof_check *check = sp_check_new_shuffled(inventory, tables, config, options, 0, &asked, error);

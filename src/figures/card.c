@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "figures/readme.h"
 #include "model/embedding.h"
@@ -77,6 +78,7 @@ struct shapeproof_card *shapeproof_card_new(const struct shapeproof_inventory *i
                                             size_t length)
 {
     SP_CALL(NULL, NULL);
+    SP_BUDGET_REUSE(inventory);
     struct shapeproof_card *card = sp_realloc(NULL, 1, sizeof *card);
     assert(inventory);
     *card = (struct shapeproof_card){.arena = {0}};

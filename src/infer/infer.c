@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * From names to tables, from tables to classes, from those to hyper-parameters: each step is dearer than the one before
  * and sees fewer candidates. */
+#include "base/budget.h"
 #include "base/call.h"
 #include "infer/search.h"
 
@@ -123,6 +124,8 @@ struct shapeproof_inference *shapeproof_infer(const struct shapeproof_inventory 
                                               struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("searching for a table");
+    SP_BUDGET_REUSE(inventory);
     sp_error_reset(error);
     if (options && !sp_options_are_known(options->reserved, error)) return NULL;
     return sp_infer_within(inventory, tables, options, NULL, error);

@@ -3,6 +3,7 @@
  * archive and for model_weights/digit/digit/kernel of an .h5. */
 #include <stdlib.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "config/inside.h"
 #include "keras/model.h"
@@ -120,6 +121,7 @@ struct shapeproof_keras_names *shapeproof_keras_names_new(const struct shapeproo
                                                           const struct shapeproof_inventory *other)
 {
     SP_CALL(NULL, NULL);
+    SP_BUDGET_REUSE(inventory);
     struct shapeproof_value entry;
     struct predicted_names stored = {0}, own = {0}; /* under the names of the file, and under those of Keras */
     const bool is_inside = shapeproof_config_is_inside(inventory, NULL);

@@ -5,10 +5,12 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "lang/functions.h"
 
 static void add_mistake(struct sp_eval *eval, struct sp_span span, const char *format, va_list args)
@@ -47,18 +49,21 @@ bool sp_eval_exceed(struct sp_eval *eval, struct sp_span span, const char *forma
     return false;
 }
 
-static bool stop(struct sp_eval *eval, struct sp_span span)
-{
-    return eval->steps > SP_MAX_STEPS
-               ? sp_eval_exceed(eval, span, "the table takes more than %d steps", SP_MAX_STEPS)
-               : sp_eval_exceed(eval, span, "the table takes more than %d MB of memory", SP_MAX_MEMORY >> 20);
-}
-
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
 {
-    eval->steps += steps < SP_MAX_STEPS ? steps : SP_MAX_STEPS;
+    enum { LOOK_EVERY = 256 }; /* steps: the budget is looked at so often */
+    const size_t before = eval->steps;
+    if (__builtin_add_overflow(before, steps, &eval->steps)) eval->steps = SIZE_MAX;
     if (eval->stopped) return false;
-    return (eval->steps <= SP_MAX_STEPS && eval->arena->used <= SP_MAX_MEMORY) || stop(eval, span);
+    if (before / LOOK_EVERY == eval->steps / LOOK_EVERY) return true;
+    const uint64_t most = sp_budget_steps();
+    if (eval->steps > most)
+        return sp_eval_exceed(eval, span, "the table takes more than %" PRIu64 " steps; --limit steps=N allows more",
+                              most);
+    if (sp_budget_is_short())
+        return sp_eval_exceed(eval, span, "the table takes almost all of %s of memory; --limit memory=SIZE allows more",
+                              sp_budget_memory_text().text);
+    return true;
 }
 
 /* ---- names ---- */

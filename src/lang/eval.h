@@ -11,11 +11,9 @@
 /* What one prediction may take. */
 enum {
     SP_MAX_EVAL_DEPTH = 1000,
-    SP_MAX_STEPS = 64 * 1000 * 1000, /* evaluations, rows and iterations of loops */
-    SP_MAX_TEXT = 64 * 1024,         /* bytes of a text or name */
-    SP_MAX_MEMORY = 1 << 30,         /* bytes */
-    SP_MAX_MESSAGES = 20,            /* different ones; the rest is only counted */
-    SP_MAX_MISTAKES = 1000           /* the same one again and again included */
+    SP_MAX_TEXT = 64 * 1024, /* bytes of a text or name */
+    SP_MAX_MESSAGES = 20,    /* different ones; the rest is only counted */
+    SP_MAX_MISTAKES = 1000   /* the same one again and again included */
 };
 
 /* A hyper-parameter that was looked at, which value it had, and who said so. */
@@ -160,8 +158,8 @@ bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp
                  int64_t *value);
 /* The name that a template makes, behind the frame's prefix. Borrowed until the next call; NULL after a mistake. */
 const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, const struct sp_template *name);
-/* Counts the steps towards SP_MAX_STEPS: what takes time in proportion to a size is counted as a fraction of that size.
- * False when a limit is reached (steps or memory), which was reported. */
+/* Counts the steps towards the budget (base/budget.h): what takes time in proportion to a size is counted as a fraction
+ * of that size. False when a limit is reached (steps or memory), which was reported. */
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps);
 /* Reports that a limit of steps, memory or tensors is exceeded, and stops; always false. */
 bool sp_eval_exceed(struct sp_eval *eval, struct sp_span span, const char *format, ...)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/checked.h"
 #include "lang/walk.h"
 
@@ -104,6 +105,13 @@ size_t sp_expander_most(const struct sp_expander *x)
     return hyper->scope && hyper->scope->most < most ? hyper->scope->most : most;
 }
 
+/* What to do about the limit of tensors: a file that a prediction is compared with has a smaller one, which can be
+ * raised. */
+static const char *way_to_more_tensors(const struct sp_expander *x)
+{
+    return sp_expander_most(x) < SP_MAX_PREDICTED ? "; --limit tensors=N allows more" : "";
+}
+
 void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin,
                      const struct shapeproof_predicted *tensor)
 {
@@ -112,7 +120,8 @@ void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin,
     if (!*tensor->name) {
         sp_eval_fail(&x->eval, span, "the name of the tensor is empty");
     } else if (out->count >= sp_expander_most(x)) {
-        sp_eval_exceed(&x->eval, span, "more than %zu tensors, the limit", sp_expander_most(x));
+        sp_eval_exceed(&x->eval, span, "more than %zu tensors, the limit%s", sp_expander_most(x),
+                       way_to_more_tensors(x));
     } else if (!sp_map_add(&out->names, tensor->name, out->count)) {
         sp_eval_fail(&x->eval, span, "the tensor '%s' is predicted twice", tensor->name);
     } else {
@@ -382,10 +391,12 @@ static bool loop_is_too_long(const struct place *place, size_t clause, int64_t f
     const size_t least = least_of_rows(section, 0);
     if (!least || (uint64_t)last - (uint64_t)first < left / least) return false;
     const char *key = last < INT64_MAX ? counted_key(&x->eval, place->env, loop) : NULL;
+    const char *way = way_to_more_tensors(x);
     if (key)
         sp_eval_exceed(&x->eval, loop->last->span,
-                       "with %s = %" PRId64 ", the table has more than %zu tensors, the limit", key, last + 1, most);
-    else sp_eval_exceed(&x->eval, loop->last->span, "more than %zu tensors, the limit", most);
+                       "with %s = %" PRId64 ", the table has more than %zu tensors, the limit%s", key, last + 1, most,
+                       way);
+    else sp_eval_exceed(&x->eval, loop->last->span, "more than %zu tensors, the limit%s", most, way);
     return true;
 }
 
@@ -489,6 +500,7 @@ static void start(struct sp_expander *x, const struct sp_unit *table)
 struct shapeproof_prediction *sp_expand(const struct sp_unit *table, const struct sp_hyper *hyper,
                                         struct shapeproof_error *error)
 {
+    SP_SPENDS("expanding the table");
     struct shapeproof_prediction *out = sp_realloc(NULL, 1, sizeof *out);
     struct sp_text messages = {0};
     *out = (struct shapeproof_prediction){.table = table};

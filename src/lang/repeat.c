@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/budget.h"
+
 struct sp_usage *sp_usage_of(struct sp_expander *x, const struct sp_env *env, const struct sp_row *row)
 {
     struct sp_usage **usages = &env->frame->usages[env->section - env->frame->unit->sections];
@@ -56,8 +58,8 @@ static bool is_same_argument(struct shapeproof_value a, struct shapeproof_value 
  * longer prefix could make a name too long. */
 static bool fits_limits(const struct sp_expander *x, const struct sp_usage *usage, const char *prefix)
 {
-    return x->eval.steps + usage->steps <= SP_MAX_STEPS && x->out->count + usage->tensor_count <= sp_expander_most(x) &&
-           strlen(prefix) <= usage->prefix_length;
+    return x->eval.steps + usage->steps <= sp_budget_steps() &&
+           x->out->count + usage->tensor_count <= sp_expander_most(x) && strlen(prefix) <= usage->prefix_length;
 }
 
 /* A name that the part made before, with the new prefix in place of the former one. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/chars.h"
 #include "lang/tables.h"
@@ -221,6 +222,8 @@ struct shapeproof_learning *shapeproof_learn(const struct shapeproof_learn_examp
                                              struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("learning a table");
+    for (size_t i = 0; i < count; i++) SP_BUDGET_REUSE(examples[i].inventory);
     sp_error_reset(error);
     if (!can_learn(count, tables, options, error)) return NULL;
     struct shapeproof_learning *learning = learn_once(examples, count, tables, options, SP_WORDS_ARE_ITEMS, error);

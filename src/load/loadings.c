@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/chars.h"
 #include "base/error.h"
@@ -454,6 +455,8 @@ struct shapeproof_loadings *shapeproof_loadings_new(const struct shapeproof_chec
                                                     struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("simulating the loaders");
+    SP_BUDGET_REUSE(check->inventory);
     /* `asked`: NULL, for the loader that is meant; "all", those of its library; "none"; or ids, "torch,mlx" */
     const bool all = asked && strcmp(asked, "all") == 0, none = asked && strcmp(asked, "none") == 0;
     struct shapeproof_error unreadable = {0};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t MAX_BYTES = (size_t)512 << 20;
+#include "base/budget.h"
 
 const char sp_algebra_overflowed[] = "a coefficient does not fit in 64 bits";
 
@@ -19,9 +19,10 @@ const struct sp_poly *sp_algebra_fail(struct sp_algebra *algebra, const char *wh
 
 struct sp_term *sp_terms_new(struct sp_algebra *algebra, size_t count)
 {
-    const size_t used = algebra->arena.used;
-    if (used > MAX_BYTES || count > (MAX_BYTES - used) / sizeof(struct sp_term)) {
-        sp_algebra_fail(algebra, "the formulas need too much memory");
+    /* Half of the budget: then the claim is undecided, and the others are still judged. */
+    const uint64_t most = sp_budget_memory() / 2, used = algebra->arena.used;
+    if (sp_budget_is_short() || used > most || count > (most - used) / sizeof(struct sp_term)) {
+        sp_algebra_fail(algebra, "the formulas need too much memory; --limit memory=SIZE allows more");
         return NULL;
     }
     return sp_arena_array(&algebra->arena, count, sizeof(struct sp_term));

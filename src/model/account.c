@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/checked.h"
 #include "model/inventory.h"
@@ -299,17 +300,20 @@ void sp_account_free(struct sp_account *account)
 const struct shapeproof_file_bytes *shapeproof_inventory_file_bytes(const struct shapeproof_inventory *inventory)
 {
     SP_CALL(NULL, NULL);
+    SP_BUDGET_REUSE(inventory);
     return &summed_account(inventory)->bytes;
 }
 
 size_t shapeproof_inventory_unused_count(const struct shapeproof_inventory *inventory)
 {
     SP_CALL(NULL, 0);
+    SP_BUDGET_REUSE(inventory);
     return summed_account(inventory)->unused.count;
 }
 
 const struct shapeproof_unused *shapeproof_inventory_unused(const struct shapeproof_inventory *inventory, size_t index)
 {
     SP_CALL(NULL, NULL);
+    SP_BUDGET_REUSE(inventory);
     return &summed_account(inventory)->unused.items[index];
 }

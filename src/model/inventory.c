@@ -348,6 +348,8 @@ bool sp_inventory_finish(struct shapeproof_inventory *inventory, struct shapepro
 /* ---- what the public header promises ---- */
 
 const char *shapeproof_inventory_path(const struct shapeproof_inventory *inventory) { return inventory->path; }
+
+uint64_t shapeproof_inventory_bytes_read(const struct shapeproof_inventory *inventory) { return inventory->bytes_read; }
 bool sp_format_has(const struct shapeproof_inventory *inventory, enum sp_format_trait trait)
 {
     return inventory->format->traits & trait;

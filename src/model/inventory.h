@@ -35,6 +35,7 @@ struct sp_tensor_use {
 struct shapeproof_inventory {
     struct sp_arena arena; /* names, shapes, metadata: everything that the inventory hands out */
     const char *path;
+    uint64_t bytes_read;            /* of its files, to make it */
     bool is_redacted;               /* its texts were replaced by placeholders */
     const struct sp_format *format; /* of its first file; never NULL */
     const char **files;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/error.h"
 #include "base/real.h"
@@ -509,6 +510,7 @@ struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *table
                                            struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("proving the claims");
     sp_error_reset(error);
     static const struct shapeproof_prove_options none = {0};
     assert(tables);

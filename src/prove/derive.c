@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/error.h"
 #include "base/real.h"
@@ -509,6 +510,7 @@ struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *
                                                 struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("deriving the formulas");
     sp_error_reset(error);
     static const struct shapeproof_derive_options none = {0};
     assert(tables);
@@ -570,6 +572,7 @@ struct shapeproof_derivation *shapeproof_derive_prediction(const struct shapepro
                                                            struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("deriving the formulas");
     sp_error_reset(error);
     assert(tables && prediction && config);
     struct sp_configured configured;

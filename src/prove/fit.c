@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/error.h"
 #include "config/config.h"
@@ -232,6 +233,7 @@ struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables
                                           const struct shapeproof_fit_options *options, struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("computing the sizes");
     static const struct shapeproof_fit_options none = {0};
     sp_error_reset(error);
     assert(tables && config);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/error.h"
 #include "base/real.h"
@@ -934,6 +935,7 @@ struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *ta
                                               struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("solving it");
     struct sp_solve_target target;
     sp_error_reset(error);
     if (!sp_solve_target_total(&target, total, options ? options->within : 0, error)) return NULL;
@@ -946,6 +948,7 @@ struct shapeproof_solutions *shapeproof_solve_rounded(const struct shapeproof_ta
                                                       struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("solving it");
     struct sp_solve_target target;
     assert(figure);
     sp_error_reset(error);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/error.h"
 #include "base/suggest.h"
@@ -674,6 +675,7 @@ struct shapeproof_combinations *shapeproof_solve_together(const struct shapeproo
                                                           struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("solving it");
     struct sp_solve_target target;
     assert(tables && config && options);
     sp_error_reset(error);
@@ -687,6 +689,7 @@ shapeproof_solve_together_rounded(const struct shapeproof_tables *tables, const 
                                   struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("solving it");
     struct sp_solve_target target;
     assert(tables && config && figure && options);
     sp_error_reset(error);

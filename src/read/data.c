@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
@@ -116,6 +117,7 @@ struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *
                                              struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_BUDGET_REUSE(inventory);
     sp_fault_begin(error);
     struct shapeproof_data *data = sp_realloc(NULL, 1, sizeof *data);
     *data = (struct shapeproof_data){

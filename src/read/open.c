@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
@@ -76,7 +77,10 @@ struct shapeproof_inventory *shapeproof_inventory_open(const char *path, struct 
     SP_CALL(error, NULL);
     sp_fault_begin(error);
     struct shapeproof_inventory *inventory = sp_inventory_new(path);
+    SP_SPENDS("reading it");
+    sp_budget_open(path, 0);
     const bool ok = open_path(path, inventory, error);
+    inventory->bytes_read = sp_budget_input();
     if (sp_fault_end(error) && ok) return inventory;
     shapeproof_inventory_close(inventory);
     return NULL;

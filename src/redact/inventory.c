@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "model/inventory.h"
 #include "redact/redact.h"
@@ -90,6 +91,7 @@ static void keep_texts(struct shapeproof_redaction *redaction, struct shapeproof
 void shapeproof_redact_inventory(struct shapeproof_redaction *redaction, struct shapeproof_inventory *inventory)
 {
     SP_CALL(NULL, );
+    SP_BUDGET_REUSE(inventory);
     keep_texts(redaction, inventory);
     char *path = shapeproof_redact_path(redaction, inventory->path);
     shapeproof_inventory_unused_count(inventory); /* sums up the bytes, for which the storages need their names */

@@ -2,6 +2,7 @@
  * The result of a check: the verdict in the first line, what was compared, the causes, the findings. */
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/json_write.h"
 #include "report/check.h"
@@ -438,6 +439,8 @@ char *shapeproof_report_check(const struct shapeproof_check *check, const struct
                               size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
+    SP_BUDGET_REUSE(shapeproof_check_inventory(check));
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

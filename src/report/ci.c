@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/json_write.h"
 #include "report/check.h"
@@ -613,6 +614,8 @@ char *shapeproof_report_checked(const struct shapeproof_checked *checked,
                                 const struct shapeproof_report_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
+    if (checked->check) SP_BUDGET_REUSE(shapeproof_check_inventory(checked->check));
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     sp_text_puts(&text, "");

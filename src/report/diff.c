@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/json_write.h"
 #include "base/map.h"
@@ -478,6 +479,9 @@ char *shapeproof_report_diff(const struct shapeproof_diff *diff, const struct sh
                              size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
+    SP_BUDGET_REUSE(shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_A));
+    SP_BUDGET_REUSE(shapeproof_diff_inventory(diff, SHAPEPROOF_DIFF_B));
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

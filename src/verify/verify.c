@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/error.h"
 #include "names/collapse.h"
@@ -183,8 +184,10 @@ struct shapeproof_verification *shapeproof_verify(const struct shapeproof_check 
                                                   struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("evaluating the claims");
     sp_error_reset(error);
     assert(check && tables);
+    SP_BUDGET_REUSE(check->inventory);
     const struct shapeproof_verification given = {
         .check = check, .inventory = check->inventory, .config = check->config, .prediction = check->prediction};
     return verify(given, tables, options, error);
@@ -209,9 +212,11 @@ struct shapeproof_verification *shapeproof_verify_alone(const struct shapeproof_
                                                         struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("evaluating the claims");
     static const struct shapeproof_verify_options defaults;
     sp_error_reset(error);
     assert(inventory && tables);
+    SP_BUDGET_REUSE(inventory);
     if (!options) options = &defaults;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
     struct shapeproof_verification *verification = sp_realloc(NULL, 1, sizeof *verification);

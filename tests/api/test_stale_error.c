@@ -158,6 +158,12 @@ static bool calls_tables_new(struct world *world, struct shapeproof_error *error
     return tables != NULL;
 }
 
+static bool calls_set_limits(struct world *world, struct shapeproof_error *error)
+{
+    (void)world;
+    return shapeproof_set_limits(NULL, error);
+}
+
 static bool calls_models_new(struct world *world, struct shapeproof_error *error)
 {
     struct shapeproof_models *models = shapeproof_models_new(error);
@@ -499,6 +505,7 @@ static const struct call {
     CALL(data_open),
     CALL(data_read),
     CALL(models_new),
+    CALL(set_limits),
     CALL(tables_new),
     CALL(tables_add_file),
     CALL(tables_add_text),

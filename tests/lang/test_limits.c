@@ -121,7 +121,7 @@ static double seconds_since(clock_t start) { return (double)(clock() - start) / 
 static void steps(void **state)
 {
     (void)state;
-    static const char limit[] = "the table takes more than 64000000 steps";
+    static const char limit[] = "the table takes more than 64000000 steps; --limit steps=N allows more";
     const clock_t start = clock();
     assert_mistake("table t\n[a] for i in 0..10^6 for j in 0..10^12\n", "", limit);
     struct sp_text table = {0};
@@ -137,7 +137,7 @@ static void steps(void **state)
 static void large_values(void **state)
 {
     (void)state;
-    static const char limit[] = "the table takes more than 64000000 steps";
+    static const char limit[] = "the table takes more than 64000000 steps; --limit steps=N allows more";
     const clock_t start = clock();
     struct sp_text list = {0}, object = {0};
     sp_text_puts(&list, "xs=[[0");
@@ -208,7 +208,7 @@ static void uses(void **state)
     sp_text_puts(&table, "part p0(n)\n[none] if false\nx (1)\n");
     for (int i = 1; i <= 60; i++) sp_text_printf(&table, "part p%d(n)\na.* p%d(n)\nb.* p%d(n)\n", i, i - 1, i - 1);
     sp_text_puts(&table, "table t\nx.* p60(0)\n");
-    assert_mistake(table.data, "", "the table takes more than 1024 MB of memory");
+    assert_mistake(table.data, "", "the table takes almost all of 256 MiB of memory; --limit memory=SIZE allows more");
     sp_text_free(&table);
 }
 
@@ -219,7 +219,7 @@ static void memory(void **state)
     sp_text_puts(&table, "table t\ns0 = \"0123456789abcdef\"\n");
     for (int i = 1; i <= 11; i++) sp_text_printf(&table, "s%d = s%d + s%d\n", i, i - 1, i - 1);
     sp_text_puts(&table, "[z] for i in 0..10^6\n{s11}{i} (1)\n");
-    assert_mistake(table.data, "", "the table takes more than 1024 MB of memory");
+    assert_mistake(table.data, "", "the table takes almost all of 256 MiB of memory; --limit memory=SIZE allows more");
     sp_text_free(&table);
 }
 

@@ -7,7 +7,7 @@
 static const char overflow[] = "a coefficient does not fit in 64 bits";
 static const char exponent[] = "an exponent is out of bounds";
 static const char terms[] = "the formula has too many terms";
-static const char memory[] = "the formulas need too much memory";
+static const char memory[] = "the formulas need too much memory; --limit memory=SIZE allows more";
 
 static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 

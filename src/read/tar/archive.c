@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/chars.h"
 #include "base/checked.h"
 #include "base/map.h"
@@ -118,6 +119,7 @@ static bool take_records(struct tar_walk *w, const char *bytes, size_t length)
 
 static bool read_extension(struct tar_walk *w, char type, uint64_t size)
 {
+    sp_budget_read(size);
     char *bytes = sp_realloc(NULL, (size_t)size + 1, 1);
     bool ok = sp_file_read(w->file, w->at, bytes, (size_t)size, w->error);
     bytes[size] = '\0';

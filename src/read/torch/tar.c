@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/checked.h"
 #include "base/cursor.h"
 #include "model/format.h"
@@ -84,6 +85,7 @@ static char *read_part(struct tar *tar, const struct sp_tar_member *member, cons
                 name, member->size, MAX_MEMBER_BYTES);
         return NULL;
     }
+    sp_budget_read(member->size);
     char *bytes = sp_realloc(NULL, (size_t)member->size + 1, 1);
     if (sp_file_read(tar->file, member->begin, bytes, (size_t)member->size, tar->error)) return bytes;
     sp_free(bytes);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/checked.h"
 #include "base/cursor.h"
 #include "base/utf8.h"
@@ -215,6 +216,7 @@ static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t ind
 
 static bool parse_entries(struct sp_zip *zip, const struct end *end, struct shapeproof_error *error)
 {
+    sp_budget_read(end->size);
     unsigned char *bytes = sp_realloc(NULL, (size_t)end->size, 1);
     bool ok = sp_file_read(zip->file, end->offset, bytes, (size_t)end->size, error);
     struct sp_cursor cursor = sp_cursor_of(bytes, (size_t)end->size);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <zip.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/checked.h"
 #include "base/fault.h"
@@ -262,6 +263,7 @@ static char *read_view(struct view *view, struct sp_zip_entry *entry, char *head
 {
     struct opened opened;
     if (!open_view(view, entry, &opened, error)) return NULL;
+    if (!head && !entry->method) sp_budget_read(entry->size);
     char *bytes = head ? head : sp_realloc(NULL, (size_t)entry->size + 1, 1);
     const bool ok = head ? read_first(view, opened.member, entry, head, count, error)
                          : read_all(view, opened.member, entry, bytes, error);

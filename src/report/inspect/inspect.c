@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/natural.h"
 #include "report/html/html.h"
@@ -125,6 +126,8 @@ char *shapeproof_report_inspect(const struct shapeproof_inventory *inventory,
                                 const struct shapeproof_report_inspect_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
+    SP_BUDGET_REUSE(inventory);
     struct sp_inspect inspect = {.inventory = inventory};
     struct sp_text text = {0};
     if (options) inspect.options = *options;

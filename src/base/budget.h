@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ * The budget of a call: what the public function that is under way in this thread may use. base/call.c spends memory
+ * from it with each block of the heap, and so with each arena. The default grows with what the call reads:
+ *
+ *     memory    SP_BUDGET_MEMORY + SP_BUDGET_FACTOR x bytes read, at most the sizes of the files that were opened
+ *
+ * A call that exceeds it is unwound as one that runs out of memory is (base/call.h). Code that can say more, such as
+ * the line of a table, or can do without, such as a proof, asks sp_budget_is_short first. */
+#ifndef SP_BASE_BUDGET_H
+#define SP_BASE_BUDGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shapeproof/limits.h"
+
+/* The floor is four times what proving all built-in claims takes. A tensor takes 30 bytes or more in a file, and
+ * `check` holds some 500 bytes for it: the factor is four times that. */
+enum {
+    SP_BUDGET_MEMORY = 256 << 20,      /* bytes */
+    SP_BUDGET_FACTOR = 64,             /* bytes for each byte that is read */
+    SP_BUDGET_STEPS = 64 * 1000 * 1000 /* of a prediction: evaluations, rows and iterations */
+};
+
+/* Of the call that is under way; in base/call.h. */
+struct sp_budget {
+    size_t used;           /* bytes of memory that are held */
+    uint64_t opened, read; /* sizes of the files that were opened, and what was read of them; in bytes */
+    uint64_t reused;       /* input of earlier calls, in bytes */
+    const char *spender;   /* what is under way; NULL: nothing that has a name */
+    char file[256];        /* path of the first file; "": none */
+};
+
+/* Makes it the budget of this thread; NULL: no call is under way, and nothing is counted. */
+void sp_budget_use(struct sp_budget *budget);
+
+/* A file was opened: its path, for the message, and its size. */
+void sp_budget_open(const char *path, uint64_t size);
+/* So many bytes of opened files were read, or are read next into memory that is allocated now. They may count twice:
+ * the sizes of the files bound the sum. */
+void sp_budget_read(uint64_t length);
+/* The call works on an inventory: what was read to make it is input of this call, too. */
+#define SP_BUDGET_REUSE(inventory)                                                                                     \
+    sp_budget_reuse(shapeproof_inventory_path(inventory), shapeproof_inventory_bytes_read(inventory))
+void sp_budget_reuse(const char *path, uint64_t input);
+/* The bytes that count as input by now. */
+uint64_t sp_budget_input(void);
+
+/* The limits, in bytes and steps. */
+uint64_t sp_budget_memory(void);
+uint64_t sp_budget_steps(void);
+/* The limit of tensors that the host has set; 0: none. */
+uint64_t sp_budget_tensors(void);
+/* Whether less than an eighth of the memory is left. */
+bool sp_budget_is_short(void);
+/* "256 MiB", of the limit of memory; for messages. */
+struct sp_budget_text {
+    char text[32];
+};
+struct sp_budget_text sp_budget_memory_text(void);
+
+/* Names what the function does, for the message, until the block ends: SP_SPENDS("searching for a table"). Static. */
+#define SP_SPENDS(what)                                                                                                \
+    __attribute__((cleanup(sp_budget_leave), unused)) const char *sp_outer_spender = sp_budget_enter(what)
+const char *sp_budget_enter(const char *what);
+void sp_budget_leave(const char *const *outer);
+
+/* ---- for base/call.c ---- */
+
+/* Takes bytes of memory; false when they exceed the limit, and then they are not taken. */
+bool sp_budget_take(size_t size);
+void sp_budget_give(size_t size);
+/* Fills the error of a call that exceeds its memory. */
+void sp_budget_describe(struct shapeproof_error *error);
+
+#endif
