@@ -138,8 +138,9 @@ static bool is_by_converter(const struct shapeproof_diff *diff, const struct sha
     case SHAPEPROOF_DIFF_FINDING_DTYPE:
     case SHAPEPROOF_DIFF_FINDING_JOINED:
     case SHAPEPROOF_DIFF_FINDING_QUANTISED:
-    case SHAPEPROOF_DIFF_FINDING_PARAMETRISED:
         return true;
+    case SHAPEPROOF_DIFF_FINDING_PARAMETRISED: /* about the weight alone, which is that of one side */
+        return finding->a != SHAPEPROOF_NONE ? !diff->a.incomplete[finding->a] : !diff->b.incomplete[finding->b];
     case SHAPEPROOF_DIFF_FINDING_SHAPE:
         return is_reshaped(diff, finding);
     case SHAPEPROOF_DIFF_FINDING_TRANSPOSED:

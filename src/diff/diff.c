@@ -65,6 +65,7 @@ static void open_half(struct shapeproof_diff *diff, struct sp_diff_half *half)
     half->spelling = sp_arena_array(&diff->arena, count, sizeof *half->spelling);
     half->once = sp_arena_array(&diff->arena, count, sizeof *half->once);
     half->joined = sp_arena_array(&diff->arena, count, sizeof *half->joined);
+    half->incomplete = sp_arena_array(&diff->arena, count, sizeof *half->incomplete);
     half->turned = sp_arena_array(&diff->arena, count, sizeof *half->turned);
 }
 

@@ -29,7 +29,9 @@ struct sp_diff_half {
     bool *once;                   /* it is tied to a tensor that the other checkpoint has, which stores the two once */
     bool *joined; /* it is one of several that are one tensor in the other checkpoint, or that one: a single finding is
                    * about all of them */
-    bool *turned; /* the rule that translates its name also puts its dimensions in opposite order */
+    bool *incomplete; /* the other checkpoint stores it under a parametrisation, not all parts of which are there or fit
+                       */
+    bool *turned;     /* the rule that translates its name also puts its dimensions in opposite order */
     struct sp_parametrised *parametrised; /* weights that it stores under a parametrisation; in the arena */
     size_t parametrised_count;
 };

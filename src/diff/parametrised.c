@@ -22,6 +22,7 @@
 #include "base/arena.h"
 #include "base/order.h"
 #include "base/real.h"
+#include "diff/dequantised.h"
 #include "diff/diff.h"
 #include "model/layouts.h"
 #include "model/values.h"
@@ -105,6 +106,7 @@ static void add_parametrised(struct shapeproof_diff *diff, const struct sp_diff_
         half->joined[stored->parts[k]] = true;
     }
     other->joined[full] = true;
+    other->incomplete[full] = !stored->is_whole;
     sp_diff_add_about(
         diff, in_a ? SHAPEPROOF_NONE : full, in_a ? full : SHAPEPROOF_NONE,
         (struct shapeproof_diff_finding){
@@ -136,14 +138,13 @@ struct slice {
     double factor;                  /* by which the stored numbers are multiplied */
     double squares;                 /* of the stored numbers */
     double product, computed, full; /* sums of products, squares of the computed numbers, of those of the other file */
-    uint64_t outside;
 };
 
 /* How the two differ. */
 struct differences {
-    uint64_t elements, outside, first; /* first: the first element outside */
-    uint64_t removed;                  /* of those outside, the ones that the mask makes 0 */
-    double most, squares, whole;       /* as struct sp_quantisation_error has them */
+    struct sp_quantisation_error of; /* `first` is the first element outside */
+    uint64_t not_finite;             /* of those outside, the ones for which the parts give NaN or infinity */
+    uint64_t removed;                /* of those outside, the ones that the mask makes 0 */
 };
 
 /* The comparison of one weight. */
@@ -154,28 +155,53 @@ struct computing {
     struct sp_data_progress *progress;
     struct shapeproof_error *error;
     const struct shapeproof_tensor *like, *full;
-    size_t mask;             /* a tensor of the parts, or SHAPEPROOF_NONE */
-    uint64_t count, inner;   /* slices; elements from one index of their dimension to the next */
-    double tolerance, floor; /* by which fraction of a number, and by how much at least, the two may differ */
-    struct slice *slices;    /* `count` of them */
-    unsigned char *raw;      /* RUN elements as they are stored */
-    float *own, *other, *on; /* values of a run: stored, of the other file, of the mask */
+    size_t mask;              /* a tensor of the parts, or SHAPEPROOF_NONE */
+    uint64_t count, inner;    /* slices; elements from one index of their dimension to the next */
+    double tolerance;         /* by which fraction of a number the two may differ; 0: see is_same_but_rounded */
+    struct slice *slices;     /* `count` of them */
+    unsigned char *raw;       /* RUN elements as they are stored */
+    float *narrow;            /* values of a run of F16, BF16 or F32 */
+    double *own, *other, *on; /* values of a run: stored, of the other file, of the mask */
     struct differences found;
 };
 
 /* Up to how much numbers are off, as a fraction, when they are rounded to the dtype. */
 static double roundoff(enum shapeproof_dtype dtype)
 {
-    return dtype == SHAPEPROOF_DTYPE_BF16 ? 0x1p-8 : dtype == SHAPEPROOF_DTYPE_F16 ? 0x1p-11 : 0x1p-24;
+    return dtype == SHAPEPROOF_DTYPE_BF16  ? 0x1p-8
+           : dtype == SHAPEPROOF_DTYPE_F16 ? 0x1p-11
+           : dtype == SHAPEPROOF_DTYPE_F32 ? 0x1p-24
+                                           : 0x1p-53;
+}
+
+/* The smallest number of the dtype above 0: numbers near 0 are so far apart. */
+static double smallest_step(enum shapeproof_dtype dtype)
+{
+    return dtype == SHAPEPROOF_DTYPE_BF16  ? 0x1p-133
+           : dtype == SHAPEPROOF_DTYPE_F16 ? 0x1p-24
+           : dtype == SHAPEPROOF_DTYPE_F32 ? 0x1p-149
+                                           : 0x1p-1074;
+}
+
+/* The tolerance of a weight that is computed with sums of many squares or products; `part` is the narrowest of the
+ * other parts. A weight is rounded up to four times: as a part, twice in its factor, as the result. The sums are of F64
+ * if all is, otherwise of F32, and lose up to 8 (F64: 13) bits. */
+static double tolerance_of_sums(const struct computing *c, double part)
+{
+    const double narrowest = fmax(part, fmax(roundoff(c->like->dtype), roundoff(c->full->dtype)));
+    return fmax(4 * narrowest, narrowest <= roundoff(SHAPEPROOF_DTYPE_F64) ? 0x1p-40 : 0x1p-16);
 }
 
 static bool read_values(struct computing *c, const struct shapeproof_data *data, size_t tensor,
-                        const struct shapeproof_tensor *in, uint64_t first, size_t count, float *into)
+                        const struct shapeproof_tensor *in, uint64_t first, size_t count, double *into)
 {
     const size_t size = shapeproof_dtype_bits(in->dtype) / 8;
     if (!shapeproof_data_read(data, tensor, first * size, c->raw, count * size, c->error)) return false;
-    if (sp_is_float(in->dtype)) sp_values_read(in->dtype, c->raw, into, count);
-    else
+    if (in->dtype == SHAPEPROOF_DTYPE_F64) memcpy(into, c->raw, count * size);
+    else if (sp_is_float(in->dtype)) {
+        sp_values_read(in->dtype, c->raw, c->narrow, count);
+        for (size_t i = 0; i < count; i++) into[i] = (double)c->narrow[i];
+    } else
         for (size_t i = 0; i < count; i++) into[i] = c->raw[i] ? 1 : 0; /* of a mask */
     return true;
 }
@@ -193,29 +219,42 @@ static uint64_t place_in_slice(const struct computing *c, uint64_t element)
     return element / (c->inner * c->count) * c->inner + element % c->inner;
 }
 
-/* Whether a computed number is the one of the other file, up to rounding. */
-static bool is_near_enough(const struct computing *c, double computed, double full)
+/* Whether two numbers are equal once one of them is rounded to the dtype of the other, as all tensors are compared. */
+static bool is_same_but_rounded(const struct computing *c, double computed, double full)
 {
-    if (isnan(computed) || isnan(full)) return isnan(computed) && isnan(full);
-    if (isinf(computed) || isinf(full)) return !(computed < full) && !(full < computed);
-    return fabs(computed - full) <= c->tolerance * fabs(computed) + c->floor;
+    const double of_full = sp_rounded_to(c->full->dtype, computed), of_parts = sp_rounded_to(c->like->dtype, full);
+    return (of_full <= full && of_full >= full) || (of_parts <= computed && of_parts >= computed);
 }
 
-static void compare_element(struct computing *c, uint64_t element, double computed, double full, bool is_removed)
+/* Whether the number that is computed from a stored one is the one of the other file, up to rounding. */
+static bool is_near_enough(const struct computing *c, double own, double factor, double full)
+{
+    const double computed = own * factor;
+    if (isnan(computed) || isnan(full)) return isnan(computed) && isnan(full);
+    if (isinf(computed) || isinf(full)) return !(computed < full) && !(full < computed);
+    if (!(c->tolerance > 0)) return is_same_but_rounded(c, computed, full);
+    /* Near 0 the steps count: those of the result and of a factor of its dtype, and that of the stored number. */
+    const double steps = smallest_step(c->full->dtype) * (1 + fabs(own)) + smallest_step(c->like->dtype) * fabs(factor);
+    return fabs(computed - full) <= c->tolerance * fabs(computed) + steps;
+}
+
+/* Compares the stored number `own` times the factor with the number of the other file. */
+static void compare_element(struct computing *c, uint64_t element, double own, double factor, double full)
 {
     struct slice *slice = &c->slices[slice_of(c, element)];
-    const double difference = fabs(computed - full);
-    c->found.elements++;
-    if (!is_near_enough(c, computed, full)) {
-        if (!c->found.outside) c->found.first = element;
-        c->found.outside++;
-        slice->outside++;
-        c->found.removed += is_removed && fabs(full) > 0;
+    const double computed = own * factor, difference = fabs(computed - full);
+    struct sp_quantisation_error *found = &c->found.of;
+    found->elements++;
+    if (!is_near_enough(c, own, factor, full)) {
+        if (!found->outside) found->first = element;
+        found->outside++;
+        if (!isfinite(computed)) c->found.not_finite++;
+        c->found.removed += c->mask != SHAPEPROOF_NONE && !(fabs(factor) > 0) && fabs(full) > 0;
     }
     if (!isfinite(difference)) return;
-    c->found.most = fmax(c->found.most, difference);
-    c->found.squares += difference * difference;
-    c->found.whole += full * full;
+    found->most = fmax(found->most, difference);
+    found->squares += difference * difference;
+    found->whole += full * full;
     slice->product += computed * full;
     slice->computed += computed * computed;
     slice->full += full * full;
@@ -237,9 +276,8 @@ static bool compare_elements(struct computing *c)
                           count, c->on)))
             return false;
         for (size_t i = 0; i < count; i++) {
-            const double on = mask != SHAPEPROOF_NONE ? (double)c->on[i] : 1;
-            compare_element(c, first + i, (double)c->own[i] * on * c->slices[slice_of(c, first + i)].factor,
-                            (double)c->other[i], !(fabs(on) > 0));
+            const double factor = mask != SHAPEPROOF_NONE ? c->on[i] : c->slices[slice_of(c, first + i)].factor;
+            compare_element(c, first + i, c->own[i], factor, c->other[i]);
         }
         if (!sp_data_goes_on(c->progress, count * shapeproof_dtype_bits(c->full->dtype) / 8, c->error)) return false;
     }
@@ -260,11 +298,11 @@ static bool visit_stored(struct computing *c, void (*visit)(struct computing *, 
 }
 
 /* All values of a small part, or NULL with or without an error; to be freed. */
-static float *read_part(struct computing *c, size_t tensor, uint64_t count)
+static double *read_part(struct computing *c, size_t tensor, uint64_t count)
 {
     const struct shapeproof_tensor *in = shapeproof_inventory_tensor(c->pair->side->inventory, tensor);
     if (!sp_is_float(in->dtype) || in->parameters != count || count > MOST) return NULL;
-    float *values = sp_realloc(NULL, (size_t)count, sizeof *values);
+    double *values = sp_realloc(NULL, (size_t)count, sizeof *values);
     for (uint64_t first = 0; first < count; first += RUN)
         if (!read_values(c, c->parts_data, tensor, in, first, count - first < RUN ? (size_t)(count - first) : RUN,
                          values + first)) {
@@ -326,9 +364,9 @@ static double ratio_of_slice(const struct slice *slice)
 static const char *describe_differences(struct computing *c, uint32_t dimension)
 {
     struct sp_text text = {0};
-    const struct differences *found = &c->found;
+    const struct sp_quantisation_error *found = &c->found.of;
     const uint64_t place = slice_of(c, found->first);
-    const double relative = found->whole > 0 ? sqrt(found->squares / found->whole) : (double)INFINITY;
+    const double relative = sp_relative_error(found);
     sp_text_printf(&text, "in %" PRIu64 " of %" PRIu64 " elements", found->outside, found->elements);
     if (c->count == 1) sp_text_printf(&text, ", the first is element %" PRIu64, found->first);
     else if (dimension == 0) sp_text_printf(&text, ", the first in row %" PRIu64, place);
@@ -337,16 +375,20 @@ static const char *describe_differences(struct computing *c, uint32_t dimension)
     if (c->pair->stored->kind == SP_PARAMETRISED_NORM && fabs(ratio) > 0)
         sp_text_printf(&text, ", where %s is %s times what the data show", name_of_part(c, 0),
                        sp_real_text(ratio, 4).text);
-    if (found->removed) sp_text_printf(&text, ", %" PRIu64 " of which the mask removes", found->removed);
-    sp_text_printf(&text, "; greatest difference %s, relative error %s", sp_real_text(found->most, 3).text,
-                   sp_real_text(relative, 2).text);
+    if (c->found.removed) sp_text_printf(&text, ", %" PRIu64 " of which the mask removes", c->found.removed);
+    if (c->found.not_finite)
+        sp_text_printf(&text, "; the parts give NaN or infinity for %" PRIu64 " of them", c->found.not_finite);
+    if (c->found.not_finite < found->outside) {
+        sp_text_printf(&text, "; greatest difference %s", sp_real_text(found->most, 3).text);
+        if (isfinite(relative)) sp_text_printf(&text, ", relative error %s", sp_real_text(relative, 2).text);
+    }
     return sp_text_keep(&text, &c->diff->arena);
 }
 
 /* Reports a weight that does not follow from its parts. */
 static void report(struct computing *c, uint32_t dimension)
 {
-    if (c->found.outside)
+    if (c->found.of.outside)
         add_finding(c,
                     sp_arena_printf(&c->diff->arena, "differs from what its parts under %s give", c->pair->stored->how),
                     describe_differences(c, dimension));
@@ -357,8 +399,7 @@ static void report(struct computing *c, uint32_t dimension)
 static void add_squares(struct computing *c, uint64_t first, size_t count, void *context)
 {
     (void)context;
-    for (size_t i = 0; i < count; i++)
-        c->slices[slice_of(c, first + i)].squares += (double)c->own[i] * (double)c->own[i];
+    for (size_t i = 0; i < count; i++) c->slices[slice_of(c, first + i)].squares += c->own[i] * c->own[i];
 }
 
 /* The dimension for whose indices there are norms; the rank of the weight if there is one norm alone. */
@@ -376,13 +417,12 @@ static enum outcome compare_norm(struct computing *c)
     const size_t part = c->pair->stored->parts[0];
     const struct shapeproof_tensor *norms = shapeproof_inventory_tensor(c->pair->side->inventory, part);
     const uint32_t dimension = dimension_of_norms(norms);
-    const double sums = 0x1p-16; /* what a sum of many squares in F32 may be off */
-    c->tolerance = fmax(4 * fmax(roundoff(norms->dtype), c->tolerance), sums);
+    c->tolerance = tolerance_of_sums(c, roundoff(norms->dtype));
     if (!(dimension < norms->rank ? set_slices(c, dimension) : set_one_slice(c))) return NOT_COMPARED;
-    float *g = read_part(c, part, c->count);
+    double *g = read_part(c, part, c->count);
     if (!g) return c->error->status == SHAPEPROOF_OK ? NOT_COMPARED : FAILED;
     const bool ok = visit_stored(c, add_squares, NULL);
-    for (uint64_t i = 0; i < c->count; i++) c->slices[i].factor = (double)g[i] / sqrt(c->slices[i].squares);
+    for (uint64_t i = 0; i < c->count; i++) c->slices[i].factor = g[i] / sqrt(c->slices[i].squares);
     sp_free(g);
     if (!ok || !compare_elements(c)) return FAILED;
     report(c, dimension);
@@ -394,7 +434,6 @@ static enum outcome compare_masked(struct computing *c)
     c->mask = c->pair->stored->parts[1];
     const enum shapeproof_dtype dtype = shapeproof_inventory_tensor(c->pair->side->inventory, c->mask)->dtype;
     if (!sp_is_float(dtype) && dtype != SHAPEPROOF_DTYPE_BOOL && dtype != SHAPEPROOF_DTYPE_U8) return NOT_COMPARED;
-    if (c->like->dtype == c->full->dtype) c->tolerance = c->floor = 0;
     set_one_slice(c);
     if (!compare_elements(c)) return FAILED;
     report(c, 0);
@@ -414,8 +453,8 @@ static void add_products(struct computing *c, uint64_t first, size_t count, void
     const struct products *products = context;
     for (size_t i = 0; i < count; i++) {
         const uint64_t row = slice_of(c, first + i), column = place_in_slice(c, first + i);
-        if (products->u) products->into[column] += products->u[row] * (double)c->own[i];
-        else products->into[row] += products->v[column] * (double)c->own[i];
+        if (products->u) products->into[column] += products->u[row] * c->own[i];
+        else products->into[row] += products->v[column] * c->own[i];
     }
 }
 
@@ -476,42 +515,35 @@ static bool find_divisor(struct computing *c, double stored, double *divisor)
     if (!(ratio > 0)) return true;
     set_factors(c, 1 / (stored * ratio));
     if (!compare_elements(c)) return false;
-    if (!c->found.outside) *divisor = stored * ratio;
+    if (!c->found.of.outside) *divisor = stored * ratio;
     return true;
 }
 
-static double *doubled(const float *values, uint64_t count)
-{
-    double *copy = sp_realloc(NULL, (size_t)count, sizeof *copy);
-    for (uint64_t i = 0; i < count; i++) copy[i] = (double)values[i];
-    return copy;
-}
-
 /* The divisor u' w v that the stored vectors give if the rows are those of the slices. */
-static bool find_stored(struct computing *c, const struct vectors *vectors, const float *u, const float *v,
+static bool find_stored(struct computing *c, const struct vectors *vectors, const double *u, const double *v,
                         double *stored)
 {
-    for (uint64_t i = 0; i < vectors->length; i++) vectors->v[i] = (double)v[i];
+    memcpy(vectors->v, v, (size_t)vectors->length * sizeof *v);
     *stored = 0;
     if (!multiply(c, vectors)) return false;
-    for (uint64_t i = 0; i < c->count; i++) *stored += (double)u[i] * vectors->u[i];
+    for (uint64_t i = 0; i < c->count; i++) *stored += u[i] * vectors->u[i];
     return true;
 }
 
 /* Compares a weight that is not the stored part divided by what the stored vectors give: a step of training behind them
  * may have given the divisor. */
-static bool compare_later_step(struct computing *c, const struct vectors *vectors, double stored)
+static bool compare_later_step(struct computing *c, const struct vectors *vectors, uint32_t dimension, double stored)
 {
     double divisor, largest;
     const struct differences found = c->found;
     if (!find_divisor(c, stored, &divisor)) return false;
     c->found = found;
     if (!(divisor > 0)) {
-        report(c, 0);
+        report(c, dimension);
         return true;
     }
     if (!find_largest(c, vectors, &largest)) return false;
-    if (divisor >= stored * (1 - c->tolerance) && divisor <= largest * (1 + c->tolerance)) c->found.outside = 0;
+    if (divisor >= stored * (1 - c->tolerance) && divisor <= largest * (1 + c->tolerance)) c->found.of.outside = 0;
     else
         add_finding(c,
                     sp_arena_printf(&c->diff->arena, "differs from what its parts under %s give", c->pair->stored->how),
@@ -523,29 +555,32 @@ static bool compare_later_step(struct computing *c, const struct vectors *vector
 /* The rows are along the dimension of the length of u; of square matrices along any. Those along which the stored
  * vectors give the weight are right; if there are none, those along which they give the largest divisor, as singular
  * vectors do. */
-static enum outcome compare_along_dimensions(struct computing *c, const float *u, uint64_t rows, const float *v,
+static enum outcome compare_along_dimensions(struct computing *c, const double *u, uint64_t rows, const double *v,
                                              uint64_t columns)
 {
-    struct vectors vectors = {.u = doubled(u, rows), .v = doubled(v, columns), .length = columns};
+    struct vectors vectors = {.u = sp_realloc(NULL, (size_t)rows, sizeof *vectors.u),
+                              .v = sp_realloc(NULL, (size_t)columns, sizeof *vectors.v),
+                              .length = columns};
     enum outcome outcome = NOT_COMPARED;
     double most = 0, stored;
-    uint32_t best = 0;
+    uint32_t best = c->like->rank; /* none */
     bool is_same = false;
     for (uint32_t d = 0; d < c->like->rank && !is_same && outcome != FAILED; d++) {
         if (c->like->shape[d] != rows || c->like->parameters / rows != columns || !set_slices(c, d)) continue;
         outcome = find_stored(c, &vectors, u, v, &stored) ? COMPARED : FAILED;
         set_factors(c, 1 / stored);
         if (outcome == COMPARED && !compare_elements(c)) outcome = FAILED;
-        is_same = !c->found.outside;
-        if (!(fabs(stored) > most)) continue;
+        is_same = !c->found.of.outside;
+        if (best < c->like->rank && !(fabs(stored) > most)) continue; /* NaN is no larger divisor */
         most = fabs(stored);
         best = d;
     }
     if (outcome == COMPARED && !is_same) {
-        set_slices(c, best);
-        if (!find_stored(c, &vectors, u, v, &stored)) outcome = FAILED;
+        if (!set_slices(c, best)) outcome = NOT_COMPARED;
+        else if (!find_stored(c, &vectors, u, v, &stored)) outcome = FAILED;
         set_factors(c, 1 / stored);
-        if (outcome == FAILED || !compare_elements(c) || !compare_later_step(c, &vectors, stored)) outcome = FAILED;
+        if (outcome == COMPARED && (!compare_elements(c) || !compare_later_step(c, &vectors, best, stored)))
+            outcome = FAILED;
     }
     sp_free(vectors.u);
     sp_free(vectors.v);
@@ -558,10 +593,9 @@ static enum outcome compare_spectral(struct computing *c)
     const struct shapeproof_tensor *u = shapeproof_inventory_tensor(c->pair->side->inventory, stored->parts[1]);
     const struct shapeproof_tensor *v = shapeproof_inventory_tensor(c->pair->side->inventory, stored->parts[2]);
     enum outcome outcome = NOT_COMPARED;
-    const double sums = 0x1p-16; /* as of weight norm */
-    c->tolerance = fmax(4 * fmax(fmax(roundoff(u->dtype), roundoff(v->dtype)), c->tolerance), sums);
-    float *rows = read_part(c, stored->parts[1], u->parameters);
-    float *columns = rows ? read_part(c, stored->parts[2], v->parameters) : NULL;
+    c->tolerance = tolerance_of_sums(c, fmax(roundoff(u->dtype), roundoff(v->dtype)));
+    double *rows = read_part(c, stored->parts[1], u->parameters);
+    double *columns = rows ? read_part(c, stored->parts[2], v->parameters) : NULL;
     if (columns) outcome = compare_along_dimensions(c, rows, u->parameters, columns, v->parameters);
     sp_free(rows);
     sp_free(columns);
@@ -610,14 +644,14 @@ static bool compare_one(struct computing *c, struct sp_parametrised_totals *tota
     c->like = shapeproof_inventory_tensor(c->pair->side->inventory, stored->like);
     c->full = shapeproof_inventory_tensor(c->pair->full_side->inventory, c->pair->full);
     if (!can_be_compared(c)) return true;
-    c->tolerance = fmax(roundoff(c->like->dtype), roundoff(c->full->dtype));
-    c->floor = 0x1p-24; /* the smallest step of F16 */
     c->raw = sp_realloc(NULL, RUN, sizeof(double));
+    c->narrow = sp_realloc(NULL, RUN, sizeof *c->narrow);
     c->own = sp_realloc(NULL, 3 * (size_t)RUN, sizeof *c->own);
     c->other = c->own + RUN;
     c->on = c->other + RUN;
     const enum outcome outcome = compare_by_kind(c);
     sp_free(c->raw);
+    sp_free(c->narrow);
     sp_free(c->own);
     sp_free(c->slices);
     if (outcome != COMPARED) return outcome == NOT_COMPARED;
