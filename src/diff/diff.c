@@ -66,6 +66,7 @@ static void open_half(struct shapeproof_diff *diff, struct sp_diff_half *half)
     half->once = sp_arena_array(&diff->arena, count, sizeof *half->once);
     half->joined = sp_arena_array(&diff->arena, count, sizeof *half->joined);
     half->incomplete = sp_arena_array(&diff->arena, count, sizeof *half->incomplete);
+    half->is_weight_of_parts = sp_arena_array(&diff->arena, count, sizeof *half->is_weight_of_parts);
     half->turned = sp_arena_array(&diff->arena, count, sizeof *half->turned);
 }
 

@@ -31,7 +31,8 @@ struct sp_diff_half {
                    * about all of them */
     bool *incomplete; /* the other checkpoint stores it under a parametrisation, not all parts of which are there or fit
                        */
-    bool *turned;     /* the rule that translates its name also puts its dimensions in opposite order */
+    bool *is_weight_of_parts; /* it is the part of a weight under a parametrisation that has the shape of the weight */
+    bool *turned;             /* the rule that translates its name also puts its dimensions in opposite order */
     struct sp_parametrised *parametrised; /* weights that it stores under a parametrisation; in the arena */
     size_t parametrised_count;
 };

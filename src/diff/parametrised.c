@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/order.h"
 #include "base/real.h"
 #include "diff/dequantised.h"
@@ -35,14 +36,43 @@ enum {
 
 /* ---- pairing ---- */
 
+/* The last component of a name: "weight_v". */
+static const char *leaf_of(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}
+
+/* The last components of the names of a file. */
+static void collect_leaves(const struct shapeproof_inventory *inventory, struct sp_map *leaves)
+{
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        sp_map_add(leaves, leaf_of(shapeproof_inventory_tensor(inventory, i)->name), i);
+}
+
+/* Whether tensors are parts of a weight. Those of a group that is not whole may have their names for another reason, as
+ * "lora_v" beside weights under weight norm: they are parts if the other file has tensors called as the weight, and
+ * none called as they are. */
+static bool are_parts(const struct sp_diff_half *half, const struct sp_parametrised *stored,
+                      const struct sp_map *leaves)
+{
+    if (stored->like == SHAPEPROOF_NONE) return false;
+    if (stored->is_whole) return true;
+    const char *own = leaf_of(shapeproof_inventory_tensor(half->inventory, stored->like)->name);
+    return sp_map_get(leaves, own) == SIZE_MAX && sp_map_get(leaves, leaf_of(stored->weight)) != SIZE_MAX;
+}
+
 /* Gives the parts of weights that have no counterpart of the same name the spelling by which they are paired: the part
- * with the shape of the weight that of the weight, and the others one that is of no other tensor. */
-static void spell_parts(struct shapeproof_diff *diff, struct sp_diff_half *half)
+ * with the shape of the weight that of the weight, and the others one that is of no other tensor. `leaves` are those of
+ * the other file. */
+static void spell_parts(struct shapeproof_diff *diff, struct sp_diff_half *half, const struct sp_map *leaves)
 {
     half->parametrised_count = sp_parametrised_find(&diff->arena, half->inventory, &half->parametrised);
     for (size_t i = 0; i < half->parametrised_count; i++) {
         const struct sp_parametrised *stored = &half->parametrised[i];
-        for (size_t k = 0; k < stored->count && stored->like != SHAPEPROOF_NONE; k++) {
+        if (!are_parts(half, stored, leaves)) continue;
+        half->is_weight_of_parts[stored->like] = true;
+        for (size_t k = 0; k < stored->count; k++) {
             const size_t part = stored->parts[k];
             const char *name = sp_parametrised_part_name(&diff->arena, stored, k);
             if (half->other[part] != SHAPEPROOF_NONE) continue;
@@ -55,8 +85,13 @@ static void spell_parts(struct shapeproof_diff *diff, struct sp_diff_half *half)
 
 void sp_diff_spell_parametrised(struct shapeproof_diff *diff)
 {
-    spell_parts(diff, &diff->a);
-    spell_parts(diff, &diff->b);
+    struct sp_map in_a = {0}, in_b = {0};
+    collect_leaves(diff->a.inventory, &in_a);
+    collect_leaves(diff->b.inventory, &in_b);
+    spell_parts(diff, &diff->a, &in_b);
+    spell_parts(diff, &diff->b, &in_a);
+    sp_map_free(&in_a);
+    sp_map_free(&in_b);
 }
 
 static void unpair(struct shapeproof_diff *diff, const struct sp_diff_half *half, size_t tensor)
@@ -66,14 +101,6 @@ static void unpair(struct shapeproof_diff *diff, const struct sp_diff_half *half
     other->other[half->other[tensor]] = SHAPEPROOF_NONE;
     half->other[tensor] = SHAPEPROOF_NONE;
     diff->totals.both--;
-}
-
-/* Whether a tensor is the part with the shape of a weight that is stored under a parametrisation. */
-static bool is_like_a_weight(const struct sp_diff_half *half, size_t tensor)
-{
-    for (size_t i = 0; i < half->parametrised_count; i++)
-        if (half->parametrised[i].like == tensor) return true;
-    return false;
 }
 
 /* "is stored under weight norm in A", and what is wrong with its parts */
@@ -97,7 +124,7 @@ static void add_parametrised(struct shapeproof_diff *diff, const struct sp_diff_
     const struct sp_diff_half *other = in_a ? &diff->b : &diff->a;
     const size_t like = stored->like, full = like == SHAPEPROOF_NONE ? SHAPEPROOF_NONE : half->other[like];
     if (full == SHAPEPROOF_NONE || !half->spelling[like].text || stored->kind == SP_PARAMETRISED_IN_NAME ||
-        is_like_a_weight(other, full))
+        !half->is_weight_of_parts[like] || other->is_weight_of_parts[full])
         return;
     const struct shapeproof_tensor *weight = shapeproof_inventory_tensor(other->inventory, full);
     const struct shapeproof_tensor *own = shapeproof_inventory_tensor(half->inventory, like);
@@ -121,6 +148,13 @@ static void add_parametrised(struct shapeproof_diff *diff, const struct sp_diff_
                               .message = sp_arena_printf(&diff->arena, "%s in A, %s in B",
                                                          sp_found_shape(&diff->arena, in_a ? own : weight),
                                                          sp_found_shape(&diff->arena, in_a ? weight : own))});
+    if (own->dtype != weight->dtype && !stored->is_quantised)
+        sp_diff_add_about(
+            diff, in_a ? like : full, in_a ? full : like,
+            (struct shapeproof_diff_finding){.kind = SHAPEPROOF_DIFF_FINDING_DTYPE,
+                                             .message = sp_arena_printf(&diff->arena, "%s in A, %s in B",
+                                                                        (in_a ? own : weight)->dtype_name,
+                                                                        (in_a ? weight : own)->dtype_name)});
     *SP_PUSH(&diff->parametrised) =
         (struct sp_diff_parametrised){.side = half, .full_side = other, .stored = stored, .full = full};
 }

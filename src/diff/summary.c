@@ -139,15 +139,20 @@ static void put_renamed(struct shapeproof_diff *diff, struct sp_text *text, size
         sp_text_printf(text, ", %s -> %s%s", mapping->from, mapping->to, mapping->transposed ? ", transposed" : "");
 }
 
-/* How many errors of that kind have this message. */
-static size_t count_message(const struct shapeproof_diff *diff, size_t kind, const char *message)
+/* Of the errors of a kind, for the first with each message: how many have it; 0 of all other findings. To be freed. */
+static size_t *count_messages(const struct shapeproof_diff *diff, size_t kind)
 {
-    size_t count = 0;
+    size_t *counts = sp_realloc(NULL, diff->finding_count, sizeof *counts);
+    struct sp_map first = {0};
     for (size_t i = 0; i < diff->finding_count; i++) {
         const struct shapeproof_diff_finding *finding = &diff->findings[i];
-        count += is_error(finding) && finding->kind == kind && strcmp(finding->message, message) == 0;
+        counts[i] = 0;
+        if (!is_error(finding) || finding->kind != kind) continue;
+        sp_map_add(&first, finding->message, i);
+        counts[sp_map_get(&first, finding->message)]++;
     }
-    return count;
+    sp_map_free(&first);
+    return counts;
 }
 
 /* "28 weights quantised in B: gptq, 4 bits, groups of 128". Where not all are so, each way with its weights: "3 weights
@@ -155,19 +160,18 @@ static size_t count_message(const struct shapeproof_diff *diff, size_t kind, con
 static void put_weights(struct shapeproof_diff *diff, struct sp_text *text, const struct tally *tally, size_t kind)
 {
     enum { SHOWN = 3 };
-    struct sp_map said = {0};
-    for (size_t i = 0; i < diff->finding_count; i++) {
+    size_t said = 0, *counts = count_messages(diff, kind);
+    for (size_t i = 0; i < diff->finding_count && said <= SHOWN; i++) {
         const struct shapeproof_diff_finding *finding = &diff->findings[i];
-        if (!is_error(finding) || finding->kind != kind || !sp_map_add(&said, finding->message, i)) continue;
-        const size_t count = tally->one_message ? tally->count : count_message(diff, kind, finding->message);
-        if (said.count > SHOWN) continue;
-        if (said.count > 1) sp_text_puts(text, "; ");
+        const size_t count = counts[i];
+        if (!count || ++said > SHOWN) continue;
+        if (said > 1) sp_text_puts(text, "; ");
         if (count == 1 && tally->count > 1) sp_text_printf(text, "%s %s", finding->name, finding->message);
         else
             sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, count, "weight"), finding->message + strlen("is "));
     }
-    if (said.count > SHOWN) sp_text_puts(text, "; others in other ways");
-    sp_map_free(&said);
+    if (said > SHOWN) sp_text_puts(text, "; others in other ways");
+    sp_free(counts);
 }
 
 static bool is_of_weights(size_t kind)

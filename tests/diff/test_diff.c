@@ -125,6 +125,11 @@ static void parametrised(void **state)
            "b.weight is stored under a mask of pruning in B, where a part is missing: b.weight_mask");
     expect("a.weight_orig F32 5x3\na.weight_mask F32 5x3", "a.weight F32 4x3",
            "differs: 1 tensor of another shape (a.weight_orig), 1 weight stored under a mask of pruning in A");
+    expect("m.a.weight_g F32 5x1\nm.a.weight_v F32 5x5\nm.l.0.lora_v F32 5x7\nm.l.1.lora_v F32 5x7\nm.n F32 3",
+           "a.weight F32 5x5\nl.0.lora_v F32 5x7\nl.1.lora_v F32 5x7\nn F32 3",
+           "differs: 1 weight stored under weight norm in A; 3 tensors renamed\nm.* -> * (3)");
+    expect("a.weight_g F32 4x1\na.weight_v F32 4x3", "a.weight BF16 4x3",
+           "differs: 1 weight stored under weight norm in A; 1 tensor of another dtype");
     expect("a.weight_v F32 4x3\nb F32 2", "b F32 2", "differs: a.weight_v is in A alone: F32 (4, 3)");
 }
 
