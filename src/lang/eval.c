@@ -41,11 +41,12 @@ bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format,
 
 bool sp_eval_exceed(struct sp_eval *eval, struct sp_span span, const char *format, ...)
 {
+    const size_t before = eval->mistakes;
     va_list args;
     va_start(args, format);
     add_mistake(eval, span, format, args);
     va_end(args);
-    eval->stopped = eval->exceeded = true;
+    eval->limits += eval->mistakes - before;
     return false;
 }
 
@@ -58,12 +59,13 @@ bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
     if (before / LOOK_EVERY == eval->steps / LOOK_EVERY) return true;
     const uint64_t most = sp_budget_steps();
     if (eval->steps > most)
-        return sp_eval_exceed(eval, span, "the table takes more than %" PRIu64 " steps; --limit steps=N allows more",
-                              most);
-    if (sp_budget_is_short())
-        return sp_eval_exceed(eval, span, "the table takes almost all of %s of memory; --limit memory=SIZE allows more",
-                              sp_budget_memory_text().text);
-    return true;
+        sp_eval_exceed(eval, span, "the table takes more than %" PRIu64 " steps; --limit steps=N allows more", most);
+    else if (sp_budget_is_short())
+        sp_eval_exceed(eval, span, "the table takes almost all of %s of memory; --limit memory=SIZE allows more",
+                       sp_budget_memory_text().text);
+    else return true;
+    eval->stopped = true;
+    return false;
 }
 
 /* ---- names ---- */

@@ -120,8 +120,9 @@ void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin,
     if (!*tensor->name) {
         sp_eval_fail(&x->eval, span, "the name of the tensor is empty");
     } else if (out->count >= sp_expander_most(x)) {
-        sp_eval_exceed(&x->eval, span, "more than %zu tensors, the limit%s", sp_expander_most(x),
-                       way_to_more_tensors(x));
+        if (!x->eval.limits)
+            sp_eval_exceed(&x->eval, span, "more than %zu tensors, the limit%s", sp_expander_most(x),
+                           way_to_more_tensors(x));
     } else if (!sp_map_add(&out->names, tensor->name, out->count)) {
         sp_eval_fail(&x->eval, span, "the tensor '%s' is predicted twice", tensor->name);
     } else {
@@ -321,7 +322,8 @@ static bool expand_row(const void *at, const struct sp_row *row)
     return true;
 }
 
-/* One iteration of a loop; false ends it. The iteration after one with a mistake would make the same again. */
+/* One iteration of a loop; false ends it. The iteration after one with a mistake would make the same again. After too
+ * many tensors, each loop has one iteration, which is only there to find mistakes. */
 static bool expand_iteration(const struct place *place, size_t clause, struct shapeproof_value value)
 {
     struct sp_expander *x = place->x;
@@ -333,7 +335,7 @@ static bool expand_iteration(const struct place *place, size_t clause, struct sh
     if (!sp_eval_spend(&x->eval, section->clauses[clause].first->span, 1)) return false;
     x->iterations++;
     sp_walk(&expansion, section, clause + 1, &(struct place){x, &inner});
-    return x->eval.mistakes == mistakes;
+    return x->eval.mistakes == mistakes && !x->eval.limits;
 }
 
 /* The loop over the indices of the scope alone. */

@@ -128,12 +128,15 @@ static void find_unused(struct sp_expander *x)
             x->out->unused[x->out->unused_count++] = hyper->overrides[i].path;
 }
 
+/* The kind of the error is LIMIT only if the configuration has no mistake but its size: `solve` takes such a value for
+ * one that is too large to try. */
 static void report_mistakes(struct sp_expander *x, struct shapeproof_error *error)
 {
+    const bool only_limits = x->eval.limits && x->eval.limits == x->eval.mistakes;
     const char *missing = x->eval.first_missing;
     const char *likely = missing ? sp_unit_misspelt(x->out->table, x->eval.hyper->root, missing) : NULL;
     sp_diagnoses_fail(error, x->unsupported ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE,
-                      x->eval.exceeded ? SHAPEPROOF_KIND_LIMIT : SHAPEPROOF_KIND_NONE, x->eval.messages->data);
+                      only_limits ? SHAPEPROOF_KIND_LIMIT : SHAPEPROOF_KIND_NONE, x->eval.messages->data);
     if (likely)
         sp_hint(error, "%s has '%s': is '%s' meant?", *x->eval.hyper->file ? x->eval.hyper->file : "the configuration",
                 likely, missing);

@@ -184,6 +184,34 @@ static void long_loops(void **state)
     assert_listing("table t\n[a] for i in 0..n-1\nx.{i} (1) if i == 9\n", "n=100000", "x.9 (1)\n");
 }
 
+static enum shapeproof_kind kind_of(const char *table, const char *settings)
+{
+    struct run run = predict(table, settings);
+    const enum shapeproof_kind kind = run.error.kind;
+    assert_null(run.prediction);
+    run_free(&run);
+    return kind;
+}
+
+/* A configuration is only too large if it has no mistake, whether that is before or after the loop that is too long: a
+ * negative dimension is wrong at every size. */
+static void mistakes_and_limits(void **state)
+{
+    (void)state;
+    static const char *const tables[] = {
+        "table t\n[a]\nx (9 - n)\n[b] for i in 0..n-1\ny.{i} (1)\n",
+        "table t\n[b] for i in 0..n-1\ny.{i} (1)\n[a]\nx (9 - n)\n",
+        "table t\n[b] for i in 1..n if i > 0\ny.{i} (1)\n[a] for i in 0..n-1\nx.{i} (9 - n)\n",
+    };
+    assert_int_equal(kind_of("table t\n[b] for i in 0..n-1\ny.{i} (1)\n[a] for i in 0..n-1\nx.{i} (1)\n", "n=5000000"),
+                     SHAPEPROOF_KIND_LIMIT);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        assert_int_equal(kind_of(tables[i], "n=5000000"), SHAPEPROOF_KIND_NONE);
+        assert_mistake(tables[i], "n=5000000", "the dimension is -4999991, less than 0");
+        assert_mistake(tables[i], "n=5000000", "more than 4000000 tensors");
+    }
+}
+
 static void texts(void **state)
 {
     (void)state;
@@ -303,6 +331,7 @@ int main(void)
         cmocka_unit_test(large_values),
         cmocka_unit_test(mistakes_in_loops),
         cmocka_unit_test(long_loops),
+        cmocka_unit_test(mistakes_and_limits),
         cmocka_unit_test(texts),
 #ifndef SP_ARENA_MALLOC
         cmocka_unit_test(uses),
