@@ -37,6 +37,10 @@ _shapeproof() {
     check:--table|check:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     check:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     check:--for) COMPREPLY=() ;;
+    check:--fit) COMPREPLY=() ;;
+    check:--tokens) COMPREPLY=() ;;
+    check:--batch) COMPREPLY=() ;;
+    check:--cache-dtype) COMPREPLY=() ;;
     check:--claims) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--expect|check:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--limit) COMPREPLY=() ;;
@@ -210,7 +214,7 @@ _shapeproof() {
         case $command in
         browse) words='--config= --model= --set= --table= --vocabulary= --offline --limit= --color= --help' ;;
         card) words='--config= --model= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        check) words='--config= --model= --set= --table= --vocabulary= --for= --strict --data --all --claims= --expect= --trace --offline --limit= --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        check) words='--config= --model= --set= --table= --vocabulary= --for= --fit= --tokens= --batch= --cache-dtype= --strict --data --all --claims= --expect= --trace --offline --limit= --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         derive) words='--config= --model= --set= --table= --measure= --latex --claims --python --markdown --expanded --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
         diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
@@ -222,7 +226,7 @@ _shapeproof() {
         models) words='--config --names --format= --json --output= --quiet --color= --no-pager --help' ;;
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --by= --against= --rows= --exact --dtype= --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --limit= --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        solve) words='--total= --rounds-to= --within= --group= --free= --keep= --all --config= --model= --set= --table= --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        solve) words='--total= --rounds-to= --within= --group= --active --free= --keep= --all --config= --model= --set= --table= --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         tables) words='--kind= --parts --names --table= --format= --json --output= --quiet --color= --no-pager --help' ;;
         help) words='--help' ;;
         esac
