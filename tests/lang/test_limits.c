@@ -203,6 +203,9 @@ static void mistakes_and_limits(void **state)
         "table t\n[b] for i in 0..n-1\ny.{i} (1)\n[a]\nx (9 - n)\n",
         "table t\n[b] for i in 1..n if i > 0\ny.{i} (1)\n[a] for i in 0..n-1\nx.{i} (9 - n)\n",
     };
+    struct shapeproof_error error = {0};
+    /* the last table reaches the limit of memory before that of tensors */
+    assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.memory = UINT64_C(4) << 30}, &error));
     assert_int_equal(kind_of("table t\n[b] for i in 0..n-1\ny.{i} (1)\n[a] for i in 0..n-1\nx.{i} (1)\n", "n=5000000"),
                      SHAPEPROOF_KIND_LIMIT);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -210,6 +213,7 @@ static void mistakes_and_limits(void **state)
         assert_mistake(tables[i], "n=5000000", "the dimension is -4999991, less than 0");
         assert_mistake(tables[i], "n=5000000", "more than 4000000 tensors");
     }
+    assert_true(shapeproof_set_limits(NULL, &error));
 }
 
 static void texts(void **state)
