@@ -409,6 +409,8 @@ static bool compare_parametrised(struct comparison *c, bool *is_counted)
             is_counted[stored->parts[k]] = true;
     }
     c->computed = totals.same;
+    c->bytes_left += totals.bytes_unread;
+    diff->totals.data_unread += totals.unread;
     diff->totals.data_compared += totals.compared;
     diff->totals.data_different += totals.different;
     diff->totals.data_bytes += totals.bytes;

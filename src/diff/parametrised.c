@@ -25,13 +25,14 @@
 #include "base/real.h"
 #include "diff/dequantised.h"
 #include "diff/diff.h"
+#include "diff/singular.h"
 #include "model/layouts.h"
 #include "model/values.h"
 
 enum {
     RUN = 1 << 16,   /* elements that are read at once */
     MOST = 1 << 20,  /* slices of a weight, and elements of the vectors of a spectral norm, that are in memory */
-    POWER_STEPS = 20 /* of the search for the largest singular value */
+    POWER_STEPS = 20 /* towards the largest singular value, each of which reads the weight twice */
 };
 
 /* ---- pairing ---- */
@@ -197,6 +198,7 @@ struct computing {
     float *narrow;            /* values of a run of F16, BF16 or F32 */
     double *own, *other, *on; /* values of a run: stored, of the other file, of the mask */
     struct differences found;
+    const char *why; /* a weight that could be computed is not compared, or NULL */
 };
 
 /* Up to how much numbers are off, as a fraction, when they are rounded to the dtype. */
@@ -236,7 +238,8 @@ static bool read_values(struct computing *c, const struct shapeproof_data *data,
         sp_values_read(in->dtype, c->raw, c->narrow, count);
         for (size_t i = 0; i < count; i++) into[i] = (double)c->narrow[i];
     } else
-        for (size_t i = 0; i < count; i++) into[i] = c->raw[i] ? 1 : 0; /* of a mask */
+        for (size_t i = 0; i < count; i++)
+            into[i] = in->dtype == SHAPEPROOF_DTYPE_BOOL ? c->raw[i] != 0 : c->raw[i]; /* of a mask */
     return true;
 }
 
@@ -267,8 +270,10 @@ static bool is_near_enough(const struct computing *c, double own, double factor,
     if (isnan(computed) || isnan(full)) return isnan(computed) && isnan(full);
     if (isinf(computed) || isinf(full)) return !(computed < full) && !(full < computed);
     if (!(c->tolerance > 0)) return is_same_but_rounded(c, computed, full);
-    /* Near 0 the steps count: those of the result and of a factor of its dtype, and that of the stored number. */
-    const double steps = smallest_step(c->full->dtype) * (1 + fabs(own)) + smallest_step(c->like->dtype) * fabs(factor);
+    /* Near 0 the steps count: those of the stored number, which may have been rounded to the dtype of the result
+     * before, and those of the result and of a factor of its dtype. */
+    const double of_own = fmax(smallest_step(c->like->dtype), smallest_step(c->full->dtype));
+    const double steps = of_own * fabs(factor) + smallest_step(c->full->dtype) * (1 + fabs(own));
     return fabs(computed - full) <= c->tolerance * fabs(computed) + steps;
 }
 
@@ -331,11 +336,15 @@ static bool visit_stored(struct computing *c, void (*visit)(struct computing *, 
     return true;
 }
 
+static const char too_many[] = "it has more than 1,048,576 norms, or elements in a vector";
+
 /* All values of a small part, or NULL with or without an error; to be freed. */
 static double *read_part(struct computing *c, size_t tensor, uint64_t count)
 {
     const struct shapeproof_tensor *in = shapeproof_inventory_tensor(c->pair->side->inventory, tensor);
-    if (!sp_is_float(in->dtype) || in->parameters != count || count > MOST) return NULL;
+    if (count > MOST) c->why = too_many;
+    if (!sp_is_float(in->dtype)) c->why = sp_arena_printf(&c->diff->arena, "%s is %s", in->name, in->dtype_name);
+    if (c->why || in->parameters != count) return NULL;
     double *values = sp_realloc(NULL, (size_t)count, sizeof *values);
     for (uint64_t first = 0; first < count; first += RUN)
         if (!read_values(c, c->parts_data, tensor, in, first, count - first < RUN ? (size_t)(count - first) : RUN,
@@ -352,7 +361,10 @@ static bool set_slices(struct computing *c, uint32_t dimension)
     c->count = c->like->shape[dimension];
     c->inner = 1;
     for (uint32_t d = dimension + 1; d < c->like->rank; d++) c->inner *= c->like->shape[d]; /* of a tensor */
-    if (c->count > MOST) return false;
+    if (c->count > MOST) {
+        c->why = too_many;
+        return false;
+    }
     c->slices = sp_realloc(c->slices, (size_t)c->count, sizeof *c->slices);
     for (uint64_t i = 0; i < c->count; i++) c->slices[i] = (struct slice){.factor = 1};
     return true;
@@ -369,13 +381,18 @@ static bool set_one_slice(struct computing *c)
 
 /* ---- what is said ---- */
 
-static void add_finding(struct computing *c, const char *message, const char *detail)
+static void add_finding_of(struct computing *c, enum shapeproof_diff_finding_kind kind, const char *message,
+                           const char *detail)
 {
     const bool in_a = c->pair->full_side == &c->diff->a;
     const size_t full = c->pair->full;
-    sp_diff_add_about(
-        c->diff, in_a ? full : SHAPEPROOF_NONE, in_a ? SHAPEPROOF_NONE : full,
-        (struct shapeproof_diff_finding){.kind = SHAPEPROOF_DIFF_FINDING_DATA, .message = message, .detail = detail});
+    sp_diff_add_about(c->diff, in_a ? full : SHAPEPROOF_NONE, in_a ? SHAPEPROOF_NONE : full,
+                      (struct shapeproof_diff_finding){.kind = kind, .message = message, .detail = detail});
+}
+
+static void add_finding(struct computing *c, const char *message, const char *detail)
+{
+    add_finding_of(c, SHAPEPROOF_DIFF_FINDING_DATA, message, detail);
 }
 
 static const char *name_of_part(const struct computing *c, size_t part)
@@ -419,9 +436,38 @@ static const char *describe_differences(struct computing *c, uint32_t dimension)
     return sp_text_keep(&text, &c->diff->arena);
 }
 
+/* By which factor the numbers of the other file are larger, as the mean over the slices, if that is more than rounding
+ * can do; 0 otherwise. Rounding changes the factor of a slice by the tolerance at most, and up as often as down, so
+ * that the mean of n slices is within the tolerance / sqrt(n). Slices with the factor of the one before are not
+ * counted: theirs may be rounded alike. What is near 0 has other steps, and is left out. */
+static double find_scale(const struct computing *c)
+{
+    const double bias = 0x1p-16; /* of the sums: of F32 */
+    const double least = ldexp(fmax(smallest_step(c->like->dtype), smallest_step(c->full->dtype)), 12);
+    const double numbers = (double)c->like->parameters / (double)c->count; /* of a slice */
+    double sum = 0, before = 0;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < c->count; i++) {
+        const struct slice *slice = &c->slices[i];
+        const bool is_alike = slice->factor <= before && slice->factor >= before;
+        before = slice->factor;
+        if (is_alike || !(slice->computed >= least * least * numbers) || !isfinite(slice->product)) continue;
+        sum += slice->product / slice->computed - 1;
+        count++;
+    }
+    if (!count || !(fabs(sum / (double)count) > c->tolerance / sqrt((double)count) + bias)) return 0;
+    return 1 + sum / (double)count;
+}
+
 /* Reports a weight that does not follow from its parts. */
 static void report(struct computing *c, uint32_t dimension)
 {
+    const double scale = c->pair->stored->kind == SP_PARAMETRISED_NORM ? find_scale(c) : 0;
+    if (!c->found.of.outside && fabs(scale) > 0)
+        add_finding(c,
+                    sp_arena_printf(&c->diff->arena, "differs from what its parts under %s give", c->pair->stored->how),
+                    sp_arena_printf(&c->diff->arena, "it is %s times as large; each number alone could be rounded",
+                                    sp_real_text(scale, 4).text));
     if (c->found.of.outside)
         add_finding(c,
                     sp_arena_printf(&c->diff->arena, "differs from what its parts under %s give", c->pair->stored->how),
@@ -467,7 +513,11 @@ static enum outcome compare_masked(struct computing *c)
 {
     c->mask = c->pair->stored->parts[1];
     const enum shapeproof_dtype dtype = shapeproof_inventory_tensor(c->pair->side->inventory, c->mask)->dtype;
-    if (!sp_is_float(dtype) && dtype != SHAPEPROOF_DTYPE_BOOL && dtype != SHAPEPROOF_DTYPE_U8) return NOT_COMPARED;
+    if (!sp_is_float(dtype) && dtype != SHAPEPROOF_DTYPE_BOOL && dtype != SHAPEPROOF_DTYPE_U8) {
+        c->why =
+            sp_arena_printf(&c->diff->arena, "the mask %s is %s", name_of_part(c, 1), shapeproof_dtype_name(dtype));
+        return NOT_COMPARED;
+    }
     set_one_slice(c);
     if (!compare_elements(c)) return FAILED;
     report(c, 0);
@@ -515,19 +565,63 @@ static double normalise(double *vector, uint64_t count)
     return norm;
 }
 
-/* The largest singular value by power iteration from v, at most POWER_STEPS steps. */
-static bool find_largest(struct computing *c, const struct vectors *vectors, double *largest)
+/* A weight as a matrix with at most as many rows as columns. */
+struct matrix {
+    double *numbers;
+    size_t rows, columns;
+    bool is_transposed; /* the columns are the slices */
+};
+
+static void add_numbers(struct computing *c, uint64_t first, size_t count, void *context)
 {
-    *largest = 0;
-    normalise(vectors->v, vectors->length);
-    for (int i = 0; i < POWER_STEPS; i++) {
-        if (!multiply(c, vectors)) return false;
-        *largest = normalise(vectors->u, c->count);
-        memset(vectors->v, 0, (size_t)vectors->length * sizeof(double));
-        if (!visit_stored(c, add_products, &(struct products){.u = vectors->u, .into = vectors->v})) return false;
-        *largest = fmax(*largest, normalise(vectors->v, vectors->length));
+    const struct matrix *matrix = context;
+    for (size_t i = 0; i < count; i++) {
+        const size_t slice = (size_t)slice_of(c, first + i), place = (size_t)place_in_slice(c, first + i);
+        matrix->numbers[matrix->is_transposed ? place * matrix->columns + slice : slice * matrix->columns + place] =
+            c->own[i];
     }
-    return true;
+}
+
+/* Whether a divisor is at most the largest singular value. */
+enum size { WITHIN, BEYOND, UNKNOWN, UNREADABLE };
+
+/* Decides with bounds of the largest singular value (singular.h). */
+static enum size compare_with_bounds(struct computing *c, double divisor)
+{
+    const uint64_t count = c->like->parameters, others = count / c->count;
+    const uint64_t rows = c->count < others ? c->count : others;
+    if (rows > SP_SINGULAR_ROWS || count > SP_SINGULAR_ELEMENTS) return UNKNOWN;
+    struct matrix matrix = {.numbers = sp_realloc(NULL, (size_t)count, sizeof(double)),
+                            .rows = (size_t)rows,
+                            .columns = (size_t)(count / rows),
+                            .is_transposed = rows != c->count};
+    const double precision = c->tolerance / 4;
+    enum size size = UNREADABLE;
+    if (visit_stored(c, add_numbers, &matrix)) {
+        const struct sp_singular_bounds bounds =
+            sp_singular_largest(matrix.numbers, matrix.rows, matrix.columns, divisor / (1 + c->tolerance), precision);
+        size = !isfinite(bounds.high) ? UNKNOWN : divisor <= bounds.high * (1 + c->tolerance) ? WITHIN : BEYOND;
+    }
+    sp_free(matrix.numbers);
+    return size;
+}
+
+/* Power iteration from v, whose results are at most the largest singular value: one step gives the divisor of the next
+ * step of training. Only where they do not reach the divisor, the largest one is computed. */
+static enum size compare_with_largest(struct computing *c, const struct vectors *vectors, double divisor)
+{
+    double before = 0, reached = 0;
+    normalise(vectors->v, vectors->length);
+    for (int i = 0; i < POWER_STEPS && reached >= before * (1 + c->tolerance / POWER_STEPS); i++) {
+        before = reached;
+        if (!multiply(c, vectors)) return UNREADABLE;
+        normalise(vectors->u, c->count);
+        memset(vectors->v, 0, (size_t)vectors->length * sizeof(double));
+        if (!visit_stored(c, add_products, &(struct products){.u = vectors->u, .into = vectors->v})) return UNREADABLE;
+        reached = normalise(vectors->v, vectors->length);
+        if (divisor <= reached * (1 + c->tolerance)) return WITHIN;
+    }
+    return compare_with_bounds(c, divisor);
 }
 
 static void set_factors(struct computing *c, double factor)
@@ -564,61 +658,91 @@ static bool find_stored(struct computing *c, const struct vectors *vectors, cons
     return true;
 }
 
-/* Compares a weight that is not the stored part divided by what the stored vectors give: a step of training behind them
- * may have given the divisor. */
-static bool compare_later_step(struct computing *c, const struct vectors *vectors, uint32_t dimension, double stored)
+/* What the vectors of a spectral norm say of a weight. */
+struct spectral {
+    const double *u, *v;
+    uint64_t rows, columns; /* elements of u and of v */
+    struct vectors vectors; /* room for others */
+};
+
+/* The rows are along a dimension of the length of u; of square matrices along any. */
+static bool are_rows(const struct computing *c, const struct spectral *spectral, uint32_t dimension)
 {
-    double divisor, largest;
+    return c->like->shape[dimension] == spectral->rows && c->like->parameters / spectral->rows == spectral->columns;
+}
+
+/* Whether the divisor is at most the largest singular value along one of the dimensions, and at least what the vectors
+ * give along it; every step of training moves it upwards. `most` is the largest that the vectors give along any: where
+ * they give less than half of that, the rows are not along the dimension. */
+static enum size judge_divisor(struct computing *c, const struct spectral *spectral, double most, double divisor)
+{
+    enum size size = BEYOND;
+    double stored;
+    for (uint32_t d = 0; d < c->like->rank && (size == BEYOND || size == UNKNOWN); d++) {
+        if (!are_rows(c, spectral, d) || !set_slices(c, d)) continue;
+        if (!find_stored(c, &spectral->vectors, spectral->u, spectral->v, &stored)) return UNREADABLE;
+        if (fabs(stored) < most / 2 || divisor < stored * (1 - c->tolerance)) continue;
+        const enum size along = compare_with_largest(c, &spectral->vectors, divisor);
+        if (along != BEYOND) size = along;
+    }
+    return size;
+}
+
+/* Compares a weight that is not the stored part divided by what the stored vectors give along that dimension: a step of
+ * training behind them may have given the divisor. */
+static enum outcome compare_later_step(struct computing *c, const struct spectral *spectral, uint32_t dimension,
+                                       double stored)
+{
+    double divisor;
     const struct differences found = c->found;
-    if (!find_divisor(c, stored, &divisor)) return false;
+    if (!find_divisor(c, stored, &divisor)) return FAILED;
     c->found = found;
     if (!(divisor > 0)) {
         report(c, dimension);
-        return true;
+        return COMPARED;
     }
-    if (!find_largest(c, vectors, &largest)) return false;
-    if (divisor >= stored * (1 - c->tolerance) && divisor <= largest * (1 + c->tolerance)) c->found.of.outside = 0;
-    else
+    switch (judge_divisor(c, spectral, fabs(stored), divisor)) {
+    case WITHIN:
+        return COMPARED;
+    case BEYOND:
         add_finding(c,
                     sp_arena_printf(&c->diff->arena, "differs from what its parts under %s give", c->pair->stored->how),
                     sp_arena_printf(&c->diff->arena, "it is %s divided by %s, where the stored vectors give %s",
                                     name_of_part(c, 0), sp_real_text(divisor, 4).text, sp_real_text(stored, 4).text));
-    return true;
+        return COMPARED;
+    case UNKNOWN:
+        c->why =
+            sp_arena_printf(&c->diff->arena,
+                            "it is %s divided by %s, where the stored vectors give %s; the largest singular value, "
+                            "which a later step may give, is not computed for a matrix of that size",
+                            name_of_part(c, 0), sp_real_text(divisor, 4).text, sp_real_text(stored, 4).text);
+        return NOT_COMPARED;
+    default:
+        return FAILED;
+    }
 }
 
-/* The rows are along the dimension of the length of u; of square matrices along any. Those along which the stored
- * vectors give the weight are right; if there are none, those along which they give the largest divisor, as singular
- * vectors do. */
-static enum outcome compare_along_dimensions(struct computing *c, const double *u, uint64_t rows, const double *v,
-                                             uint64_t columns)
+/* The dimension along which the stored vectors give the weight is right; if there is none, differences are reported
+ * along the one for which they give the largest divisor, as singular vectors do. */
+static enum outcome compare_along_dimensions(struct computing *c, const struct spectral *spectral)
 {
-    struct vectors vectors = {.u = sp_realloc(NULL, (size_t)rows, sizeof *vectors.u),
-                              .v = sp_realloc(NULL, (size_t)columns, sizeof *vectors.v),
-                              .length = columns};
-    enum outcome outcome = NOT_COMPARED;
+    const struct vectors *vectors = &spectral->vectors;
     double most = 0, stored;
     uint32_t best = c->like->rank; /* none */
-    bool is_same = false;
-    for (uint32_t d = 0; d < c->like->rank && !is_same && outcome != FAILED; d++) {
-        if (c->like->shape[d] != rows || c->like->parameters / rows != columns || !set_slices(c, d)) continue;
-        outcome = find_stored(c, &vectors, u, v, &stored) ? COMPARED : FAILED;
+    for (uint32_t d = 0; d < c->like->rank; d++) {
+        if (!are_rows(c, spectral, d) || !set_slices(c, d)) continue;
+        if (!find_stored(c, vectors, spectral->u, spectral->v, &stored)) return FAILED;
         set_factors(c, 1 / stored);
-        if (outcome == COMPARED && !compare_elements(c)) outcome = FAILED;
-        is_same = !c->found.of.outside;
+        if (!compare_elements(c)) return FAILED;
+        if (!c->found.of.outside) return COMPARED;
         if (best < c->like->rank && !(fabs(stored) > most)) continue; /* NaN is no larger divisor */
         most = fabs(stored);
         best = d;
     }
-    if (outcome == COMPARED && !is_same) {
-        if (!set_slices(c, best)) outcome = NOT_COMPARED;
-        else if (!find_stored(c, &vectors, u, v, &stored)) outcome = FAILED;
-        set_factors(c, 1 / stored);
-        if (outcome == COMPARED && (!compare_elements(c) || !compare_later_step(c, &vectors, best, stored)))
-            outcome = FAILED;
-    }
-    sp_free(vectors.u);
-    sp_free(vectors.v);
-    return outcome;
+    if (best == c->like->rank || !set_slices(c, best)) return NOT_COMPARED;
+    if (!find_stored(c, vectors, spectral->u, spectral->v, &stored)) return FAILED;
+    set_factors(c, 1 / stored);
+    return compare_elements(c) ? compare_later_step(c, spectral, best, stored) : FAILED;
 }
 
 static enum outcome compare_spectral(struct computing *c)
@@ -630,7 +754,15 @@ static enum outcome compare_spectral(struct computing *c)
     c->tolerance = tolerance_of_sums(c, fmax(roundoff(u->dtype), roundoff(v->dtype)));
     double *rows = read_part(c, stored->parts[1], u->parameters);
     double *columns = rows ? read_part(c, stored->parts[2], v->parameters) : NULL;
-    if (columns) outcome = compare_along_dimensions(c, rows, u->parameters, columns, v->parameters);
+    if (columns) {
+        struct spectral spectral = {.u = rows, .v = columns, .rows = u->parameters, .columns = v->parameters};
+        spectral.vectors.u = sp_realloc(NULL, (size_t)spectral.rows, sizeof(double));
+        spectral.vectors.v = sp_realloc(NULL, (size_t)spectral.columns, sizeof(double));
+        spectral.vectors.length = spectral.columns;
+        outcome = compare_along_dimensions(c, &spectral);
+        sp_free(spectral.vectors.u);
+        sp_free(spectral.vectors.v);
+    }
     sp_free(rows);
     sp_free(columns);
     return c->error->status == SHAPEPROOF_OK ? outcome : FAILED;
@@ -638,21 +770,39 @@ static enum outcome compare_spectral(struct computing *c)
 
 /* ---- all of them ---- */
 
-static bool can_be_read(const struct shapeproof_data *data, const struct shapeproof_inventory *inventory, size_t tensor)
+/* Why the elements of a tensor cannot be read one after another; NULL if they can. */
+static const char *obstacle_of(const struct shapeproof_data *data, const struct sp_diff_half *half, size_t tensor)
 {
-    const struct shapeproof_tensor *in = shapeproof_inventory_tensor(inventory, tensor);
-    return !shapeproof_data_obstacle(data, tensor) && !shapeproof_data_in_order(data, tensor) &&
-           !(in->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN) && sp_is_row_major(in);
+    const struct shapeproof_tensor *in = shapeproof_inventory_tensor(half->inventory, tensor);
+    const char *why = shapeproof_data_obstacle(data, tensor);
+    if (why) return why;
+    if (shapeproof_data_in_order(data, tensor)) return "it is compressed";
+    if (in->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN) return "its numbers are big-endian";
+    return sp_is_row_major(in) ? NULL : "its elements are not stored row by row";
 }
 
-static bool can_be_compared(const struct computing *c)
+static bool note_obstacle(struct computing *c, const struct shapeproof_data *data, const struct sp_diff_half *half,
+                          size_t tensor)
+{
+    const char *why = obstacle_of(data, half, tensor);
+    if (why)
+        c->why = sp_arena_printf(&c->diff->arena, "%s in %s: %s",
+                                 shapeproof_inventory_tensor(half->inventory, tensor)->name, sp_half_name(half), why);
+    return why;
+}
+
+/* Whether a weight can be computed. If not, c->why says so, or another finding does, or no weight of that kind can. */
+static bool can_be_compared(struct computing *c)
 {
     const struct sp_diff_parametrised *pair = c->pair;
-    bool can = pair->stored->is_whole && can_be_read(c->full_data, pair->full_side->inventory, pair->full);
-    for (size_t i = 0; i < pair->stored->count && can; i++)
-        can = can_be_read(c->parts_data, pair->side->inventory, pair->stored->parts[i]);
-    return can && c->like->parameters && sp_is_float(c->like->dtype) && sp_is_float(c->full->dtype) &&
-           sp_tensor_same_shape(c->like, c->full);
+    if (!pair->stored->is_whole || !c->like->parameters || !sp_is_float(c->like->dtype) ||
+        !sp_is_float(c->full->dtype) || !sp_tensor_same_shape(c->like, c->full))
+        return false;
+    if (pair->stored->kind == SP_PARAMETRISED_OTHERWISE || pair->stored->kind == SP_PARAMETRISED_IN_NAME) return false;
+    if (note_obstacle(c, c->full_data, pair->full_side, pair->full)) return false;
+    for (size_t i = 0; i < pair->stored->count; i++)
+        if (note_obstacle(c, c->parts_data, pair->side, pair->stored->parts[i])) return false;
+    return true;
 }
 
 static enum outcome compare_by_kind(struct computing *c)
@@ -669,15 +819,9 @@ static enum outcome compare_by_kind(struct computing *c)
     }
 }
 
-/* Compares a weight if it can be computed, and counts the tensors of A. */
-static bool compare_one(struct computing *c, struct sp_parametrised_totals *totals)
+static enum outcome compare_weight(struct computing *c)
 {
-    const bool full_is_a = c->pair->full_side == &c->diff->a;
-    const struct sp_parametrised *stored = c->pair->stored;
-    const size_t before = c->diff->finding_count;
-    c->like = shapeproof_inventory_tensor(c->pair->side->inventory, stored->like);
-    c->full = shapeproof_inventory_tensor(c->pair->full_side->inventory, c->pair->full);
-    if (!can_be_compared(c)) return true;
+    if (!can_be_compared(c)) return NOT_COMPARED;
     c->raw = sp_realloc(NULL, RUN, sizeof(double));
     c->narrow = sp_realloc(NULL, RUN, sizeof *c->narrow);
     c->own = sp_realloc(NULL, 3 * (size_t)RUN, sizeof *c->own);
@@ -688,12 +832,32 @@ static bool compare_one(struct computing *c, struct sp_parametrised_totals *tota
     sp_free(c->narrow);
     sp_free(c->own);
     sp_free(c->slices);
-    if (outcome != COMPARED) return outcome == NOT_COMPARED;
-    c->pair->is_counted = true;
-    totals->compared += full_is_a ? 1 : stored->count;
+    return outcome;
+}
+
+/* Compares a weight if it can be computed, and counts the tensors of A. */
+static bool compare_one(struct computing *c, struct sp_parametrised_totals *totals)
+{
+    const bool full_is_a = c->pair->full_side == &c->diff->a;
+    const struct sp_parametrised *stored = c->pair->stored;
+    const size_t before = c->diff->finding_count, tensors = full_is_a ? 1 : stored->count;
+    c->like = shapeproof_inventory_tensor(c->pair->side->inventory, stored->like);
+    c->full = shapeproof_inventory_tensor(c->pair->full_side->inventory, c->pair->full);
+    uint64_t bytes = full_is_a ? c->full->bytes : 0;
     for (size_t i = 0; i < stored->count && !full_is_a; i++)
-        totals->bytes += shapeproof_inventory_tensor(c->pair->side->inventory, stored->parts[i])->bytes;
-    if (full_is_a) totals->bytes += c->full->bytes;
+        bytes += shapeproof_inventory_tensor(c->pair->side->inventory, stored->parts[i])->bytes;
+    const enum outcome outcome = compare_weight(c);
+    if (outcome == FAILED) return false;
+    c->pair->is_counted = outcome == COMPARED || c->why;
+    if (outcome == NOT_COMPARED && c->why) {
+        add_finding_of(c, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED,
+                       sp_arena_printf(&c->diff->arena, "data not compared: %s", c->why), NULL);
+        totals->unread += tensors;
+        totals->bytes_unread += bytes;
+    }
+    if (outcome == NOT_COMPARED) return true;
+    totals->compared += tensors;
+    totals->bytes += bytes;
     const bool is_same = c->diff->finding_count == before;
     totals->same += is_same;
     totals->different += !is_same;

@@ -11,6 +11,8 @@ struct sp_parametrised_totals {
     size_t compared, different; /* tensors of A, weights */
     uint64_t bytes;             /* of A, compared */
     size_t same;                /* weights that follow from their parts */
+    size_t unread;              /* tensors of A that are not compared for a reason that a finding gives */
+    uint64_t bytes_unread;      /* of these */
 };
 
 /* Computes each weight from its parts, compares it with the weight of the other file, notes that it is compared, adds a
