@@ -12,8 +12,9 @@ set -u
 
 logs=$OBJ/logs
 scripts='tests/lint/selftest.sh tests/lint/layers.sh tests/headers.sh tests/cli/run.sh tests/docs.sh
-         tests/fuzz/replay.sh tests/corpus.sh tests/scenarios.sh tests/fleets.sh tests/completion.sh tests/python.sh
-         tests/schema.sh tests/html.sh tests/redact.sh tests/hardening.sh tests/web.sh tests/site.sh'
+         tests/fuzz/selftest.sh tests/fuzz/replay.sh tests/corpus.sh tests/scenarios.sh tests/fleets.sh
+         tests/completion.sh tests/python.sh tests/schema.sh tests/html.sh tests/redact.sh
+         tests/hardening.sh tests/web.sh tests/site.sh'
 # What takes longest, and is begun first, so that no processor waits for the last one.
 longest='tests/infer/test_own tests/check/test_mutations tests/learn/test_saved tests/fuzz/replay.sh
          tests/schema.sh

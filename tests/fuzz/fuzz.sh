@@ -16,15 +16,25 @@ rows='' failed=0
 for name in "$@"; do
     corpus=$OBJ/corpus/$name
     mkdir -p "$corpus" "$OBJ/seeds/$name"
-    folders=$(sh tests/fuzz/seeds.sh "$name" "$OBJ/seeds/$name")
-    # shellcheck disable=SC2086 # fixture folders have no spaces
-    "$OBJ/tests/fuzz/$name" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=30 -rss_limit_mb=1024 -max_len=16384 \
-        -print_final_stats=1 -artifact_prefix="$corpus/" "$corpus" "$OBJ/seeds/$name" $folders 2>&1 |
-        tee "$corpus.log" | grep -aE 'ERROR|SUMMARY|amplification|Test unit written'
-    executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$corpus.log")
-    found=$(grep -ac 'Test unit written' "$corpus.log")
-    failed=$((failed + found))
-    rows="$rows$name ${executions:-0} $(sed -n 's/^stat::average_exec_per_sec: *//p' "$corpus.log") $found
+    executions=0 speed=0 found=0
+    if folders=$(sh tests/fuzz/seeds.sh "$name" "$OBJ/seeds/$name"); then
+        # shellcheck disable=SC2086 # fixture folders have no spaces
+        "$OBJ/tests/fuzz/$name" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=30 -rss_limit_mb=1024 -max_len=16384 \
+            -print_final_stats=1 -artifact_prefix="$corpus/" "$corpus" "$OBJ/seeds/$name" $folders >"$corpus.log" 2>&1
+        status=$?
+        grep -aE 'ERROR|SUMMARY|amplification|Test unit written' "$corpus.log"
+        executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$corpus.log")
+        speed=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$corpus.log")
+        found=$(grep -ac 'Test unit written' "$corpus.log")
+        if [ $status != 0 ] || [ "${executions:-0}" = 0 ]; then
+            failed=$((failed + 1))
+            [ "$found" != 0 ] || { echo "$name: status $status, ${executions:-0} executions"; tail -n 2 "$corpus.log"; }
+        fi
+    else
+        failed=$((failed + 1))
+        echo "$name: no seeds"
+    fi
+    rows="$rows$name ${executions:-0} ${speed:-0} $found
 "
 done
 printf '%-20s %12s %8s %8s\n' target executions 'a second' findings

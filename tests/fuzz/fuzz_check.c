@@ -15,8 +15,9 @@ static void check_input(const unsigned char *data, size_t size)
     char *copy = fuzz_split(data, size, texts, lengths, 2);
     struct shapeproof_config *config = shapeproof_config_new();
     struct shapeproof_inventory *inventory = describe_lines(texts[1]);
-    if (inventory &&
-        shapeproof_config_load_text(config, "config.json", texts[0], lengths[0], &error) == SHAPEPROOF_OK) {
+    if (shapeproof_config_load_text(config, "config.json", texts[0], lengths[0], &error) != SHAPEPROOF_OK)
+        fuzz_must_refuse(&error);
+    else if (inventory) {
         const struct shapeproof_check_options options = {.table = "small"};
         struct shapeproof_check *check =
             shapeproof_check_new(inventory, fuzz_tables(add_small_table), config, &options, &error);
@@ -36,4 +37,4 @@ static void fuzz_input(const unsigned char *data, size_t size)
     if (size <= MAX_SIZE) fuzz_undone(check_input, data, size);
 }
 
-JSON_MUTATOR
+JSON_MUTATOR(JSON_TEXT(0))

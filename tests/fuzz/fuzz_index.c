@@ -37,4 +37,4 @@ static void fuzz_input(const unsigned char *data, size_t size)
     free(copy);
 }
 
-JSON_MUTATOR
+JSON_MUTATOR(JSON_EVERY_TEXT)

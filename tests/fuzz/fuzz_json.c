@@ -31,4 +31,4 @@ static void fuzz_input(const unsigned char *data, size_t size)
     sp_arena_free(&arena);
 }
 
-JSON_MUTATOR
+JSON_MUTATOR(JSON_EVERY_TEXT)

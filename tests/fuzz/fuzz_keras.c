@@ -15,9 +15,12 @@ static void compose(const unsigned char *data, size_t size)
     struct shapeproof_config *config = shapeproof_config_new();
     if (sp_value_parse_json(&config->arena, (const char *)data, size, &root, &error)) {
         sp_config_set_root(config, root);
-        if (sp_keras_compose(tables, config, NULL, &error) == SHAPEPROOF_OK)
-            shapeproof_prediction_free(shapeproof_predict(tables, config, NULL, &error));
-    }
+        if (sp_keras_compose(tables, config, NULL, &error) == SHAPEPROOF_OK) {
+            struct shapeproof_prediction *prediction = shapeproof_predict(tables, config, NULL, &error);
+            fuzz_must_have(prediction, &error);
+            shapeproof_prediction_free(prediction);
+        } else fuzz_must_refuse(&error);
+    } else fuzz_must_refuse(&error);
     shapeproof_config_free(config);
 }
 
@@ -27,4 +30,4 @@ static void fuzz_input(const unsigned char *data, size_t size)
     if (size < 1 << 20) fuzz_undone(compose, data, size);
 }
 
-JSON_MUTATOR
+JSON_MUTATOR(JSON_EVERY_TEXT)

@@ -4,6 +4,8 @@
 #define FUZZ_MEMORY_FLOOR ((size_t)256 << 20) /* all built-in tables may be parsed */
 #include "described.h"
 
+#include "mutate_json.h"
+
 enum { MAX_SIZE = 4096, EXAMPLES = 2, MOST_VALUES = 20 * 1000 };
 
 static bool read_example(struct shapeproof_learn_example *example, const char *json, size_t length, const char *lines)
@@ -12,8 +14,9 @@ static bool read_example(struct shapeproof_learn_example *example, const char *j
     struct shapeproof_config *config = shapeproof_config_new();
     example->config = config;
     example->inventory = describe_lines(lines);
-    return example->inventory &&
-           shapeproof_config_load_text(config, "config.json", json, length, &error) == SHAPEPROOF_OK;
+    const bool loaded = shapeproof_config_load_text(config, "config.json", json, length, &error) == SHAPEPROOF_OK;
+    if (!loaded) fuzz_must_refuse(&error);
+    return loaded && example->inventory;
 }
 
 static void learn_from(const struct shapeproof_learn_example *examples, size_t count)
@@ -55,3 +58,5 @@ static void fuzz_input(const unsigned char *data, size_t size)
     fuzz_tables(NULL);
     if (size <= MAX_SIZE) fuzz_undone(learn_input, data, size);
 }
+
+JSON_MUTATOR(JSON_TEXT(0) | JSON_TEXT(2))

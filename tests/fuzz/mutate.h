@@ -22,6 +22,11 @@ struct mutate_span {
     int kind;
 };
 
+/* What a mutation did to the number of spans: `delta` of them, -1, 0 or 1, were added that are of this kind. */
+struct mutate_change {
+    int kind, delta;
+};
+
 struct mutate_spans {
     struct mutate_span items[MUTATE_SPANS];
     size_t count;
@@ -62,11 +67,11 @@ static inline uint8_t *mutate_inside(const uint8_t *bytes, size_t *length)
     return copy;
 }
 
-/* One change; `change`, if it is not NULL, receives how many more spans of which kind there are. */
+/* One mutation; *change, if `change` is not NULL, says what it did to the number of spans. */
 static inline size_t mutate_spans(uint8_t *data, size_t size, size_t most, const struct mutate_spans *spans,
-                                  uint64_t *state, struct mutate_span *change)
+                                  uint64_t *state, struct mutate_change *change)
 {
-    if (change) *change = (struct mutate_span){0, 0, 0};
+    if (change) *change = (struct mutate_change){0, 0};
     if (!spans->count || mutate_random(state) % 4 == 0) return LLVMFuzzerMutate(data, size, most);
     const struct mutate_span a = spans->items[mutate_random(state) % spans->count];
     struct mutate_span b = a;
@@ -82,7 +87,7 @@ static inline size_t mutate_spans(uint8_t *data, size_t size, size_t most, const
     switch (how) {
     case 0: /* remove */
         result = mutate_splice(data, size, most, a.begin, a.end, data, 0);
-        if (change && result != size) *change = (struct mutate_span){0, 1, a.kind};
+        if (change && result != size) *change = (struct mutate_change){a.kind, -1};
         return result;
     case 1: /* insert a copy of another */
     case 2: /* replace by another */
@@ -90,7 +95,7 @@ static inline size_t mutate_spans(uint8_t *data, size_t size, size_t most, const
         if (!bytes) abort();
         memcpy(bytes, data + b.begin, length);
         result = mutate_splice(data, size, most, how == 1 ? a.end : a.begin, a.end, bytes, length);
-        if (change && how == 1 && result != size) *change = (struct mutate_span){1, 0, a.kind};
+        if (change && how == 1 && result != size) *change = (struct mutate_change){a.kind, 1};
         break;
     default:
         length = a.end - a.begin;

@@ -43,7 +43,7 @@ static inline void gguf_value(struct gguf_divider *d, uint64_t type)
 static inline size_t gguf_mutate(uint8_t *data, size_t size, size_t most, uint64_t *state)
 {
     static struct mutate_spans spans;
-    struct mutate_span change;
+    struct mutate_change change;
     struct gguf_divider d = {.data = data, .size = size, .at = GGUF_HEADER, .ok = size >= GGUF_HEADER};
     uint64_t counts[2] = {0, 0}; /* of tensors, of keys: as in the header */
     spans.count = 0;
@@ -64,9 +64,8 @@ static inline size_t gguf_mutate(uint8_t *data, size_t size, size_t most, uint64
     }
     const size_t mutated = mutate_spans(data, size, most, &spans, state, &change);
     if (mutated < GGUF_HEADER) return mutated;
-    const uint64_t count = counts[change.kind] + change.begin - change.end;
-    for (size_t i = 0; (change.begin || change.end) && i < 8; i++)
-        data[8 + 8 * (size_t)change.kind + i] = (uint8_t)(count >> 8 * i);
+    const uint64_t count = counts[change.kind] + (uint64_t)(int64_t)change.delta;
+    for (size_t i = 0; change.delta && i < 8; i++) data[8 + 8 * (size_t)change.kind + i] = (uint8_t)(count >> 8 * i);
     return mutated;
 }
 

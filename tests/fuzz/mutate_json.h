@@ -95,20 +95,47 @@ static inline size_t json_mutate(uint8_t *data, size_t size, size_t most, size_t
     return mutate_spans(data, size, most, &spans, state, NULL);
 }
 
-/* For targets whose inputs are texts of JSON with lines "====" between them. */
-#define JSON_MUTATOR                                                                                                   \
+/* Spans of the text between `begin` and `end`: its lines, each with its end of line. */
+static inline size_t lines_mutate(uint8_t *data, size_t size, size_t most, size_t begin, size_t end, uint64_t *state)
+{
+    static struct mutate_spans spans;
+    spans.count = 0;
+    for (size_t at = begin; at < end;) {
+        const uint8_t *stop = memchr(data + at, '\n', end - at);
+        const size_t next = stop ? (size_t)(stop - data) + 1 : end;
+        mutate_add(&spans, at, next, 0);
+        at = next;
+    }
+    return mutate_spans(data, size, most, &spans, state, NULL);
+}
+
+/* An input is several texts with lines "====" between them (fuzz_split); one of them is chosen and mutated as JSON if
+ * `json_texts` has its JSON_TEXT, by lines otherwise. */
+#define JSON_TEXT(number) (UINT32_C(1) << (number))
+#define JSON_EVERY_TEXT UINT32_MAX
+
+static inline size_t json_mutate_texts(uint8_t *data, size_t size, size_t most, unsigned int seed, uint32_t json_texts)
+{
+    static const char line[] = "\n====\n";
+    uint64_t state = seed;
+    unsigned int text = 0; /* its number: a 32nd text and all that follow count as the last */
+    size_t begin = 0, end = size;
+    for (const uint8_t *stop; (stop = memmem(data + begin, size - begin, line, sizeof line - 1));) {
+        end = (size_t)(stop - data);
+        if (mutate_random(&state) % 2) break;
+        begin = end + sizeof line - 1;
+        end = size;
+        if (text < 31) text++;
+    }
+    return json_texts & JSON_TEXT(text) ? json_mutate(data, size, most, begin, end, &state)
+                                        : lines_mutate(data, size, most, begin, end + (end < size), &state);
+}
+
+/* The mutator of a target whose inputs are such texts. */
+#define JSON_MUTATOR(json_texts)                                                                                       \
     size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned int seed)                         \
     {                                                                                                                  \
-        uint64_t state = seed;                                                                                         \
-        static const char line[] = "\n====\n";                                                                         \
-        size_t begin = 0, end = size;                                                                                  \
-        for (const uint8_t *stop; (stop = memmem(data + begin, size - begin, line, sizeof line - 1));) {               \
-            end = (size_t)(stop - data);                                                                               \
-            if (mutate_random(&state) % 2) break;                                                                      \
-            begin = end + sizeof line - 1;                                                                             \
-            end = size;                                                                                                \
-        }                                                                                                              \
-        return json_mutate(data, size, most, begin, end, &state);                                                      \
+        return json_mutate_texts(data, size, most, seed, json_texts);                                                  \
     }
 
 #endif

@@ -131,11 +131,19 @@ static inline void zip_change(struct zip_member *member, uint64_t *state)
                                          : LLVMFuzzerMutate(member->data, member->size, most);
 }
 
+static inline void zip_free(struct zip_member *members, size_t count)
+{
+    for (size_t i = 0; i < count; i++) free(members[i].data);
+}
+
 static inline size_t zip_mutate(uint8_t *data, size_t size, size_t most, uint64_t *state)
 {
     struct zip_member members[ZIP_MEMBERS + 1] = {{{0}, NULL, 0, 0}};
     size_t count = zip_members(members, data, size);
-    if (!count || mutate_random(state) % 4 == 0) return LLVMFuzzerMutate(data, size, most);
+    if (!count || mutate_random(state) % 4 == 0) {
+        zip_free(members, count);
+        return LLVMFuzzerMutate(data, size, most);
+    }
     const size_t chosen = mutate_random(state) % count;
     struct zip_member *member = &members[chosen], spare;
     switch (mutate_random(state) % 8) {
@@ -163,7 +171,7 @@ static inline size_t zip_mutate(uint8_t *data, size_t size, size_t most, uint64_
         zip_change(member, state);
     }
     const size_t written = zip_write(data, most, members, count);
-    for (size_t i = 0; i < count; i++) free(members[i].data);
+    zip_free(members, count);
     return written ? written : LLVMFuzzerMutate(data, size, most);
 }
 

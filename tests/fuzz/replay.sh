@@ -10,10 +10,11 @@ log=$(mktemp) seeds=$(mktemp -d)
 trap 'rm -rf "$log" "$seeds"' EXIT
 for source in tests/fuzz/fuzz_*.c; do
     name=$(basename "$source" .c)
-    folders=$(sh tests/fuzz/seeds.sh "$name" "$seeds/$name")
+    folders=$(sh tests/fuzz/seeds.sh "$name" "$seeds/$name") ||
+        { failed=$((failed + 1)); echo "FAILED  $name: seeds.sh"; continue; }
     # shellcheck disable=SC2086 # names without blanks
     files=$(find "$seeds/$name" $folders -maxdepth 1 -type f -size -1024k ! -name '*.py' ! -name '*.md' | sort)
-    [ -n "$files" ] || { echo "[  SKIPPED ] $name: no seeds"; continue; }
+    [ -n "$files" ] || { failed=$((failed + 1)); echo "FAILED  $name: no seeds"; continue; }
     # shellcheck disable=SC2086
     if timeout 900 "${OBJ:-build/release}/tests/fuzz/$name" $files >"$log"; then
         passed=$((passed + $(wc -l <"$log")))

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Writes the seeds of a fuzz target into a folder, made from the fixtures: sh seeds.sh TARGET FOLDER. Targets whose
-# inputs are whole files need none: for them it prints the folders of the fixtures that they begin with.
+# inputs are whole files need none: for them it prints the folders of the fixtures that they begin with. A seed that is
+# longer than the MAX_SIZE of the target is an error, because the target would ignore it.
 set -eu
 
 target=$1 folder=$2
@@ -28,13 +29,17 @@ folders() { # of the fixtures that have such a file
 
 case $target in
 fuzz_tables)
-    for table in fixtures/tables/*.shapes docs/examples/*.shapes; do cp "$table" "$folder"; done
+    cp fixtures/tables/*.shapes docs/examples/*.shapes "$folder"
     find src/tables -name '*.shapes' -size -2k -exec cp {} "$folder" \; ;;
 fuzz_config)
-    for table in fixtures/tables/*.shapes src/tables/text/gpt2.shapes src/tables/*/resnet.shapes; do
-        [ ! -f "$table" ] || seed "$(basename "$table")" "$(cat "$table")" \
-            "$(cat fixtures/models/tiny-gpt2/config.json)"
-    done ;;
+    seed claims "$(cat fixtures/tables/claims.shapes)" \
+        '{"width": 6, "first": 2, "layers": 3, "sizes": [5, 7], "tie": true}'
+    seed mistakes "$(cat fixtures/tables/mistakes.shapes)" '{"width": 4}'
+    seed needs "$(cat fixtures/tables/needs.shapes)" '{"width": 4, "layers": 2, "vocabulary": 9}'
+    seed two-layers "$(cat fixtures/tables/two-layers.shapes)" '{"width": 8}'
+    seed gpt2 "$(cat src/tables/text/gpt2.shapes)" "$(cat fixtures/models/tiny-gpt2/config.json)"
+    seed resnet "$(cat src/tables/vision/resnet.shapes)" '{"architectures": ["ResNetForImageClassification"],
+        "hidden_sizes": [16, 32], "depths": [1, 2], "embedding_size": 8, "layer_type": "basic"}' ;;
 fuzz_check | fuzz_infer) # of the table in tests/fuzz/small_table.h
     config='{"vocab_size": 50, "n_embd": 8, "n_layer": 2, "tie_word_embeddings": false}'
     tensors=$(printf 'wte 50 8\nlm_head 50 8\n'; for i in 0 1; do printf "h.$i.attn 8 24\nh.$i.fc 8 32\n"; done)
@@ -58,7 +63,7 @@ fuzz_claims | fuzz_eval)
             'flops(tokens = 4096, batch = 1)' '2^10 // 3 % 7' 'sum(i, 0, 9, i*E)' \
             'E if N > 3 else -1' 'not tied and V*E > 0'
     fi | awk -v folder="$folder" '{ print >(folder "/line-" NR) }' ;;
-fuzz_hpm) find fixtures -name '*.hpm' -exec cp {} "$folder" \; ;;
+fuzz_hpm) folders .hpm ;;
 fuzz_expect)
     printf '%s\n' '# expected' 'missing lm_head.*  # tied' \
         'shape h.*.attn.bias until 2026-06-01 # an old buffer' '* h.{2-4,7}.?.weight  # some of them' \
@@ -94,3 +99,7 @@ fuzz_yaml) folders .yaml .yml ;;
 fuzz_net | fuzz_ranks) echo fixtures/net ;;
 *) find fixtures -type d ;;
 esac
+
+most=$(sed -n 's/.*\<MAX_SIZE = \([0-9]*\).*/\1/p' "tests/fuzz/$target.c")
+long=$(find "$folder" -type f -size "+${most:-1048576}c")
+[ -z "$long" ] || { echo "seeds.sh: $target takes at most $most bytes:" $long >&2; exit 1; }
