@@ -74,6 +74,21 @@ static char *widened(const char *text)
     return out.data;
 }
 
+/* The comment above a table is its title, whatever blanks are around it and the table. */
+static void test_titles_stay(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"# A title. \t\ntable t\nx (1)\n", "  # A title.\ntable t\nx (1)\n",
+                                        "# A title.\n  table t\nx (1)\n", "# A title.\r\ntable t\r\nx (1)\r\n",
+                                        "\xef\xbb\xbf# A title.\ntable t\nx (1)\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char *once = formatted(texts[i]);
+        assert_same_tree(texts[i], once);
+        assert_same_tree(once, "# A title.\ntable t\nx (1)\n");
+        free(once);
+    }
+}
+
 static void test_what_they_say_stays_the_same(void **state)
 {
     (void)state;
@@ -243,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_built_in_tables_are_laid_out),
+        cmocka_unit_test(test_titles_stay),
         cmocka_unit_test(test_what_they_say_stays_the_same),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_rows_share_the_column_of_their_table),

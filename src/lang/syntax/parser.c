@@ -265,17 +265,22 @@ static void parse_heading(struct sp_parser *parser, struct sp_unit *unit, size_t
 
 /* ---- directives ---- */
 
-/* The first line of the comment that stands directly above `offset`, or ""; *begin is where that comment begins. */
+/* The first line of the comment that stands directly above the line of `offset`, without the blanks around it, or "";
+ * *begin is where that comment begins, or that line. Lines may be indented: a formatted file has the same title. */
 static const char *title_above(struct sp_parser *parser, size_t offset, size_t *begin)
 {
     const char *text = parser->lexer.source->text, *title = NULL;
+    const size_t first = sp_source_begin(text);
     size_t length = 0;
-    while (offset) {
+    while (offset > first && text[offset - 1] != '\n') offset--;
+    while (offset > first) {
         size_t start = offset - 1;
-        while (start && text[start - 1] != '\n') start--;
-        if (text[start] != '#') break;
-        title = text + start + 1 + strspn(text + start + 1, " ");
-        length = strcspn(title, "\r\n");
+        while (start > first && text[start - 1] != '\n') start--;
+        const char *p = sp_parse_text(parser, skip_spaces(parser, start));
+        if (*p != '#') break;
+        title = p + 1 + strspn(p + 1, " ");
+        length = strcspn(title, "\n");
+        while (length && sp_parse_is_blank(title[length - 1])) length--;
         offset = start;
     }
     *begin = offset;
@@ -519,12 +524,11 @@ bool sp_parse(const struct sp_source_text *source, struct sp_arena *arena, struc
         .lexer = {.source = source, .arena = arena}, .arena = arena, .symbols = symbols, .messages = messages};
     struct output out = {units, count, capacity, NULL};
     const size_t bad = first_bad_byte(source);
-    const size_t mark = strncmp(source->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8, as some editors write */
     if (source->length > UINT32_MAX / 2) return sp_parse_fail(&parser, (struct sp_span){source, 0, 1}, "too long");
     if (bad < source->length)
         return sp_parse_fail(&parser, (struct sp_span){source, (uint32_t)bad, 1},
                              "a table file is UTF-8 text without control characters");
-    return parse_lines(&parser, &out, mark, source->length);
+    return parse_lines(&parser, &out, sp_source_begin(source->text), source->length);
 }
 
 struct sp_unit *sp_parse_unit(const struct sp_source_text *source, size_t begin, size_t end, struct sp_arena *arena,

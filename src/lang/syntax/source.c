@@ -21,6 +21,12 @@ static size_t columns(const char *text, size_t length)
     return count;
 }
 
+size_t sp_source_begin(const char *text)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return strncmp(text, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
+}
+
 struct sp_position sp_span_position(struct sp_span span)
 {
     struct sp_position position = {1, 1};

@@ -18,6 +18,9 @@ struct sp_source_text {
     bool has_expressions; /* below `claims for` stand expressions, not claims (shapeproof_expressions_new) */
 };
 
+/* The offset behind the byte order mark of UTF-8, which some editors write; 0 without one. */
+size_t sp_source_begin(const char *text);
+
 /* A place in a source: `length` bytes at `offset`. */
 struct sp_span {
     const struct sp_source_text *source;

@@ -296,9 +296,8 @@ static const char *comment_behind(const struct cutter *cutter)
 void sp_statements_cut(struct sp_statements *statements, const struct sp_source_text *source, struct sp_arena *arena)
 {
     struct cutter cutter = {.lexer = {.source = source, .arena = arena}};
-    const size_t byte_order_mark = strncmp(source->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     bool in_claims = false;
-    for (size_t offset = byte_order_mark; offset < source->length;) {
+    for (size_t offset = sp_source_begin(source->text); offset < source->length;) {
         struct sp_statement statement = {.cells = {"", "", ""}, .comment = ""};
         while (is_blank(source->text[offset])) offset++;
         const char *p = source->text + offset;
