@@ -202,6 +202,8 @@ static const struct {
     [SP_NOTE_NEWER] = {"'%s' is %s: only its shape and type are read", "datasets that are too new for libhdf5"},
     [SP_NOTE_BOTH_FORMS] = {"group '/%s' has the attribute '%s' whole and in parts: the parts are not read",
                             "attributes both whole and in parts"},
+    [SP_NOTE_CUSTOM] = {"'%s' has the type %s, whose sign, exponent or mantissa are not those of a known dtype",
+                        "datasets of custom floats"},
 };
 
 static bool take_wire_note(struct decoder *d)

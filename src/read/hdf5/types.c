@@ -22,6 +22,13 @@ static struct sp_h5_type other_type(const char *name, size_t bits)
     return result;
 }
 
+static struct sp_h5_type custom_float(size_t bits)
+{
+    struct sp_h5_type result = other_type("custom float", bits);
+    result.custom = true;
+    return result;
+}
+
 static struct sp_h5_type integer(hid_t type)
 {
     static const enum shapeproof_dtype plain[9][2] = {[1] = {SHAPEPROOF_DTYPE_U8, SHAPEPROOF_DTYPE_I8},
@@ -34,19 +41,30 @@ static struct sp_h5_type integer(hid_t type)
     return other_type(is_signed ? "int" : "uint", bits); /* an odd size, or padding bits */
 }
 
+/* A float has a dtype only if it is stored as that dtype is: the sign is the highest bit, the exponent with its bias is
+ * below it, then the mantissa with an implied leading 1. HDF5 describes any other float, too; it is called "custom
+ * float32" where it has 32 bits. */
 static struct sp_h5_type floating(hid_t type)
 {
+    static const struct {
+        enum shapeproof_dtype dtype;
+        size_t bits, exponent_bits, bias;
+    } formats[] = {
+        {SHAPEPROOF_DTYPE_F64, 64, 11, 1023}, {SHAPEPROOF_DTYPE_F32, 32, 8, 127},  {SHAPEPROOF_DTYPE_F16, 16, 5, 15},
+        {SHAPEPROOF_DTYPE_BF16, 16, 8, 127},  {SHAPEPROOF_DTYPE_F8_E4M3, 8, 4, 7}, {SHAPEPROOF_DTYPE_F8_E5M2, 8, 5, 15},
+    };
     size_t sign, exponent, exponent_bits = 0, mantissa, mantissa_bits = 0;
     const size_t size = H5Tget_size(type), bits = H5Tget_precision(type);
-    if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0 || bits != 8 * size)
-        return other_type("float", bits);
-    if (size == 8 && exponent_bits == 11) return known(SHAPEPROOF_DTYPE_F64, type);
-    if (size == 4 && exponent_bits == 8) return known(SHAPEPROOF_DTYPE_F32, type);
-    if (size == 2 && exponent_bits == 5) return known(SHAPEPROOF_DTYPE_F16, type);
-    if (size == 2 && exponent_bits == 8) return known(SHAPEPROOF_DTYPE_BF16, type);
-    if (size == 1 && exponent_bits == 4) return known(SHAPEPROOF_DTYPE_F8_E4M3, type);
-    if (size == 1 && exponent_bits == 5) return known(SHAPEPROOF_DTYPE_F8_E5M2, type);
-    return other_type("float", bits);
+    const H5T_order_t order = H5Tget_order(type);
+    if (H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) < 0 || bits != 8 * size ||
+        (size > 1 && order != H5T_ORDER_LE && order != H5T_ORDER_BE) || H5Tget_norm(type) != H5T_NORM_IMPLIED)
+        return custom_float(bits);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (bits == formats[i].bits && exponent_bits == formats[i].exponent_bits && sign == bits - 1 &&
+            exponent == sign - exponent_bits && mantissa == 0 && mantissa_bits == exponent &&
+            H5Tget_ebias(type) == formats[i].bias)
+            return known(formats[i].dtype, type);
+    return custom_float(bits);
 }
 
 static bool has_member(hid_t type, unsigned index, const char *wanted)
@@ -79,6 +97,7 @@ static struct sp_h5_type compound(hid_t type)
     if (real >= 0 && imaginary >= 0 && H5Tget_class(real) == H5T_FLOAT && H5Tequal(real, imaginary) > 0 &&
         H5Tget_size(type) == 2 * H5Tget_size(real)) {
         const struct sp_h5_type part = floating(real);
+        result.custom = part.custom;
         if (part.dtype == SHAPEPROOF_DTYPE_F16) result = known(SHAPEPROOF_DTYPE_C32, real);
         if (part.dtype == SHAPEPROOF_DTYPE_F32) result = known(SHAPEPROOF_DTYPE_C64, real);
         if (part.dtype == SHAPEPROOF_DTYPE_F64) result = known(SHAPEPROOF_DTYPE_C128, real);

@@ -10,8 +10,9 @@
 
 struct sp_h5_type {
     enum shapeproof_dtype dtype;
-    char name[32]; /* when the dtype is unknown: "string", "compound", "opaque16", "float24", ... */
+    char name[32]; /* when the dtype is unknown: "string", "compound", "opaque16", "custom float24", ... */
     bool big_endian;
+    bool custom; /* a float whose fields are those of no dtype */
 };
 
 /* `meaning` is the text of the dataset's attribute "dtype" ("bfloat16" over two opaque bytes), or "". */

@@ -132,6 +132,7 @@ static bool hdf5_failed(struct walk *walk, const struct place *place)
     if (newer && sp_h5_read_newer(walk->source, walk->file, place->address, &tensor, &type)) {
         sp_wire_put_tensor(&walk->wire, &tensor);
         sp_wire_put_note(&walk->wire, SP_NOTE_NEWER, place->path, text);
+        if (type.custom) sp_wire_put_note(&walk->wire, SP_NOTE_CUSTOM, place->path, type.name);
         return true;
     }
     if (*place->path) sp_wire_put_unread(&walk->wire, SHAPEPROOF_KIND_MALFORMED, place->path, text);
@@ -322,6 +323,7 @@ static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *
     } else if (!read_space(dataset, begin, &tensor)) {
         return hdf5_failed(walk, place);
     }
+    if (type.custom) sp_wire_put_note(&walk->wire, SP_NOTE_CUSTOM, place->path, type.name);
     sp_wire_put_tensor(&walk->wire, &tensor);
     return true;
 }

@@ -37,6 +37,7 @@ enum sp_wire_note {
     SP_NOTE_NOT_TEXT,   /* an attribute that ought to be text; target: its name */
     SP_NOTE_NEWER,      /* read without the library; target: why */
     SP_NOTE_BOTH_FORMS, /* layer_names and layer_names0 */
+    SP_NOTE_CUSTOM,     /* a float whose fields are those of no dtype; target: its name */
     SP_NOTE_COUNT
 };
 
