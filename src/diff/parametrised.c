@@ -318,7 +318,7 @@ static bool compare_elements(struct computing *c)
             const double factor = mask != SHAPEPROOF_NONE ? c->on[i] : c->slices[slice_of(c, first + i)].factor;
             compare_element(c, first + i, c->own[i], factor, c->other[i]);
         }
-        if (!sp_data_goes_on(c->progress, count * shapeproof_dtype_bits(c->full->dtype) / 8, c->error)) return false;
+        if (!sp_data_goes_on(c->progress, 0, c->error)) return false;
     }
     return true;
 }
@@ -665,9 +665,12 @@ struct spectral {
     struct vectors vectors; /* room for others */
 };
 
-/* The rows are along a dimension of the length of u; of square matrices along any. */
+/* The rows are along a dimension of the length of u; of square matrices along any. All dimensions of size 1 give the
+ * same matrix of one row: the first stands for them. */
 static bool are_rows(const struct computing *c, const struct spectral *spectral, uint32_t dimension)
 {
+    for (uint32_t d = 0; d < dimension && spectral->rows == 1; d++)
+        if (c->like->shape[d] == 1) return false;
     return c->like->shape[dimension] == spectral->rows && c->like->parameters / spectral->rows == spectral->columns;
 }
 
@@ -847,7 +850,8 @@ static bool compare_one(struct computing *c, struct sp_parametrised_totals *tota
     for (size_t i = 0; i < stored->count && !full_is_a; i++)
         bytes += shapeproof_inventory_tensor(c->pair->side->inventory, stored->parts[i])->bytes;
     const enum outcome outcome = compare_weight(c);
-    if (outcome == FAILED) return false;
+    if (outcome == FAILED || !sp_data_goes_on(c->progress, bytes, c->error))
+        return false; /* once, however often read */
     c->pair->is_counted = outcome == COMPARED || c->why;
     if (outcome == NOT_COMPARED && c->why) {
         add_finding_of(c, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED,

@@ -327,12 +327,11 @@ const char *sp_parametrised_list_parts(struct sp_arena *arena, const struct shap
 
 const char *sp_parametrised_part_name(struct sp_arena *arena, const struct sp_parametrised *stored, size_t part)
 {
-    static const char *const norm[] = {"original0", "original1"}, *const spectral[] = {"original", "0._u", "0._v"};
     const size_t module = length_of_module(stored->weight);
-    const char *const *names = stored->kind == SP_PARAMETRISED_NORM       ? norm
-                               : stored->kind == SP_PARAMETRISED_SPECTRAL ? spectral
-                                                                          : NULL;
-    if (!names || !stored->is_whole) return NULL;
-    return sp_arena_printf(arena, "%.*sparametrizations.%s.%s", (int)module, stored->weight, stored->weight + module,
-                           names[part]);
+    if (stored->kind == SP_PARAMETRISED_OTHERWISE || !stored->is_whole) return NULL;
+    for (size_t k = 0; k < KINDS; k++)
+        if (kinds[k].kind == stored->kind && kinds[k].place == BELOW_MARKER)
+            return sp_arena_printf(arena, "%.*sparametrizations.%s.%s", (int)module, stored->weight,
+                                   stored->weight + module, kinds[k].parts[part]);
+    return NULL;
 }
