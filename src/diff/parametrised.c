@@ -423,7 +423,8 @@ static const char *describe_differences(struct computing *c, uint32_t dimension)
     else if (dimension == 0) sp_text_printf(&text, ", the first in row %" PRIu64, place);
     else sp_text_printf(&text, ", the first at index %" PRIu64 " of dimension %" PRIu32, place, dimension);
     const double ratio = ratio_of_slice(&c->slices[place]);
-    if (c->pair->stored->kind == SP_PARAMETRISED_NORM && fabs(ratio) > 0)
+    const double least = 0.0005; /* below, four digits do not show it */
+    if (c->pair->stored->kind == SP_PARAMETRISED_NORM && fabs(ratio) > 0 && fabs(ratio - 1) >= least)
         sp_text_printf(&text, ", where %s is %s times what the data show", name_of_part(c, 0),
                        sp_real_text(ratio, 4).text);
     if (c->found.removed) sp_text_printf(&text, ", %" PRIu64 " of which the mask removes", c->found.removed);
