@@ -22,10 +22,10 @@ static size_t round_up(size_t size, size_t unit)
     return (size + unit - 1) & ~(unit - 1);
 }
 
-/* An arena that was there before the call gets its block back when the call fails. */
+/* An arena that was there before the call gets its block back when the call fails: one with an old block is old. */
 static struct sp_arena_block *new_block(struct sp_arena *arena, size_t size)
 {
-    if (sp_is_old(arena->blocks)) sp_keep(arena, sizeof *arena);
+    if (arena->blocks) sp_keep(arena->blocks, arena, sizeof *arena);
     struct sp_arena_block *block = sp_zeroed(sizeof *block + size);
     block->next = arena->blocks;
     block->size = size;

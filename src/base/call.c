@@ -19,6 +19,7 @@ struct sp_held {
 /* Bytes as they were. */
 struct sp_kept {
     struct sp_kept *next;
+    const void *owner;
     void *at;
     size_t size;
     unsigned char bytes[];
@@ -143,7 +144,15 @@ static void free_kept(struct sp_kept *list)
     }
 }
 
-/* Makes what the inner call has acquired, kept and put off that of the outer one. */
+/* Whether the bytes have to be restored when the call fails. Those of a new block have not: it is freed then, and may
+ * be freed before. */
+static bool is_kept_for(const struct sp_call *call, const void *owner, const void *bytes)
+{
+    return !has_block(call, owner) && !has_block(call, bytes);
+}
+
+/* Makes what the inner call has acquired, kept and put off that of the outer one. What is old to the inner call may be
+ * new to the outer one. */
 static void join_outer(struct sp_call *call, struct sp_call *outer)
 {
     if (!reserve_blocks(outer, call->block_count)) sp_out_of_memory(); /* the inner call is still whole, and fails */
@@ -155,7 +164,14 @@ static void join_outer(struct sp_call *call, struct sp_call *outer)
     *end = outer->held;
     outer->held = call->held;
     struct sp_kept **last = &call->kept;
-    while (*last) last = &(*last)->next;
+    while (*last) {
+        struct sp_kept *kept = *last;
+        if (is_kept_for(outer, kept->owner, kept->at)) last = &kept->next;
+        else {
+            *last = kept->next;
+            free(kept);
+        }
+    }
     *last = outer->kept;
     outer->kept = call->kept;
     for (end = &call->retired; *end;) end = &(*end)->next;
@@ -184,8 +200,7 @@ void sp_call_end(struct sp_call *call)
 static void unwind_with(const struct shapeproof_error *error) { (void)error; }
 void sp_call_unwind(void) {} /* WASI has no longjmp: its program ends without memory, as sp_out_of_memory says */
 #else
-/* First what other libraries hold, since they may look at our memory; then the old bytes, of which some may be in
- * memory that is new to an outer call; then the memory. */
+/* First what other libraries hold, since they may look at our memory; then the old bytes; then the memory. */
 static void undo(struct sp_call *call)
 {
     begin_work(NULL); /* what is released here is not listed any more */
@@ -313,12 +328,12 @@ void sp_free(void *memory)
     free(memory);
 }
 
-void sp_keep(void *bytes, size_t size)
+void sp_keep(const void *owner, void *bytes, size_t size)
 {
-    if (!under_way || !size || has_block(under_way, bytes)) return; /* it may be freed before the call fails */
+    if (!under_way || !size || !is_kept_for(under_way, owner, bytes)) return;
     struct sp_kept *kept = malloc(sizeof *kept + size);
     if (!kept) sp_out_of_memory();
-    *kept = (struct sp_kept){under_way->kept, bytes, size};
+    *kept = (struct sp_kept){under_way->kept, owner, bytes, size};
     memcpy(kept->bytes, bytes, size);
     under_way->kept = kept;
 }

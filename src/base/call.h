@@ -97,9 +97,9 @@ void *sp_resize(void *memory, size_t old_size, size_t size);
 void sp_free(void *memory);
 /* Whether heap memory was there before the call that is under way; false outside of calls. */
 bool sp_is_old(const void *memory);
-/* The bytes of old memory are restored when the call fails. Nothing happens outside of calls, and for a new block. What
- * points into a block must be known to be old (sp_is_old of the block). */
-void sp_keep(void *bytes, size_t size);
+/* The bytes of old memory are restored when the call fails. `owner` is the heap block in which they lie, or one that is
+ * not freed before them, such as the object of an arena. Nothing happens outside of calls, and for a new block. */
+void sp_keep(const void *owner, void *bytes, size_t size);
 
 /* ---- other things ---- */
 

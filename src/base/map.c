@@ -76,7 +76,7 @@ static void make_room(struct sp_map *map, size_t slots)
     struct sp_map_slot *old = map->slots;
     const size_t old_count = map->slot_count;
     if (!old_count) map->seed = new_seed(map);
-    if (sp_is_old(old)) sp_keep(map, sizeof *map);
+    if (old) sp_keep(old, map, sizeof *map);
     map->slot_count = slots;
     /* More than a slot can number are as many as no memory holds. */
     map->entries =
@@ -94,12 +94,12 @@ void sp_map_reserve(struct sp_map *map, size_t count)
     if (slots > map->slot_count) make_room(map, slots);
 }
 
-/* The map is there already when the call begins, and must be the same when it fails. An entry behind the last one is
- * nothing. */
+/* A map that is there already when the call begins must be the same when the call fails: one with old slots is old. An
+ * entry behind the last one is nothing. */
 static void keep_index(struct sp_map *map, struct sp_map_slot *slot)
 {
-    sp_keep(map, sizeof *map);
-    sp_keep(slot, sizeof *slot);
+    sp_keep(map->slots, map, sizeof *map);
+    sp_keep(map->slots, slot, sizeof *slot);
 }
 
 /* The value of the key, which is new with `value` when `added` comes back true. */
@@ -110,7 +110,7 @@ static size_t *enter_key(struct sp_map *map, const char *key, size_t value, bool
     struct sp_map_slot *slot = find_slot(map, key, hash);
     *added = !slot->entry;
     if (*added) {
-        if (sp_is_old(map->slots)) keep_index(map, slot);
+        if (sp_is_old(map->slots)) keep_index(map, slot); /* as a rule they are new: one look-up, not two */
         map->entries[map->count++] = (struct sp_map_entry){key, value};
         *slot = (struct sp_map_slot){hash, (uint32_t)map->count};
     }
@@ -128,7 +128,7 @@ void sp_map_set(struct sp_map *map, const char *key, size_t value)
 {
     bool added;
     size_t *place = enter_key(map, key, value, &added);
-    if (!added && sp_is_old(map->entries)) sp_keep(place, sizeof *place);
+    if (!added) sp_keep(map->entries, place, sizeof *place);
     *place = value;
 }
 

@@ -104,10 +104,9 @@ const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config) {
 
 void sp_config_keep(struct shapeproof_config *config)
 {
-    if (!sp_is_old(config)) return;
-    sp_keep(config, sizeof *config);
-    sp_keep(config->settings, config->setting_count * sizeof *config->settings);
-    sp_keep(config->overrides, config->setting_count * sizeof *config->overrides);
+    sp_keep(config, config, sizeof *config);
+    sp_keep(config, config->settings, config->setting_count * sizeof *config->settings);
+    sp_keep(config, config->overrides, config->setting_count * sizeof *config->overrides);
 }
 
 /* ---- settings ---- */

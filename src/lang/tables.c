@@ -17,9 +17,8 @@ enum { MAX_TABLE_FILE = 1 << 20 };
 /* What of the set changes is restored when the call fails. The text of messages ends with a NUL. */
 static void keep_tables(struct shapeproof_tables *tables)
 {
-    if (!sp_is_old(tables)) return;
-    sp_keep(tables, sizeof *tables);
-    if (sp_is_old(tables->messages.data)) sp_keep(tables->messages.data + tables->messages.length, 1);
+    sp_keep(tables, tables, sizeof *tables);
+    if (tables->messages.data) sp_keep(tables->messages.data, tables->messages.data + tables->messages.length, 1);
 }
 
 /* ---- built-in units ---- */
@@ -29,7 +28,7 @@ struct sp_unit *sp_tables_parse_builtin(struct shapeproof_tables *tables, size_t
     const struct sp_builtin_unit *unit = &sp_builtin_units[index];
     if (tables->parsed[index]) return tables->parsed[index];
     keep_tables(tables);
-    if (sp_is_old(tables)) sp_keep(&tables->parsed[index], sizeof *tables->parsed);
+    sp_keep(tables, &tables->parsed[index], sizeof *tables->parsed);
     struct sp_unit *parsed = sp_parse_unit(&tables->sources[unit->file], unit->begin, unit->end, &tables->arena,
                                            &tables->symbols, &tables->messages);
     if (parsed) *SP_PUSH(&tables->builtin) = tables->parsed[index] = parsed;
@@ -129,7 +128,7 @@ void sp_tables_keep_classes(const struct shapeproof_tables *constant, const stru
 {
     struct shapeproof_tables *tables = behind_the_scenes(constant);
     struct sp_unit *unit = (struct sp_unit *)constant_unit;
-    if (sp_is_old(tables)) sp_keep(unit, sizeof *unit);
+    sp_keep(tables, unit, sizeof *unit);
     unit->classes = sp_arena_array(&tables->arena, count, sizeof *unit->classes);
     unit->class_count = count;
     for (size_t i = 0; i < count; i++) unit->classes[i] = sp_arena_string(&tables->arena, classes[i]);
@@ -395,7 +394,7 @@ const struct shapeproof_table_info *shapeproof_tables_info(const struct shapepro
     const size_t *list = sp_tables_list(tables, &count);
     if (index >= count) return NULL;
     if (!tables->infos[index]) {
-        if (sp_is_old(tables->infos)) sp_keep(&tables->infos[index], sizeof *tables->infos);
+        sp_keep(tables->infos, &tables->infos[index], sizeof *tables->infos);
         struct shapeproof_table_info *info = sp_arena_alloc(&tables->arena, sizeof *info);
         *info = info_of_place(tables, list[index]);
         tables->infos[index] = info;

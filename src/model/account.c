@@ -279,9 +279,8 @@ static const struct sp_account *summed_account(const struct shapeproof_inventory
     if (!inventory->account.summed) {
         struct shapeproof_inventory *own =
             (struct shapeproof_inventory *)inventory; /* a cache: callers see no change */
-        if (sp_is_old(own->account.claims.items))
-            sp_keep(own->account.claims.items, own->account.claims.count * sizeof *own->account.claims.items);
-        if (sp_is_old(own)) sp_keep(&own->account, sizeof own->account);
+        sp_keep(own, own->account.claims.items, own->account.claims.count * sizeof *own->account.claims.items);
+        sp_keep(own, &own->account, sizeof own->account);
         own->account.summed = true;
         sum_bytes(own);
     }

@@ -114,8 +114,8 @@ static void keep_in_order(struct sp_data_source *source, size_t tensor)
 {
     struct in_order *in_order = (struct in_order *)source;
     if (!sp_is_old(in_order)) return;
-    sp_keep(in_order, sizeof *in_order);
-    sp_keep(&in_order->obstacles[tensor], sizeof *in_order->obstacles);
+    sp_keep(in_order, in_order, sizeof *in_order);
+    sp_keep(in_order->obstacles, &in_order->obstacles[tensor], sizeof *in_order->obstacles);
     for (size_t i = 0; i < SP_STREAMS; i++) in_order->begun[i].stream->keep(in_order->begun[i].stream);
 }
 

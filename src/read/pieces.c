@@ -226,12 +226,11 @@ static bool read_pieces(struct sp_data_source *source, size_t tensor, uint64_t o
 static void keep_pieces(struct sp_data_source *source, size_t tensor)
 {
     struct sp_pieces *pieces = (struct sp_pieces *)source;
-    if (!sp_is_old(pieces)) return;
-    sp_keep(pieces, sizeof *pieces);
-    sp_keep(pieces->files.items, pieces->files.count * sizeof *pieces->files.items);
+    sp_keep(pieces, pieces, sizeof *pieces);
+    sp_keep(pieces, pieces->files.items, pieces->files.count * sizeof *pieces->files.items);
     struct divided *divided = &pieces->tensors[tensor];
-    sp_keep(divided, sizeof *divided);
-    sp_keep(divided->pieces, divided->count * sizeof *divided->pieces);
+    sp_keep(pieces, divided, sizeof *divided);
+    sp_keep(pieces, divided->pieces, divided->count * sizeof *divided->pieces);
 }
 
 static void close_pieces(struct sp_data_source *source)

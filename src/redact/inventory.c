@@ -77,15 +77,14 @@ bool shapeproof_inventory_is_redacted(const struct shapeproof_inventory *invento
 static void keep_texts(struct shapeproof_redaction *redaction, struct shapeproof_inventory *inventory)
 {
     const struct sp_account *account = &inventory->account;
-    if (sp_is_old(redaction)) sp_keep(redaction, sizeof *redaction);
-    if (!sp_is_old(inventory)) return;
-    sp_keep(inventory, sizeof *inventory);
-    sp_keep(inventory->files, inventory->file_count * sizeof *inventory->files);
-    sp_keep(inventory->tensors, inventory->count * sizeof *inventory->tensors);
-    sp_keep(inventory->metadata, inventory->metadata_count * sizeof *inventory->metadata);
-    sp_keep(inventory->warnings, inventory->warning_count * sizeof *inventory->warnings);
-    sp_keep(inventory->suspects.items, inventory->suspects.count * sizeof *inventory->suspects.items);
-    sp_keep(account->unused.items, account->unused.count * sizeof *account->unused.items);
+    sp_keep(redaction, redaction, sizeof *redaction);
+    sp_keep(inventory, inventory, sizeof *inventory);
+    sp_keep(inventory, inventory->files, inventory->file_count * sizeof *inventory->files);
+    sp_keep(inventory, inventory->tensors, inventory->count * sizeof *inventory->tensors);
+    sp_keep(inventory, inventory->metadata, inventory->metadata_count * sizeof *inventory->metadata);
+    sp_keep(inventory, inventory->warnings, inventory->warning_count * sizeof *inventory->warnings);
+    sp_keep(inventory, inventory->suspects.items, inventory->suspects.count * sizeof *inventory->suspects.items);
+    sp_keep(inventory, account->unused.items, account->unused.count * sizeof *account->unused.items);
 }
 
 void shapeproof_redact_inventory(struct shapeproof_redaction *redaction, struct shapeproof_inventory *inventory)

@@ -265,7 +265,7 @@ static void put_last_component(struct shapeproof_redaction *redaction, struct sp
 char *shapeproof_redact_message(struct shapeproof_redaction *redaction, const char *message)
 {
     SP_CALL(NULL, NULL);
-    if (sp_is_old(redaction)) sp_keep(redaction, sizeof *redaction);
+    sp_keep(redaction, redaction, sizeof *redaction);
     struct sp_text text = {0};
     size_t at = 0;
     const char *path;
@@ -282,7 +282,7 @@ char *shapeproof_redact_message(struct shapeproof_redaction *redaction, const ch
 char *shapeproof_redact_path(struct shapeproof_redaction *redaction, const char *path)
 {
     SP_CALL(NULL, NULL);
-    if (sp_is_old(redaction)) sp_keep(redaction, sizeof *redaction);
+    sp_keep(redaction, redaction, sizeof *redaction);
     struct sp_text text = {0};
     sp_text_puts(&text, "");
     bool is_new = strchr(path, '/') && path[1]; /* a name alone is redacted by its words */

@@ -233,12 +233,10 @@ static bool is_one_file(const struct shapeproof_run *run, const struct shapeproo
 void shapeproof_run_examine(struct shapeproof_run *run)
 {
     SP_CALL(NULL, );
-    if (sp_is_old(run)) {
-        sp_keep(run, sizeof *run);
-        sp_keep(run->steps.items, run->steps.count * sizeof *run->steps.items);
-        sp_keep(run->files.items, run->files.count * sizeof *run->files.items);
-        sp_keep(run->models.items, run->models.count * sizeof *run->models.items);
-    }
+    sp_keep(run, run, sizeof *run);
+    sp_keep(run, run->steps.items, run->steps.count * sizeof *run->steps.items);
+    sp_keep(run, run->files.items, run->files.count * sizeof *run->files.items);
+    sp_keep(run, run->models.items, run->models.count * sizeof *run->models.items);
     for (size_t i = 0; i < run->models.count; i++)
         if (is_one_file(run, &run->models.items[i])) examine_model(&run->models.items[i]);
     find_best_by_callback(run);

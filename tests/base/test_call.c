@@ -60,7 +60,7 @@ struct object {
 static bool change_object(struct object *object, bool fails)
 {
     SP_CALL(NULL, false);
-    sp_keep(object, sizeof *object);
+    sp_keep(object, object, sizeof *object);
     object->text = sp_arena_string(&object->arena, "new");
     for (int i = 0; i < 1000; i++) {
         *SP_PUSH(&object->list) = i;
@@ -133,7 +133,7 @@ static bool call_library(struct object *object, bool inner_fails, bool fails)
     SP_CALL(NULL, false);
     sp_hold("o", release);
     *SP_PUSH(&object->list) = 0;
-    sp_keep(object,
+    sp_keep(object, object,
             sizeof *object); /* so that the list of the outer call, which is old to the inner one, is restored */
     const size_t before = object->list.count;
     const int status = call_back(object, inner_fails);
@@ -222,26 +222,78 @@ static void what_is_let_be_is_not_released(void **state)
     assert_string_equal(released, "a");
 }
 
-/* What was kept in a new block is not written back into it: the block may be another's by then. */
-static bool keep_new_memory(char **block)
+enum { BLOCK_SIZE = 64 };
+
+/* Frees the block, and makes another one that is at the same place, as a rule, full of ones. */
+static char *replace_block(char *memory)
 {
-    enum { SIZE = 64 };
-    SP_CALL(NULL, false);
-    char *memory = sp_zeroed(SIZE);
-    sp_keep(memory, SIZE);
     sp_free(memory);
-    *block = malloc(SIZE); /* at the same place, as a rule */
-    memset(*block, 1, SIZE);
+    char *block = malloc(BLOCK_SIZE);
+    memset(block, 1, BLOCK_SIZE);
+    return block;
+}
+
+static void assert_all_ones(char *block)
+{
+    for (size_t i = 0; i < BLOCK_SIZE; i++) assert_int_equal(block[i], 1);
+    free(block);
+}
+
+static bool keep_new_memory(char **block, size_t offset)
+{
+    SP_CALL(NULL, false);
+    char *memory = sp_zeroed(BLOCK_SIZE);
+    sp_keep(memory, memory + offset, BLOCK_SIZE - offset);
+    *block = replace_block(memory);
     sp_out_of_memory();
 }
 
+/* What was kept in a new block is not written back into it: the block may be another's by then. */
 static void new_memory_is_not_restored(void **state)
 {
     char *block = NULL;
     (void)state;
-    assert_false(keep_new_memory(&block));
-    assert_int_equal(block[0], 1);
-    free(block);
+    for (size_t offset = 0; offset < BLOCK_SIZE; offset += BLOCK_SIZE / 2) {
+        assert_false(keep_new_memory(&block, offset));
+        assert_all_ones(block);
+    }
+}
+
+/* Stands for bytes of the owner: here it can be seen whether they were restored, although the owner was freed. */
+static char owned;
+
+static int change_owned(const void *owner, bool fails)
+{
+    SP_CALL_INNER(NULL, -1);
+    sp_keep(owner, &owned, 1);
+    owned = 7;
+    if (fails) sp_out_of_memory();
+    return 0;
+}
+
+static bool change_and_fail(const void *old)
+{
+    SP_CALL(NULL, false);
+    owned = 0;
+    void *owner = old ? NULL : sp_zeroed(BLOCK_SIZE);
+    assert_int_equal(change_owned(old ? old : owner, true), -1);
+    assert_int_equal(owned, 0);
+    assert_int_equal(change_owned(old ? old : owner, false), 0);
+    assert_int_equal(owned, 7);
+    sp_free(owner);
+    sp_out_of_memory();
+}
+
+/* A block that is new to a call is old to a call within it: it is restored when the inner call fails, but not when the
+ * outer one does, which may have freed it. */
+static void what_an_inner_call_keeps_may_be_new(void **state)
+{
+    static const char old[1];
+    (void)state;
+    assert_false(change_and_fail(NULL));
+    assert_int_equal(owned, 7);
+    assert_false(change_and_fail(old));
+    assert_int_equal(owned, 0);
 }
 
 int main(void)
@@ -255,6 +307,7 @@ int main(void)
         cmocka_unit_test(many_blocks_are_freed),
         cmocka_unit_test(what_is_let_be_is_not_released),
         cmocka_unit_test(new_memory_is_not_restored),
+        cmocka_unit_test(what_an_inner_call_keeps_may_be_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,7 +242,7 @@ static void end_dataset(struct sp_stream *stream)
 static void keep_dataset(struct sp_stream *stream)
 {
     struct dataset_stream *own = (struct dataset_stream *)stream;
-    sp_keep(own, sizeof *own);
+    sp_keep(own, own, sizeof *own);
 }
 
 void sp_h5_locate(const struct sp_h5_source *where, uint32_t file_index, struct sp_data_places *places)

@@ -163,7 +163,7 @@ static void end_array(struct sp_stream *stream)
 static void keep_array(struct sp_stream *stream)
 {
     struct array_stream *array = (struct array_stream *)stream;
-    sp_keep(array, sizeof *array);
+    sp_keep(array, array, sizeof *array);
     sp_zip_stream_keep(array->open);
 }
 

@@ -372,5 +372,5 @@ void sp_zip_stream_close(struct sp_zip_stream *stream)
 
 void sp_zip_stream_keep(struct sp_zip_stream *stream)
 {
-    if (stream) sp_keep(stream, sizeof *stream);
+    if (stream) sp_keep(stream, stream, sizeof *stream);
 }
