@@ -349,8 +349,8 @@ static bool expand_some(const struct place *place, size_t clause, int64_t first,
     return true;
 }
 
-/* The hyper-parameter N, or the list N with an item N[i], of a loop over 0..N-1, which is a number of modules; NULL
- * when the loop counts otherwise. */
+/* The number of modules that a loop over 0..N-1 counts, for a message: "n_layer" where N is that hyper-parameter, "an
+ * item of depths" where it is depths[i]; NULL when the loop counts otherwise. */
 static const char *counted_key(struct sp_eval *eval, const struct sp_env *env, const struct sp_clause *loop)
 {
     const struct sp_expr *first = loop->first, *last = loop->last;
@@ -360,7 +360,9 @@ static const char *counted_key(struct sp_eval *eval, const struct sp_env *env, c
     const struct sp_expr *one = last->args[1];
     if (one->kind != SP_EXPR_LITERAL || one->value.type != SHAPEPROOF_VALUE_INT || one->value.integer != 1) return NULL;
     const struct sp_expr *count = last->args[0];
-    return sp_eval_path(eval, env, count->kind == SP_EXPR_INDEX ? count->args[0] : count);
+    if (count->kind != SP_EXPR_INDEX) return sp_eval_path(eval, env, count);
+    const char *list = sp_eval_path(eval, env, count->args[0]);
+    return list ? sp_arena_printf(eval->arena, "an item of %s", list) : NULL;
 }
 
 /* How many tensors the rows add at least: without conditions, each row of a tensor adds one, and each use of a part as
@@ -415,8 +417,8 @@ static bool expand_range(const void *at, size_t clause)
         return false;
     const char *key = last < -1 ? counted_key(eval, place->env, loop) : NULL;
     if (key)
-        return sp_eval_fail(eval, loop->last->span, "%s%s is %" PRId64 ", and a number of modules cannot be negative",
-                            loop->last->args[0]->kind == SP_EXPR_INDEX ? "an item of " : "", key, last + 1);
+        return sp_eval_fail(eval, loop->last->span, "%s is %" PRId64 ", and a number of modules cannot be negative",
+                            key, last + 1);
     if (eval->hyper->scope && eval->hyper->scope->indices) return expand_some(place, clause, first, last);
     for (int64_t i = first; i <= last && expand_iteration(place, clause, sp_value_int(i)) && i < INT64_MAX; i++)
         if (i == first && loop_is_too_long(place, clause, i + 1, last)) return false;

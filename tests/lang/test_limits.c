@@ -180,6 +180,8 @@ static void long_loops(void **state)
         assert_int_equal(run.error.kind, SHAPEPROOF_KIND_LIMIT);
         run_free(&run);
     }
+    assert_mistake("table t\n[a] for j in 0..1 for i in 0..ns[j]-1\nx.{j}.{i} (1)\n", "ns=[1,10000000]",
+                   "with an item of ns = 10000000, the table has more than 4000000 tensors");
     assert_mistake("table t\n[a] for i in 1..n\nx.{i} (1)\n", "n=10000000", "more than 4000000 tensors, the limit");
     assert_listing("table t\n[a] for i in 0..n-1\nx.{i} (1) if i == 9\n", "n=100000", "x.9 (1)\n");
 }
