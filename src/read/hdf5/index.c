@@ -110,7 +110,7 @@ static bool take_unread(struct decoder *d)
     const uint64_t kind = sp_cursor_le(&d->in, 1);
     const char *path = sp_wire_get_string(&d->in, &d->inventory->arena, SP_MAX_NAME);
     const char *message = sp_wire_get_string(&d->in, &d->inventory->arena, 4096);
-    if (!d->in.ok || !*message || (kind != SHAPEPROOF_KIND_MALFORMED && kind != SHAPEPROOF_KIND_LIMIT)) return false;
+    if (kind != SHAPEPROOF_KIND_MALFORMED && kind != SHAPEPROOF_KIND_LIMIT) return false;
     struct shapeproof_error why = {0};
     sp_fail(&why, SHAPEPROOF_ERR_FILE, (enum shapeproof_kind)kind, "%s", message);
     return sp_inventory_unread(d->inventory, path, &why, d->error);
@@ -230,11 +230,12 @@ static bool take_failure(struct decoder *d)
 {
     const uint64_t kind = sp_cursor_le(&d->in, 1);
     const char *message = sp_wire_get_string(&d->in, &d->inventory->arena, 4096);
-    if (d->in.ok && kind == SHAPEPROOF_KIND_IO) {
+    if (!d->in.ok || !*message) return false;
+    if (kind == SHAPEPROOF_KIND_IO) {
         sp_fault_note_reason("read", d->inventory->path, message);
         return sp_fail(d->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "read: %s", message);
     }
-    if (!d->in.ok || !*message || (kind != SHAPEPROOF_KIND_MALFORMED && kind != SHAPEPROOF_KIND_LIMIT)) return false;
+    if (kind != SHAPEPROOF_KIND_MALFORMED && kind != SHAPEPROOF_KIND_LIMIT) return false;
     return sp_fail(d->error, SHAPEPROOF_ERR_FILE, (enum shapeproof_kind)kind, "%s", message);
 }
 
