@@ -12,13 +12,16 @@ struct sp_ending {
     size_t b, length; /* the last that has it, and how long that is */
 };
 
-/* Components of a prefix. Without this bound, a name of 30,000 components costs the square of its length. */
-enum { MAX_DEPTH = 64 };
+/* Components of an end. Without this bound, a name of 30,000 components costs the square of its length. */
+enum { MAX_COMPONENTS = 64 };
 
-/* The end of the text behind one more component, or NULL: `*depth` components, from 0, are in front of `end`. */
-static const char *next_end(const struct sp_prefix_pairs *pairs, const char *end, size_t *depth)
+/* The longest end of the text that is counted. Of each text all shorter ones are, so the counts of an end are exact. */
+static const char *longest_end(const struct sp_prefix_pairs *pairs, const char *text)
 {
-    return ++*depth <= MAX_DEPTH ? sp_behind_component(end, pairs->separators) : NULL;
+    size_t count = 0;
+    for (const char *end = text; end; end = sp_behind_component(end, pairs->separators)) count++;
+    for (; count > MAX_COMPONENTS; count--) text = sp_behind_component(text, pairs->separators);
+    return text;
 }
 
 static struct sp_ending *ending_of(struct sp_prefix_pairs *pairs, const char *text)
@@ -34,15 +37,14 @@ static struct sp_ending *ending_of(struct sp_prefix_pairs *pairs, const char *te
 
 void sp_prefix_pairs_note_a(struct sp_prefix_pairs *pairs, const char *text)
 {
-    size_t depth = 0;
-    for (const char *end = text; end; end = next_end(pairs, end, &depth)) ending_of(pairs, end)->in_a++;
+    for (const char *end = longest_end(pairs, text); end; end = sp_behind_component(end, pairs->separators))
+        ending_of(pairs, end)->in_a++;
 }
 
 void sp_prefix_pairs_note_b(struct sp_prefix_pairs *pairs, const char *text, size_t id)
 {
     const size_t length = strlen(text);
-    size_t depth = 0;
-    for (const char *end = text; end; end = next_end(pairs, end, &depth)) {
+    for (const char *end = longest_end(pairs, text); end; end = sp_behind_component(end, pairs->separators)) {
         struct sp_ending *ending = ending_of(pairs, end);
         ending->in_b++;
         ending->b = id;
@@ -53,8 +55,8 @@ void sp_prefix_pairs_note_b(struct sp_prefix_pairs *pairs, const char *text, siz
 struct sp_prefix_rule_guess sp_prefix_pairs_guess(const struct sp_prefix_pairs *pairs, const char *text)
 {
     const struct sp_prefix_rule_guess none = {.b = SIZE_MAX};
-    size_t depth = 0;
-    for (const char *end = text; end; end = next_end(pairs, end, &depth)) {
+    if (longest_end(pairs, text) != text) return none;
+    for (const char *end = text; end; end = sp_behind_component(end, pairs->separators)) {
         const struct sp_ending *ending = &pairs->endings.items[sp_map_get(&pairs->places, end)];
         if (!ending->in_b) continue;
         if (ending->in_a > 1 || ending->in_b > 1) return none;

@@ -39,6 +39,7 @@ struct sp_prefix_rule_guess {
     size_t from, to; /* how long the prefixes are */
 };
 
+/* There is none for a pattern of more than 64 components. */
 struct sp_prefix_rule_guess sp_prefix_pairs_guess(const struct sp_prefix_pairs *pairs, const char *text);
 /* The index of the rule with these prefixes, which is added when it is new. */
 size_t sp_prefix_pairs_add(struct sp_prefix_pairs *pairs, const char *a, size_t from, const char *b, size_t to);

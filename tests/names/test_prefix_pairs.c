@@ -62,20 +62,38 @@ static void a_front_is_listed_once(void **state)
     sp_prefix_pairs_free(&pairs);
 }
 
-/* All ends of a name together are as long as the square of its length: a prefix of many components is not looked for.
- */
+/* "a.a.a. ... " of 10,000 components. */
+static void make_deep(char deep[20001])
+{
+    for (size_t i = 0; i < 20000; i++) deep[i] = i % 2 ? '.' : 'a';
+    deep[20000] = '\0';
+}
+
+/* All ends of a name together are as long as the square of its length: those of many components are not looked for. */
 static void a_deep_name_has_few_ends(void **state)
 {
     (void)state;
     char deep[20001];
-    for (size_t i = 0; i < sizeof deep - 1; i++) deep[i] = i % 2 ? '.' : 'a';
-    deep[sizeof deep - 1] = '\0';
+    make_deep(deep);
     const char *const a[] = {deep, "module.wte.weight"}, *const b[] = {deep + 20, "wte.weight"};
     struct sp_prefix_pairs pairs = beginnings_of(a, b);
     assert_true(pairs.endings.count < 200);
-    const struct sp_prefix_rule_guess guess = sp_prefix_pairs_guess(&pairs, deep);
-    assert_int_equal(guess.b, 0);
-    assert_int_equal(guess.from, 20);
+    assert_int_equal(sp_prefix_pairs_guess(&pairs, deep).b, SIZE_MAX);
+    assert_int_equal(sp_prefix_pairs_guess(&pairs, a[1]).b, 1);
+    sp_prefix_pairs_free(&pairs);
+}
+
+/* An end that a deep name has as well is one of several. */
+static void the_end_of_a_deep_name_counts(void **state)
+{
+    (void)state;
+    static const char end[] = "wte.weight";
+    char deep[20001];
+    make_deep(deep);
+    memcpy(deep + sizeof deep - sizeof end, end, sizeof end);
+    const char *const a[] = {deep, "module.wte.weight"}, *const b[] = {"wte.weight", "h.fc.weight"};
+    struct sp_prefix_pairs pairs = beginnings_of(a, b);
+    assert_int_equal(sp_prefix_pairs_guess(&pairs, a[1]).b, SIZE_MAX);
     sp_prefix_pairs_free(&pairs);
 }
 
@@ -90,7 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_longest_end_tells_the_beginnings), cmocka_unit_test(an_end_of_several_tells_nothing),
-        cmocka_unit_test(nothing_in_common_tells_nothing), cmocka_unit_test(a_deep_name_has_few_ends),
-        cmocka_unit_test(a_front_is_listed_once)};
+        cmocka_unit_test(nothing_in_common_tells_nothing),      cmocka_unit_test(a_deep_name_has_few_ends),
+        cmocka_unit_test(the_end_of_a_deep_name_counts),        cmocka_unit_test(a_front_is_listed_once)};
     return cmocka_run_group_tests(tests, NULL, free_arena);
 }
