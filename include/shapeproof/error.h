@@ -27,14 +27,14 @@ enum shapeproof_status {
     SHAPEPROOF_ERR_CANCELLED = 6 /* the caller's watch ended the call (watch.h) */
 };
 
-/* Why a checkpoint could not be read, for programs that tell these apart. */
+/* Why a checkpoint could not be read or checked, for programs that tell these apart. */
 enum shapeproof_kind {
     SHAPEPROOF_KIND_NONE = 0,
     SHAPEPROOF_KIND_IO = 1,           /* the system refused: missing, no permission, not a regular file, EIO */
     SHAPEPROOF_KIND_UNRECOGNISED = 2, /* not a checkpoint format that this build knows */
     SHAPEPROOF_KIND_MALFORMED = 3,    /* the file breaks its own format */
     SHAPEPROOF_KIND_REFUSED = 4,      /* understood, but refused on purpose */
-    SHAPEPROOF_KIND_LIMIT = 5,        /* larger or deeper than the documented limits */
+    SHAPEPROOF_KIND_LIMIT = 5,        /* a file or a prediction is larger or deeper than the documented limits */
     SHAPEPROOF_KIND_CRASHED = 6       /* a foreign library died on it, in its own process */
 };
 

@@ -34,7 +34,8 @@ static const struct {
     {SHAPEPROOF_KIND_UNRECOGNISED, "the checkpoint has no format that shapeproof reads"},
     {SHAPEPROOF_KIND_MALFORMED, "the checkpoint breaks the rules of its format"},
     {SHAPEPROOF_KIND_REFUSED, "the checkpoint is rejected for safety"},
-    {SHAPEPROOF_KIND_LIMIT, "the checkpoint is larger than the limits of the reader, or took longer than --timeout"},
+    {SHAPEPROOF_KIND_LIMIT,
+     "the checkpoint or the prediction exceeds a limit, or the check took longer than --timeout"},
     {SHAPEPROOF_KIND_CRASHED, "the process that checked the checkpoint crashed"},
 };
 
