@@ -382,6 +382,15 @@ static size_t least_of_rows(const struct sp_section *section, unsigned depth)
     return least;
 }
 
+static size_t least_of_section(struct sp_expander *x, const struct sp_section *section)
+{
+    if (x->last_looped != section) {
+        x->last_looped = section;
+        x->last_least = least_of_rows(section, 0);
+    }
+    return x->last_least;
+}
+
 /* Whether what is left of the innermost loop of a group makes more tensors than there may be. It is then refused after
  * its first iteration, whose mistakes are more telling, since a configuration of 600 bytes can ask for 10^9 layers.
  * What is stored in place of a matrix may be nothing, so quantised models are not looked at. */
@@ -392,7 +401,7 @@ static bool loop_is_too_long(const struct place *place, size_t clause, int64_t f
     const struct sp_clause *loop = &section->clauses[clause];
     const size_t most = sp_expander_most(x), left = most - x->out->count;
     if (last < first || clause + 1 < section->clause_count || x->eval.hyper->overlay) return false;
-    const size_t least = least_of_rows(section, 0);
+    const size_t least = least_of_section(x, section);
     if (!least || (uint64_t)last - (uint64_t)first < left / least) return false;
     const char *key = last < INT64_MAX ? counted_key(&x->eval, place->env, loop) : NULL;
     const char *way = way_to_more_tensors(x);
