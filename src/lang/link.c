@@ -291,8 +291,9 @@ static void check_arguments(struct linker *linker, const struct sp_row *row)
     }
 }
 
-/* The argument for each parameter: by position first, then by name. An inherited row has them already. It is the
- * parent's as well, which may be older than the call (base/call.h). */
+/* The argument for each parameter: by position first, then by name. An inherited row is one object of several tables,
+ * which are linked in any order: the first one does it. If that was an earlier call, the row must not get memory of
+ * this call (base/call.h). */
 static void match_arguments(struct linker *linker, struct sp_row *row)
 {
     size_t next = 0;
