@@ -49,6 +49,13 @@ static const char *const good[][2] = {
                        "w F32 (2,2) @183+16\n"
                        "names object (2)\n"
                        "! arrays of Python objects: 1, the first 'names'; their pickles are not read\n"},
+    {"ok/odd_types.npz", "npz\n"
+                         "0 f3 (2,2)\n"
+                         "1 M8[parsec] (2,2)\n"
+                         "2 compound (2,2) @430+32\n"
+                         "3 compound (2,2) @574+32\n"
+                         "4 compound (2,2)\n"
+                         "! arrays of types that NumPy does not know: 3, the first '0'\n"},
     {"ok/one.npy", "npy\n"
                    " F32 (3,4) @128+48\n"},
     {"ok/python2.npy", "npy\n"
@@ -58,7 +65,7 @@ static const char *const good[][2] = {
     {"ok/v2.npy", "npy\n"
                   " U8 (2,0)\n"},
     {"ok/v3.npy", "npy\n"
-                  " compound (2)\n"},
+                  " compound (2) @128+24\n"},
 };
 
 static const char *const refused[][2] = {
@@ -66,16 +73,20 @@ static const char *const refused[][2] = {
      "refused: no tensor can be read (2 broken; the first: byte 20 of its header: a string is expected)\n"},
     {"bad/behind.npy", "refused: byte 71 of its header: nothing but blanks behind the dictionary is expected\n"},
     {"bad/dimension.npy", "refused: a dimension in its header overflows 64 bits\n"},
+    {"bad/field.npy", "refused: byte 26 of its header: a comma is expected\n"},
+    {"bad/fields_short.npy", "refused: 31 bytes of data, its header says 32\n"},
     {"bad/header_short.npy", "refused: ends within its header: 50 bytes of 128\n"},
     {"bad/headers_long.npz",
      "refused: headers of more than 64 bytes for each byte of the file, and 1 MiB besides, in all\n"},
     {"bad/lacks.npy", "refused: byte 43 of its header: each of 'descr', 'fortran_order' and 'shape' is expected\n"},
+    {"bad/latin1.npy", "refused: byte 25 of its header: UTF-8 is expected\n"},
     {"bad/length.npy", "refused: a header of 2147483648 bytes, at most 1048564\n"},
     {"bad/magic_only.npy", "refused: ends within the header of a NumPy array\n"},
     {"bad/minor.npy", "refused: version 1.7 of a NumPy array is not known\n"},
     {"bad/negative.npy", "refused: byte 61 of its header: a dimension is expected\n"},
-    {"bad/nesting.npy", "refused: byte 84 of its header: less nesting is expected\n"},
+    {"bad/nesting.npy", "refused: byte 410 of its header: less nesting is expected\n"},
     {"bad/no_dictionary.npy", "refused: byte 10 of its header: a dictionary is expected\n"},
+    {"bad/number.npy", "refused: byte 62 of its header: a comma is expected\n"},
     {"bad/overflow.npy", "refused: the product of its dimensions overflows 64 bits\n"},
     {"bad/rank.npy", "refused: more than 64 dimensions\n"},
     {"bad/short.npy", "refused: 12 bytes of data, its header says 16\n"},
@@ -84,6 +95,7 @@ static const char *const refused[][2] = {
     {"bad/twice.npy",
      "refused: byte 75 of its header: each of 'descr', 'fortran_order' and 'shape' once is expected\n"},
     {"bad/version.npy", "refused: version 9.0 of a NumPy array is not known\n"},
+    {"bad/zeros.npy", "refused: byte 61 of its header: a dimension without leading zeros is expected\n"},
 };
 
 static const char *const damaged[] = {

@@ -2,8 +2,8 @@
  * The header of an array of NumPy (.npy): 93 "NUMPY", the version in two bytes, the length of a text (16 bits in
  * version 1, 32 in 2 and 3) and the text, a dictionary as Python writes it:
  *   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
- * It is scanned and never evaluated. Versions 1 and 2 are Latin-1, version 3 is UTF-8; only names of fields, which are
- * not looked at, can have letters beyond ASCII. */
+ * It is scanned and never evaluated. Versions 1 and 2 are Latin-1, version 3 is UTF-8; only names of fields can have
+ * letters beyond ASCII. */
 #ifndef SP_READ_NUMPY_HEADER_H
 #define SP_READ_NUMPY_HEADER_H
 
@@ -19,6 +19,7 @@ struct sp_npy {
     struct shapeproof_tensor tensor; /* dtype, dtype_name, shape, stride, flags, parameters, bytes */
     uint64_t item;                   /* bytes of an element, 0 when not known */
     bool untyped;                    /* called BF16 because there is nothing else that two bytes without a type are */
+    bool odd;                        /* its type, or that of a field, is none of NumPy's */
 };
 
 /* `bytes` are the whole header. Shape and names go into the arena. */
@@ -27,8 +28,8 @@ bool sp_npy_parse(struct sp_npy *npy, const char *bytes, size_t length, struct s
 
 /* What the arrays of one file have that is worth a warning. */
 struct sp_npy_notes {
-    size_t big_endian, untyped, objects;
-    const char *first_big_endian, *first_untyped, *first_object;
+    size_t big_endian, untyped, odd, objects;
+    const char *first_big_endian, *first_untyped, *first_odd, *first_object;
 };
 
 void sp_npy_note(struct sp_npy_notes *notes, const struct sp_npy *npy);
