@@ -372,6 +372,8 @@ static const struct {
     {"outside.pt", 1, "torch refuses it: the member, 'other/data', is not in the folder 'archive/'"},
     {"byteorder.pt", 1, "torch refuses it: byteorder is 'ittle', 'little' or 'big' is expected"},
     {"alignment.pt", 1, "torch refuses it: .storage_alignment is '64x', a number is expected"},
+    {"alignment_nul.pt", 1, "torch refuses it: .storage_alignment is '6', a number is expected"},
+    {"id_latin1.pt", 1, "torch refuses it: .data/serialization_id is '\\xe9', UTF-8 is expected"},
     {"record_long.pt", 1, NULL},
     {"unknown_storage.pt", 1, "refers to torch.OddStorage: nothing was executed"},
     {"key_nul.pt", 1, NULL},

@@ -85,6 +85,10 @@ static const struct refusal refusals[] = {
      "ambiguous archive: member 'archive/data.pkl' is encrypted by its own header alone"},
     {"header_size.zip", SHAPEPROOF_KIND_MALFORMED,
      "ambiguous archive: member 'archive/data.pkl' has 137 bytes in the directory, 99 in its own header"},
+    {"header_inflated.zip", SHAPEPROOF_KIND_MALFORMED,
+     "ambiguous archive: member 'archive/data.pkl' has 137 bytes in the directory, 99 in its own header"},
+    {"directory_flag.zip", SHAPEPROOF_KIND_MALFORMED,
+     "ambiguous archive: member 'archive/data.pkl' has data and is marked as a directory"},
     {"header_extra.zip", SHAPEPROOF_KIND_MALFORMED, "zip member 'archive/data.pkl' runs into what begins at byte 183"},
     {"archive_in_comment.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: 2 zip end records reach to its end"},
     {"two_archives.zip", SHAPEPROOF_KIND_MALFORMED,
@@ -115,17 +119,29 @@ static void test_refusals(void **state)
     assert_refusals(BAD, refusals, sizeof refusals / sizeof *refusals);
 }
 
-/* Each of the fields of the end record that tell of other volumes is enough. All ones in the number of a disk refer to
- * a record of zip64, and tell nothing by themselves. */
+/* Each of the fields that tell of other volumes is enough: those of the end record, and that of an entry in the
+ * directory. All ones in the number of a disk refer to a record of zip64, and tell nothing by themselves. */
 static void test_volumes(void **state)
 {
-    enum { DISK = 4, FIRST_DISK = 6, HERE = 8 };
+    enum {
+        DISK = 4,
+        FIRST_DISK = 6,
+        HERE = 8,
+        ENTRY = -183 + 34
+    }; /* from the end record; the directory has 183 bytes */
     static const struct {
-        size_t field;
+        int field;
         unsigned char low, high;
         bool is_refused;
-    } cases[] = {{DISK, 3, 0, true},        {FIRST_DISK, 3, 0, true},        {HERE, 2, 0, true},
-                 {DISK, 0xff, 0xff, false}, {FIRST_DISK, 0xff, 0xff, false}, {DISK, 0xfe, 0xff, true}};
+    } cases[] = {{DISK, 3, 0, true},
+                 {FIRST_DISK, 3, 0, true},
+                 {HERE, 2, 0, true},
+                 {DISK, 0xff, 0xff, false},
+                 {FIRST_DISK, 0xff, 0xff, false},
+                 {DISK, 0xfe, 0xff, true},
+                 {ENTRY, 2, 0, true},
+                 {ENTRY, 1, 0, false},
+                 {ENTRY, 0xff, 0xff, false}};
     unsigned char bytes[2048];
     FILE *in = fopen(BAD "good.zip", "rb"), *scratch = tmpfile();
     (void)state;
@@ -135,7 +151,7 @@ static void test_volumes(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct sp_file file = {.fd = fileno(scratch), .size = size, .path = "scratch"};
         const unsigned char ends[] = {cases[i].low, cases[i].high};
-        const off_t field = (off_t)(size - SP_ZIP_END_SIZE + cases[i].field);
+        const off_t field = (off_t)(size - SP_ZIP_END_SIZE) + cases[i].field;
         struct shapeproof_error error = {0};
         assert_int_equal(pwrite(file.fd, bytes, size, 0), size);
         assert_int_equal(pwrite(file.fd, ends, sizeof ends, field), sizeof ends);

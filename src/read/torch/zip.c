@@ -12,6 +12,7 @@
 #include "base/chars.h"
 #include "base/checked.h"
 #include "base/names.h"
+#include "base/utf8.h"
 #include "model/format.h"
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
@@ -180,30 +181,31 @@ static void warn_of_members_outside(const struct sp_zip *zip, const char *prefix
 }
 
 /* Whether torch can read the number, as int() of Python does. */
-static bool is_number(const char *text)
+static bool is_number(const char *text, size_t length)
 {
     char *end;
     strtol(text, &end, 10);
-    return end != text && !end[strspn(end, " \t\r\n")];
+    return end != text && end + strspn(end, " \t\r\n") == text + length;
 }
 
-/* The small records that torch.load reads beside the pickle, and what it accepts in them; NULL: anything. Without a
- * record it does not ask. */
+static bool is_byte_order(const char *text, size_t length)
+{
+    return strlen(text) == length && (!strcmp(text, "little") || !strcmp(text, "big"));
+}
+
+static bool is_utf8(const char *text, size_t length) { return sp_utf8_check(text, length) == length; }
+
+/* The small records that torch.load reads beside the pickle, and what it accepts in them. Without a record it does not
+ * ask. */
 static const struct small_record {
     const char *name, *expected;
+    bool (*is_expected)(const char *text, size_t length); /* the text has a NUL behind it */
 } small_records[] = {
-    {"byteorder", "'little' or 'big'"},
-    {".format_version", "a number"},
-    {".storage_alignment", "a number"},
-    {".data/serialization_id", NULL},
+    {"byteorder", "'little' or 'big'", is_byte_order},
+    {".format_version", "a number", is_number},
+    {".storage_alignment", "a number", is_number},
+    {".data/serialization_id", "UTF-8", is_utf8},
 };
-
-static bool is_expected(const struct small_record *record, const char *text)
-{
-    if (!record->expected) return true;
-    if (record->expected[0] == 'a') return is_number(text);
-    return !strcmp(text, "little") || !strcmp(text, "big");
-}
 
 /* Of a file that is elsewhere each record would be a request. */
 static void warn_of_small_records(struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory)
@@ -217,7 +219,7 @@ static void warn_of_small_records(struct sp_zip *zip, const char *prefix, struct
         if (index == SIZE_MAX) continue;
         char *text = sp_zip_read(zip, index, MAX_SMALL_RECORD, &length, &why);
         if (!text) sp_inventory_warn(inventory, "torch refuses it: %s", why.message);
-        else if (!is_expected(record, text))
+        else if (!record->is_expected(text, length))
             sp_inventory_warn(inventory, "torch refuses it: %s is %s, %s is expected", record->name,
                               sp_quote(text).text, record->expected);
         sp_free(text);

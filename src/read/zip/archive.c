@@ -37,15 +37,24 @@ size_t sp_zip_count(const struct sp_zip *zip) { return zip->count; }
 const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index) { return &zip->entries[index]; }
 size_t sp_zip_find(const struct sp_zip *zip, const char *name) { return sp_map_get(&zip->names, name); }
 
-/* Some readers of zip believe the local header, some the directory: both must say the same. Sizes of 0 or all ones are
- * elsewhere: in a descriptor behind the data, or in a zip64 field. */
+/* Sizes of 0 or all ones are elsewhere: in a descriptor behind the data, or in a zip64 field. */
+static bool size_agrees(const struct sp_zip_entry *entry, uint64_t in_directory, uint64_t in_header,
+                        struct shapeproof_error *error)
+{
+    if (!in_header || in_header == UINT32_MAX || in_header == in_directory) return true;
+    return sp_malformed(
+        error, "ambiguous archive: member '%s' has %" PRIu64 " bytes in the directory, %" PRIu64 " in its own header",
+        entry->name, in_directory, in_header);
+}
+
+/* Some readers of zip believe the local header, some the directory: both must say the same. */
 static bool agrees_with_directory(struct sp_cursor header, const struct sp_zip_entry *entry,
                                   struct shapeproof_error *error)
 {
     sp_cursor_take(&header, 6); /* signature, version */
     const uint64_t flags = sp_cursor_le(&header, 2), method = sp_cursor_le(&header, 2);
     sp_cursor_take(&header, 8); /* time, date, CRC */
-    const uint64_t size = sp_cursor_le(&header, 4);
+    const uint64_t compressed_size = sp_cursor_le(&header, 4), size = sp_cursor_le(&header, 4);
     const bool encrypted = flags & FLAG_ENCRYPTED, encrypted_there = entry->flags & FLAG_ENCRYPTED;
     if (method != entry->method)
         return sp_malformed(error,
@@ -54,12 +63,8 @@ static bool agrees_with_directory(struct sp_cursor header, const struct sp_zip_e
     if (encrypted != encrypted_there)
         return sp_malformed(error, "ambiguous archive: member '%s' is encrypted by %s alone", entry->name,
                             encrypted ? "its own header" : "the directory");
-    if (size && size != UINT32_MAX && size != entry->compressed_size)
-        return sp_malformed(error,
-                            "ambiguous archive: member '%s' has %" PRIu64 " bytes in the directory, %" PRIu64
-                            " in its own header",
-                            entry->name, entry->compressed_size, size);
-    return true;
+    return size_agrees(entry, entry->compressed_size, compressed_size, error) &&
+           size_agrees(entry, entry->size, size, error);
 }
 
 /* A local header has the lengths of the name and of an extra field at byte 26; then follow the name, which must be that

@@ -21,7 +21,8 @@ enum {
     LOCATOR_SIZE = 20,
     END64_SIZE = 56,
     MAX_END_RECORDS = 4, /* a member that is itself a zip archive may put its own into the window */
-    EXTRA_ZIP64 = 1
+    EXTRA_ZIP64 = 1,
+    DOS_DIRECTORY = 0x10 /* of the external attributes */
 };
 
 static const char END_MAGIC[] = "PK\5\6", END64_MAGIC[] = "PK\6\6", LOCATOR_MAGIC[] = "PK\6\7",
@@ -199,14 +200,20 @@ static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t ind
     entry->size = sp_cursor_le(cursor, 4);
     const uint64_t name_length = sp_cursor_le(cursor, 2), extra_length = sp_cursor_le(cursor, 2);
     const uint64_t comment_length = sp_cursor_le(cursor, 2);
-    sp_cursor_take(cursor, 8); /* volume and attributes */
+    const uint64_t volume = sp_cursor_le(cursor, 2);
+    sp_cursor_take(cursor, 2); /* attributes of the text */
+    const uint64_t attributes = sp_cursor_le(cursor, 4);
     entry->header_offset = sp_cursor_le(cursor, 4);
     const char *name = (const char *)sp_cursor_take(cursor, name_length);
     const unsigned char *extra = sp_cursor_take(cursor, extra_length);
     sp_cursor_take(cursor, comment_length);
     if (!cursor->ok) return sp_malformed(error, "zip directory ends inside entry %zu", index);
+    if (volume > 1 && volume != 0xffff) /* some count from 1; all ones refer to a field of zip64 */
+        return sp_malformed(error, "zip archive in several volumes");
     if (!check_name(name, (size_t)name_length, index, error)) return false;
     entry->name = sp_arena_copy(&zip->arena, name, (size_t)name_length);
+    if (attributes & DOS_DIRECTORY && entry->size && name[name_length - 1] != '/') /* torch would read no byte of it */
+        return sp_malformed(error, "ambiguous archive: member '%s' has data and is marked as a directory", entry->name);
     if (!apply_zip64(sp_cursor_of(extra, (size_t)extra_length), entry))
         return sp_malformed(error, "zip entry '%s': short zip64 field", entry->name);
     if (!sp_map_add(&zip->names, entry->name, index))
