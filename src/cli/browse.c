@@ -97,9 +97,10 @@ const struct cli_command cli_browse = {
     .operands = "PATH",
     .description =
         "Shows the tensors of the checkpoint at PATH as a tree of modules, on the whole screen. Each line has the "
-        "number of parameters, the bytes, and the share of all bytes; on a screen of 76 columns or more also the "
-        "number of tensors, then the dtype and the shape. Below the tree is what is known of the selected line: for "
-        "a tensor its shape, its file and its offset. Equal layers share a line, such as layers.{0-31}.\n"
+        "number of parameters, the bytes, and the share of all bytes. Wider screens also have the number of tensors "
+        "(from 76 columns on), the dtype (from 80 on) and the shape (from 120 on). Below the tree is what is known "
+        "of the selected line: for a tensor its shape, its file and its offset. Equal layers share a line, such as "
+        "layers.{0-31}.\n"
         "\n"
         "If a configuration is beside the checkpoint or in it, or is given, the checkpoint is compared with it, as "
         "'shapeproof check' does. Tensors with findings, and the modules around them, are marked with E (error), W "

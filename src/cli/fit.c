@@ -35,7 +35,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"shapeproof fit llama-3-70b --memory 80GB --tokens 128k", "does it fit, and on how many devices"},
+    {"shapeproof fit llama-3-70b --memory 80GiB --tokens 128k", "does it fit, and on how many devices"},
     {"shapeproof fit llama-3-8b --memory 24GiB --tokens 8k --dtype int8", "with weights of 8 bits"},
     {"shapeproof fit model.safetensors --memory 24GiB --tokens 32k --batch 4", "with the weights as they are stored"},
     {NULL, NULL},

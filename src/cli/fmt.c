@@ -125,9 +125,9 @@ const struct cli_command cli_fmt = {
     .operands = "[FILE]...",
     .description =
         "Prints each table file in the format of the built-in tables: names, shapes, conditions and comments stand "
-        "in columns. The meaning of the table does not change, and comments and blank lines stay in place. "
-        "Formatting a formatted file changes nothing. Without FILE, or if FILE is -, standard input is read. A file "
-        "with a mistake is not changed.",
+        "in columns. The meaning of the table does not change. Comments stay in place, and several blank lines become "
+        "one. Formatting a formatted file changes nothing. Without FILE, or if FILE is -, standard input is read. A "
+        "file with a mistake is not changed.",
     .least = 0,
     .most = CLI_MANY,
     .options = options,

@@ -100,8 +100,9 @@ const struct cli_command cli_models = {
         "it are listed. If the argument is the name of a MODEL, the source and the hyper-parameters of this model "
         "are printed.\n"
         "\n"
-        "predict, derive, eval, prove and solve accept the name of a model instead of the name of a table. These "
-        "commands, check, card and browse also accept it as --model, instead of a configuration.",
+        "predict, derive, eval, prove and solve accept the name of a model instead of the name of a table, and fit "
+        "accepts it, too. These commands, check, card and browse also accept it as --model, instead of a "
+        "configuration.",
     .least = 0,
     .most = 1,
     .options = options,

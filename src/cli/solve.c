@@ -16,7 +16,7 @@ static const struct cli_option options[] = {
      .letter = 'g',
      .argument = "GROUP",
      .help = "count the parameters of one group instead of the whole table"},
-    {.name = "active", .help = "count only the parameters that a token uses: of experts, those that it takes"},
+    {.name = "active", .help = "count only the parameters that a token uses: without the experts that it does not use"},
     {.name = "free", .argument = "KEY,KEY", .help = "two or three hyper-parameters that change together"},
     {.name = "keep",
      .argument = "KEY/KEY",
