@@ -37,11 +37,11 @@ static bool bytes_of(const struct sp_poly *elements, unsigned bits, uint64_t *by
     return whole <= INT64_MAX;
 }
 
-/* "the table ... has no line" of "file:1:1: the table ..." and the lines below. */
-static const char *reason_of(struct sp_arena *arena, const struct sp_count *count)
+/* "the table ... has no line" of "file:1:1: the table ..." and the lines below, of the messages from `first` on. */
+static const char *reason_of(struct sp_arena *arena, const struct sp_count *count, size_t first)
 {
     const char *failed = count->symbolic.algebra.failed;
-    const char *message = count->messages.data                        ? count->messages.data
+    const char *message = count->messages.length > first              ? count->messages.data + first
                           : failed && failed != sp_algebra_overflowed ? failed
                                                                       : "it has 2^63 bytes or more";
     const char *behind = strstr(message, ": ");
@@ -157,35 +157,50 @@ static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
 
 static uint64_t rounded_up(uint64_t bytes, uint64_t parts) { return bytes / parts + (bytes % parts != 0); }
 
-/* The bytes of the weights that each of n devices holds at most: as the table says, or an equal part where that is not
- * known. Weights as they are stored have no dtype, and are taken to be in equal parts. False if n devices do not divide
- * something else than heads, such as the channels of feed-forward layers. */
-static bool divide_weights(struct sp_count *count, const struct shapeproof_fit *fit, unsigned bits, uint64_t n,
-                           uint64_t *bytes)
+/* Whether the weights of each of n devices fit in `room` bytes: those of the largest rank as the table says, or an equal
+ * part where the table does not say how ranks divide its tensors. Weights as they are stored have no dtype, and are
+ * taken to be in equal parts. NO if n devices do not divide something else than heads, such as the channels of
+ * feed-forward layers; UNKNOWN, with the reason, if what the largest rank has cannot be counted. */
+static enum shapeproof_fit_verdict divide_weights(struct fit *fit, struct sp_count *count, unsigned bits, uint64_t n,
+                                                  uint64_t room)
 {
+    struct shapeproof_fit *facts = &fit->facts;
     const unsigned ranks = (unsigned)n;
     const struct sp_sizing sizing = {.kind = SP_SIZING_SHARD, .ranks = {ranks, 1, 1, ranks}};
     const struct sp_expr expr = {.kind = SP_EXPR_SIZING, .span = count->table->span, .sizing = &sizing};
-    *bytes = rounded_up(fit->weights, n);
-    if (!fit->dtype || !(count->table->measures & SP_MEASURE_SHARD)) return true;
+    const size_t first = count->messages.length;
+    uint64_t weights;
+    if (rounded_up(facts->weights, n) > room) return SHAPEPROOF_FIT_NO;
+    if (!facts->dtype || !(count->table->measures & SP_MEASURE_SHARD)) return SHAPEPROOF_FIT_YES;
     begin_measure(count);
     const struct sp_poly *parameters = sp_count_shard(count, &expr);
-    if (!parameters || count->symbolic.algebra.failed) return true;
-    return sp_shard_is_even(count) && bytes_of(parameters, bits, bytes);
+    if (!parameters || count->symbolic.algebra.failed || !bytes_of(parameters, bits, &weights)) {
+        facts->devices_why = reason_of(&fit->arena, count, first);
+        return SHAPEPROOF_FIT_UNKNOWN;
+    }
+    return sp_shard_is_even(count) && weights <= room ? SHAPEPROOF_FIT_YES : SHAPEPROOF_FIT_NO;
 }
 
-/* The fewest devices that divide both numbers of heads, and of which each takes its part of the bytes. */
-static uint64_t fewest_devices(struct sp_count *count, const struct shapeproof_fit *fit, unsigned bits)
+/* Finds the fewest devices that divide both numbers of heads, and of which each takes its part of the bytes. They are
+ * unknown if they are not known of a smaller number than the first that does. */
+static void find_devices(struct fit *fit, struct sp_count *count, unsigned bits)
 {
-    for (uint64_t n = 1; n <= fit->kv_heads && n <= fit->heads && n <= MOST_DEVICES; n++) {
-        uint64_t weights;
-        const uint64_t cache = rounded_up(fit->cache, n);
-        const bool is_even = fit->heads % n == 0 && fit->kv_heads % n == 0;
-        if (is_even && cache <= fit->memory && rounded_up(fit->weights, n) <= fit->memory - cache &&
-            divide_weights(count, fit, bits, n, &weights) && weights <= fit->memory - cache)
-            return n;
+    struct shapeproof_fit *facts = &fit->facts;
+    facts->devices_verdict = SHAPEPROOF_FIT_UNKNOWN;
+    facts->devices_why = "no number of heads determines how the model can be divided";
+    if (!facts->heads) return;
+    facts->devices_verdict = SHAPEPROOF_FIT_NO;
+    facts->devices_why = NULL;
+    for (uint64_t n = 1; n <= facts->kv_heads && n <= facts->heads && facts->devices_verdict == SHAPEPROOF_FIT_NO;
+         n++) {
+        const uint64_t cache = rounded_up(facts->cache, n);
+        if (n > MOST_DEVICES) {
+            facts->devices_verdict = SHAPEPROOF_FIT_UNKNOWN;
+            facts->devices_why = sp_arena_printf(&fit->arena, "more than %d devices are not tried", MOST_DEVICES);
+        } else if (facts->heads % n == 0 && facts->kv_heads % n == 0 && cache <= facts->memory)
+            facts->devices_verdict = divide_weights(fit, count, bits, n, facts->memory - cache);
+        if (facts->devices_verdict == SHAPEPROOF_FIT_YES) facts->devices = n;
     }
-    return 0;
 }
 
 /* Fills in what follows from the count. False when the number of parameters is not known. */
@@ -203,7 +218,7 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
     const uint64_t room = weights_fit ? facts->memory - facts->weights : 0;
     const struct cache single = {facts->tokens, 1, cache_bits, SP_CACHE_LATENT_FORM};
     if (facts->tokens && (!cache_bytes(count, single, &one) || !cache_bytes(count, cache, &facts->cache))) {
-        facts->why = reason_of(&fit->arena, count);
+        facts->why = reason_of(&fit->arena, count, 0);
         facts->verdict =
             weights_fit && !surely_exceeds(count, cache, room) ? SHAPEPROOF_FIT_UNKNOWN : SHAPEPROOF_FIT_NO;
         return true;
@@ -214,7 +229,7 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
     if (facts->tokens && cache_bytes(count, cache, &expanded) && expanded != facts->cache)
         facts->cache_expanded = expanded;
     facts->verdict = weights_fit && facts->cache <= room ? SHAPEPROOF_FIT_YES : SHAPEPROOF_FIT_NO;
-    facts->devices = fewest_devices(count, facts, weight_bits);
+    find_devices(fit, count, weight_bits);
     return true;
 }
 
@@ -258,7 +273,8 @@ struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables
         .memory = memory,
         .tokens = options->tokens,
         .cache_bits = cache_bits,
-        .batch = options->batch ? options->batch : 1};
+        .batch = options->batch ? options->batch : 1,
+        .devices_verdict = SHAPEPROOF_FIT_UNKNOWN};
     const bool counted = sp_count_settled(&count, tables, unit, sp_config_hyper(config));
     const bool good = counted && fill_in(fit, &count, options, weight_bits, cache_bits);
     if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);

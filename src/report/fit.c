@@ -38,6 +38,7 @@ void sp_json_fit_members(struct sp_writer *json, const struct shapeproof_fit *fi
         sp_write_key_number(json, "kv_heads", fit->kv_heads);
     }
     if (fit->devices) sp_write_key_number(json, "devices", fit->devices);
+    sp_write_key_optional(json, "devices_why", fit->devices_why);
 }
 
 /* A row "weights   16,060,522,496   15.0 GiB, bf16"; its last cell. */
@@ -99,8 +100,9 @@ static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit
     if (fit->devices) sp_text_grouped(sp_table_cell(table), fit->devices);
     else sp_text_puts(sp_table_cell(table), "-");
     struct sp_text *words = sp_table_cell(table);
-    if (!fit->heads) {
-        sp_text_puts(words, "unknown: no number of heads determines how the model can be divided");
+    if (fit->devices_verdict == SHAPEPROOF_FIT_UNKNOWN) {
+        sp_text_puts(words, "unknown: ");
+        sp_put_visible(words, fit->devices_why);
         return;
     }
     sp_text_puts(words, fit->devices ? "the fewest on which it fits, in equal parts of"
