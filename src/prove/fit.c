@@ -157,9 +157,20 @@ static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
 
 static uint64_t rounded_up(uint64_t bytes, uint64_t parts) { return bytes / parts + (bytes % parts != 0); }
 
+/* The bytes of so many parameters of the model. Weights as they are stored have no dtype: each parameter is taken to have
+ * as many bytes as on average, 1,000 of 2,000 parameters half of them. False when they are not known. */
+static bool weights_of(const struct shapeproof_fit *fit, const struct sp_poly *parameters, unsigned bits,
+                       uint64_t *bytes)
+{
+    if (fit->dtype || !bytes_of(parameters, BITS_OF_BYTE, bytes)) return fit->dtype && bytes_of(parameters, bits, bytes);
+    const unsigned __int128 scaled = (unsigned __int128)fit->weights * *bytes;
+    if (*bytes >= fit->parameters) *bytes = fit->weights;
+    else *bytes = (uint64_t)(scaled / fit->parameters + (scaled % fit->parameters != 0));
+    return true;
+}
+
 /* Whether the weights of each of n devices fit in `room` bytes: those of the largest rank as the table says, or an equal
- * part where the table does not say how ranks divide its tensors. Weights as they are stored have no dtype, and are
- * taken to be in equal parts. NO if n devices do not divide something else than heads, such as the channels of
+ * part where the table does not say how ranks divide its tensors. NO if n devices do not divide something else than heads, such as the channels of
  * feed-forward layers; UNKNOWN, with the reason, if what the largest rank has cannot be counted. */
 static enum shapeproof_fit_verdict divide_weights(struct fit *fit, struct sp_count *count, unsigned bits, uint64_t n,
                                                   uint64_t room)
@@ -171,10 +182,10 @@ static enum shapeproof_fit_verdict divide_weights(struct fit *fit, struct sp_cou
     const size_t first = count->messages.length;
     uint64_t weights;
     if (rounded_up(facts->weights, n) > room) return SHAPEPROOF_FIT_NO;
-    if (!facts->dtype || !(count->table->measures & SP_MEASURE_SHARD)) return SHAPEPROOF_FIT_YES;
+    if (!(count->table->measures & SP_MEASURE_SHARD)) return SHAPEPROOF_FIT_YES;
     begin_measure(count);
     const struct sp_poly *parameters = sp_count_shard(count, &expr);
-    if (!parameters || count->symbolic.algebra.failed || !bytes_of(parameters, bits, &weights)) {
+    if (!parameters || count->symbolic.algebra.failed || !weights_of(facts, parameters, bits, &weights)) {
         facts->devices_why = reason_of(&fit->arena, count, first);
         return SHAPEPROOF_FIT_UNKNOWN;
     }
