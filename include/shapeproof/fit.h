@@ -43,7 +43,7 @@ struct shapeproof_fit {
     uint64_t tokens_most;     /* the greatest length at which `batch` sequences fit; UINT64_MAX: no limit */
     uint64_t heads, kv_heads; /* of the attention; 0: not known */
     uint64_t devices; /* the smallest number that divides `heads` and `kv_heads`, and where the weights of the largest
-                       * rank, or an equal part if ranks are not known, and an equal part of the cache fit in `memory`;
+                       * rank, or an equal part as in has_equal_parts, and an equal part of the cache fit in `memory`;
                        * 0: not known, or there is no such number: devices_verdict */
     enum shapeproof_fit_verdict verdict;
     unsigned cache_bits; /* of an element of the cache */
@@ -51,7 +51,10 @@ struct shapeproof_fit {
         cache_expanded; /* the bytes of the cache if it kept the keys and values of all heads in place of the latent
                          * ones that `cache` counts; 0: the model has no latent ones, or that is not known */
     enum shapeproof_fit_verdict devices_verdict; /* whether it fits on any number of devices */
-    const char *devices_why;                     /* that is not known: why; NULL where the cache is not known */
+    const char *devices_why; /* if `devices` is 0: why it is not known, or why the model does not fit on the largest
+                              * number that divides the heads; NULL if the cache is not known */
+    bool has_equal_parts; /* the table does not say how ranks divide its tensors: each has an equal part of the weights
+                           */
 };
 
 /* Compares `memory`, the bytes of one device, with the bytes of the model's parameters, and of the cache as the measure

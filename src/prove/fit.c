@@ -4,6 +4,7 @@
 #include "shapeproof/fit.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,39 +158,65 @@ static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
 
 static uint64_t rounded_up(uint64_t bytes, uint64_t parts) { return bytes / parts + (bytes % parts != 0); }
 
-/* The bytes of so many parameters of the model. Weights as they are stored have no dtype: each parameter is taken to have
- * as many bytes as on average, 1,000 of 2,000 parameters half of them. False when they are not known. */
+/* The bytes of so many parameters of the model. Weights as they are stored have no dtype: each parameter is taken to
+ * have as many bytes as on average, 1,000 of 2,000 parameters half of them. False when they are not known. */
 static bool weights_of(const struct shapeproof_fit *fit, const struct sp_poly *parameters, unsigned bits,
                        uint64_t *bytes)
 {
-    if (fit->dtype || !bytes_of(parameters, BITS_OF_BYTE, bytes)) return fit->dtype && bytes_of(parameters, bits, bytes);
+    if (fit->dtype || !bytes_of(parameters, BITS_OF_BYTE, bytes))
+        return fit->dtype && bytes_of(parameters, bits, bytes);
     const unsigned __int128 scaled = (unsigned __int128)fit->weights * *bytes;
     if (*bytes >= fit->parameters) *bytes = fit->weights;
     else *bytes = (uint64_t)(scaled / fit->parameters + (scaled % fit->parameters != 0));
     return true;
 }
 
-/* Whether the weights of each of n devices fit in `room` bytes: those of the largest rank as the table says, or an equal
- * part where the table does not say how ranks divide its tensors. NO if n devices do not divide something else than heads, such as the channels of
- * feed-forward layers; UNKNOWN, with the reason, if what the largest rank has cannot be counted. */
-static enum shapeproof_fit_verdict divide_weights(struct fit *fit, struct sp_count *count, unsigned bits, uint64_t n,
-                                                  uint64_t room)
+/* "one device has 1,024 bytes of weights and 512 of cache", from "one device has". */
+static const char *bytes_text(struct fit *fit, const char *who, uint64_t weights, uint64_t cache)
+{
+    struct sp_text text = {0};
+    sp_text_printf(&text, "%s ", who);
+    sp_text_grouped(&text, weights);
+    sp_text_puts(&text, " bytes of weights");
+    if (fit->facts.tokens) {
+        sp_text_puts(&text, " and ");
+        sp_text_grouped(&text, cache);
+        sp_text_puts(&text, " of cache");
+    }
+    return sp_text_keep(&text, &fit->arena);
+}
+
+/* Whether the weights of each of n devices fit beside an equal part of the cache: those of the largest rank as the
+ * table says, or an equal part where the table does not say how ranks divide its tensors. NO, with the reason, if n
+ * devices do not divide something else than heads, such as the channels of feed-forward layers; UNKNOWN, with the
+ * reason, if what the largest rank has cannot be counted. */
+static enum shapeproof_fit_verdict fits_on(struct fit *fit, struct sp_count *count, unsigned bits, uint64_t n)
 {
     struct shapeproof_fit *facts = &fit->facts;
     const unsigned ranks = (unsigned)n;
     const struct sp_sizing sizing = {.kind = SP_SIZING_SHARD, .ranks = {ranks, 1, 1, ranks}};
     const struct sp_expr expr = {.kind = SP_EXPR_SIZING, .span = count->table->span, .sizing = &sizing};
     const size_t first = count->messages.length;
-    uint64_t weights;
-    if (rounded_up(facts->weights, n) > room) return SHAPEPROOF_FIT_NO;
-    if (!(count->table->measures & SP_MEASURE_SHARD)) return SHAPEPROOF_FIT_YES;
-    begin_measure(count);
-    const struct sp_poly *parameters = sp_count_shard(count, &expr);
-    if (!parameters || count->symbolic.algebra.failed || !weights_of(facts, parameters, bits, &weights)) {
-        facts->devices_why = reason_of(&fit->arena, count, first);
-        return SHAPEPROOF_FIT_UNKNOWN;
+    const uint64_t cache = rounded_up(facts->cache, n), room = cache < facts->memory ? facts->memory - cache : 0;
+    uint64_t weights = rounded_up(facts->weights, n); /* the largest rank has as much or more */
+    const bool is_counted = cache <= facts->memory && weights <= room && !facts->has_equal_parts;
+    if (is_counted) {
+        begin_measure(count);
+        const struct sp_poly *parameters = sp_count_shard(count, &expr);
+        if (!parameters || count->symbolic.algebra.failed || !weights_of(facts, parameters, bits, &weights)) {
+            facts->devices_why = reason_of(&fit->arena, count, first);
+            return SHAPEPROOF_FIT_UNKNOWN;
+        }
+        facts->devices_why = sp_shard_uneven(count, &fit->arena);
+        if (facts->devices_why) return SHAPEPROOF_FIT_NO;
     }
-    return sp_shard_is_even(count) && weights <= room ? SHAPEPROOF_FIT_YES : SHAPEPROOF_FIT_NO;
+    const char *at_least = is_counted || facts->has_equal_parts ? "" : " at least";
+    facts->devices_why = NULL;
+    if (cache <= facts->memory && weights <= room) return SHAPEPROOF_FIT_YES;
+    const char *who =
+        n == 1 ? "one device has" : sp_arena_printf(&fit->arena, "the largest of %" PRIu64 " ranks has%s", n, at_least);
+    facts->devices_why = bytes_text(fit, who, weights, cache);
+    return SHAPEPROOF_FIT_NO;
 }
 
 /* Finds the fewest devices that divide both numbers of heads, and of which each takes its part of the bytes. They are
@@ -201,15 +228,14 @@ static void find_devices(struct fit *fit, struct sp_count *count, unsigned bits)
     facts->devices_why = "no number of heads determines how the model can be divided";
     if (!facts->heads) return;
     facts->devices_verdict = SHAPEPROOF_FIT_NO;
-    facts->devices_why = NULL;
+    facts->has_equal_parts = !(count->table->measures & SP_MEASURE_SHARD);
     for (uint64_t n = 1; n <= facts->kv_heads && n <= facts->heads && facts->devices_verdict == SHAPEPROOF_FIT_NO;
          n++) {
-        const uint64_t cache = rounded_up(facts->cache, n);
         if (n > MOST_DEVICES) {
             facts->devices_verdict = SHAPEPROOF_FIT_UNKNOWN;
             facts->devices_why = sp_arena_printf(&fit->arena, "more than %d devices are not tried", MOST_DEVICES);
-        } else if (facts->heads % n == 0 && facts->kv_heads % n == 0 && cache <= facts->memory)
-            facts->devices_verdict = divide_weights(fit, count, bits, n, facts->memory - cache);
+        } else if (facts->heads % n == 0 && facts->kv_heads % n == 0)
+            facts->devices_verdict = fits_on(fit, count, bits, n);
         if (facts->devices_verdict == SHAPEPROOF_FIT_YES) facts->devices = n;
     }
 }

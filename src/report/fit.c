@@ -39,6 +39,7 @@ void sp_json_fit_members(struct sp_writer *json, const struct shapeproof_fit *fi
     }
     if (fit->devices) sp_write_key_number(json, "devices", fit->devices);
     sp_write_key_optional(json, "devices_why", fit->devices_why);
+    if (fit->has_equal_parts) sp_write_key_bool(json, "equal_parts", true);
 }
 
 /* A row "weights   16,060,522,496   15.0 GiB, bf16"; its last cell. */
@@ -105,10 +106,15 @@ static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit
         sp_put_visible(words, fit->devices_why);
         return;
     }
-    sp_text_puts(words, fit->devices ? "the fewest on which it fits, in equal parts of"
-                                     : "it does not fit on any number, in equal parts of");
-    if (fit->kv_heads == fit->heads) sp_text_printf(words, " %" PRIu64 " heads", fit->heads);
-    else sp_text_printf(words, " %" PRIu64 " query heads and %" PRIu64 " key-value heads", fit->heads, fit->kv_heads);
+    sp_text_puts(words, fit->devices ? "the fewest on which it fits and that divide "
+                                     : "it does not fit on any number that divides ");
+    if (fit->kv_heads == fit->heads) sp_text_printf(words, "%" PRIu64 " heads", fit->heads);
+    else sp_text_printf(words, "%" PRIu64 " query heads and %" PRIu64 " key-value heads", fit->heads, fit->kv_heads);
+    if (fit->has_equal_parts && fit->devices != 1) sp_text_puts(words, ", with weights in equal parts");
+    if (!fit->devices) {
+        sp_text_puts(words, ": ");
+        sp_put_visible(words, fit->devices_why);
+    }
 }
 
 void sp_put_fit(struct sp_text *text, const struct shapeproof_fit *fit, const struct shapeproof_report_options *options)

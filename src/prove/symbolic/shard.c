@@ -133,17 +133,26 @@ static bool divides(const struct sp_partition *division, int64_t pieces, unsigne
     return pieces % ranks == 0 || (division && division->is_replicated && pieces > 0 && ranks % pieces == 0);
 }
 
-bool sp_shard_is_even(const struct sp_count *count)
+/* "14 query heads are not divisible among 8 ranks". */
+static void put_uneven(struct sp_text *text, const struct sp_partition *division, int64_t pieces, unsigned ranks)
+{
+    sp_text_printf(text, "%" PRId64 " %s are not divisible among %u ranks", pieces, name_of_pieces(division), ranks);
+}
+
+const char *sp_shard_uneven(const struct sp_count *count, struct sp_arena *arena)
 {
     const struct sp_sharding *sharding = &count->shard.sharding;
-    for (size_t i = 0; i < sharding->count; i++) {
+    struct sp_text text = {0};
+    for (size_t i = 0; i < sharding->count && !text.length; i++) {
         const struct sp_partition_count *seen = &sharding->divisions[i];
         struct sp_rational number;
         if (seen->division && !seen->division->of && seen->division->axis == SP_AXIS_TP) continue; /* it is padded */
-        if (!sp_poly_is_constant(seen->pieces, &number) || !divides(seen->division, number.num, seen->ranks))
-            return false;
+        if (!sp_poly_is_constant(seen->pieces, &number))
+            sp_text_printf(&text, "the number of %s is not known", name_of_pieces(seen->division));
+        else if (!divides(seen->division, number.num, seen->ranks))
+            put_uneven(&text, seen->division, number.num, seen->ranks);
     }
-    return true;
+    return text.length ? sp_text_keep(&text, arena) : NULL;
 }
 
 /* "8 ranks: 4 key-value heads are replicated twice", or "14 query heads are not divisible among 8 ranks"; nothing of
@@ -153,8 +162,7 @@ static void put_division(struct sp_text *text, const struct sp_partition *divisi
     const char *what = name_of_pieces(division);
     if (!division->of || pieces % ranks == 0) return;
     begin_sentence(text);
-    if (!divides(division, pieces, ranks))
-        sp_text_printf(text, "%" PRId64 " %s are not divisible among %u ranks", pieces, what, ranks);
+    if (!divides(division, pieces, ranks)) put_uneven(text, division, pieces, ranks);
     else if (ranks / pieces == 2)
         sp_text_printf(text, "%u ranks: %" PRId64 " %s are replicated twice", ranks, pieces, what);
     else
