@@ -21,8 +21,9 @@ struct shapeproof_fit_options {
     uint64_t batch;          /* sequences; 0 means 1 */
     const char *dtype;       /* of the weights: f32, bf16, f16, fp8, int8, int4, nf4, fp4; NULL: bf16 */
     const char *cache_dtype; /* likewise; NULL: bf16 */
-    uint64_t stored;         /* the bytes of the weights as a checkpoint stores them, in place of the dtype; 0: none */
-    uint64_t reserved[3];    /* zero: room for later versions */
+    uint64_t stored; /* with is_stored: the bytes of the weights as a checkpoint stores them, in place of dtype */
+    bool is_stored;
+    uint64_t reserved[2]; /* zero: room for later versions */
 };
 
 enum shapeproof_fit_verdict {

@@ -195,7 +195,7 @@ static int fit_check(const struct cli_args *args, const struct cli_subject *subj
     char *adapter = shapeproof_adapter_describe(inventory, &consistent);
     shapeproof_free(adapter);
     if (adapter) return cli_usage_error(NULL, "check: --fit is about whole models, and this is an adapter");
-    return cli_fit_subject(args, "fit", subject, shapeproof_inventory_totals(inventory)->bytes, fit);
+    return cli_fit_subject(args, "fit", subject, &shapeproof_inventory_totals(inventory)->bytes, fit);
 }
 
 /* The exit status of a check with --fit: CLI_DIFFERS when the model does not fit, and CLI_UNKNOWN in place of CLI_OK

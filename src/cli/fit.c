@@ -63,8 +63,8 @@ int cli_fit_status(const struct shapeproof_fit *fit)
     return statuses[fit->verdict];
 }
 
-int cli_fit_subject(const struct cli_args *args, const char *memory, const struct cli_subject *subject, uint64_t stored,
-                    struct shapeproof_fit **fit)
+int cli_fit_subject(const struct cli_args *args, const char *memory, const struct cli_subject *subject,
+                    const uint64_t *stored, struct shapeproof_fit **fit)
 {
     struct shapeproof_error error = {0};
     struct shapeproof_fit_options what = {.table = subject->table_name,
@@ -74,7 +74,8 @@ int cli_fit_subject(const struct cli_args *args, const char *memory, const struc
                                           .batch = 1};
     uint64_t size = 0;
     char example[64];
-    if (!what.dtype) what.stored = stored;
+    what.is_stored = stored && !what.dtype;
+    if (what.is_stored) what.stored = *stored;
     snprintf(example, sizeof example, "--%s 24GiB", memory);
     int status = take_size(args, memory, cli_units_of_bytes, example, &size);
     if (status == CLI_OK) status = take_size(args, "tokens", lengths, "--tokens 128k", &what.tokens);
@@ -86,7 +87,7 @@ int cli_fit_subject(const struct cli_args *args, const char *memory, const struc
     return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
 }
 
-static int report_fit(const struct cli_args *args, const struct cli_subject *subject, uint64_t stored)
+static int report_fit(const struct cli_args *args, const struct cli_subject *subject, const uint64_t *stored)
 {
     struct shapeproof_fit *fit = NULL;
     if (!cli_value(args, "memory", NULL)) return cli_usage_error("--memory 24GiB", "fit: --memory is needed");
@@ -105,7 +106,7 @@ static int fit_inventory(const struct cli_args *args, const char *path, const st
 {
     struct cli_subject subject;
     int status = cli_subject_open_for(&subject, args, path, inventory);
-    if (status == CLI_OK) status = report_fit(args, &subject, shapeproof_inventory_totals(inventory)->bytes);
+    if (status == CLI_OK) status = report_fit(args, &subject, &shapeproof_inventory_totals(inventory)->bytes);
     cli_subject_close(&subject);
     return status;
 }
@@ -150,7 +151,7 @@ static int run_fit(const struct cli_args *args)
     if (status == CLI_OK) status = cli_subject_take(&subject, args, operand);
     if (status == CLI_OK && !subject.is_named) status = cli_subject_fit(&subject, NULL);
     if (status == CLI_OK && !cli_settings_are_known(&subject, args)) status = CLI_USAGE;
-    if (status == CLI_OK) status = report_fit(args, &subject, 0);
+    if (status == CLI_OK) status = report_fit(args, &subject, NULL);
     cli_subject_close(&subject);
     return status;
 }

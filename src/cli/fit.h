@@ -10,10 +10,10 @@
 #define CLI_OPTION_CACHE_DTYPE .name = "cache-dtype", .argument = "DTYPE", .help = "of the cache; default: bf16"
 
 /* Compares the size that the option `memory` gives with the model of the subject. `stored` is the number of bytes that
- * a checkpoint stores, and 0 without one. Returns CLI_OK with *fit, which shapeproof_fit_free frees, or complains and
- * returns the exit status. */
-int cli_fit_subject(const struct cli_args *args, const char *memory, const struct cli_subject *subject, uint64_t stored,
-                    struct shapeproof_fit **fit);
+ * a checkpoint stores, and NULL without one. Returns CLI_OK with *fit, which shapeproof_fit_free frees, or complains
+ * and returns the exit status. */
+int cli_fit_subject(const struct cli_args *args, const char *memory, const struct cli_subject *subject,
+                    const uint64_t *stored, struct shapeproof_fit **fit);
 /* CLI_OK, CLI_DIFFERS if it does not fit, CLI_UNKNOWN if that is not known. */
 int cli_fit_status(const struct shapeproof_fit *fit);
 

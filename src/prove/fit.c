@@ -248,7 +248,7 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
     struct cache cache = {facts->tokens, facts->batch, cache_bits, SP_CACHE_LATENT_FORM};
     uint64_t one = 0, expanded;
     if (!bytes_of(count->total, BITS_OF_BYTE, &facts->parameters)) return false;
-    if (options->stored) facts->weights = options->stored;
+    if (options->is_stored) facts->weights = options->stored;
     else if (!bytes_of(count->total, weight_bits, &facts->weights)) return false;
     find_heads(count, facts);
     const bool weights_fit = facts->weights <= facts->memory;
@@ -305,7 +305,7 @@ struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables
     *fit = (struct fit){.arena = {0}};
     fit->facts = (struct shapeproof_fit){
         .table = sp_arena_string(&fit->arena, unit->name),
-        .dtype = options->stored ? NULL : sp_arena_string(&fit->arena, options->dtype ? options->dtype : "bf16"),
+        .dtype = options->is_stored ? NULL : sp_arena_string(&fit->arena, options->dtype ? options->dtype : "bf16"),
         .cache_dtype = sp_arena_string(&fit->arena, options->cache_dtype ? options->cache_dtype : "bf16"),
         .memory = memory,
         .tokens = options->tokens,
