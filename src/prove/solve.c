@@ -509,6 +509,14 @@ const struct sp_poly *sp_solve_count(const struct sp_solve_question *question, s
     return question->is_active ? sp_count_active(count, question->group) : sp_count_group(count, question->group);
 }
 
+bool sp_solve_fail(const struct sp_count *count, struct shapeproof_error *error)
+{
+    const char *message = count->messages.data ? count->messages.data : "what a token uses is not known";
+    const char *behind = strstr(message, ": "); /* the place in the table, which the user did not name */
+    message = behind ? behind + 2 : message;
+    return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s", (int)strcspn(message, "\n"), message);
+}
+
 /* The parameters that a token uses, under `config`; they are no sum over a prediction. 0 when they are not known. */
 static uint64_t count_active(const struct sp_solve_question *question, const struct shapeproof_config *config)
 {
@@ -819,13 +827,8 @@ bool sp_solve_check_group(const struct sp_solve_question *question, struct shape
     bool good =
         !is_counted || sp_count_group(&count, question->group) ||
         sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the table has no group [%s]", question->group);
-    if (good && is_counted && question->is_active && !sp_count_active(&count, question->group)) {
-        const char *message = count.messages.data ? count.messages.data : "what a token uses is not known";
-        const char *behind = strstr(message, ": "); /* the place in the table, which the user did not name */
-        message = behind ? behind + 2 : message;
-        good =
-            sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s", (int)strcspn(message, "\n"), message);
-    }
+    if (good && is_counted && question->is_active && !sp_count_active(&count, question->group))
+        good = sp_solve_fail(&count, error);
     sp_count_free(&count);
     return good;
 }

@@ -597,7 +597,8 @@ static bool read_columns(struct search *search, const struct shapeproof_solve_to
     return good;
 }
 
-/* Counts the table with the columns open. False with an error when that fails, or a free key has no effect. */
+/* Counts the table with the columns open. False with an error when that fails, what is asked about is not known, or a
+ * free key has no effect. */
 static bool count_columns(struct search *search, struct shapeproof_error *error)
 {
     struct shapeproof_combinations *found = search->found;
@@ -612,6 +613,7 @@ static bool count_columns(struct search *search, struct shapeproof_error *error)
         return sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, search->count.messages.data);
     }
     search->poly = sp_solve_count(question, &search->count);
+    if (!search->poly) return sp_solve_fail(&search->count, error);
     for (size_t i = 0; i < found->column_count; i++) {
         struct column *column = &found->columns[i];
         const struct sp_symbol_info *symbol = sp_sym_symbol(&search->count.symbolic, column->shown.key);
