@@ -73,20 +73,24 @@ static bool read_expert_name(const char *name, struct sp_rank_file *file)
            read_model_name(name, file) && (file->plain = true);
 }
 
+bool sp_sharded_name_read(const char *name, const char *front, uint32_t *of, uint32_t *rank)
+{
+    return pass_text(&name, front) && pass_text(&name, "_world_size_") && pass_rank_number(&name, of) &&
+           pass_text(&name, "_rank_") && pass_rank_number(&name, rank) && strcmp(name, ".pt") == 0 && *rank < *of;
+}
+
 /* "model_world_size_2_rank_0.pt" */
 static bool read_sharded_name(const char *name, struct sp_rank_file *file)
 {
     *file = (struct sp_rank_file){.layer = SP_NO_LAYER};
-    return pass_text(&name, "model_world_size_") && pass_rank_number(&name, &file->of) && pass_text(&name, "_rank_") &&
-           pass_rank_number(&name, &file->tensor) && strcmp(name, ".pt") == 0 && file->tensor < file->of;
+    return sp_sharded_name_read(name, "model", &file->of, &file->tensor);
 }
 
 /* "optim_world_size_2_rank_0.pt", "extra_state_world_size_2_rank_0.pt": what is beside these, by its `front`. */
 static bool read_beside_sharded(const char *name, const char *front, uint32_t *of)
 {
     uint32_t rank;
-    return pass_text(&name, front) && pass_rank_number(&name, of) && pass_text(&name, "_rank_") &&
-           pass_rank_number(&name, &rank) && strcmp(name, ".pt") == 0;
+    return sp_sharded_name_read(name, front, of, &rank);
 }
 
 /* A file of one rank under a name of a program's own. Files with the same `set` belong together: it is the name with
@@ -211,9 +215,8 @@ static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, s
     struct numbered_file own;
     uint32_t rank;
     if (sp_ends_with(name, "_optim_states.pt")) add_optimizer(ranks, name, 0);
-    else if (read_beside_sharded(name, "optim_world_size_", &rank)) add_optimizer(ranks, name, rank);
-    else if (read_beside_sharded(name, "extra_state_world_size_", &rank))
-        add_beside(ranks, &ranks->extra_states, name, rank);
+    else if (read_beside_sharded(name, "optim", &rank)) add_optimizer(ranks, name, rank);
+    else if (read_beside_sharded(name, "extra_state", &rank)) add_beside(ranks, &ranks->extra_states, name, rank);
     else if (strcmp(name, "zero") == 0) ranks->universal = true;
     else if (read_megatron_name(name, &file)) add_megatron(ranks, folder, &file, name);
     else if (read_model_name(name, &file) || read_layer_name(name, &file) || read_expert_name(name, &file)) {

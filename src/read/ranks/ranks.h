@@ -69,6 +69,10 @@ struct sp_ranks {
     bool few_groups;       /* fewer groups of queries than ranks: keys and values are not divided plainly */
 };
 
+/* The number of ranks and the rank in the name of a file of FSDP, as verl has it, by its `front`: 8 and 3 for "optim"
+ * and "optim_world_size_8_rank_3.pt". False for any other name, such as "optim_world_size_8_rank_3_old.pt". */
+bool sp_sharded_name_read(const char *name, const char *front, uint32_t *of, uint32_t *rank);
+
 /* How tensor-parallel ranks have divided a tensor. */
 enum sp_cut {
     SP_CUT_UNKNOWN,

@@ -15,6 +15,7 @@
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/names.h"
+#include "read/ranks/ranks.h"
 
 enum { MAX_FILES = 100 * 1000, MAX_LOOKS = 1 << 30 };
 
@@ -323,23 +324,13 @@ static void check_distributed(struct shapeproof_resume *resume)
 
 /* ---- ranks of verl ---- */
 
-/* The rank in a name such as "optim_world_size_8_rank_3.pt", and the number of ranks. False for another name. */
-static bool read_rank_name(const char *name, const char *beginning, int64_t *world, int64_t *rank)
+/* The number of ranks that the names of files "FRONT_world_size_N_rank_R.pt" say; 0 for none, and of two numbers the
+ * larger. */
+static uint32_t count_world(const struct shapeproof_resume *resume, const char *front)
 {
-    static const char of_world[] = "_world_size_", of_rank[] = "_rank_";
-    const size_t length = strlen(beginning);
-    if (strncmp(name, beginning, length) != 0 || strncmp(name + length, of_world, strlen(of_world)) != 0) return false;
-    *world = number_in_name(name, of_world);
-    *rank = number_in_name(name, of_rank);
-    return *world > 0 && *rank >= 0 && sp_ends_with(name, ".pt");
-}
-
-/* The number of ranks that the names of the files say; 0 for none, and of two numbers the larger. */
-static int64_t count_world(const struct shapeproof_resume *resume, const char *beginning)
-{
-    int64_t most = 0, world, rank;
+    uint32_t most = 0, world, rank;
     for (size_t i = 0; i < resume->names.count; i++)
-        if (read_rank_name(resume->names.items[i], beginning, &world, &rank) && world > most) most = world;
+        if (sp_sharded_name_read(resume->names.items[i], front, &world, &rank) && world > most) most = world;
     return most;
 }
 
@@ -354,42 +345,96 @@ static void check_rank_optimizer(struct shapeproof_resume *resume, struct sp_con
                          "its moments are pieces of all parameters end to end: their shapes are not compared");
 }
 
-/* Opens the file of each rank. */
-static void check_rank_files(struct shapeproof_resume *resume, const char *subject, const char *beginning,
-                             int64_t expected)
+/* The file of a rank: "optim_world_size_8_rank_3.pt". */
+static const char *name_rank_file(struct sp_arena *arena, const char *front, uint32_t world, uint32_t rank)
 {
-    const int64_t world = count_world(resume, beginning);
-    int64_t found = 0, own, rank;
-    bool are_whole = true;
-    const char *first = sp_arena_printf(&resume->arena, "%s_world_size_%" PRId64 "_rank_*.pt", beginning, expected);
+    return sp_arena_printf(arena, "%s_world_size_%" PRIu32 "_rank_%" PRIu32 ".pt", front, world, rank);
+}
+
+/* Opens the file of a rank. False after a statement that it cannot be read. */
+static bool check_rank_file(struct shapeproof_resume *resume, const char *subject, const char *front, const char *file)
+{
+    struct sp_contents *contents = sp_resume_open(resume, subject, file);
+    if (contents && strcmp(front, "optim") == 0) check_rank_optimizer(resume, contents, file);
+    sp_contents_close(contents);
+    return contents != NULL;
+}
+
+/* Notes in seen[rank] of which of `world` ranks there is a file, and returns of how many. */
+static uint32_t note_ranks(const struct shapeproof_resume *resume, const char *front, uint32_t world, bool *seen)
+{
+    uint32_t count = 0, own, rank;
     for (size_t i = 0; i < resume->names.count; i++) {
-        if (!read_rank_name(resume->names.items[i], beginning, &own, &rank) || own != world || rank >= world) continue;
-        struct sp_contents *contents = sp_resume_open(resume, subject, resume->names.items[i]);
-        are_whole = are_whole && contents;
-        if (contents && strcmp(beginning, "optim") == 0) check_rank_optimizer(resume, contents, resume->names.items[i]);
-        sp_contents_close(contents);
-        found++;
+        if (!sp_sharded_name_read(resume->names.items[i], front, &own, &rank) || own != world || seen[rank]) continue;
+        seen[rank] = true;
+        count++;
     }
-    if (!world) say_missing(resume, subject, first, "there is none");
-    else if (world != expected)
-        sp_resume_wrong(resume, subject, NULL, sp_arena_printf(&resume->arena, "%" PRId64 " ranks", expected),
-                        sp_arena_printf(&resume->arena, "%" PRId64, world), "saved by another number of ranks");
+    return count;
+}
+
+/* {true, false, true, false} -> "1, 3"; of many the first. */
+static const char *list_unseen(struct sp_arena *arena, const bool *seen, uint32_t world, uint32_t unseen)
+{
+    enum { LISTED = 8 }; /* ranks: they fit into a line */
+    const char *list = "";
+    uint32_t listed = 0;
+    for (uint32_t rank = 0; rank < world && listed < LISTED; rank++)
+        if (!seen[rank]) list = sp_arena_printf(arena, "%s%s%" PRIu32, list, listed++ ? ", " : "", rank);
+    return unseen > listed ? sp_arena_printf(arena, "%s and %" PRIu32 " more", list, unseen - listed) : list;
+}
+
+/* Mentions a file of another number of ranks, which a run left that shared the folder. */
+static void mention_unused(struct shapeproof_resume *resume, const char *subject, const char *front, uint32_t world)
+{
+    uint32_t own, rank;
+    for (size_t i = 0; i < resume->names.count; i++) {
+        if (!sp_sharded_name_read(resume->names.items[i], front, &own, &rank) || own == world) continue;
+        sp_resume_right(resume, subject, resume->names.items[i], "not used: of another number of ranks");
+        return;
+    }
+}
+
+/* Opens the file of each of `world` ranks. */
+static void check_rank_files(struct shapeproof_resume *resume, const char *subject, const char *front, uint32_t world)
+{
+    struct sp_arena *arena = &resume->arena;
+    bool are_whole = true, *seen = sp_arena_array(arena, world, sizeof *seen);
+    memset(seen, 0, world * sizeof *seen);
+    const uint32_t found = note_ranks(resume, front, world, seen), other = count_world(resume, front);
+    const char *all = sp_arena_printf(arena, "%s_world_size_%" PRIu32 "_rank_*.pt", front, world);
+    for (uint32_t rank = 0; found && rank < world; rank++)
+        if (seen[rank])
+            are_whole = check_rank_file(resume, subject, front, name_rank_file(arena, front, world, rank)) && are_whole;
+    if (!found && !other) say_missing(resume, subject, all, "there is none");
+    else if (!found)
+        sp_resume_wrong(resume, subject, NULL, sp_arena_printf(arena, "%" PRIu32 " ranks", world),
+                        sp_arena_printf(arena, "%" PRIu32, other), "saved by another number of ranks");
     else if (found < world)
-        sp_resume_wrong(resume, subject, NULL, sp_arena_printf(&resume->arena, "%" PRId64 " files", world),
-                        sp_arena_printf(&resume->arena, "%" PRId64, found), "the files of ranks are missing");
-    else if (are_whole) sp_resume_right(resume, subject, first, "readable, whole");
+        sp_resume_wrong(resume, subject, all, sp_arena_printf(arena, "%" PRIu32 " files", world),
+                        sp_arena_printf(arena, "%" PRIu32, found), "the files of these ranks are missing: %s",
+                        list_unseen(arena, seen, world, world - found));
+    else if (are_whole) sp_resume_right(resume, subject, all, "readable, whole");
+    if (found) mention_unused(resume, subject, front, world);
+}
+
+/* The number of ranks of the model; without files of the model that of the optimizer, or of the extra states. */
+static uint32_t world_of_verl(const struct shapeproof_resume *resume)
+{
+    static const char *const fronts[] = {"model", "optim", "extra_state"};
+    uint32_t world = 0;
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts && !world; i++) world = count_world(resume, fronts[i]);
+    return world;
 }
 
 /* verl saves the model, the optimizer, and scheduler and random states of each rank in a file of its own. */
 static void check_verl(struct shapeproof_resume *resume)
 {
-    const int64_t of_model = count_world(resume, "model"), of_optimizer = count_world(resume, "optim");
-    const int64_t world = of_model ? of_model : of_optimizer;
+    const uint32_t world = world_of_verl(resume);
     sp_resume_model(resume, "");
     check_rank_files(resume, "model", "model", world);
     check_rank_files(resume, "optimizer", "optim", world);
     check_rank_files(resume, "random state", "extra_state", world);
-    sp_resume_right(resume, "ranks", NULL, "only %" PRId64 " ranks can load it", world);
+    sp_resume_right(resume, "ranks", NULL, "only %" PRIu32 " ranks can load it", world);
 }
 
 /* ---- one file ---- */
