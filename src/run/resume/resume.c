@@ -532,24 +532,57 @@ static bool refuse_folder(const struct shapeproof_resume *resume, struct shapepr
     return false;
 }
 
-static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_error *error);
-
-/* A step of verl has a folder for each model that is trained. */
-static bool is_step_of_verl(const struct shapeproof_resume *resume)
+/* Says of the statements from `first` on which folder of the step they are about. */
+static void put_folder_before(struct shapeproof_resume *resume, size_t first, const char *folder)
 {
-    return strncmp(sp_base_name(resume->path), "global_step_", strlen("global_step_")) == 0;
+    for (size_t i = first; i < resume->statements.count; i++) {
+        const char **file = &resume->statements.items[i].file;
+        *file = *file ? sp_arena_printf(&resume->arena, "%s/%s", folder, *file) : folder;
+    }
 }
 
-/* Looks at the model that is trained by reinforcement instead of the step. */
-static bool enter_actor(struct shapeproof_resume *resume, struct shapeproof_error *error)
+/* Judges the folder as one model of a step of verl, if it has files of ranks. */
+static bool check_model_of_verl(struct shapeproof_resume *resume, const char *folder)
 {
-    resume->path = sp_folder_join(&resume->folder, "actor", &resume->arena);
-    sp_folder_close(&resume->folder);
+    const size_t before = resume->statements.count;
     resume->names.count = 0;
-    if (!sp_folder_open(&resume->folder, resume->path))
-        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: the directory cannot be opened",
-                       resume->path);
-    return check_folder(resume, error);
+    list_folder(resume);
+    if (!world_of_verl(resume)) return false;
+    shapeproof_inventory_close(resume->model);
+    resume->model = NULL;
+    check_verl(resume);
+    put_folder_before(resume, before, folder);
+    return true;
+}
+
+/* A step of verl has a folder for each model that is trained, actor and critic, and training goes on with all of them:
+ * each is judged. Of a folder without files of ranks nothing is known. False, without a statement, when no folder has
+ * such files. */
+static bool check_step_of_verl(struct shapeproof_resume *resume)
+{
+    const struct sp_folder step = resume->folder;
+    const char *const path = resume->path;
+    const size_t count = resume->names.count;
+    const char **names = sp_arena_array(&resume->arena, count, sizeof *names);
+    size_t models = 0;
+    if (!sp_resume_has(resume, "actor") && !sp_resume_has(resume, "critic")) return false;
+    memcpy(names, resume->names.items, count * sizeof *names);
+    for (size_t i = 0; i < count; i++) {
+        struct stat status;
+        if (*names[i] == '.' || !sp_path_stat(step.fd, names[i], &status) || !S_ISDIR(status.st_mode)) continue;
+        resume->path = sp_folder_join(&step, names[i], &resume->arena);
+        if (sp_folder_open(&resume->folder, resume->path) && check_model_of_verl(resume, names[i])) models++;
+        else
+            sp_resume_untold(resume, true, "model", names[i],
+                             "it is not looked at: it has no files such as optim_world_size_8_rank_0.pt");
+        sp_folder_close(&resume->folder);
+    }
+    resume->folder = step;
+    resume->path = path;
+    resume->names.count = 0;
+    for (size_t i = 0; i < count; i++) *SP_PUSH(&resume->names) = names[i];
+    if (!models) resume->statements.count = 0;
+    return models > 0;
 }
 
 static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_error *error)
@@ -578,7 +611,10 @@ static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_err
         check_verl(resume);
         return true;
     }
-    if (sp_resume_has(resume, "actor") && is_step_of_verl(resume)) return enter_actor(resume, error);
+    if (check_step_of_verl(resume)) {
+        resume->layout = "verl";
+        return true;
+    }
     if (!has_zero_files(resume)) return refuse_folder(resume, error);
     resume->layout = "DeepSpeed";
     check_deepspeed(resume);
