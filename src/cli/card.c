@@ -162,12 +162,12 @@ const struct cli_command cli_card = {
         "computed from the configuration of the checkpoint and the table for it. Without a configuration, or without a "
         "table for it, they are counted in the file. --format markdown writes a table for a README.\n"
         "\n"
-        "Text and JSON also judge each number of parameters in the README.md beside the checkpoint. '7B parameters' is "
-        "right for a model of 6,738,415,616 parameters, because this number rounds to 7B; '13B parameters' is wrong. A "
-        "number that leaves out embeddings or counts tied tensors twice is right, and the convention is named. A "
-        "number is 'unclear' if its digits are cut off instead of rounded, such as '6.73B' for 6,738,415,616. It is "
-        "also 'unclear' if it may be about something else, because its line has several numbers, or words such as "
-        "'than' or 'active'.",
+        "With --format text, the default, or --format json, the report also judges each number of parameters in the "
+        "README.md beside the checkpoint. '7B parameters' is right for a model of 6,738,415,616 parameters, because "
+        "this number rounds to 7B; '13B parameters' is wrong. A number that leaves out embeddings or counts tied "
+        "tensors twice is right, and the convention is named. A number is 'unclear' if its digits are cut off instead "
+        "of rounded, such as '6.73B' for 6,738,415,616. It is also 'unclear' if it may be about something else, "
+        "because its line has several numbers, or words such as 'than' or 'active'.",
     .least = 1,
     .most = 1,
     .checkpoints = true,
