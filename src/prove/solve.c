@@ -517,29 +517,35 @@ bool sp_solve_fail(const struct sp_count *count, struct shapeproof_error *error)
     return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s", (int)strcspn(message, "\n"), message);
 }
 
-/* The parameters that a token uses, under `config`; they are no sum over a prediction. 0 when they are not known. */
-static uint64_t count_active(const struct sp_solve_question *question, const struct shapeproof_config *config)
+/* Counts the parameters that a token uses, under `config`; they are no sum over a prediction. False with the error when
+ * they are not known. */
+static bool count_active(const struct sp_solve_question *question, const struct shapeproof_config *config,
+                         uint64_t *active, struct shapeproof_error *error)
 {
     struct sp_count count;
     struct sp_rational number = {0, 1};
     const bool counted = sp_count_settled(&count, question->tables, question->table, sp_config_hyper(config));
     const struct sp_poly *poly = counted ? sp_solve_count(question, &count) : NULL;
-    const bool is_known = poly && sp_poly_is_constant(poly, &number) && number.den == 1 && number.num > 0;
+    const bool good = poly && sp_poly_is_constant(poly, &number) && number.den == 1 && number.num >= 0;
+    if (!good) sp_solve_fail(&count, error);
+    else *active = (uint64_t)number.num;
     sp_count_free(&count);
-    return is_known ? (uint64_t)number.num : 0;
+    return good;
 }
 
-/* The parameters that the question is about: of all the model, or of a group. */
-static uint64_t count_asked(const struct sp_solve_question *question, const struct shapeproof_config *config,
-                            const struct shapeproof_prediction *prediction)
+/* Counts the parameters that the question is about: of all the model, or of a group. False with the error when they are
+ * not known. */
+static bool count_asked(const struct sp_solve_question *question, const struct shapeproof_config *config,
+                        const struct shapeproof_prediction *prediction, uint64_t *asked, struct shapeproof_error *error)
 {
-    if (question->is_active) return count_active(question, config);
-    if (!question->group) return shapeproof_prediction_totals(prediction)->unique_parameters;
-    for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++) {
+    if (question->is_active) return count_active(question, config, asked, error);
+    *asked = question->group ? 0 /* of a group without tensors */
+                             : shapeproof_prediction_totals(prediction)->unique_parameters;
+    for (size_t i = 0; question->group && i < shapeproof_prediction_group_count(prediction); i++) {
         const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
-        if (strcmp(group->name, question->group) == 0) return group->parameters;
+        if (strcmp(group->name, question->group) == 0) *asked = group->parameters;
     }
-    return 0;
+    return true;
 }
 
 bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count)
@@ -554,12 +560,12 @@ bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproo
     sp_config_limit(config, &scope);
     struct shapeproof_prediction *prediction = shapeproof_predict(
         question->tables, config, &(struct shapeproof_predict_options){.table = question->table->name}, error);
-    if (prediction) *count = count_asked(question, config, prediction);
+    const bool is_counted = prediction && count_asked(question, config, prediction, count, error);
     const bool is_too_large = !prediction && error->kind == SHAPEPROOF_KIND_LIMIT;
     if (tensors) *tensors += prediction ? shapeproof_prediction_count(prediction) : is_too_large ? MAX_TENSORS : 0;
     sp_config_limit(config, NULL);
     shapeproof_prediction_free(prediction);
-    return prediction != NULL;
+    return is_counted;
 }
 
 /* What is varied: the value under a key, or one item of the list there. */
@@ -868,12 +874,14 @@ static bool predict_and_solve(struct shapeproof_solutions *solutions, const stru
     struct shapeproof_prediction *prediction =
         shapeproof_predict(question->tables, question->config,
                            &(struct shapeproof_predict_options){.table = question->table->name}, error);
-    if (prediction) {
-        solutions->as_given = sp_solve_is_wanted(question, count_asked(question, question->config, prediction));
+    uint64_t count;
+    const bool is_counted = prediction && count_asked(question, question->config, prediction, &count, error);
+    if (is_counted) {
+        solutions->as_given = sp_solve_is_wanted(question, count);
         solve_all(solutions, question, prediction);
     }
     shapeproof_prediction_free(prediction);
-    return prediction != NULL;
+    return is_counted;
 }
 
 /* What both public functions have in common. `asked` is the wanted total as the user wrote it. NULL with the error. */

@@ -47,7 +47,7 @@ bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count
 /* The number that is asked about when the table is predicted under `config`, which is limited for that to a size that
  * takes a few hundredths of a second. *tensors, unless `tensors` is NULL, grows by the number of tensors that are
  * predicted; by the limit of that size if there would be more. False with the error when the table cannot be
- * predicted. */
+ * predicted, or that number is not known. */
 bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config, uint64_t *count,
                       size_t *tensors, struct shapeproof_error *error);
 
