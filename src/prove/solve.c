@@ -17,6 +17,8 @@
 #include "lang/functions.h"
 #include "prove/solve.h"
 #include "prove/symbolic/atoms.h"
+#include "prove/symbolic/meaning.h"
+#include "prove/symbolic/operate.h"
 #include "prove/symbolic/reduce.h"
 #include "prove/symbolic/symbolic.h"
 #include "shapeproof/prediction.h"
@@ -794,20 +796,36 @@ static bool is_predicted_with(const struct shapeproof_prediction *prediction, co
     return false;
 }
 
+/* The number that a key has: as the configuration gives it, or as the settled table does by default. Absent for what is
+ * no number. */
+static struct shapeproof_value number_now(struct sp_count *settled, const struct sp_solve_question *question,
+                                          const char *key)
+{
+    const struct sp_sym_env env = {.frame = settled->frame};
+    struct shapeproof_value now = sp_value_at(sp_config_hyper(question->config)->root, key);
+    struct sp_sym sym;
+    if (!sp_value_is_set(now) &&
+        (!sp_sym_defaulted_key(&settled->symbolic, &env, key, &sym) || !sp_sym_literal(sym, &now)))
+        return sp_value_absent(key);
+    return now.type == SHAPEPROOF_VALUE_INT ? now : sp_value_absent(key);
+}
+
 /* The hyper-parameters that no shape depends on, only the share that a token uses: num_experts_per_tok. */
 static void solve_shares(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                          const struct shapeproof_prediction *prediction)
 {
-    struct sp_count count;
+    struct sp_count count, settled;
     const bool is_counted = sp_count_table(&count, question->tables, question->table, NULL, SP_SIDES_ARE_EQUAL) &&
                             sp_count_active(&count, question->group);
-    for (size_t i = 0; is_counted && i < count.symbolic.symbols.count; i++) {
+    const bool is_settled =
+        sp_count_settled(&settled, question->tables, question->table, sp_config_hyper(question->config));
+    for (size_t i = 0; is_counted && is_settled && i < count.symbolic.symbols.count; i++) {
         const struct sp_symbol_info *symbol = &count.symbolic.symbols.items[i];
         if (symbol->is_computed || is_predicted_with(prediction, symbol->key)) continue;
-        const struct shapeproof_value now = sp_value_at(sp_config_hyper(question->config)->root, symbol->key);
         const char *key = sp_arena_string(&solutions->arena, symbol->key);
-        solve_or_skip(solutions, question, key, now.type == SHAPEPROOF_VALUE_INT ? now : sp_value_absent(key));
+        solve_or_skip(solutions, question, key, number_now(&settled, question, key));
     }
+    sp_count_free(&settled);
     sp_count_free(&count);
 }
 
