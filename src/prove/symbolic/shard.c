@@ -14,13 +14,25 @@ static const char *name_of_pieces(const struct sp_partition *division)
     return division->what ? division->what : "pieces";
 }
 
+/* Whether `by` says the same of both: a row that may be padded, or be replicated, says something else than one that may
+ * not. */
+static bool is_like(const struct sp_partition *a, const struct sp_partition *b)
+{
+    static const struct sp_partition experts = {.axis = SP_AXIS_EP};
+    if (!a) a = &experts;
+    if (!b) b = &experts;
+    return a->axis == b->axis && !a->of == !b->of && a->is_replicated == b->is_replicated &&
+           strcmp(name_of_pieces(a), name_of_pieces(b)) == 0;
+}
+
 /* Keeps how many pieces were divided, for the words about it. */
 static void note_division(struct sp_sharding *sharding, struct sp_partition_count seen)
 {
     for (size_t i = 0; i < sharding->count; i++) {
         const struct sp_partition_count *known = &sharding->divisions[i];
-        const bool is_like = strcmp(name_of_pieces(known->division), name_of_pieces(seen.division)) == 0;
-        if (is_like && known->ranks == seen.ranks && sp_poly_equal(known->pieces, seen.pieces)) return;
+        if (is_like(known->division, seen.division) && known->ranks == seen.ranks &&
+            sp_poly_equal(known->pieces, seen.pieces))
+            return;
     }
     SP_GROW(sharding->divisions, sharding->count, sharding->capacity);
     sharding->divisions[sharding->count++] = seen;
@@ -170,6 +182,23 @@ static void put_division(struct sp_text *text, const struct sp_partition *divisi
                        ranks / pieces);
 }
 
+/* Whether the words about a division were put for an earlier one: a row that may be replicated, and is not, and one
+ * that may not. */
+static bool is_put_before(const struct sp_sharding *sharding, size_t index)
+{
+    const struct sp_partition_count *own = &sharding->divisions[index];
+    struct sp_rational pieces;
+    for (size_t i = 0; i < index; i++) {
+        const struct sp_partition_count *other = &sharding->divisions[i];
+        if (sp_poly_is_constant(own->pieces, &pieces) && sp_poly_equal(own->pieces, other->pieces) &&
+            own->ranks == other->ranks && own->division && other->division && other->division->of &&
+            strcmp(name_of_pieces(own->division), name_of_pieces(other->division)) == 0 &&
+            divides(own->division, pieces.num, own->ranks) == divides(other->division, pieces.num, own->ranks))
+            return true;
+    }
+    return false;
+}
+
 void sp_put_shard_convention(struct sp_text *text, const struct sp_count *count, const struct sp_sizing *sizing)
 {
     const struct sp_shard_count *shard = &count->shard;
@@ -180,7 +209,7 @@ void sp_put_shard_convention(struct sp_text *text, const struct sp_count *count,
     bool has_experts = false;
     for (size_t i = 0; i < shard->sharding.count; i++) {
         const struct sp_partition_count *seen = &shard->sharding.divisions[i];
-        if (!sp_poly_is_constant(seen->pieces, &number)) continue;
+        if (!sp_poly_is_constant(seen->pieces, &number) || is_put_before(&shard->sharding, i)) continue;
         const bool is_of_experts = !seen->division || seen->division->axis == SP_AXIS_EP;
         has_experts = has_experts || is_of_experts;
         if (is_of_experts) put_experts(text, sizing, number.num, seen->ranks);
