@@ -30,7 +30,7 @@ static void note_division(struct sp_sharding *sharding, struct sp_partition_coun
 {
     for (size_t i = 0; i < sharding->count; i++) {
         const struct sp_partition_count *known = &sharding->divisions[i];
-        if (is_like(known->division, seen.division) && known->ranks == seen.ranks &&
+        if (is_like(known->division, seen.division) && known->ranks == seen.ranks && known->is_whole == seen.is_whole &&
             sp_poly_equal(known->pieces, seen.pieces))
             return;
     }
@@ -81,7 +81,8 @@ bool sp_shard_dimension(struct sp_symbolic *symbolic, const struct sp_sym_env *e
                            name_of_pieces(division));
     const struct sp_poly *share = share_rounded_up(symbolic, division->span, pieces, ranks);
     if (!share) return false;
-    note_division(symbolic->sharding, (struct sp_partition_count){division, pieces, ranks});
+    note_division(symbolic->sharding,
+                  (struct sp_partition_count){division, pieces, ranks, symbolic->sharding->is_whole});
     *out = sp_sym_of_poly(sp_poly_mul(algebra, piece, share));
     return true;
 }
@@ -90,7 +91,7 @@ const struct sp_poly *sp_shard_experts(struct sp_symbolic *symbolic, struct sp_s
 {
     const unsigned ranks = symbolic->sharding->ranks.ep;
     if (ranks == 1) return experts;
-    note_division(symbolic->sharding, (struct sp_partition_count){NULL, experts, ranks});
+    note_division(symbolic->sharding, (struct sp_partition_count){NULL, experts, ranks, symbolic->sharding->is_whole});
     return share_rounded_up(symbolic, span, experts, ranks);
 }
 
@@ -130,13 +131,15 @@ static void put_stages(struct sp_text *text, int64_t layers, unsigned stages)
 }
 
 /* "16 of 128 experts, each divided by 8". */
-static void put_experts(struct sp_text *text, const struct sp_sizing *sizing, int64_t experts, unsigned ranks)
+static void put_experts(struct sp_text *text, const struct sp_sizing *sizing, int64_t experts,
+                        const struct sp_partition_count *seen)
 {
+    const unsigned ranks = seen->ranks;
     begin_sentence(text);
     sp_text_printf(text, "%" PRId64 " of %" PRId64 " experts", experts / ranks + (experts % ranks != 0), experts);
     if (experts % ranks) sp_text_puts(text, ", others fewer");
-    if (sizing->ranks.etp > 1) sp_text_printf(text, ", each divided by %u", sizing->ranks.etp);
-    else if (sizing->ranks.tp > 1) sp_text_puts(text, ", each whole");
+    if (sizing->ranks.etp > 1 && !seen->is_whole) sp_text_printf(text, ", each divided by %u", sizing->ranks.etp);
+    else if (sizing->ranks.tp > 1 || sizing->ranks.etp > 1) sp_text_puts(text, ", each whole");
 }
 
 /* Whether so many ranks divide the pieces, or each of the pieces can be on as many ranks. */
@@ -212,7 +215,7 @@ void sp_put_shard_convention(struct sp_text *text, const struct sp_count *count,
         if (!sp_poly_is_constant(seen->pieces, &number) || is_put_before(&shard->sharding, i)) continue;
         const bool is_of_experts = !seen->division || seen->division->axis == SP_AXIS_EP;
         has_experts = has_experts || is_of_experts;
-        if (is_of_experts) put_experts(text, sizing, number.num, seen->ranks);
+        if (is_of_experts) put_experts(text, sizing, number.num, seen);
         else put_division(text, seen->division, number.num, seen->ranks);
     }
     if (sizing->ranks.ep > 1 && !has_experts) {

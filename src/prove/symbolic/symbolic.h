@@ -165,6 +165,7 @@ struct sp_partition_count {
     const struct sp_partition *division; /* NULL: a loop over experts */
     const struct sp_poly *pieces;
     unsigned ranks;
+    bool is_whole; /* in a group that tensor parallelism leaves whole */
 };
 
 /* What one of several ranks has of the tensors, as long as that is counted. */
