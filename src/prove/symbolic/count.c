@@ -984,14 +984,14 @@ static bool count_rank(struct sp_count *count, const struct sp_sizing *sizing, s
     return good;
 }
 
-/* Of the rows of a rank those that have as many parameters without tensor parallelism. Experts that it does not divide
- * are not on all of its ranks. */
+/* Of the rows of a rank those that have as many parameters without tensor parallelism. Experts that it does not divide,
+ * but expert parallelism does, are not on all of its ranks. */
 static const struct sp_poly *count_replicated(struct sp_count *count, const struct sp_sizing *sizing,
                                               struct stage *stage, const struct tally *rank)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     struct sp_sharding sharding = {.ranks = {.tp = 1, .pp = sizing->ranks.pp, .ep = sizing->ranks.ep, .etp = 1},
-                                   .skips_experts = sizing->ranks.etp == 1};
+                                   .skips_experts = sizing->ranks.etp == 1 && sizing->ranks.ep > 1};
     const struct sp_poly *sum = sp_poly_int(algebra, 0);
     struct tally whole = {0};
     const bool good = count_rank(count, sizing, &sharding, stage, &whole);
