@@ -36,7 +36,7 @@ struct shapeproof_fit {
     const char *table;
     const char *dtype, *cache_dtype; /* of the weights NULL where they are as stored */
     uint64_t memory, tokens, batch;
-    uint64_t parameters;
+    uint64_t parameters;      /* 0: there are none, or the table cannot be counted */
     uint64_t weights;         /* bytes */
     const char *why;          /* the cache is not known: why; else NULL */
     uint64_t cache;           /* bytes of all sequences */
@@ -59,8 +59,9 @@ struct shapeproof_fit {
 };
 
 /* Compares `memory`, the bytes of one device, with the bytes of the model's parameters, and of the cache as the measure
- * `cache` has it. Nothing else counts: no activations, no buffers of the program. NULL with an error when there is no
- * table, or the table cannot be counted for this configuration; SHAPEPROOF_ERR_USAGE for a dtype that there is not. */
+ * `cache` has it. Nothing else counts: no activations, no buffers of the program. If the table cannot be counted for
+ * this configuration, the weights are known only as they are stored, and the cache is not. NULL with an error when
+ * there is no table, or neither is known; SHAPEPROOF_ERR_USAGE for a dtype that there is not. */
 SHAPEPROOF_API struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables,
                                                          const struct shapeproof_config *config, uint64_t memory,
                                                          const struct shapeproof_fit_options *options,

@@ -206,7 +206,7 @@ static int status_with_fit(int status, const struct shapeproof_fit *fit)
     return own == CLI_DIFFERS || status == CLI_OK ? own : status;
 }
 
-/* Asks the loaders, holds the claims, and writes the report; exit status. */
+/* Asks the loaders, holds the claims, and writes the report, also if --fit fails; exit status. */
 static int report_check(const struct cli_args *args, const struct cli_subject *subject,
                         const struct shapeproof_check *check)
 {
@@ -214,7 +214,8 @@ static int report_check(const struct cli_args *args, const struct cli_subject *s
     int status = CLI_OK;
     struct shapeproof_verification *verification = hold_claims(args, subject, check, &status);
     struct shapeproof_fit *fit = NULL;
-    if (status == CLI_OK) status = fit_check(args, subject, check, &fit);
+    const int fit_status = status == CLI_OK ? fit_check(args, subject, check, &fit) : CLI_OK;
+    if (fit_status == CLI_USAGE) status = CLI_USAGE;
     if (status != CLI_OK) {
         shapeproof_verification_free(verification);
         return status;
@@ -222,6 +223,7 @@ static int report_check(const struct cli_args *args, const struct cli_subject *s
     struct shapeproof_loadings *loadings = shapeproof_loadings_new(check, cli_value(args, "for", NULL), &error);
     if (loadings) {
         status = status_with_fit(status_with_claims(cli_judge_check(args, check, loadings), verification), fit);
+        if (fit_status != CLI_OK) status = fit_status;
         const struct shapeproof_checked checked = {.path = args->operands[0],
                                                    .status = status,
                                                    .check = check,

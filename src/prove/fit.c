@@ -270,6 +270,19 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
     return true;
 }
 
+/* Fills in what follows from stored weights alone, of a table that cannot be counted: they may be too large, and
+ * without a cache nothing else counts. */
+static void fill_in_stored(struct fit *fit, const struct sp_count *count, uint64_t stored)
+{
+    struct shapeproof_fit *facts = &fit->facts;
+    facts->weights = stored;
+    facts->devices_why = reason_of(&fit->arena, count, 0);
+    if (facts->tokens) facts->why = facts->devices_why;
+    facts->verdict = stored > facts->memory ? SHAPEPROOF_FIT_NO
+                     : facts->tokens        ? SHAPEPROOF_FIT_UNKNOWN
+                                            : SHAPEPROOF_FIT_YES;
+}
+
 /* The bits of a dtype, bf16 for NULL; 0 after an error. */
 static unsigned bits_of(const char *dtype, struct shapeproof_error *error)
 {
@@ -313,8 +326,10 @@ struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables
         .batch = options->batch ? options->batch : 1,
         .devices_verdict = SHAPEPROOF_FIT_UNKNOWN};
     const bool counted = sp_count_settled(&count, tables, unit, sp_config_hyper(config));
-    const bool good = counted && fill_in(fit, &count, options, weight_bits, cache_bits);
-    if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);
+    const bool is_filled = counted && fill_in(fit, &count, options, weight_bits, cache_bits);
+    const bool good = is_filled || options->is_stored;
+    if (!is_filled && good) fill_in_stored(fit, &count, options->stored);
+    else if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);
     else if (!good)
         sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, "the number of bytes of '%s' is not known",
                 unit->name);

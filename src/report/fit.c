@@ -18,7 +18,7 @@ void sp_json_fit_members(struct sp_writer *json, const struct shapeproof_fit *fi
     sp_write_key_string(json, "table", fit->table);
     sp_write_key_string(json, "fits", verdicts[fit->verdict]);
     sp_write_key_number(json, "memory", fit->memory);
-    sp_write_key_number(json, "parameters", fit->parameters);
+    if (fit->parameters) sp_write_key_number(json, "parameters", fit->parameters);
     sp_write_key_number(json, "weights", fit->weights);
     sp_write_key_string(json, "dtype", fit->dtype ? fit->dtype : "as stored");
     sp_write_key_optional(json, "why", fit->why);
