@@ -163,6 +163,7 @@ static int predict_side(const struct cli_args *args, const char *name, bool need
         shapeproof_prediction_size(prediction, subject->config, dtype_asked(args));
     int status = cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
     if (status == CLI_OK) warn_of_misspelt(prediction, subject->config);
+    if (status == CLI_OK) warn_of_method(subject);
     if (status == CLI_OK && size.assumed && dtype_asked(args) == SHAPEPROOF_DTYPE_UNKNOWN) warn_of_dtype(name);
     if (status == CLI_OK) side->inventory = cli_inventory_of_prediction(prediction, size.dtype, name, &error);
     if (status == CLI_OK && !side->inventory) status = cli_error(&error);
