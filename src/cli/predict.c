@@ -151,6 +151,16 @@ static void warn_of_dtype(const char *name)
     cli_warning(NULL, message);
 }
 
+/* Checks the inventory of the side, for the groups of its tensors; exit status. cli_subject_check would warn once more
+ * of the settings that predict_side warns of. */
+static int check_side(const struct cli_args *args, const struct shapeproof_predict_options *what, struct side *side)
+{
+    struct shapeproof_error error = {0};
+    const struct shapeproof_check_options how = {.table = what->table, .watch = cli_watch(args)};
+    side->check = shapeproof_check_new(side->inventory, side->subject.tables, side->subject.config, &how, &error);
+    return side->check ? CLI_OK : cli_no_prediction(&side->subject, what, &error);
+}
+
 /* Predicts the subject of the side into its inventory; exit status. */
 static int predict_side(const struct cli_args *args, const char *name, bool needs_groups, struct side *side)
 {
@@ -168,9 +178,7 @@ static int predict_side(const struct cli_args *args, const char *name, bool need
     if (status == CLI_OK) side->inventory = cli_inventory_of_prediction(prediction, size.dtype, name, &error);
     if (status == CLI_OK && !side->inventory) status = cli_error(&error);
     shapeproof_prediction_free(prediction);
-    if (status == CLI_OK && needs_groups)
-        side->check = cli_subject_check(subject, args, name, side->inventory, &status);
-    return status;
+    return status == CLI_OK && needs_groups ? check_side(args, &what, side) : status;
 }
 
 /* Opens the other model, which has no settings of the command line; exit status. */
