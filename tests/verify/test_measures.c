@@ -210,13 +210,15 @@ static void test_no_table_forgets_the_share_of_its_experts(void **state)
     shapeproof_tables_free(tables);
 }
 
-/* Whether a row of experts is not divided among ranks. */
+static bool is_by_ep(const struct sp_expr *expr) { return expr->division && expr->division->axis == SP_AXIS_EP; }
+
+/* Whether a row of experts is not divided among the ranks of experts. */
 static bool forgets_ranks(const struct sp_section *section, const struct sp_row *row)
 {
     bool is_divided = !row->share.part && !section->share.part;
     for (size_t i = 0; i < section->clause_count; i++) is_divided = is_divided || section->clauses[i].by_ep;
-    for (size_t i = 0; i < row->rank; i++) is_divided = is_divided || row->shape[i]->division;
-    for (size_t i = 0; i < row->arg_count; i++) is_divided = is_divided || row->args[i].expr->division;
+    for (size_t i = 0; i < row->rank; i++) is_divided = is_divided || is_by_ep(row->shape[i]);
+    for (size_t i = 0; i < row->arg_count; i++) is_divided = is_divided || is_by_ep(row->args[i].expr);
     return !is_divided;
 }
 
