@@ -198,6 +198,7 @@ void sp_call_end(struct sp_call *call)
 
 #ifdef __wasi__
 static void unwind_with(const struct shapeproof_error *error) { (void)error; }
+static void undo_all(void) {}
 void sp_call_unwind(void) {} /* WASI has no longjmp: its program ends without memory, as sp_out_of_memory says */
 #else
 /* First what other libraries hold, since they may look at our memory; then the old bytes; then the memory. */
@@ -218,6 +219,12 @@ static void undo(struct sp_call *call)
     free_kept(call->kept);
     begin_work(call->outer);
     call->is_open = false;
+}
+
+/* Undoes the call that is under way, and those that it is in. */
+static void undo_all(void)
+{
+    while (under_way) undo(under_way);
 }
 
 /* Undoes the call, which fails with the error. */
@@ -245,7 +252,10 @@ static void spend_memory(const struct sp_call *call, size_t size)
     struct shapeproof_error error;
     if (sp_budget_take(size)) return;
     sp_budget_describe(&error);
-    if (sp_budget_handler && (!call->error || !SP_CALL_CAN_UNWIND)) sp_budget_handler(&error);
+    if (sp_budget_handler && (!call->error || !SP_CALL_CAN_UNWIND)) {
+        undo_all(); /* the handler may use the objects of the call */
+        sp_budget_handler(&error);
+    }
     unwind_with(&error);
     sp_out_of_memory();
 }

@@ -22,8 +22,8 @@ __attribute__((noreturn)) void sp_out_of_memory(void);
 /* Ends the process in its own way instead; NULL: not set. The command sets it at its start, and a child process of the
  * library at its own. */
 extern void (*sp_memory_handler)(void);
-/* Ends the process with the error, in place of a call that exceeds its budget and has no error to fill; NULL: the call
- * is undone like others. The command sets it at its start. */
+/* Ends the process with the error, in place of a call that exceeds its budget and has no error to fill, once the call
+ * is undone; NULL: it fails like others. The command sets it at its start. */
 extern void (*sp_budget_handler)(const struct shapeproof_error *error);
 
 /* ---- system calls ---- */

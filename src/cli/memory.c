@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the command does when memory runs out, or when a function exceeds its budget and cannot tell: it says so, and
- * ends. The library may be in the middle of anything, so
- * nothing that it was working on is used again. */
+ * ends. Without memory the library may be in the middle of anything, so nothing that it was working on is used again.
+ * What exceeds its budget was undone before (base/fault.h). */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -33,7 +33,6 @@ static void end_with(const struct shapeproof_error *error)
     is_ending = true;
     cli_leave_screen();
     free(reserve);
-    cli_redact_messages(NULL); /* it may be what got no memory; the message has nothing to redact */
     const int status = cli_error(error);
     cli_close_outputs();
     exit(status);
@@ -43,14 +42,24 @@ static void end_without_memory(void)
 {
     static const struct shapeproof_error error = {
         .status = SHAPEPROOF_ERR_FILE, .kind = SHAPEPROOF_KIND_IO, .message = "out of memory"};
+    cli_redact_messages(NULL); /* it may be what got no memory; the message has nothing to redact */
     end_with(&error);
+}
+
+/* The message names the file, which --redact must not show. */
+static void end_over_budget(const struct shapeproof_error *error)
+{
+#ifdef __wasi__ /* cannot undo the call, which may be in the middle of the redaction */
+    if (cli_redaction()) end_without_memory();
+#endif
+    end_with(error);
 }
 
 void cli_prepare_for_no_memory(void)
 {
     reserve = malloc(RESERVE);
     sp_memory_handler = end_without_memory;
-    sp_budget_handler = end_with;
+    sp_budget_handler = end_over_budget;
 }
 
 void cli_out_of_memory(void) { sp_out_of_memory(); }
