@@ -71,8 +71,20 @@ uint64_t sp_budget_tensors(void) { return limits.tensors; }
 bool sp_budget_is_short(void)
 {
     const uint64_t most = sp_budget_memory();
-    return current && current->used > most - most / 8;
+    const bool is_short = current && current->used > most - most / 8;
+    if (is_short) current->memory_refusals++;
+    return is_short;
 }
+
+bool sp_budget_lacks_steps(uint64_t steps)
+{
+    const bool lacks = steps > sp_budget_steps();
+    if (lacks && current) current->step_refusals++;
+    return lacks;
+}
+
+size_t sp_budget_memory_refusals(void) { return current ? current->memory_refusals : 0; }
+size_t sp_budget_step_refusals(void) { return current ? current->step_refusals : 0; }
 
 struct sp_budget_text sp_budget_memory_text(void)
 {

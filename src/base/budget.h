@@ -28,8 +28,9 @@ struct sp_budget {
     size_t used;           /* bytes of memory that are held */
     uint64_t opened, read; /* sizes of the files that were opened, and what was read of them; in bytes */
     uint64_t reused;       /* input of earlier calls, in bytes */
-    const char *spender;   /* what is under way; NULL: nothing that has a name */
-    char file[256];        /* path of the first file; "": none */
+    size_t memory_refusals, step_refusals; /* how often less was done, for want of memory or of steps */
+    const char *spender;                   /* what is under way; NULL: nothing that has a name */
+    char file[256];                        /* path of the first file; "": none */
 };
 
 /* Makes it the budget of this thread; NULL: no call is under way, and nothing is counted. */
@@ -52,8 +53,14 @@ uint64_t sp_budget_memory(void);
 uint64_t sp_budget_steps(void);
 /* The limit of tensors that the host has set; 0: none. */
 uint64_t sp_budget_tensors(void);
-/* Whether less than an eighth of the memory is left. */
+/* Whether less than an eighth of the memory is left; the caller then does less, which is counted. */
 bool sp_budget_is_short(void);
+/* Whether so many steps of one prediction are too many; likewise. */
+bool sp_budget_lacks_steps(uint64_t steps);
+/* How often that was so in the call that is under way. What tries things out and passes over those that fail must not
+ * take such a failure for an answer. */
+size_t sp_budget_memory_refusals(void);
+size_t sp_budget_step_refusals(void);
 /* "256 MiB", of the limit of memory; for messages. */
 struct sp_budget_text {
     char text[32];

@@ -246,18 +246,23 @@ void sp_call_unwind(void)
 }
 #endif
 
-/* Takes memory from the budget of the call, or lets the call fail. */
-static void spend_memory(const struct sp_call *call, size_t size)
+void sp_call_exceed(void)
 {
     struct shapeproof_error error;
-    if (sp_budget_take(size)) return;
+    if (!under_way) return;
     sp_budget_describe(&error);
-    if (sp_budget_handler && (!call->error || !SP_CALL_CAN_UNWIND)) {
+    if (sp_budget_handler && (!under_way->error || !SP_CALL_CAN_UNWIND)) {
         undo_all(); /* the handler may use the objects of the call */
         sp_budget_handler(&error);
     }
     unwind_with(&error);
     sp_out_of_memory();
+}
+
+/* Takes memory from the budget of the call, or lets the call fail. */
+static void spend_memory(size_t size)
+{
+    if (!sp_budget_take(size)) sp_call_exceed();
 }
 
 bool shapeproof_ran_out_of_memory(void)
@@ -293,7 +298,7 @@ void *sp_zeroed(size_t size)
 {
     struct sp_call *call = under_way;
     if (call && !reserve_blocks(call, 1)) sp_out_of_memory();
-    if (call) spend_memory(call, size);
+    if (call) spend_memory(size);
     void *memory = calloc(1, size ? size : 1); /* what comes fresh from the system is zero, and is not touched */
     if (!memory) give_up(size);
     if (call) add_block(call, (struct sp_block){memory, size});
@@ -307,7 +312,7 @@ void *sp_resize(void *memory, size_t old_size, size_t size)
     if (call && !reserve_blocks(call, 1)) sp_out_of_memory();
     const size_t slot = call && memory && !is_old ? slot_of(call, memory) : SIZE_MAX;
     const size_t before = call && slot != SIZE_MAX ? call->blocks[slot].size : 0;
-    if (call && size > before) spend_memory(call, size - before);
+    if (call && size > before) spend_memory(size - before);
     void *moved = realloc(is_old ? NULL : memory, size ? size : 1);
     if (!moved) give_up(size > before ? size - before : 0);
     if (call && size < before) sp_budget_give(before - size);

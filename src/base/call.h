@@ -79,6 +79,9 @@ void sp_call_end(struct sp_call *call);
 /* Undoes the call that is under way for want of memory, and continues where it began. Without a call it does nothing,
  * and returns. */
 void sp_call_unwind(void);
+/* The call exceeds its memory, as something that it tried out did not get enough: it fails with that error. Without a
+ * call nothing happens. */
+void sp_call_exceed(void);
 /* In a child process: what is under way is the parent's affair. */
 void sp_call_forget(void);
 /* Around a callback of the host. */

@@ -213,6 +213,7 @@ static const char *advice_for_open(struct shapeproof_check *check)
         if (counts[kind] > counts[most]) most = kind;
     if (!counts[most]) return NULL;
     if (check->open_hint) return check->open_hint;
+    if (sp_budget_step_refusals()) return "no fix is known: a trial took too many steps; --limit steps=N allows more";
     const bool about_tensors =
         most == SHAPEPROOF_FINDING_MISSING || most == SHAPEPROOF_FINDING_UNEXPECTED || most == SHAPEPROOF_FINDING_SHAPE;
     if (about_tensors && sp_is_own_table(check->prediction))
@@ -414,8 +415,10 @@ struct shapeproof_check *shapeproof_check_new(const struct shapeproof_inventory 
     SP_BUDGET_REUSE(inventory);
     struct sp_answer_cache asked = {.watch = options ? options->watch : NULL};
     sp_fault_begin(error);
+    const size_t refusals = sp_budget_memory_refusals();
     struct shapeproof_check *check = sp_check_new_shuffled(inventory, tables, config, options, 0, &asked, error);
     sp_asked_free(&asked);
+    if (check && sp_budget_memory_refusals() > refusals) sp_call_exceed(); /* a cause may be one that was not tried */
     if (sp_fault_end(error)) return check;
     shapeproof_check_free(check);
     return NULL;

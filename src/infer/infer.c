@@ -128,7 +128,10 @@ struct shapeproof_inference *shapeproof_infer(const struct shapeproof_inventory 
     SP_BUDGET_REUSE(inventory);
     sp_error_reset(error);
     if (options && !sp_options_are_known(options->reserved, error)) return NULL;
-    return sp_infer_within(inventory, tables, options, NULL, error);
+    const size_t refusals = sp_budget_memory_refusals();
+    struct shapeproof_inference *inference = sp_infer_within(inventory, tables, options, NULL, error);
+    if (sp_budget_memory_refusals() > refusals) sp_call_exceed(); /* a better table may be one that was not tried */
+    return inference;
 }
 
 void shapeproof_inference_free(struct shapeproof_inference *inference)
