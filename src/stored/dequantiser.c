@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/chars.h"
+#include "base/cursor.h"
 #include "base/order.h"
 #include "model/layouts.h"
 #include "model/values.h"
@@ -466,10 +467,25 @@ static bool open_torchao(struct sp_dequantiser *d)
     return zeros == SHAPEPROOF_NONE || set_zeros_as_scales(d, zeros);
 }
 
+static const char other_shape[] = "is quantised from a matrix of another shape";
+
+/* Whether the module of HQQ is one of a matrix of another shape: it has its own as a tensor. */
+static bool hqq_has_other_shape(struct sp_dequantiser *d, const struct shapeproof_tensor *full)
+{
+    const size_t shape = member_called(d, "shape");
+    unsigned char own[2 * sizeof(uint64_t)];
+    if (!has_dtype(d, shape, SHAPEPROOF_DTYPE_I64) || tensor_of(d, shape)->bytes != sizeof own || full->rank != 2)
+        return false;
+    if (!read_tensor(d, shape, 0, own, sizeof own)) return false;
+    struct sp_cursor cursor = sp_cursor_of(own, sizeof own);
+    const uint64_t rows = sp_cursor_le(&cursor, sizeof rows), columns = sp_cursor_le(&cursor, sizeof columns);
+    return rows != full->shape[0] || columns != full->shape[1];
+}
+
 /* HQQ: the matrix as a list is divided into groups. A group is a row of the codes if the scales are a column, (groups,
  * 1), and a column of them if the scales are a row, (1, groups). The rows of the codes are in parts, of which each word
  * has a code. HQQ moves the zero points so that large numbers may be outside of all codes. */
-static bool open_hqq(struct sp_dequantiser *d, const struct shapeproof_tensor *full)
+static bool open_hqq(struct sp_dequantiser *d, const struct shapeproof_tensor *full, const char **why)
 {
     enum { PARTS_OF_3_BITS = 10 }; /* in 32 bits */
     struct sp_restored_matrix *matrix = &d->matrix;
@@ -478,6 +494,10 @@ static bool open_hqq(struct sp_dequantiser *d, const struct shapeproof_tensor *f
     const uint64_t all = full->parameters, width = full->rank == 2 ? full->shape[1] : 0;
     if (!of || in->rank != 2 || of->rank != 2 || !sp_is_float(of->dtype) || (of->shape[0] != 1 && of->shape[1] != 1))
         return false;
+    if (hqq_has_other_shape(d, full)) {
+        *why = other_shape;
+        return false;
+    }
     const bool across = of->shape[1] != 1;
     const uint64_t groups = of->parameters, group = groups && all % groups == 0 ? all / groups : 0;
     const uint64_t along = across ? group : groups; /* rows of the codes before they are packed */
@@ -547,8 +567,18 @@ static struct shapeproof_value read_quant_state(struct sp_dequantiser *d, struct
     return state;
 }
 
+/* Whether bitsandbytes says of the weight that it is a matrix of another shape. */
+static bool state_has_other_shape(struct shapeproof_value state, const struct shapeproof_tensor *full)
+{
+    const struct shapeproof_value shape = sp_value_member(state, "shape");
+    bool differs = false;
+    if (shape.type != SHAPEPROOF_VALUE_LIST || shape.count != full->rank) return false;
+    for (size_t i = 0; i < shape.count; i++) differs |= sp_value_count(shape.items[i]) != full->shape[i];
+    return differs;
+}
+
 /* bitsandbytes with 4 bits: the matrix is one list of blocks. */
-static bool open_blocks_of_list(struct sp_dequantiser *d, const struct shapeproof_tensor *full)
+static bool open_blocks_of_list(struct sp_dequantiser *d, const struct shapeproof_tensor *full, const char **why)
 {
     const size_t codes = member_called(d, "weight"), scales = member_called(d, "weight.absmax");
     struct sp_arena arena = {0};
@@ -558,7 +588,9 @@ static bool open_blocks_of_list(struct sp_dequantiser *d, const struct shapeproo
     d->nested.offset = offset.type == SHAPEPROOF_VALUE_REAL  ? (float)offset.real
                        : offset.type == SHAPEPROOF_VALUE_INT ? (float)offset.integer
                                                              : NAN;
+    if (state_has_other_shape(state, full)) *why = other_shape;
     sp_arena_free(&arena);
+    if (*why) return false;
     if (codes == SHAPEPROOF_NONE || scales == SHAPEPROOF_NONE) return false;
     const bool in_rows = full->shape[1] % block == 0; /* blocks do not go on in the next row */
     d->matrix.is_list = !in_rows;
@@ -602,14 +634,14 @@ static bool open_method(struct sp_dequantiser *d, struct shapeproof_value form, 
     const size_t weight = member_called(d, "weight"), packed = member_called(d, "weight_packed");
     const size_t multiplied = member_called(d, "weight_scale_2"), divided = member_called(d, "weight_global_scale");
     if (member_called(d, "_blocks") != SHAPEPROOF_NONE) return open_mxfp4(d);
-    if (member_called(d, "W_q") != SHAPEPROOF_NONE) return open_hqq(d, full);
+    if (member_called(d, "W_q") != SHAPEPROOF_NONE) return open_hqq(d, full, why);
     if (member_called(d, "_weight_qdata") != SHAPEPROOF_NONE) return open_torchao(d);
     if (member_called(d, "scales") != SHAPEPROOF_NONE && has_dtype(d, weight, SHAPEPROOF_DTYPE_U32))
         return open_mlx(d, form);
     if (multiplied != SHAPEPROOF_NONE && has_dtype(d, weight, SHAPEPROOF_DTYPE_U8))
         return open_nvfp4(d, weight, multiplied, false);
     if (divided != SHAPEPROOF_NONE && packed != SHAPEPROOF_NONE) return open_nvfp4(d, packed, divided, true);
-    if (d->module->matrix.elements) return full->rank == 2 && open_blocks_of_list(d, full);
+    if (d->module->matrix.elements) return full->rank == 2 && open_blocks_of_list(d, full, why);
     if (member_called(d, "qweight") != SHAPEPROOF_NONE) return d->matrix.lead == 1 && open_words(d, form, why);
     if (member_called(d, "weight_packed") != SHAPEPROOF_NONE) return d->matrix.lead == 1 && open_packed(d, form, why);
     return open_bytes(d);
