@@ -984,6 +984,15 @@ static bool count_rank(struct sp_count *count, const struct sp_sizing *sizing, s
     return good;
 }
 
+/* The parameters of the row of that name and group; NULL if the tally has none. */
+static const struct sp_poly *parameters_of(const struct tally *tally, const struct sp_row_count *row)
+{
+    for (size_t i = 0; i < tally->count; i++)
+        if (strcmp(tally->rows[i].name, row->name) == 0 && strcmp(tally->rows[i].group, row->group) == 0)
+            return tally->rows[i].parameters;
+    return NULL;
+}
+
 /* Of the rows of a rank those that have as many parameters without tensor parallelism. Experts that it does not divide,
  * but expert parallelism does, are not on all of its ranks. */
 static const struct sp_poly *count_replicated(struct sp_count *count, const struct sp_sizing *sizing,
@@ -995,9 +1004,11 @@ static const struct sp_poly *count_replicated(struct sp_count *count, const stru
     const struct sp_poly *sum = sp_poly_int(algebra, 0);
     struct tally whole = {0};
     const bool good = count_rank(count, sizing, &sharding, stage, &whole);
-    for (size_t i = 0; good && i < whole.count && i < rank->count; i++)
-        if (sp_poly_equal(whole.rows[i].parameters, rank->rows[i].parameters))
+    for (size_t i = 0; good && i < rank->count; i++) {
+        const struct sp_poly *alone = parameters_of(&whole, &rank->rows[i]);
+        if (alone && sp_poly_equal(alone, rank->rows[i].parameters))
             sum = sp_poly_add(algebra, sum, rank->rows[i].parameters);
+    }
     sp_free(whole.rows);
     sp_free(sharding.divisions);
     return good ? sum : NULL;
