@@ -149,6 +149,7 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
     env.varied = varied;
     trial->asks_active = false;
     symbolic->algebra.work = 0;
+    symbolic->steps = 0; /* the expression before may have taken too many */
     const bool good = sp_sym_eval(symbolic, &env, trial->claim->left, &sym) && !symbolic->algebra.failed;
     if (good && !read_value(trial->arena, sym, &value)) value.why = "the configuration does not tell its value";
     if (!good)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "lang/functions.h"
 #include "lang/walk.h"
 #include "prove/symbolic/atoms.h"
@@ -13,10 +14,11 @@
 #include "prove/symbolic/sums.h"
 
 enum {
-    MAX_USES = 64,   /* parts used within one another */
-    UNROLL = 64,     /* iterations of a loop over known numbers that are counted one by one */
-    MAX_NAME = 1024, /* bytes that a hole of a name is filled with */
-    MAX_ROUNDS = 8   /* of counting again with another list given */
+    MAX_USES = 64,     /* parts used within one another */
+    UNROLL = 64,       /* iterations of a loop over known numbers that are counted one by one */
+    MAX_NAME = 1024,   /* bytes that a hole of a name is filled with */
+    MAX_ROUNDS = 8,    /* of counting again with another list given */
+    SCRATCH_PARTS = 16 /* of the memory, of which a count of some stages takes one before it begins anew */
 };
 
 /* Which rows of a table count. */
@@ -1073,23 +1075,83 @@ static bool count_stage(struct sp_count *count, const struct sp_expr *expr, stru
     return good;
 }
 
+/* Of so many layers those that the stage at `index` has. */
+static struct stage stage_at(const struct sp_count *count, int64_t layers, unsigned stages, unsigned index)
+{
+    const int64_t more = layers % stages; /* the first stages have one more */
+    const int64_t begin = layers / stages * index + (index < more ? index : more);
+    return (struct stage){.index = count->table->pipeline.index,
+                          .begin = begin,
+                          .end = begin + sp_shard_layers(layers, stages, index),
+                          .is_first = index == 0,
+                          .is_last = index + 1 == stages};
+}
+
+/* Counts the stage in `scratch`, a count of the same table that is freed and begins anew when it has become large: the
+ * memory does not grow with the number of stages. Notes the divisions in `count`. False when that is no number. */
+static bool count_apart(struct sp_count *count, struct sp_count *scratch, const struct sp_expr *expr,
+                        struct stage *stage, struct sp_rational *number)
+{
+    struct sp_sharding sharding = {.ranks = expr->sizing->ranks};
+    struct sp_sym_fixed how = count->symbolic.fixed;
+    struct tally tally = {0};
+    how.named = NULL;
+    how.tensors = NULL;
+    if (scratch->symbolic.algebra.arena.used > sp_budget_memory() / SCRATCH_PARTS) {
+        sp_count_free(scratch);
+        *scratch = (struct sp_count){.table = NULL};
+    }
+    if (!scratch->table && !count_how(scratch, count->tables, count->table, &how)) return false;
+    scratch->symbolic.steps = scratch->symbolic.algebra.work = 0;
+    bool good = count_rank(scratch, expr->sizing, &sharding, stage, &tally);
+    good = good && sp_poly_is_constant(sum_tally(&scratch->symbolic.algebra, &tally, NULL), number) &&
+           !scratch->symbolic.algebra.failed;
+    for (size_t i = 0; i < sharding.count && good; i++) {
+        struct sp_partition_count seen = sharding.divisions[i];
+        struct sp_rational pieces;
+        good = sp_poly_is_constant(seen.pieces, &pieces);
+        seen.pieces = sp_poly_rational(&count->symbolic.algebra, pieces);
+        if (good) sp_shard_note(&count->shard.sharding, seen);
+    }
+    count->symbolic.fixed.settings_read |= scratch->symbolic.fixed.settings_read;
+    sp_free(tally.rows);
+    sp_free(sharding.divisions);
+    return good && sp_sym_spend(&count->symbolic, expr->span, scratch->symbolic.steps);
+}
+
+/* Finds the largest stage of a settled count: the first of them. False when it is not found so. */
+static bool find_largest(struct sp_count *count, const struct sp_expr *expr, unsigned *largest)
+{
+    const unsigned stages = expr->sizing->ranks.pp;
+    struct sp_count scratch = {.table = NULL};
+    struct sp_rational number, most = sp_rational_int(-1);
+    bool good = count->symbolic.fixed.is_settled && !count->symbolic.fixed.open_count;
+    for (unsigned i = 0; i < stages && good; i++) {
+        struct stage stage = stage_at(count, count->shard.layers, stages, i);
+        good = count_apart(count, &scratch, expr, &stage, &number);
+        if (!good || sp_rational_compare(number, most) <= 0) continue;
+        most = number;
+        *largest = i;
+    }
+    sp_count_free(&scratch);
+    return good;
+}
+
 const struct sp_poly *sp_count_shard(struct sp_count *count, const struct sp_expr *expr)
 {
     const struct sp_parallelism ranks = expr->sizing->ranks;
     const struct sp_poly *most = NULL;
-    int64_t layers, begin = 0;
+    int64_t layers;
+    unsigned first = 0, behind = ranks.pp; /* the stages that are counted here */
     sp_free(count->shard.sharding.divisions);
     count->shard = (struct sp_shard_count){.sharding = {.ranks = ranks}};
     if (!has_groups(count, expr) || !find_layers(count, expr, &layers)) return NULL;
     count->shard.layers = layers;
     if (ranks.pp == 1) return count_stage(count, expr, NULL, 0, &most) ? most : NULL;
-    for (unsigned i = 0; i < ranks.pp; i++) {
-        struct stage stage = {.index = count->table->pipeline.index,
-                              .begin = begin,
-                              .end = begin + sp_shard_layers(layers, ranks.pp, i),
-                              .is_first = i == 0,
-                              .is_last = i + 1 == ranks.pp};
-        begin = stage.end;
+    if (find_largest(count, expr, &first)) behind = first + 1;
+    else first = 0;
+    for (unsigned i = first; i < behind; i++) {
+        struct stage stage = stage_at(count, layers, ranks.pp, i);
         if (!count_stage(count, expr, &stage, i, &most)) return NULL;
     }
     return most;

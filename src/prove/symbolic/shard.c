@@ -25,8 +25,7 @@ static bool is_like(const struct sp_partition *a, const struct sp_partition *b)
            strcmp(name_of_pieces(a), name_of_pieces(b)) == 0;
 }
 
-/* Keeps how many pieces were divided, for the words about it. */
-static void note_division(struct sp_sharding *sharding, struct sp_partition_count seen)
+void sp_shard_note(struct sp_sharding *sharding, struct sp_partition_count seen)
 {
     for (size_t i = 0; i < sharding->count; i++) {
         const struct sp_partition_count *known = &sharding->divisions[i];
@@ -81,7 +80,7 @@ bool sp_shard_dimension(struct sp_symbolic *symbolic, const struct sp_sym_env *e
                            name_of_pieces(division));
     const struct sp_poly *share = share_rounded_up(symbolic, division->span, pieces, ranks);
     if (!share) return false;
-    note_division(symbolic->sharding,
+    sp_shard_note(symbolic->sharding,
                   (struct sp_partition_count){division, pieces, ranks, symbolic->sharding->is_whole});
     *out = sp_sym_of_poly(sp_poly_mul(algebra, piece, share));
     return true;
@@ -91,7 +90,7 @@ const struct sp_poly *sp_shard_experts(struct sp_symbolic *symbolic, struct sp_s
 {
     const unsigned ranks = symbolic->sharding->ranks.ep;
     if (ranks == 1) return experts;
-    note_division(symbolic->sharding, (struct sp_partition_count){NULL, experts, ranks, symbolic->sharding->is_whole});
+    sp_shard_note(symbolic->sharding, (struct sp_partition_count){NULL, experts, ranks, symbolic->sharding->is_whole});
     return share_rounded_up(symbolic, span, experts, ranks);
 }
 

@@ -15,6 +15,9 @@ const struct sp_poly *sp_shard_experts(struct sp_symbolic *symbolic, struct sp_s
 /* Whether the row has a dimension or an argument that is divided among the ranks of experts. */
 bool sp_shard_is_of_experts(const struct sp_row *row);
 
+/* Keeps how many pieces were divided, for the words about it. */
+void sp_shard_note(struct sp_sharding *sharding, struct sp_partition_count seen);
+
 /* How many of `layers` the stage at `index` has of `stages`: where they cannot be equal, the first stages have one
  * more. */
 int64_t sp_shard_layers(int64_t layers, unsigned stages, unsigned index);
