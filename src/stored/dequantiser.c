@@ -850,12 +850,12 @@ static bool read_nested_scales(struct sp_dequantiser *d, struct shapeproof_error
     return true;
 }
 
-/* Half of the distance from a number of E4M3 to the next. */
+/* Half of the distance from a number of E4M3 to the next. 0 has the step of the subnormal numbers. */
 static float half_step_of_e4m3(float number)
 {
-    int exponent;
-    frexpf(number, &exponent); /* of a number in [0.5, 1) */
-    const int least = -6 + 1;  /* of numbers that are not subnormal, in that sense */
+    const int least = -6 + 1; /* of numbers that are not subnormal, as those in [0.5, 1) have 0 */
+    int exponent = least;
+    if (fpclassify(number) != FP_ZERO) frexpf(number, &exponent);
     return ldexpf(1, (exponent > least ? exponent : least) - 1 - 3 - 1);
 }
 
