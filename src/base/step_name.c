@@ -30,8 +30,10 @@ bool sp_file_pattern_matches(const char *pattern, const char *text)
             }
         }
         if (*pattern == '#') {
-            if (!sp_is_digit(*text)) return false;
-            while (sp_is_digit(*text)) text++;
+            const size_t least = strspn(pattern, "#"), digits = strspn(text, "0123456789");
+            if (digits < least) return false;
+            pattern += least - 1;
+            text += digits;
         } else if (*pattern != *text++) return false;
     }
     return !*text;

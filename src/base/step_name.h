@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Names of the steps of a training, by a table of patterns (steps.def): "checkpoint-500", "epoch=3-step=12.ckpt". In a
- * pattern '*' stands for any characters but '/', '#' for one digit or more. */
+ * pattern '*' stands for any characters but '/', '#' for one digit or more, '###' for three or more. */
 #ifndef SP_BASE_STEP_NAME_H
 #define SP_BASE_STEP_NAME_H
 

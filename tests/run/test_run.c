@@ -21,6 +21,8 @@ static void test_patterns(void **state)
     assert_false(sp_file_pattern_matches("a-#", "a-"));
     assert_false(sp_file_pattern_matches("a-#", "a-12b"));
     assert_true(sp_file_pattern_matches("*#*", "ab3"));
+    assert_true(sp_file_pattern_matches("a##-#", "a120-1"));
+    assert_false(sp_file_pattern_matches("a##-#", "a1-1"));
 }
 
 static void test_step_names(void **state)
@@ -40,6 +42,9 @@ static void test_step_names(void **state)
         {"epoch=3-step=12.ckpt", true, "Lightning", 12},
         {"last.ckpt", true, "Lightning", SP_NO_STEP},
         {"checkpoint-4.pth.tar", true, "timm", 4},
+        {"model_0000999.pth", true, "detectron2", 999},
+        {"model_1000999.pth", true, "detectron2", 1000999},
+        {"model_05.pth", true, NULL, 0},
         {"03-0.52.keras", true, "Keras", 3},
         {"resnet50_epoch_8.pt", true, "", 8},
         {"checkpoint", false, NULL, 0},
