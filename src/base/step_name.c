@@ -55,6 +55,14 @@ static uint64_t number_in(const char *name)
     return number ? strtoull(number, NULL, 10) : SP_NO_STEP;
 }
 
+/* "checkpoint_2_500.pt" of fairseq: 500. SP_NO_STEP for names by another pattern. */
+static uint64_t updates_in(const char *pattern, const char *name)
+{
+    if (!strstr(pattern, "#_#")) return SP_NO_STEP;
+    const char *epoch = strpbrk(name, "0123456789");
+    return strtoull(epoch + strspn(epoch, "0123456789") + 1, NULL, 10);
+}
+
 /* "checkpoint_rank1.pt": what one rank has of a checkpoint is no step. */
 static bool is_of_rank(const char *name)
 {
@@ -79,6 +87,7 @@ bool sp_step_name_read(const char *name, bool is_file, struct sp_step_name *step
         const bool is_numbered = strchr(step_rows[i].pattern, '#') != NULL;
         *step = (struct sp_step_name){.framework = step_rows[i].framework,
                                       .number = is_numbered ? number_in(name) : SP_NO_STEP,
+                                      .updates = updates_in(step_rows[i].pattern, name),
                                       .is_file = is_file,
                                       .is_best = strstr(name, "best") != NULL,
                                       .is_last = is_of_last(name)};

@@ -13,6 +13,7 @@
 struct sp_step_name {
     const char *framework; /* static; "" when several frameworks name steps so */
     uint64_t number;       /* of the step or the epoch; SP_NO_STEP without one */
+    uint64_t updates;      /* of fairseq: saved in the middle of epoch `number`; SP_NO_STEP: at its end, or not known */
     bool is_file;
     bool is_best, is_last; /* it is called "best", or "last" */
 };

@@ -25,6 +25,7 @@ static size_t add_step(struct shapeproof_run *run, const char *name, const struc
                                                                 .framework = said->framework,
                                                                 .number = said->number,
                                                                 .is_file = said->is_file},
+                                                       .updates = said->updates,
                                                        .is_best = said->is_best,
                                                        .is_last = said->is_last};
     return run->steps.count - 1;
@@ -47,10 +48,12 @@ static size_t step_of_file(struct shapeproof_run *run, const struct shapeproof_r
     return sp_step_name_read(base, true, &said) ? add_step(run, file->name, &said) : SHAPEPROOF_NONE;
 }
 
+/* checkpoint_2_500.pt of fairseq was saved before the end of epoch 2, checkpoint2.pt. */
 static int compare_steps(const void *left, const void *right)
 {
     const struct sp_run_step_entry *a = left, *b = right;
     if (a->step.number != b->step.number) return a->step.number < b->step.number ? -1 : 1;
+    if (a->updates != b->updates) return a->updates < b->updates ? -1 : 1;
     return sp_compare_natural(a->step.name, b->step.name);
 }
 

@@ -18,6 +18,7 @@
 /* A step while it is found: its name is also the beginning of the names of its files. */
 struct sp_run_step_entry {
     struct shapeproof_run_step step;
+    uint64_t updates;      /* as of struct sp_step_name */
     bool is_best, is_last; /* by its name */
 };
 
