@@ -42,9 +42,12 @@ void sp_budget_read(uint64_t length)
     if (current) current->read = add_up(current->read, length);
 }
 
-void sp_budget_reuse(const char *path, uint64_t input)
+void sp_budget_reuse(const void *inventory, const char *path, uint64_t input)
 {
     if (!current) return;
+    for (size_t i = 0; i < current->inventory_count; i++)
+        if (current->inventories[i] == inventory) return;
+    if (current->inventory_count < SP_BUDGET_INVENTORIES) current->inventories[current->inventory_count++] = inventory;
     note_file(path);
     current->reused = add_up(current->reused, input);
 }

@@ -23,14 +23,19 @@ enum {
     SP_BUDGET_STEPS = 64 * 1000 * 1000 /* of a prediction: evaluations, rows and iterations */
 };
 
+/* Inventories that a call works on: a diff has two, and learning has its examples. */
+enum { SP_BUDGET_INVENTORIES = 32 };
+
 /* Of the call that is under way; in base/call.h. */
 struct sp_budget {
     size_t used;           /* bytes of memory that are held */
     uint64_t opened, read; /* sizes of the files that were opened, and what was read of them; in bytes */
     uint64_t reused;       /* input of earlier calls, in bytes */
-    size_t memory_refusals, step_refusals; /* how often less was done, for want of memory or of steps */
-    const char *spender;                   /* what is under way; NULL: nothing that has a name */
-    char file[256];                        /* path of the first file; "": none */
+    size_t memory_refusals, step_refusals;          /* how often less was done, for want of memory or of steps */
+    const void *inventories[SP_BUDGET_INVENTORIES]; /* that `reused` counts */
+    size_t inventory_count;
+    const char *spender; /* what is under way; NULL: nothing that has a name */
+    char file[256];      /* path of the first file; "": none */
 };
 
 /* Makes it the budget of this thread; NULL: no call is under way, and nothing is counted. */
@@ -41,10 +46,11 @@ void sp_budget_open(const char *path, uint64_t size);
 /* So many bytes of opened files were read, or are read next into memory that is allocated now. They may count twice:
  * the sizes of the files bound the sum. */
 void sp_budget_read(uint64_t length);
-/* The call works on an inventory: what was read to make it is input of this call, too. */
+/* The call works on an inventory: what was read to make it is input of this call, too; once, however many of the public
+ * functions in it say so. Beyond SP_BUDGET_INVENTORIES it counts each time. */
 #define SP_BUDGET_REUSE(inventory)                                                                                     \
-    sp_budget_reuse(shapeproof_inventory_path(inventory), shapeproof_inventory_bytes_read(inventory))
-void sp_budget_reuse(const char *path, uint64_t input);
+    sp_budget_reuse(inventory, shapeproof_inventory_path(inventory), shapeproof_inventory_bytes_read(inventory))
+void sp_budget_reuse(const void *inventory, const char *path, uint64_t input);
 /* The bytes that count as input by now. */
 uint64_t sp_budget_input(void);
 

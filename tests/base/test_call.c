@@ -296,6 +296,22 @@ static void what_an_inner_call_keeps_may_be_new(void **state)
     assert_int_equal(owned, 0);
 }
 
+/* Public functions that work on the same inventory within one call: it is input of the call once. */
+static void an_inventory_counts_once(void **state)
+{
+    static const char one[1], other[1];
+    struct sp_budget budget = {.used = 0};
+    (void)state;
+    sp_budget_use(&budget);
+    sp_budget_reuse(one, "one", 100);
+    sp_budget_reuse(one, "one", 100);
+    assert_int_equal(sp_budget_input(), 100);
+    sp_budget_reuse(other, "other", 20);
+    sp_budget_reuse(one, "one", 100);
+    assert_int_equal(sp_budget_input(), 120);
+    sp_budget_use(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +324,7 @@ int main(void)
         cmocka_unit_test(what_is_let_be_is_not_released),
         cmocka_unit_test(new_memory_is_not_restored),
         cmocka_unit_test(what_an_inner_call_keeps_may_be_new),
+        cmocka_unit_test(an_inventory_counts_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
