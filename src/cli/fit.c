@@ -179,7 +179,7 @@ const struct cli_command cli_fit = {
         "sequence is the greatest length at which --batch sequences fit. The line 'devices' has the smallest number of "
         "devices for tensor parallelism: it divides the numbers of query heads and of key-value heads, and the "
         "weights of the largest rank and an equal part of the cache fit in the memory of each device. Where the table "
-        "does not say how ranks divide its tensors, each has an equal part of the weights.\n"
+        "does not say how ranks divide its tensors, each device has an equal part of the weights.\n"
         "\n"
         "Activations, the buffers of a program and the runtime of a device are not included: leave memory for them. A "
         "device sold with 24 GB usually has 24GiB.",

@@ -182,8 +182,8 @@ const struct cli_command cli_learn = {
         "Before the table is written, it is expanded for each checkpoint and compared with the file. If it does not "
         "explain a tensor, the tensor is listed, and the table is written only with --partial. If several "
         "expressions are possible, the table has one of them. The others are listed on stderr and in a comment of "
-        "the table, together with a checkpoint that would decide between them. If an existing table explains most "
-        "tensors of every checkpoint, the new table extends that table and contains only the differences.\n"
+        "the table, together with a checkpoint that would decide between them. If an existing table explains at "
+        "least half of every checkpoint, the new table may extend that table; it then contains only the differences.\n"
         "\n"
         "The exit status is 0 if every tensor is explained, and 1 if some are not.",
     .least = 1,

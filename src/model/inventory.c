@@ -155,7 +155,7 @@ void sp_inventory_suspect_global(struct shapeproof_inventory *inventory, const c
     if (!note_suspect(inventory, name, called, false)) return;
     if (number == SUSPECTS_WARNED_OF) sp_inventory_warn(inventory, "more calls like these follow");
     else if (number < SUSPECTS_WARNED_OF && called)
-        sp_inventory_warn(inventory, "calls %s if it were unpickled: nothing was executed", name);
+        sp_inventory_warn(inventory, "unpickling it would call %s: nothing was executed", name);
     else if (number < SUSPECTS_WARNED_OF) sp_inventory_warn(inventory, "refers to %s: nothing was executed", name);
 }
 

@@ -279,7 +279,7 @@ static const char *const broken[][2] = {
     {"bad/broken_inside.zip", "refused: 'a.safetensors': 1 bytes missing: the last tensor 'half' ends at 60 although "
                               "there are only 59 data bytes (truncated download?)\n"},
     {"bad/calls.pkl", "pickle\n"
-                      "! calls posix.system if it were unpickled: nothing was executed\n"
+                      "! unpickling it would call posix.system: nothing was executed\n"
                       "! a pickle without a tensor or an array of NumPy in it\n"},
     {"bad/crc.pkl.gz", "refused: gzip data broken at byte 154: incorrect data check\n"},
     {"bad/cut.pkl", "refused: pickle: FRAME at byte 2: the pickle ends early: 213 bytes wanted, 183 left\n"},
@@ -300,7 +300,7 @@ static const char *const broken[][2] = {
     {"bad/not_called.pkl",
      "pickle\n"
      "w F32 (2) @247+8\n"
-     "! calls torch.storage._load_from_bytes if it were unpickled: nothing was executed\n"
+     "! unpickling it would call torch.storage._load_from_bytes: nothing was executed\n"
      "! bytes that torch.storage._load_from_bytes would unpickle are not read: what they would run is not known\n"
      "! tensor 'a' is not read: the first argument of torch._utils._rebuild_tensor_v2 is not a storage\n"},
     {"bad/escape.pkl", "refused: pickle: UNICODE at byte 5: a string with a broken escape\n"},

@@ -39,7 +39,7 @@ static const char *const good[][2] = {
                  "a F32 (2)\n"
                  "dcp.files = 1\n"
                  "dcp.chunks = 1\n"
-                 "! calls posix.system if it were unpickled: nothing was executed\n"},
+                 "! unpickling it would call posix.system: nothing was executed\n"},
     {"ok/cut", "dcp\n"
                "a F32 (4)\n"
                "b F32 (4)\n"

@@ -363,7 +363,7 @@ static const struct {
     size_t tensors;
     const char *warning; /* NULL for none */
 } suspicious[] = {
-    {"calls_system.pt", 1, "calls posix.system if it were unpickled: nothing was executed"},
+    {"calls_system.pt", 1, "unpickling it would call posix.system: nothing was executed"},
     {"storage_twice.pt", 2, "storage '0' is declared twice, as 4 x F32 and 4 x I32"},
     {"trailing.pt", 1, "data.pkl: 4 bytes after its end"},
     {"legacy_trailing.pt", 1, "4 bytes after the last storage"},

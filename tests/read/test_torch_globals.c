@@ -180,25 +180,25 @@ static const struct {
     /* A dotted attribute is never harmless, even where it leads to what is. */
     {"\x80\x04"
      "ctorch.serialization\nos.system\n" CALL,
-     "calls torch.serialization.os.system", 1},
+     "would call torch.serialization.os.system", 1},
     {"\x80\x04"
      "ctorch\n_utils._rebuild_tensor_v2\n" CALL,
-     "calls torch._utils._rebuild_tensor_v2", 1},
+     "would call torch._utils._rebuild_tensor_v2", 1},
     {"\x80\x04"
      "ctorch._utils\n_rebuild_tensor_v2\n0ctorch\n_utils._rebuild_tensor_v2\n.",
      "torch._utils._rebuild_tensor_v2", 1},
     {"\x80\x04"
      "ccollections\nOrderedDict.fromkeys\n" CALL,
-     "calls collections.OrderedDict.fromkeys", 1},
-    {"\x80\x04\x8c\x05torch\x8c\tos.system\x93" CALL, "calls torch.os.system", 1},
+     "would call collections.OrderedDict.fromkeys", 1},
+    {"\x80\x04\x8c\x05torch\x8c\tos.system\x93" CALL, "would call torch.os.system", 1},
     /* As a class in old opcodes, and by whoever calls its argument. */
-    {"(iposix\nsystem\n.", "calls posix.system", 1},
-    {"(cposix\nsystem\no.", "calls posix.system", 1},
+    {"(iposix\nsystem\n.", "would call posix.system", 1},
+    {"(cposix\nsystem\no.", "would call posix.system", 1},
     {"ccollections\ndefaultdict\n(cposix\nsystem\ntR.", "refers to posix.system", 1},
     {"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch.utils.collect_env\nrun\nN(tNtR.",
      "refers to torch.utils.collect_env.run", 1},
     /* Left on the way, so that no object has it. */
-    {"ctorch.hub\nload\n)R0N.", "calls torch.hub.load", 1},
+    {"ctorch.hub\nload\n)R0N.", "would call torch.hub.load", 1},
     /* Names that only resemble harmless ones. */
     {"ctorch.utils\nFloatStorage\n.", "torch.utils.FloatStorage", 1},
     {"ctorch._utils\n_rebuild_tensor_v22\n.", "torch._utils._rebuild_tensor_v22", 1},
@@ -212,13 +212,13 @@ static const struct {
     {"(ctorch.nn.modules.linear\nLinear\nctorch.nn.modules.conv\nConv1d\nctorch.nn.modules.conv\nConv2d\n"
      "cevil.pack\nRun\nt.",
      "evil.pack.Run, torch.nn.modules.linear.Linear", 1},
-    {"csubprocess\nPopen\n" CALL, "calls subprocess.Popen", 1},
-    {"cevil.pack\nrun\n" CALL, "calls evil.pack.run", 1},
+    {"csubprocess\nPopen\n" CALL, "would call subprocess.Popen", 1},
+    {"cevil.pack\nrun\n" CALL, "would call evil.pack.run", 1},
     /* Bytes that are no old stream, a function that is handed on, and one that is named and nothing else. */
-    {"ctorch.storage\n_load_from_bytes\n(U\x04PK\x03\x04tR.", "calls torch.storage._load_from_bytes", 2},
-    {"ctorch.storage\n_load_from_bytes\n(U\x04PK\x03\x04tR0N.", "calls torch.storage._load_from_bytes", 2},
+    {"ctorch.storage\n_load_from_bytes\n(U\x04PK\x03\x04tR.", "would call torch.storage._load_from_bytes", 2},
+    {"ctorch.storage\n_load_from_bytes\n(U\x04PK\x03\x04tR0N.", "would call torch.storage._load_from_bytes", 2},
     {"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch.storage\n_load_from_bytes\nN(U\x04PK\x03\x04tNtR.",
-     "calls torch.storage._load_from_bytes", 2},
+     "would call torch.storage._load_from_bytes", 2},
     {"ctorch.storage\n_load_from_bytes\n0N.", NULL, 0},
     {"ccollections\nOrderedDict\n)R.", NULL, 0},
 };
