@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 
 static _Thread_local struct shapeproof_limits limits; /* of this thread; zero: the defaults */
@@ -12,9 +13,6 @@ static _Thread_local struct shapeproof_limits limits; /* of this thread; zero: t
 static _Thread_local struct sp_budget *current; /* of the call that is under way, or NULL */
 
 void sp_budget_use(struct sp_budget *budget) { current = budget; }
-
-/* a + b, or the largest number. */
-static uint64_t add_up(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
 bool shapeproof_set_limits(const struct shapeproof_limits *wanted, struct shapeproof_error *error)
 {
@@ -34,12 +32,12 @@ void sp_budget_open(const char *path, uint64_t size)
 {
     if (!current) return;
     note_file(path);
-    current->opened = add_up(current->opened, size);
+    current->opened = sp_add_saturated(current->opened, size);
 }
 
 void sp_budget_read(uint64_t length)
 {
-    if (current) current->read = add_up(current->read, length);
+    if (current) current->read = sp_add_saturated(current->read, length);
 }
 
 void sp_budget_reuse(const void *inventory, const char *path, uint64_t input)
@@ -49,13 +47,13 @@ void sp_budget_reuse(const void *inventory, const char *path, uint64_t input)
         if (current->inventories[i] == inventory) return;
     if (current->inventory_count < SP_BUDGET_INVENTORIES) current->inventories[current->inventory_count++] = inventory;
     note_file(path);
-    current->reused = add_up(current->reused, input);
+    current->reused = sp_add_saturated(current->reused, input);
 }
 
 uint64_t sp_budget_input(void)
 {
     if (!current) return 0;
-    return add_up(current->read < current->opened ? current->read : current->opened, current->reused);
+    return sp_add_saturated(current->read < current->opened ? current->read : current->opened, current->reused);
 }
 
 uint64_t sp_budget_memory(void)
@@ -64,7 +62,7 @@ uint64_t sp_budget_memory(void)
     if (limits.memory) return limits.memory;
     return __builtin_mul_overflow(sp_budget_input(), (uint64_t)SP_BUDGET_FACTOR, &grown)
                ? UINT64_MAX
-               : add_up(grown, SP_BUDGET_MEMORY);
+               : sp_add_saturated(grown, SP_BUDGET_MEMORY);
 }
 
 uint64_t sp_budget_steps(void) { return limits.steps ? limits.steps : SP_BUDGET_STEPS; }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Arithmetic that says when it overflows: each returns false then and leaves *out alone. */
+ * Arithmetic that says when it overflows: each returns false then and leaves *out alone; or that stops at the largest
+ * number. */
 #ifndef SP_BASE_CHECKED_H
 #define SP_BASE_CHECKED_H
 
@@ -21,6 +22,9 @@ static inline bool sp_mul_u64(uint64_t a, uint64_t b, uint64_t *out)
     *out = product;
     return true;
 }
+
+/* a + b, or the largest number. */
+static inline uint64_t sp_add_saturated(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
 /* A quotient without a remainder: false as well when there is one, and when b is 0. */
 static inline bool sp_divide_i64(int64_t a, int64_t b, int64_t *out)

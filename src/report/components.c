@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/call.h"
+#include "base/checked.h"
 #include "base/names.h"
 #include "report/check.h"
 #include "report/inventory.h"
@@ -266,9 +267,6 @@ static void put_totals_row(struct sp_table *table, const char *name, const char 
     sp_put_bytes(sp_table_cell(table), totals->bytes);
 }
 
-/* Sums of a hundred checkpoints may be too large where none of them is. */
-static uint64_t saturated(uint64_t sum, uint64_t more) { return more > UINT64_MAX - sum ? UINT64_MAX : sum + more; }
-
 char *shapeproof_report_component_totals(const struct shapeproof_components *components,
                                          const struct shapeproof_totals *totals,
                                          const struct shapeproof_report_options *options, size_t *length)
@@ -289,9 +287,10 @@ char *shapeproof_report_component_totals(const struct shapeproof_components *com
         const struct shapeproof_component *component = shapeproof_component(components, i);
         if (!totals[i].tensors) continue;
         put_totals_row(&table, component->name, component->class_name, &totals[i]);
-        sum.tensors = saturated(sum.tensors, totals[i].tensors);
-        sum.unique_parameters = saturated(sum.unique_parameters, totals[i].unique_parameters);
-        sum.bytes = saturated(sum.bytes, totals[i].bytes);
+        /* of a hundred checkpoints they may be too large where none of them is */
+        sum.tensors = sp_add_saturated(sum.tensors, totals[i].tensors);
+        sum.unique_parameters = sp_add_saturated(sum.unique_parameters, totals[i].unique_parameters);
+        sum.bytes = sp_add_saturated(sum.bytes, totals[i].bytes);
     }
     put_totals_row(&table, "together", "", &sum);
     sp_table_render(&table, &text, options ? options : &plain);

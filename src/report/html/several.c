@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "report/html/html.h"
 
 static const char begin_of_part = '\x1e', end_of_piece = '\x1f';
@@ -240,10 +241,7 @@ static void put_overview_cell(struct sp_text *html, const struct model *model, s
 static uint64_t sum_of(const struct models *models, enum piece piece)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < models->count; i++) {
-        const uint64_t more = number_in(&models->items[i], piece);
-        sum = more > UINT64_MAX - sum ? UINT64_MAX : sum + more;
-    }
+    for (size_t i = 0; i < models->count; i++) sum = sp_add_saturated(sum, number_in(&models->items[i], piece));
     return sum;
 }
 
