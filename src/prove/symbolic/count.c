@@ -73,21 +73,29 @@ static bool have_same_shape(const struct sp_row_count *a, const struct sp_row_co
     return same;
 }
 
+/* The row of the tally that has the name and group of `row`, or NULL. */
+static struct sp_row_count *find_row(const struct tally *tally, const struct sp_row_count *row)
+{
+    for (size_t i = 0; i < tally->count; i++)
+        if (strcmp(tally->rows[i].name, row->name) == 0 && strcmp(tally->rows[i].group, row->group) == 0)
+            return &tally->rows[i];
+    return NULL;
+}
+
 /* Adds the tensors of a row, to those that the tally has of the row of that name and group. The shape is dropped when
  * another one was counted before. */
 static void add_to(struct walk *walk, struct tally *tally, struct sp_row_count row)
 {
-    for (size_t i = 0; i < tally->count; i++)
-        if (strcmp(tally->rows[i].name, row.name) == 0 && strcmp(tally->rows[i].group, row.group) == 0) {
-            struct sp_row_count *known = &tally->rows[i];
-            if (sp_poly_is_zero(known->parameters)) known->shape = row.shape, known->rank = row.rank;
-            else if (!sp_poly_is_zero(row.parameters) && !have_same_shape(known, &row)) known->shape = NULL;
-            known->parameters = sp_poly_add(&walk->symbolic->algebra, known->parameters, row.parameters);
-            known->tensors = sp_poly_add(&walk->symbolic->algebra, known->tensors, row.tensors);
-            return;
-        }
-    SP_GROW(tally->rows, tally->count, tally->capacity);
-    tally->rows[tally->count++] = row;
+    struct sp_row_count *known = find_row(tally, &row);
+    if (!known) {
+        SP_GROW(tally->rows, tally->count, tally->capacity);
+        tally->rows[tally->count++] = row;
+        return;
+    }
+    if (sp_poly_is_zero(known->parameters)) known->shape = row.shape, known->rank = row.rank;
+    else if (!sp_poly_is_zero(row.parameters) && !have_same_shape(known, &row)) known->shape = NULL;
+    known->parameters = sp_poly_add(&walk->symbolic->algebra, known->parameters, row.parameters);
+    known->tensors = sp_poly_add(&walk->symbolic->algebra, known->tensors, row.tensors);
 }
 
 /* Adds the rows of `inner`, each with its parameters and tensors times `by`. */
@@ -889,8 +897,7 @@ static const struct sp_poly *sum_tally(struct sp_algebra *algebra, const struct 
 }
 
 /* Walks through the table in the frame, and adds up what counts: of one group, or of all for NULL. NULL after a
- * mistake.
- */
+ * mistake. */
 static const struct sp_poly *sum_rows(struct walk *walk, struct sp_sym_frame *frame, const char *group)
 {
     struct tally tally = {0};
@@ -986,15 +993,6 @@ static bool count_rank(struct sp_count *count, const struct sp_sizing *sizing, s
     return good;
 }
 
-/* The parameters of the row of that name and group; NULL if the tally has none. */
-static const struct sp_poly *parameters_of(const struct tally *tally, const struct sp_row_count *row)
-{
-    for (size_t i = 0; i < tally->count; i++)
-        if (strcmp(tally->rows[i].name, row->name) == 0 && strcmp(tally->rows[i].group, row->group) == 0)
-            return tally->rows[i].parameters;
-    return NULL;
-}
-
 /* Of the rows of a rank those that have as many parameters without tensor parallelism. Experts that it does not divide,
  * but expert parallelism does, are not on all of its ranks. */
 static const struct sp_poly *count_replicated(struct sp_count *count, const struct sp_sizing *sizing,
@@ -1007,8 +1005,8 @@ static const struct sp_poly *count_replicated(struct sp_count *count, const stru
     struct tally whole = {0};
     const bool good = count_rank(count, sizing, &sharding, stage, &whole);
     for (size_t i = 0; good && i < rank->count; i++) {
-        const struct sp_poly *alone = parameters_of(&whole, &rank->rows[i]);
-        if (alone && sp_poly_equal(alone, rank->rows[i].parameters))
+        const struct sp_row_count *alone = find_row(&whole, &rank->rows[i]);
+        if (alone && sp_poly_equal(alone->parameters, rank->rows[i].parameters))
             sum = sp_poly_add(algebra, sum, rank->rows[i].parameters);
     }
     sp_free(whole.rows);
