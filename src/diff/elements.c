@@ -5,12 +5,24 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/layouts.h"
 #include "model/values.h"
 
 bool sp_elements_are_comparable(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b)
 {
     return (a->dtype == b->dtype && shapeproof_dtype_bits(a->dtype) && shapeproof_dtype_bits(a->dtype) % 8 == 0) ||
            (sp_is_float(a->dtype) && sp_is_float(b->dtype));
+}
+
+const char *sp_elements_obstacle(const struct shapeproof_data *data, const struct shapeproof_inventory *inventory,
+                                 size_t tensor)
+{
+    const struct shapeproof_tensor *in = shapeproof_inventory_tensor(inventory, tensor);
+    const char *why = shapeproof_data_obstacle(data, tensor);
+    if (why) return why;
+    if (shapeproof_data_in_order(data, tensor)) return "it is compressed";
+    if (in->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN) return "its numbers are big-endian";
+    return sp_is_row_major(in) ? NULL : "its elements are not stored row by row";
 }
 
 enum shapeproof_dtype sp_elements_narrow(enum shapeproof_dtype a, enum shapeproof_dtype b)

@@ -31,6 +31,9 @@ static inline bool sp_data_goes_on(struct sp_data_progress *progress, uint64_t b
 
 /* Whether values of both dtypes are numbers that can be compared: the same dtype, or two of F16, BF16, F32 and F64. */
 bool sp_elements_are_comparable(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b);
+/* Why the elements of a tensor cannot be read one after another; NULL if they can. */
+const char *sp_elements_obstacle(const struct shapeproof_data *data, const struct shapeproof_inventory *inventory,
+                                 size_t tensor);
 /* The dtype to which elements may be rounded: the one with fewer bits, or B's; then A's too, if either may be it, as of
  * F16 and BF16. */
 enum shapeproof_dtype sp_elements_narrow(enum shapeproof_dtype a, enum shapeproof_dtype b);

@@ -394,9 +394,7 @@ static bool compare_pair(struct comparing *comparing, struct sp_diff_packed *pai
                         .full_data = full_is_a ? comparing->a : comparing->b,
                         .result = {.pair = pair}};
     const char *why = NULL;
-    if (!sp_is_float(walk.full->dtype) || shapeproof_data_obstacle(walk.full_data, pair->full) ||
-        shapeproof_data_in_order(walk.full_data, pair->full) || walk.full->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN ||
-        !sp_is_row_major(walk.full))
+    if (!sp_is_float(walk.full->dtype) || sp_elements_obstacle(walk.full_data, pair->full_side->inventory, pair->full))
         return true;
     walk.dequantiser = sp_dequantiser_open(pair->module, pair->form, pair->packed_side->inventory, packed, walk.full,
                                            &why, comparing->error);

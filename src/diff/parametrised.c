@@ -9,9 +9,10 @@
  *
  *     weight norm      g v / |v|, with a norm for each slice: for each index of the dimension that g has
  *     mask             w mask
- *     spectral norm    w / s with s = u' w v. Every step of training moves u and v closer to the singular vectors of
- * the largest singular value, so that a weight that was computed a step later is divided by more than s, and by that
- * value at most. */
+ *     spectral norm    w / s with s = u' w v
+ *
+ * Every step of training moves u and v closer to the singular vectors of the largest singular value. A weight that was
+ * computed a step later is therefore divided by more than s, and by that value at most. */
 #include "diff/parametrised.h"
 
 #include <inttypes.h>
@@ -774,21 +775,10 @@ static enum outcome compare_spectral(struct computing *c)
 
 /* ---- all of them ---- */
 
-/* Why the elements of a tensor cannot be read one after another; NULL if they can. */
-static const char *obstacle_of(const struct shapeproof_data *data, const struct sp_diff_half *half, size_t tensor)
-{
-    const struct shapeproof_tensor *in = shapeproof_inventory_tensor(half->inventory, tensor);
-    const char *why = shapeproof_data_obstacle(data, tensor);
-    if (why) return why;
-    if (shapeproof_data_in_order(data, tensor)) return "it is compressed";
-    if (in->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN) return "its numbers are big-endian";
-    return sp_is_row_major(in) ? NULL : "its elements are not stored row by row";
-}
-
 static bool note_obstacle(struct computing *c, const struct shapeproof_data *data, const struct sp_diff_half *half,
                           size_t tensor)
 {
-    const char *why = obstacle_of(data, half, tensor);
+    const char *why = sp_elements_obstacle(data, half->inventory, tensor);
     if (why)
         c->why = sp_arena_printf(&c->diff->arena, "%s in %s: %s",
                                  shapeproof_inventory_tensor(half->inventory, tensor)->name, sp_half_name(half), why);
@@ -851,8 +841,8 @@ static bool compare_one(struct computing *c, struct sp_parametrised_totals *tota
     for (size_t i = 0; i < stored->count && !full_is_a; i++)
         bytes += shapeproof_inventory_tensor(c->pair->side->inventory, stored->parts[i])->bytes;
     const enum outcome outcome = compare_weight(c);
-    if (outcome == FAILED || !sp_data_goes_on(c->progress, bytes, c->error))
-        return false; /* once, however often read */
+    /* counted once, however often the weight was read */
+    if (outcome == FAILED || !sp_data_goes_on(c->progress, bytes, c->error)) return false;
     c->pair->is_counted = outcome == COMPARED || c->why;
     if (outcome == NOT_COMPARED && c->why) {
         add_finding_of(c, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED,
