@@ -70,25 +70,31 @@ static void put_cache(struct sp_table *table, const struct shapeproof_fit *fit)
     }
 }
 
+/* A row without a number. Returns the cell for the words that say why. */
+static struct sp_text *put_dash_row(struct sp_table *table, const char *name)
+{
+    sp_text_puts(sp_table_cell(table), name);
+    sp_text_puts(sp_table_cell(table), "-");
+    return sp_table_cell(table);
+}
+
 static void put_most(struct sp_table *table, const struct shapeproof_fit *fit)
 {
-    sp_text_puts(sp_table_cell(table), "largest batch");
     if (!fit->cache) {
-        sp_text_puts(sp_table_cell(table), "-");
-        sp_text_puts(sp_table_cell(table), "no limit: nothing is kept of earlier tokens");
+        sp_text_puts(put_dash_row(table, "largest batch"), "no limit: nothing is kept of earlier tokens");
         return;
     }
+    sp_text_puts(sp_table_cell(table), "largest batch");
     sp_text_grouped(sp_table_cell(table), fit->batch_most);
     struct sp_text *sequences = sp_table_cell(table);
     sp_text_puts(sequences, "sequences of ");
     sp_text_grouped(sequences, fit->tokens);
     sp_text_puts(sequences, " tokens");
-    sp_text_puts(sp_table_cell(table), "longest sequence");
     if (fit->tokens_most == UINT64_MAX) {
-        sp_text_puts(sp_table_cell(table), "-");
-        sp_text_puts(sp_table_cell(table), "no limit: the cache has a largest size");
+        sp_text_puts(put_dash_row(table, "longest sequence"), "no limit: the cache has a largest size");
         return;
     }
+    sp_text_puts(sp_table_cell(table), "longest sequence");
     sp_text_grouped(sp_table_cell(table), fit->tokens_most);
     struct sp_text *tokens = sp_table_cell(table);
     sp_text_puts(tokens, "tokens, with a batch of ");
@@ -129,9 +135,7 @@ void sp_put_fit(struct sp_text *text, const struct shapeproof_fit *fit, const st
     if (fit->dtype && fit->weights < fit->parameters) sp_text_puts(weights, " without scales");
     if (fit->tokens && !fit->why) put_cache(&table, fit);
     if (fit->why) {
-        sp_text_puts(sp_table_cell(&table), "cache");
-        sp_text_puts(sp_table_cell(&table), "-");
-        struct sp_text *words = sp_table_cell(&table);
+        struct sp_text *words = put_dash_row(&table, "cache");
         sp_text_puts(words, "unknown: ");
         sp_put_visible(words, fit->why);
     }
