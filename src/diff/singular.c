@@ -5,9 +5,7 @@
  * are apart:
  *
  *     w = diag(2, 1)    |w| = 2.236, N = diag(0.8, 0.2), t = 0.68     2.236 sqrt(0.68) = 1.844 to 2.236
- *                       N N / t = diag(0.941, 0.059), t = 0.889       1.844 sqrt(sqrt(1 / 0.68) sqrt(0.889)) = 1.971
- * to 2.031
- */
+ *                       N N / t = diag(0.941, 0.059), t = 0.889     1.971 to 2.031 */
 #include "diff/singular.h"
 
 #include <math.h>

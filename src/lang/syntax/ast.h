@@ -254,7 +254,7 @@ struct sp_clause {
 
 /* pipeline NAME of COUNT: each loop with the index NAME is over layers 0..COUNT-1, which pipeline stages divide. */
 struct sp_pipeline {
-    const char *index;     /* NULL: nothing is said of stages */
+    const char *index;     /* NULL: the table has no such line */
     struct sp_expr *count; /* of the layers */
 };
 
