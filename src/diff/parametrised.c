@@ -614,7 +614,7 @@ static enum size compare_with_largest(struct computing *c, const struct vectors 
 {
     double before = 0, reached = 0;
     normalise(vectors->v, vectors->length);
-    for (int i = 0; i < POWER_STEPS && reached >= before * (1 + c->tolerance / POWER_STEPS); i++) {
+    for (int i = 0; i < POWER_STEPS && reached >= before * (1 + c->tolerance / (double)POWER_STEPS); i++) {
         before = reached;
         if (!multiply(c, vectors)) return UNREADABLE;
         normalise(vectors->u, c->count);
