@@ -108,8 +108,9 @@ const struct cli_command cli_browse = {
         "\n"
         "Keys: the arrow keys move, open and close; Enter opens, or shows all that is known of a tensor; / searches "
         "for a part of a name, n and N go to the next and previous line that was found; f and F go to the next and "
-        "previous finding; c shows the causes and findings of the check; s changes the order; m shows equal layers "
-        "each by itself; x opens all modules in the selected one; ? explains the keys; q quits.\n"
+        "previous tensor with an error or a warning, or with a note if there are neither; c shows the causes and "
+        "findings of the check; s changes the order; m shows equal "
+        "layers each by itself; x opens all modules in the selected one; ? explains the keys; q quits.\n"
         "\n"
         "Only headers are read.",
     .least = 1,

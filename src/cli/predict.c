@@ -291,8 +291,8 @@ const struct cli_command cli_predict = {
         "exit status is 3.\n"
         "\n"
         "With --by, the parameters are summed up as 'inspect --by' does it for a file. With --against, the sums of "
-        "another model are compared with them, as 'diff --by' does it: a positive number is what the other model has "
-        "more. Optional tensors and buffers do not count.",
+        "another model are compared with them, as 'diff --by' does it: a positive number says how much more the "
+        "other model has. Optional tensors and buffers do not count.",
     .least = 0,
     .most = 1,
     .options = options,

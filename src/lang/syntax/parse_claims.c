@@ -136,7 +136,8 @@ static size_t end_of_line(const struct sp_parser *parser, size_t from)
     return from;
 }
 
-/* claim = ( "claim" | "erratum" ) ( equation | rounding ) | [ "erratum" ] "approx" equation "within" number "%"
+/* claim = statement [ "when" values ] [ TEXT ] ;
+ * statement = ( "claim" | "erratum" ) ( equation | rounding ) | [ "erratum" ] "approx" equation "within" number "%"
  *           | [ "erratum" ] "example" values ":" ( equation | rounding ) ; */
 void sp_parse_claim(struct sp_parser *parser, struct sp_unit *unit)
 {
