@@ -304,7 +304,7 @@ complete -c shapeproof -n '__shapeproof_is prove' -l set -s S -r -f -d 'set one 
 complete -c shapeproof -n '__shapeproof_is prove' -l at -r -f -d 'evaluate at the hyper-parameters of a counter-example, written as prove prints it'
 complete -c shapeproof -n '__shapeproof_is prove' -l table -s T -r -F -a '(shapeproof tables --names 2>/dev/null)' -d 'the name of a table, a table file of your own, or a folder of such files'
 complete -c shapeproof -n '__shapeproof_is prove' -l vocabulary -r -f -a 'sockeye nparam none' -d 'if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)'
-complete -c shapeproof -n '__shapeproof_is prove' -l allow -r -f -a 'proved tested' -d 'tested'
+complete -c shapeproof -n '__shapeproof_is prove' -l allow -r -f -a 'proved tested' -d 'with tested, a claim that is only TESTED counts as proved'
 complete -c shapeproof -n '__shapeproof_is prove' -l explain -d 'print the proof of every verdict'
 complete -c shapeproof -n '__shapeproof_is prove' -l all -s a -d 'list also the claims that are proved'
 complete -c shapeproof -n '__shapeproof_is prove' -l offline -d 'do not use the network'

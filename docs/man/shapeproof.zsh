@@ -346,7 +346,7 @@ _shapeproof() {
             '*--at=[evaluate at the hyper-parameters of a counter-example, written as prove prints it]:POINT: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
-            '*--allow=[tested]:allow:(proved tested)' \
+            '*--allow=[with tested, a claim that is only TESTED counts as proved]:allow:(proved tested)' \
             '--explain[print the proof of every verdict]' \
             '(-a --all)'{-a,--all}'[list also the claims that are proved]' \
             '--offline[do not use the network]' \

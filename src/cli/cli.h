@@ -44,7 +44,7 @@ struct cli_option {
         "in the same run; may be repeated"
 #define CLI_OPTION_QUIET                                                                                               \
     .name = "quiet", .letter = 'q',                                                                                    \
-    .help = "write nothing to stdout: the exit status has the answer, and each FILE of --format its report"
+    .help = "write nothing to stdout; the exit status has the answer. Each FILE of --format is still written"
 #define CLI_OPTION_OUTPUT                                                                                              \
     .name = "output", .letter = 'o', .argument = "FILE",                                                               \
     .help =                                                                                                            \

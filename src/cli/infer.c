@@ -115,8 +115,9 @@ const struct cli_command cli_infer = {
         "same tensors are listed too.\n"
         "\n"
         "The exit status is 0 if every tensor is explained and none is missing, 1 if some are missing or not "
-        "explained, and 5 if no table fits. A table fits under three conditions: it explains most tensors of the "
-        "file, some of them belong to layers, and the file has most of the kinds of tensors that the table has.",
+        "explained, and 5 if no table fits. A table fits under two conditions: it explains most tensors of the "
+        "file, including tensors inside a layer, and the file has most of the kinds of tensors that the table "
+        "predicts.",
     .least = 1,
     .most = 1,
     .checkpoints = true,

@@ -30,7 +30,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_VOCABULARY},
     {.name = "allow",
      .argument = "proved|tested",
-     .help = "tested: a claim that is only TESTED counts as proved; proved (the default): it does not"},
+     .help = "with tested, a claim that is only TESTED counts as proved; with proved (the default), it does not"},
     {.name = "explain",
      .help = "print the proof of every verdict: the polynomials of both sides, for each case; not with a checkpoint or "
              "hyper-parameters"},

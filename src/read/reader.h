@@ -71,9 +71,9 @@ struct sp_reader {
      * Never reads tensor data. sp_inventory_finish is called by the caller, after the last file. */
     bool (*index)(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                   struct shapeproof_error *error);
-    /* Fills in where the data of the tensors of `file` are, where `index` left this open (docs/adding-a-reader.md has
-     * the three cases). `file` stays open longer than the sources that are added to `places`. Only callers that read
-     * data need this function. Places of other files are not touched. May be NULL. */
+    /* Records the positions of the data of the tensors of `file`, if `index` has not done so (docs/adding-a-reader.md
+     * has the three cases). `file` stays open longer than the sources that are added to `places`. Only callers that
+     * read data need this function. Places of other files are not touched. May be NULL. */
     bool (*locate)(const struct sp_file *file, uint32_t file_index, struct sp_data_places *places,
                    struct shapeproof_error *error);
 };
