@@ -42,7 +42,8 @@ enum shapeproof_run_kind {
 enum shapeproof_run_state {
     SHAPEPROOF_RUN_NOT_READ = 0, /* not examined, or of a format without a check */
     SHAPEPROOF_RUN_WHOLE = 1,
-    SHAPEPROOF_RUN_BROKEN = 2 /* cut short, or not readable as what it is named */
+    SHAPEPROOF_RUN_BROKEN = 2, /* cut short, or not readable as what it is named */
+    SHAPEPROOF_RUN_UNUSED = 3  /* of a training with another number of ranks than the one that is checked */
 };
 
 struct shapeproof_run_step {
@@ -61,7 +62,7 @@ struct shapeproof_run_file {
     size_t step; /* index of its step, or SHAPEPROOF_NONE */
     uint64_t bytes;
     enum shapeproof_run_state state; /* NOT_READ until shapeproof_run_examine */
-    const char *note;                /* why it is broken, or ""  */
+    const char *note;                /* why it is broken or not used, or ""  */
 };
 
 /* Weights that shapeproof_inventory_open reads as one checkpoint: a folder, with all its shards and ranks, or a file.

@@ -164,15 +164,20 @@ static struct row next_row(const struct shapeproof_run *run, const struct shapep
     const struct shapeproof_run_file *file = shapeproof_run_file(run, first);
     struct row row = {.step = file->step, .kind = file->kind, .first = first, .verdict = "whole", .reason = ""};
     const size_t model = model_of_file(run, file);
+    const bool is_unused = file->state == SHAPEPROOF_RUN_UNUSED;
     for (row.end = first; row.end < shapeproof_run_file_count(run); row.end++) {
         const struct shapeproof_run_file *next = shapeproof_run_file(run, row.end);
         if (next->step != row.step || next->kind != row.kind || model_of_file(run, next) != model) break;
+        if ((next->state == SHAPEPROOF_RUN_UNUSED) != is_unused) break;
         if (next->state == SHAPEPROOF_RUN_NOT_READ && strcmp(row.verdict, "whole") == 0) row.verdict = "";
         if (next->state != SHAPEPROOF_RUN_BROKEN || strcmp(row.verdict, "broken") == 0) continue;
         row.verdict = "broken";
         row.reason = next->note;
     }
-    if (model != SHAPEPROOF_NONE) {
+    if (is_unused) {
+        row.verdict = "unused";
+        row.reason = file->note;
+    } else if (model != SHAPEPROOF_NONE) {
         row.holds = shapeproof_run_model(run, model)->holds;
         row.verdict = results[model].verdict;
         row.reason = results[model].reason;
@@ -233,6 +238,7 @@ static void put_rows(const struct shapeproof_run *run, const struct shapeproof_r
         put_files(run, &row, sp_table_cell(&table));
         sp_put_bytes(sp_table_cell(&table), bytes_of(run, &row));
         sp_text_puts(sp_table_cell(&table), row.verdict);
+        if (strcmp(row.verdict, "unused") == 0) continue;
         if (has_weights(row.kind) || strcmp(row.verdict, "broken") == 0)
             sp_table_color(&table, strcmp(row.verdict, "broken") == 0 ? SP_COLOR_RED : color_of(row.verdict));
     }
@@ -296,6 +302,13 @@ static void put_faults(const struct shapeproof_run *run, const struct shapeproof
     if (text->length == begin + 1) text->data[text->length = begin] = '\0';
 }
 
+/* The word for a state; "" if nothing is known. */
+static const char *name_of_state(enum shapeproof_run_state state)
+{
+    static const char *const names[] = {"", "whole", "broken", "unused"};
+    return names[state];
+}
+
 /* ---- JSON: shapeproof.run/1 ---- */
 
 static void json_step(struct sp_writer *json, const char *key, const struct shapeproof_run *run, size_t index)
@@ -306,8 +319,6 @@ static void json_step(struct sp_writer *json, const char *key, const struct shap
 static void json_run(const struct shapeproof_run *run, const struct shapeproof_run_result *results,
                      struct sp_text *text)
 {
-    static const char *const states[] = {
-        [SHAPEPROOF_RUN_NOT_READ] = "not read", [SHAPEPROOF_RUN_WHOLE] = "whole", [SHAPEPROOF_RUN_BROKEN] = "broken"};
     struct sp_writer json = sp_write_document(text, "shapeproof.run/1");
     sp_write_key_string(&json, "verdict", worst_verdict(run, results));
     sp_write_key_string(&json, "file", shapeproof_run_path(run));
@@ -333,7 +344,8 @@ static void json_run(const struct shapeproof_run *run, const struct shapeproof_r
         sp_write_key_string(&json, "what", shapeproof_run_kind_name(file->kind));
         json_step(&json, "step", run, file->step);
         sp_write_key_number(&json, "bytes", file->bytes);
-        if (!has_weights(file->kind)) sp_write_key_string(&json, "state", states[file->state]);
+        if (!has_weights(file->kind) || file->state == SHAPEPROOF_RUN_UNUSED)
+            sp_write_key_string(&json, "state", file->state ? name_of_state(file->state) : "not read");
         sp_write_key_filled(&json, "note", file->note);
         sp_write_close(&json);
     }
@@ -408,15 +420,13 @@ static void csv_run(const struct shapeproof_run *run, const struct shapeproof_ru
     for (size_t i = 0; i < shapeproof_run_file_count(run); i++) {
         const struct shapeproof_run_file *file = shapeproof_run_file(run, i);
         const size_t model = model_of_file(run, file);
-        const char *own = file->state == SHAPEPROOF_RUN_WHOLE    ? "whole"
-                          : file->state == SHAPEPROOF_RUN_BROKEN ? "broken"
-                                                                 : "";
+        const bool is_own = model == SHAPEPROOF_NONE || file->state == SHAPEPROOF_RUN_UNUSED;
         sp_csv_field(&csv, file->step == SHAPEPROOF_NONE ? "" : shapeproof_run_step(run, file->step)->name);
         sp_csv_field(&csv, shapeproof_run_kind_name(file->kind));
         sp_csv_field(&csv, file->name);
         sp_csv_number(&csv, file->bytes);
-        sp_csv_field(&csv, model == SHAPEPROOF_NONE ? own : results[model].verdict);
-        sp_csv_field(&csv, model == SHAPEPROOF_NONE ? file->note : results[model].reason);
+        sp_csv_field(&csv, is_own ? name_of_state(file->state) : results[model].verdict);
+        sp_csv_field(&csv, is_own ? file->note : results[model].reason);
         sp_csv_end_row(&csv);
     }
 }

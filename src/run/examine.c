@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Whether the files beside the models are whole: their headers, and of archives the directory at the end, are read by
  * the readers of checkpoints. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/call.h"
 #include "base/chars.h"
 #include "base/map.h"
+#include "read/ranks/ranks.h"
 #include "read/reader.h"
 #include "run/run.h"
 
@@ -74,55 +76,104 @@ static void examine_file(struct shapeproof_run *run, struct shapeproof_run_file 
 
 /* A file of one rank by its name, "extra_state_world_size_2_rank_1.pt". */
 struct rank_name {
-    unsigned long world, rank;
-    size_t set; /* the length of what the paths of all ranks have in common, up to the number of the rank */
+    struct sp_rank_of rank;
+    size_t front; /* the length of the path in front of "_world_size_" */
 };
 
-/* False for any other name. */
+/* False for any other name. A rank may have several files, "..._rank_0.pt" and "..._rank_0_old.pt". */
 static bool read_rank_name(const char *path, struct rank_name *name)
 {
     static const char size[] = "_world_size_", rank[] = "_rank_";
     const char *at = strstr(sp_base_name(path), size);
     if (!at || !sp_is_digit(at[strlen(size)])) return false;
     char *end;
-    name->world = strtoul(at + strlen(size), &end, 10);
+    name->front = (size_t)(at - path);
+    const unsigned long world = strtoul(at + strlen(size), &end, 10);
     if (strncmp(end, rank, strlen(rank)) != 0 || !sp_is_digit(end[strlen(rank)])) return false;
-    end += strlen(rank);
-    name->set = (size_t)(end - path);
-    name->rank = strtoul(end, NULL, 10);
-    return name->rank < name->world;
+    const unsigned long number = strtoul(end + strlen(rank), NULL, 10);
+    name->rank = (struct sp_rank_of){(uint32_t)world, (uint32_t)number};
+    return number < world && world <= UINT32_MAX;
 }
 
-/* Whether ranks of such files are counted: those of a model are left to its reader, and others, such as logs, may lack
- * any. */
+/* Whether it is a file of a rank of a kind that is compared: others, such as logs, may lack any. Of the models only
+ * those with the name that their reader knows are. */
 static bool is_counted(const struct shapeproof_run_file *file, struct rank_name *name)
 {
-    return file->kind != SHAPEPROOF_RUN_MODEL && file->kind != SHAPEPROOF_RUN_OTHER && read_rank_name(file->path, name);
+    uint32_t of, rank;
+    if (file->kind == SHAPEPROOF_RUN_OTHER || !read_rank_name(file->path, name)) return false;
+    return file->kind != SHAPEPROOF_RUN_MODEL || sp_sharded_name_read(sp_base_name(file->path), "model", &of, &rank);
 }
 
-/* The first file of a set, none of which is broken, says that others are missing. Files of a set follow each other; a
- * rank may have several, "..._rank_0.pt" and "..._rank_0_old.pt". */
-static void find_missing_ranks(struct shapeproof_run *run)
+/* The files [begin, end) of the run, whose paths have the same text in front of "_world_size_". */
+struct rank_files {
+    size_t begin, end;
+    uint32_t world; /* of the ranks that are checked */
+};
+
+/* The number of ranks of which the files are checked: that of the model in the same folder, if one of the files is of
+ * it; otherwise what sp_choose_world chooses. */
+static uint32_t choose_world(const struct shapeproof_run *run, size_t begin, size_t end, uint32_t of_model)
 {
-    for (size_t i = 0, next; i < run->files.count; i = next) {
-        struct shapeproof_run_file *first = &run->files.items[i];
-        struct rank_name name, other;
-        struct sp_map ranks = {0};
-        bool is_broken = false;
-        next = i + 1;
-        if (!is_counted(first, &name)) continue;
-        for (next = i; next < run->files.count; next++) {
-            const struct shapeproof_run_file *file = &run->files.items[next];
-            if (strncmp(first->path, file->path, name.set) != 0) break;
-            if (!is_counted(file, &other)) continue;
-            sp_map_add(&ranks, sp_arena_printf(&run->arena, "%lu", other.rank), 0);
-            is_broken = is_broken || file->state == SHAPEPROOF_RUN_BROKEN;
-        }
-        if (ranks.count < name.world && !is_broken)
-            break_file(run, first,
-                       sp_arena_printf(&run->arena, "files of %zu of %lu ranks are there", ranks.count, name.world));
-        sp_map_free(&ranks);
+    struct sp_rank_of *ranks = sp_realloc(NULL, end - begin, sizeof *ranks);
+    struct rank_name name;
+    size_t count = 0;
+    bool has_own = false;
+    for (size_t i = begin; i < end; i++) {
+        if (!is_counted(&run->files.items[i], &name)) continue;
+        has_own = has_own || name.rank.of == of_model;
+        ranks[count++] = name.rank;
     }
+    const uint32_t chosen = sp_choose_world(ranks, count);
+    sp_free(ranks);
+    return has_own ? of_model : chosen;
+}
+
+/* Marks files of other numbers of ranks as not used. If a file of the rest is missing, and none is broken, the first
+ * one says so; that of a model is left to its reader. */
+static void judge_ranks(struct shapeproof_run *run, const struct rank_files *files)
+{
+    struct shapeproof_run_file *first = NULL;
+    struct rank_name name;
+    struct sp_map ranks = {0};
+    bool is_broken = false;
+    for (size_t i = files->begin; i < files->end; i++) {
+        struct shapeproof_run_file *file = &run->files.items[i];
+        if (!is_counted(file, &name)) continue;
+        if (name.rank.of != files->world) {
+            file->state = SHAPEPROOF_RUN_UNUSED;
+            file->note = sp_arena_printf(&run->arena, "of %" PRIu32 " ranks, not %" PRIu32, name.rank.of, files->world);
+            continue;
+        }
+        if (!first) first = file;
+        sp_map_add(&ranks, sp_arena_printf(&run->arena, "%" PRIu32, name.rank.rank), 0);
+        is_broken = is_broken || file->state == SHAPEPROOF_RUN_BROKEN;
+    }
+    if (first && first->kind != SHAPEPROOF_RUN_MODEL && ranks.count < files->world && !is_broken)
+        break_file(
+            run, first,
+            sp_arena_printf(&run->arena, "files of %zu of %" PRIu32 " ranks are there", ranks.count, files->world));
+    sp_map_free(&ranks);
+}
+
+/* Judges the files of ranks. Those of one kind follow each other, and those of a model come first in their step. */
+static void judge_all_ranks(struct shapeproof_run *run)
+{
+    struct sp_map models = {0}; /* the folder of a model -> the number of its ranks */
+    for (size_t begin = 0, end; begin < run->files.count; begin = end) {
+        const struct shapeproof_run_file *first = &run->files.items[begin];
+        struct rank_name name;
+        end = begin + 1;
+        if (!is_counted(first, &name)) continue;
+        while (end < run->files.count && run->files.items[end].kind == first->kind &&
+               strncmp(first->path, run->files.items[end].path, name.front + strlen("_world_size_")) == 0)
+            end++;
+        const char *folder = sp_arena_copy(&run->arena, first->path, (size_t)(sp_base_name(first->path) - first->path));
+        const size_t of_model = sp_map_get(&models, folder);
+        const uint32_t world = choose_world(run, begin, end, of_model == SIZE_MAX ? 0 : (uint32_t)of_model);
+        if (first->kind == SHAPEPROOF_RUN_MODEL) sp_map_add(&models, folder, world);
+        judge_ranks(run, &(struct rank_files){begin, end, world});
+    }
+    sp_map_free(&models);
 }
 
 /* ---- a file that holds the whole state of a training ---- */
@@ -263,5 +314,5 @@ void shapeproof_run_examine(struct shapeproof_run *run)
             break;
         }
     }
-    find_missing_ranks(run);
+    judge_all_ranks(run);
 }

@@ -10,6 +10,7 @@
 
 #define LISTING_WITHOUT_PLACES /* the other tests of readers have them; here lines are shared by many files */
 #include "read/listing_tests.h"
+#include "read/ranks/ranks.h"
 
 #define FIXTURES "fixtures/ranks"
 
@@ -233,6 +234,28 @@ static void piece_is_placed(void **state)
     shapeproof_inventory_close(own);
 }
 
+static void world_is_chosen(void **state)
+{
+    static const struct {
+        struct sp_rank_of ranks[6];
+        size_t count;
+        uint32_t world;
+    } cases[] = {
+        {.count = 0, .world = 0},
+        {{{2, 0}, {2, 1}}, 2, 2},
+        {{{4, 3}, {2, 1}, {4, 0}, {2, 0}}, 4, 2},                 /* of 4 ranks two are missing */
+        {{{4, 3}, {2, 1}}, 2, 4},                                 /* neither is whole */
+        {{{2, 0}, {2, 0}, {1, 0}}, 3, 1},                         /* rank 0 twice is one rank */
+        {{{3, 1}, {2, 0}, {3, 0}, {2, 1}, {3, 2}, {9, 8}}, 6, 3}, /* two are whole */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_rank_of ranks[6];
+        memcpy(ranks, cases[i].ranks, sizeof ranks);
+        assert_int_equal(sp_choose_world(ranks, cases[i].count), cases[i].world);
+    }
+}
+
 static void damage_is_survived(void **state)
 {
     static const char *const files[] = {
@@ -251,7 +274,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_there_is_is_listed), cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(divisions_are_the_same),  cmocka_unit_test(one_rank_is_read_alone),
-        cmocka_unit_test(piece_is_placed),         cmocka_unit_test(damage_is_survived),
+        cmocka_unit_test(piece_is_placed),         cmocka_unit_test(world_is_chosen),
+        cmocka_unit_test(damage_is_survived),
     };
     listing_tests =
         &(struct listing_tests){FIXTURES, good, refused, NULL, LISTING_COUNT(good), LISTING_COUNT(refused), 0};

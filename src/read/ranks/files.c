@@ -258,13 +258,61 @@ static void choose_numbered(struct sp_ranks *ranks, const struct numbered_files 
     ranks->numbered = true;
 }
 
-/* Of two trainings with so many ranks each that with more of them is read. */
-static void drop_other_worlds(struct sp_ranks *ranks)
+static int compare_ranks_of(const void *left, const void *right)
 {
+    const struct sp_rank_of *a = left, *b = right;
+    if (a->of != b->of) return a->of < b->of ? -1 : 1;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+uint32_t sp_choose_world(struct sp_rank_of *ranks, size_t count)
+{
+    uint32_t whole = 0;
+    if (!count) return 0;
+    qsort(ranks, count, sizeof *ranks, compare_ranks_of);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        uint32_t different = 1;
+        for (end = begin + 1; end < count && ranks[end].of == ranks[begin].of; end++)
+            different += ranks[end].rank != ranks[end - 1].rank;
+        if (different == ranks[begin].of) whole = ranks[begin].of;
+    }
+    return whole ? whole : ranks[count - 1].of;
+}
+
+/* Keeps the files of one training, and notes the others as not used. */
+static void keep_one_world(struct sp_ranks *ranks)
+{
+    const size_t count = ranks->files.count;
+    struct sp_rank_of *all = sp_realloc(NULL, count, sizeof *all);
     size_t kept = 0;
-    for (size_t i = 0; i < ranks->files.count; i++)
-        if (ranks->files.items[i].of == ranks->world) ranks->files.items[kept++] = ranks->files.items[i];
+    for (size_t i = 0; i < count; i++)
+        all[i] = (struct sp_rank_of){ranks->files.items[i].of, ranks->files.items[i].tensor};
+    ranks->world = sp_choose_world(all, count);
+    sp_free(all);
+    for (size_t i = 0; i < count; i++) {
+        const struct sp_rank_file *file = &ranks->files.items[i];
+        if (file->of == ranks->world) ranks->files.items[kept++] = *file;
+        else *SP_PUSH(&ranks->unused) = file->path;
+    }
     ranks->files.count = kept;
+}
+
+/* Keeps, of the files beside the model, those of its training, if there are any. */
+static void keep_world_beside(struct sp_ranks *ranks, struct sp_ranks_beside *beside, const char *front)
+{
+    uint32_t of, rank;
+    bool has_own = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < beside->count; i++)
+        has_own = has_own || (sp_sharded_name_read(beside->items[i], front, &of, &rank) && of == ranks->world);
+    if (!has_own) return;
+    for (size_t i = 0; i < beside->count; i++) {
+        if (!sp_sharded_name_read(beside->items[i], front, &of, &rank) || of == ranks->world)
+            beside->items[kept++] = beside->items[i];
+        else *SP_PUSH(&ranks->unused) = beside->items[i];
+    }
+    beside->count = kept;
+    beside->world = ranks->world;
 }
 
 /* Where layers have files of their own, those of ranks hold the settings of the trainer. */
@@ -318,7 +366,14 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
     sort_beside(&ranks->optimizers);
     sort_beside(&ranks->extra_states);
     if (ranks->format != &sp_format_fsdp) ranks->world = 0;
-    else if (!ranks->numbered) drop_other_worlds(ranks);
+    else if (!ranks->numbered) {
+        keep_one_world(ranks);
+        keep_world_beside(ranks, &ranks->optimizers, "optim");
+        keep_world_beside(ranks, &ranks->extra_states, "extra_state");
+        ranks->optimizer_files = ranks->optimizers.count;
+        if (ranks->unused.count)
+            qsort(ranks->unused.items, ranks->unused.count, sizeof *ranks->unused.items, compare_names);
+    }
     if (ranks->files.count)
         qsort(ranks->files.items, ranks->files.count, sizeof *ranks->files.items, compare_rank_files);
     return true;

@@ -60,6 +60,7 @@ struct sp_ranks {
     size_t optimizer_files, zero_files;    /* of the latter one is read for all */
     struct sp_ranks_beside optimizers;     /* the names of the former */
     struct sp_ranks_beside extra_states;   /* of verl: scheduler and random state */
+    SP_ARRAY(const char *) unused;         /* files of a training with another number of ranks */
     SP_ARRAY(struct sp_rank_piece) pieces; /* of the tensors that were joined in a way that is known for certain */
     bool numbered;         /* the names are a program's own: their tensors must show that they are pieces */
     bool universal;        /* the optimizer's part is a folder for each parameter, in "zero" */
@@ -72,6 +73,16 @@ struct sp_ranks {
 /* The number of ranks and the rank in the name of a file of FSDP, as verl has it, by its `front`: 8 and 3 for "optim"
  * and "optim_world_size_8_rank_3.pt". False for any other name, such as "optim_world_size_8_rank_3_old.pt". */
 bool sp_sharded_name_read(const char *name, const char *front, uint32_t *of, uint32_t *rank);
+
+/* A rank of a training of `of` ranks. */
+struct sp_rank_of {
+    uint32_t of, rank;
+};
+
+/* Trainings with different numbers of ranks may have saved into one folder. The number of ranks of the one to read: the
+ * largest number of which all ranks are in the list; if there is none, the largest; 0 for an empty list. It sorts the
+ * list. {2, 0}, {2, 1}, {4, 3} -> 2 */
+uint32_t sp_choose_world(struct sp_rank_of *ranks, size_t count);
 
 /* How tensor-parallel ranks have divided a tensor. */
 enum sp_cut {

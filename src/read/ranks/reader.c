@@ -194,6 +194,17 @@ static void check_ranks_beside(const struct sp_ranks *ranks, const struct sp_ran
         sp_inventory_warn(inventory, "training cannot be resumed from this checkpoint");
 }
 
+/* Says that files of a training with another number of ranks are not read. */
+static void note_unused(const struct sp_ranks *ranks, struct shapeproof_inventory *inventory)
+{
+    struct sp_names names = {0};
+    for (size_t i = 0; i < ranks->unused.count; i++) sp_names_add(&names, ranks->unused.items[i]);
+    if (names.count)
+        inventory->beside =
+            sp_arena_printf(&inventory->arena, "%s (of another number of ranks)", sp_names_text(&names));
+    sp_names_free(&names);
+}
+
 /* *are_ranks is false when the names alone promised ranks, and no tensor is a piece. */
 static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder, bool *are_ranks,
                          struct shapeproof_inventory *inventory, struct shapeproof_error *error)
@@ -213,6 +224,7 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
         if (ranks->format == &sp_format_fsdp) {
             check_ranks_beside(ranks, &ranks->optimizers, "the optimizer", folder, inventory);
             check_ranks_beside(ranks, &ranks->extra_states, "the extra state", folder, inventory);
+            note_unused(ranks, inventory);
         }
         if (sp_inventory_finish(inventory, error)) return true;
     }
@@ -226,6 +238,7 @@ static void free_ranks(struct sp_ranks *ranks)
     sp_free(ranks->files.items);
     sp_free(ranks->optimizers.items);
     sp_free(ranks->extra_states.items);
+    sp_free(ranks->unused.items);
     sp_free(ranks->pieces.items);
     sp_arena_free(&ranks->arena);
 }

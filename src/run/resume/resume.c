@@ -324,14 +324,17 @@ static void check_distributed(struct shapeproof_resume *resume)
 
 /* ---- ranks of verl ---- */
 
-/* The number of ranks that the names of files "FRONT_world_size_N_rank_R.pt" say; 0 for none, and of two numbers the
- * larger. */
+/* The number of ranks that the names of files "FRONT_world_size_N_rank_R.pt" say, as sp_choose_world chooses it. */
 static uint32_t count_world(const struct shapeproof_resume *resume, const char *front)
 {
-    uint32_t most = 0, world, rank;
-    for (size_t i = 0; i < resume->names.count; i++)
-        if (sp_sharded_name_read(resume->names.items[i], front, &world, &rank) && world > most) most = world;
-    return most;
+    const size_t most = resume->names.count;
+    struct sp_rank_of *ranks = sp_realloc(NULL, most, sizeof *ranks);
+    size_t count = 0;
+    for (size_t i = 0; i < most; i++)
+        count += sp_sharded_name_read(resume->names.items[i], front, &ranks[count].of, &ranks[count].rank);
+    const uint32_t world = sp_choose_world(ranks, count);
+    sp_free(ranks);
+    return world;
 }
 
 /* The moments of one rank, if they have the shapes of parameters, as FSDP 2 has them. */
