@@ -63,6 +63,17 @@ static uint64_t updates_in(const char *pattern, const char *name)
     return strtoull(epoch + strspn(epoch, "0123456789") + 1, NULL, 10);
 }
 
+bool sp_rank_folder_read(const char *name, uint32_t *rank)
+{
+    enum { MOST_DIGITS = 9 }; /* of a number of 32 bits */
+    if (strncmp(name, "rank", strlen("rank")) != 0) return false;
+    name += strlen("rank");
+    name += *name == '_' || *name == '-';
+    const size_t digits = strspn(name, "0123456789");
+    *rank = (uint32_t)strtoul(name, NULL, 10);
+    return digits && digits <= MOST_DIGITS && !name[digits];
+}
+
 /* "checkpoint_rank1.pt": what one rank has of a checkpoint is no step. */
 static bool is_of_rank(const char *name)
 {

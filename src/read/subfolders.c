@@ -14,6 +14,7 @@
 #include "base/fault.h"
 #include "base/names.h"
 #include "base/natural.h"
+#include "base/step_name.h"
 #include "base/text.h"
 #include "read/directory.h"
 #include "read/folder.h"
@@ -309,6 +310,14 @@ static void fail_empty(const struct sp_folder *folder, struct search *search, st
                     : "no checkpoint in this directory%s",
                 list);
     if (!any) return;
+    uint32_t rank;
+    if (sp_rank_folder_read(search->found.items[0], &rank)) {
+        sp_hint(error,
+                "these are folders of ranks, whose files are joined only if each rank has one file of pieces (DTensor, "
+                "ShardedTensor): read one of them alone, such as %s",
+                sp_quote(sp_folder_join(folder, search->found.items[0], &search->arena)).text);
+        return;
+    }
     if (search->found.count > 1 && sp_are_steps(search->found.items, search->found.count)) {
         const char *last = search->found.items[search->found.count - 1];
         sp_hint(error, "read one of these steps of a training, such as the last: %s",

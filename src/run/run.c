@@ -109,7 +109,10 @@ static const char *folder_of(struct sp_arena *arena, const char *name)
     const char *base = sp_base_name(name);
     if (base == name) return ".";
     const char *folder = sp_arena_copy(arena, name, (size_t)(base - name) - 1);
-    return strncmp(sp_base_name(folder), "mp_rank_", strlen("mp_rank_")) == 0 ? folder_of(arena, folder) : folder;
+    uint32_t rank;
+    const bool is_of_rank = strncmp(sp_base_name(folder), "mp_rank_", strlen("mp_rank_")) == 0 ||
+                            sp_rank_folder_read(sp_base_name(folder), &rank);
+    return is_of_rank ? folder_of(arena, folder) : folder;
 }
 
 /* What the map of models has for the model of a step. */

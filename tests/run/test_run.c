@@ -63,6 +63,23 @@ static void test_step_names(void **state)
     }
 }
 
+static void test_rank_folders(void **state)
+{
+    static const struct {
+        const char *name;
+        bool is;
+        uint32_t rank;
+    } names[] = {{"rank_0", true, 0},   {"rank-3", true, 3},   {"rank12", true, 12},          {"rank", false, 0},
+                 {"rank_", false, 0},   {"rank_1b", false, 0}, {"rank_9999999999", false, 0}, {"mp_rank_0", false, 0},
+                 {"rank__1", false, 0}, {"rank_-1", false, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint32_t rank = 0;
+        if (sp_rank_folder_read(names[i].name, &rank) != names[i].is) fail_msg("%s", names[i].name);
+        if (names[i].is) assert_int_equal(rank, names[i].rank);
+    }
+}
+
 /* One name of each kind for each framework; what no row knows is a model if a reader knows its ending. */
 static void test_kinds(void **state)
 {
@@ -137,6 +154,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_step_names),
+        cmocka_unit_test(test_rank_folders),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_folders_that_are_no_run),
         cmocka_unit_test(test_a_step_has_files_and_a_model),

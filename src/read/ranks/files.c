@@ -10,6 +10,7 @@
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/natural.h"
+#include "base/step_name.h"
 #include "read/ranks/ranks.h"
 
 const struct sp_format sp_format_deepspeed = {"deepspeed", 0};
@@ -119,17 +120,23 @@ static const char *find_rank_word(const char *name)
     return NULL;
 }
 
+/* Whether a file with that name may hold a part of the model. */
+static bool may_be_of_model(const char *name)
+{
+    static const char *const endings[] = {".pt", ".pth", ".bin", ".ckpt"};
+    bool is_pickle = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        is_pickle = is_pickle || sp_ends_with(name, endings[i]);
+    return is_pickle && !is_beside_model(name);
+}
+
 /* "model_rank0.pt", "ckpt-rank-3.pt", "weights_rank_0_of_2.pth": the rank, and how many there are if the name says so.
  */
 static bool read_numbered_name(struct sp_arena *arena, const char *name, struct numbered_file *numbered)
 {
-    static const char *const endings[] = {".pt", ".pth", ".bin", ".ckpt"};
     const char *word = find_rank_word(name), *p = word ? word + strlen("rank") : NULL;
-    bool is_pickle = false;
     *numbered = (struct numbered_file){.file.layer = SP_NO_LAYER};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        is_pickle = is_pickle || sp_ends_with(name, endings[i]);
-    if (!is_pickle || !p || is_beside_model(name)) return false;
+    if (!p || !may_be_of_model(name)) return false;
     p += *p == '_' || *p == '-';
     if (!pass_rank_number(&p, &numbered->file.tensor)) return false;
     numbered->set = sp_arena_printf(arena, "%.*s*%s", (int)(word - name), name, p);
@@ -205,9 +212,28 @@ struct numbered_files {
     SP_ARRAY(struct numbered_file) list;
 };
 
-/* Notes a file of the folder by its name: of DeepSpeed (mp_rank_*, layer_*, zero_pp_rank_*, *_optim_states.pt),
- * Megatron (folders mp_rank_NN) or FSDP (model_world_size_*, or any other name with a rank). Any other is passed over.
+/* Notes the files in the folder of one rank: "rank_0/ckpt.pt", of rank 0, and "rank_1/ckpt.pt" are one set.
  */
+static void note_rank_folder(struct sp_ranks *ranks, const struct sp_folder *folder, struct numbered_files *numbered,
+                             const char *name, uint32_t rank)
+{
+    DIR *stream = sp_folder_stream(folder->fd, name);
+    for (const struct dirent *entry;
+         stream && numbered->list.count <= MOST_RANK_FILES && (entry = sp_folder_next(stream, folder->path));) {
+        struct numbered_file own;
+        if (!may_be_of_model(entry->d_name)) continue;
+        if (!read_numbered_name(&ranks->arena, entry->d_name, &own) || own.file.tensor != rank)
+            own = (struct numbered_file){.file = {.tensor = rank, .layer = SP_NO_LAYER}, .set = entry->d_name};
+        own.name = sp_arena_printf(&ranks->arena, "%s/%s", name, entry->d_name);
+        own.set = sp_arena_printf(&ranks->arena, "rank*/%s", own.set);
+        *SP_PUSH(&numbered->list) = own;
+    }
+    sp_folder_end(stream);
+}
+
+/* Notes a file of the folder by its name: of DeepSpeed (mp_rank_*, layer_*, zero_pp_rank_*, *_optim_states.pt),
+ * Megatron (folders mp_rank_NN) or FSDP (model_world_size_*, or any other name or folder with a rank). Any other is
+ * passed over. */
 static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, struct numbered_files *numbered,
                        const char *name)
 {
@@ -228,24 +254,26 @@ static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, s
         add_rank_file(ranks, &file, name);
         if (file.of > ranks->world) ranks->world = file.of;
         ranks->format = &sp_format_fsdp;
-    } else if (numbered->list.count <= MOST_RANK_FILES && read_numbered_name(&ranks->arena, name, &own))
+    } else if (sp_rank_folder_read(name, &rank)) note_rank_folder(ranks, folder, numbered, name, rank);
+    else if (numbered->list.count <= MOST_RANK_FILES && read_numbered_name(&ranks->arena, name, &own))
         *SP_PUSH(&numbered->list) = own;
 }
 
-/* Takes the files with names of a program's own, where there are no others and those of the model are one set of at
- * least two: a file alone is read by itself. A set whose name begins with "optim" is the optimizer. */
+/* Takes the files with names of a program's own, where there are no others and those of the model are one set. It has
+ * at least two files, or folders for ranks: a file beside which there is no other is read by itself. A set whose name
+ * begins with "optim" is the optimizer. */
 static void choose_numbered(struct sp_ranks *ranks, const struct numbered_files *numbered)
 {
     const char *set = NULL;
     size_t count = 0;
     for (size_t i = 0; i < numbered->list.count; i++) {
         const struct numbered_file *own = &numbered->list.items[i];
-        if (strncmp(own->name, "optim", strlen("optim")) == 0) continue;
+        if (strncmp(sp_base_name(own->name), "optim", strlen("optim")) == 0) continue;
         if (set && strcmp(set, own->set) != 0) return;
         set = own->set;
         count++;
     }
-    if (count < 2) return;
+    if (!set || (count < 2 && !strchr(set, '/'))) return;
     for (size_t i = 0; i < numbered->list.count; i++) {
         const struct numbered_file *own = &numbered->list.items[i];
         if (strcmp(set, own->set) != 0) add_optimizer(ranks, own->name, 0);

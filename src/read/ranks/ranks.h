@@ -7,7 +7,7 @@
  *               layer_0_expert_1_mp_rank_00_model_states.pt, one for each expert
  *   Megatron    mp_rank_00/model_optim_rng.pt, mp_rank_00_001/ (pipeline), mp_rank_00_001_002/ (and experts)
  *   FSDP        model_world_size_2_rank_0.pt, as verl names it; or any name with the number of a rank in it, such as
- *               weights_rank0.pt: tensors (DTensor, ShardedTensor) that say which piece they are
+ *               weights_rank0.pt or rank_0/ckpt.pt: tensors (DTensor, ShardedTensor) that say which piece they are
  *
  *   files.c says which file is of which rank, rules.c how a tensor is divided, join.c makes one checkpoint of them. */
 #ifndef SP_READ_RANKS_RANKS_H
