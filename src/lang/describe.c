@@ -294,6 +294,7 @@ static void describe_expression(const struct scribe *scribe, const struct sp_env
     case SP_EXPR_CACHE:
     case SP_EXPR_SIZING:
     case SP_EXPR_FLOPS:
+    case SP_EXPR_ACTIVATIONS:
         sp_text_append(scribe->text, expr->span.source->text + expr->span.offset, expr->span.length);
         break;
     case SP_EXPR_ACTIVE:

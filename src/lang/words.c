@@ -128,7 +128,7 @@ static bool division_depends_on(struct key_search *search, const struct sp_expr 
     return depends;
 }
 
-/* What a measure reads of a row; of a state or of work, which are there for measures alone, everything. An argument of
+/* What a measure reads of a row; of what is no tensor, and is there for measures alone, everything. An argument of
  * a part may say how its dimensions are divided. */
 static bool row_depends_on(struct key_search *search, const struct sp_row *row)
 {
@@ -136,7 +136,7 @@ static bool row_depends_on(struct key_search *search, const struct sp_row *row)
         depends_on(search, row->share.part) || depends_on(search, row->share.whole) || depends_on(search, row->times);
     for (size_t i = 0; i < row->arg_count && !depends; i++) depends = depends_on(search, row->args[i].expr);
     for (size_t i = 0; i < row->rank && !depends; i++) depends = division_depends_on(search, row->shape[i]);
-    if (!row->state && !row->work) return depends;
+    if (sp_row_is_tensor(row)) return depends;
     depends = depends || depends_on(search, row->condition);
     for (size_t i = 0; i < row->rank && !depends; i++) depends = depends_on(search, row->shape[i]);
     return depends;
@@ -144,7 +144,7 @@ static bool row_depends_on(struct key_search *search, const struct sp_row *row)
 
 static bool section_depends_on(struct key_search *search, const struct sp_section *section)
 {
-    const bool is_for_measures = section->row_count && (section->rows[0].state || section->rows[0].work);
+    const bool is_for_measures = section->row_count && !sp_row_is_tensor(&section->rows[0]);
     bool depends = depends_on(search, section->share.part) || depends_on(search, section->share.whole) ||
                    depends_on(search, section->times);
     for (size_t i = 0; is_for_measures && i < section->clause_count && !depends; i++)

@@ -267,6 +267,7 @@ static void put_whole(const struct latex *latex, const struct sp_expr *expr)
     case SP_EXPR_CACHE:
     case SP_EXPR_SIZING:
     case SP_EXPR_FLOPS:
+    case SP_EXPR_ACTIVATIONS:
     case SP_EXPR_TENSORS:
         put_upright(latex->text, latex->formula + expr->span.offset, expr->span.length);
         break;

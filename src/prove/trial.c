@@ -57,11 +57,12 @@ static const struct sp_poly *active_of_claim(void *context, const char *group)
     return sp_count_active(trial->count, group);
 }
 
-/* cache(...) */
-static const struct sp_poly *states_of_claim(void *context, const struct sp_sym_given *given, size_t count)
+/* cache(...) and activations(...) */
+static const struct sp_poly *states_of_claim(void *context, enum sp_measure measure, const struct sp_sym_given *given,
+                                             size_t count)
 {
     struct sp_trial *trial = context;
-    return sp_count_states(trial->count, given, count);
+    return sp_count_states(trial->count, measure, given, count);
 }
 
 /* bytes(...), lora(...) and optimizer(...). */

@@ -569,6 +569,7 @@ static enum sp_answer invert_dispatch(struct sp_solver *solver, const struct sp_
     case SP_EXPR_CACHE:
     case SP_EXPR_SIZING:
     case SP_EXPR_FLOPS:
+    case SP_EXPR_ACTIVATIONS:
     case SP_EXPR_TENSORS:
         break;
     }

@@ -153,9 +153,8 @@ static void carets(void **state)
                    "    2 | x\\x1b[31m (1)\n"
                    "      |  ^~~~");
     assert_message("table t\n\xe2\x80\xaex (1) zz\n", "", /* a right-to-left override */
-                   "t.shapes:2:8: expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'state', 'work', 'share', "
-                   "'times', 'was' or a "
-                   "dtype after the shape\n"
+                   "t.shapes:2:8: expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'state', 'work', "
+                   "'activation', 'share', 'times', 'was' or a dtype after the shape\n"
                    "    2 | \\u{202e}x (1) zz\n"
                    "      |               ^~");
 }

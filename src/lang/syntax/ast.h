@@ -32,6 +32,8 @@ enum sp_expr_kind {
                        of enum sp_cache_argument; `value` has the bits of the dtype */
     SP_EXPR_SIZING, /* bytes(bf16), lora(...), optimizer(...), shard(...) in a claim: `sizing`; args[0] is the rank of
                        an adapter, or the number of processes if it is given */
+    SP_EXPR_ACTIVATIONS, /* activations(tokens = args[0], ...) in a claim, with the arguments of enum
+                            sp_activations_argument */
     SP_EXPR_FLOPS,  /* flops([name], batch = args[0], tokens = args[1], ...) in a claim; `count` is 1 without tokens,
                        `value` has the bits of enum sp_flops_bits */
     SP_EXPR_TENSORS /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*), bytes(h.*) in a claim: `value` is
@@ -70,6 +72,16 @@ enum sp_cache_argument {
     SP_CACHE_EXPANDED,      /* a literal, true or false: latent keys and values are kept expanded */
     SP_CACHE_SOURCE_TOKENS, /* the last one, as it may be missing: `count` is without it then */
     SP_CACHE_ARGUMENTS
+};
+
+/* The arguments of activations(...), which rows with `activation` read by these names. */
+enum sp_activations_argument {
+    SP_ACTIVATIONS_TOKENS,
+    SP_ACTIVATIONS_BATCH,
+    SP_ACTIVATIONS_TP,
+    SP_ACTIVATIONS_SEQUENCE_PARALLEL, /* a literal, true or false: norms and dropout are divided by tokens */
+    SP_ACTIVATIONS_RECOMPUTE,         /* a literal: "none", "selective" or "full" */
+    SP_ACTIVATIONS_ARGUMENTS
 };
 
 #define SP_STORED_BYTES "(bytes)" /* a name that no group has */
@@ -219,7 +231,8 @@ struct sp_row {
     enum shapeproof_dtype dtype; /* SHAPEPROOF_DTYPE_UNKNOWN: not said */
     bool buffer;
     bool state;             /* no tensor of a file, but what there is at run time */
-    bool work;              /* nor this: multiplications without a weight. All rows of a section are one or the other */
+    bool work;              /* nor this: multiplications without a weight */
+    bool activation;        /* nor this: bytes that training keeps for the backward pass */
     bool lookup;            /* rows of it are picked by a number, as of an embedding; nothing is multiplied by it */
     bool has_tie, tie_rows; /* same as / same rows as */
     struct sp_template tie;
@@ -241,6 +254,9 @@ struct sp_row {
     struct sp_argument *with; /* hyper-parameters given by name instead of read */
     size_t with_count;
 };
+
+/* Whether the row is a tensor, or the use of a part: what else there is beside them is in sections of its own. */
+static inline bool sp_row_is_tensor(const struct sp_row *row) { return !row->state && !row->work && !row->activation; }
 
 enum sp_clause_kind { SP_CLAUSE_RANGE, SP_CLAUSE_EACH, SP_CLAUSE_IF };
 
@@ -329,10 +345,11 @@ struct sp_name_slot {
 
 /* What can be computed of a table beside its parameters, by what its rows say of their use. As bits. */
 enum sp_measure {
-    SP_MEASURE_ACTIVE = 1, /* the parameters that one unit of work uses: share */
-    SP_MEASURE_CACHE = 2,  /* what is kept of earlier tokens: state */
-    SP_MEASURE_FLOPS = 4,  /* the operations of a pass: times, work */
-    SP_MEASURE_SHARD = 8   /* what one of several ranks has: by, pipeline */
+    SP_MEASURE_ACTIVE = 1,      /* the parameters that one unit of work uses: share */
+    SP_MEASURE_CACHE = 2,       /* what is kept of earlier tokens: state */
+    SP_MEASURE_FLOPS = 4,       /* the operations of a pass: times, work */
+    SP_MEASURE_SHARD = 8,       /* what one of several ranks has: by, pipeline */
+    SP_MEASURE_ACTIVATIONS = 16 /* what training keeps for the backward pass: activation */
 };
 
 /* How far the linker is with what a unit inherits. */
@@ -365,7 +382,8 @@ struct sp_unit {
     size_t requirement_count;
     struct sp_section *sections;
     size_t section_count;
-    struct sp_section *states; /* of rows that are states or work; the sections above have none of them */
+    struct sp_section
+        *states; /* of rows that are no tensors (sp_row_is_tensor); the sections above have none of them */
     size_t state_count;
     unsigned measures; /* `measures NAME, ...`: those that its rows carry, by enum sp_measure; of the others nothing is
                           known */

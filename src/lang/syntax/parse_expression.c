@@ -313,6 +313,56 @@ static bool parse_cache(struct sp_parser *parser, struct sp_expr *expr)
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
+/* recompute = none | selective | full */
+static bool parse_recompute(struct sp_parser *parser, struct sp_expr *expr)
+{
+    static const char *const words[] = {"none", "selective", "full"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (sp_parse_accept(parser, words[i])) {
+            expr->value = sp_value_string(words[i]);
+            return true;
+        }
+    return sp_parse_fail(parser, parser->lexer.token.span, "expected none, selective or full");
+}
+
+static bool parse_sequence_parallel(struct sp_parser *parser, struct sp_expr *expr)
+{
+    expr->value = sp_value_bool(sp_token_is(&parser->lexer, "true"));
+    return sp_parse_accept(parser, "true") || sp_parse_accept(parser, "false") ||
+           sp_parse_fail(parser, parser->lexer.token.span, "expected true or false");
+}
+
+/* activations = "activations" "(" kept { "," kept } ")" ;
+ * kept = ( "tokens" | "batch" | "tp" ) "=" expr | "recompute" "=" NAME
+ *      | "sequence_parallel" "=" ( "true" | "false" ) ; */
+static bool parse_activations(struct sp_parser *parser, struct sp_expr *expr)
+{
+    static const char *const names[] = {"tokens", "batch", "tp", "sequence_parallel", "recompute", NULL};
+    const struct sp_span open = parser->lexer.token.span;
+    unsigned seen = 0;
+    sp_lexer_next(&parser->lexer);
+    expr->kind = SP_EXPR_ACTIVATIONS;
+    expr->args = sp_arena_array(parser->arena, SP_ACTIVATIONS_ARGUMENTS, sizeof *expr->args);
+    expr->count = SP_ACTIVATIONS_ARGUMENTS;
+    expr->args[SP_ACTIVATIONS_TOKENS] = NULL;
+    expr->args[SP_ACTIVATIONS_BATCH] = implied(parser, expr->span, sp_value_int(1));
+    expr->args[SP_ACTIVATIONS_TP] = implied(parser, expr->span, sp_value_int(1));
+    expr->args[SP_ACTIVATIONS_SEQUENCE_PARALLEL] = implied(parser, expr->span, sp_value_bool(false));
+    expr->args[SP_ACTIVATIONS_RECOMPUTE] = implied(parser, expr->span, sp_value_string("none"));
+    do {
+        const size_t i =
+            sp_parse_argument_name(parser, names, "'tokens', 'batch', 'tp', 'sequence_parallel' or 'recompute'", &seen);
+        if (i == SIZE_MAX) return false;
+        if (i == SP_ACTIVATIONS_RECOMPUTE && !parse_recompute(parser, expr->args[i])) return false;
+        if (i == SP_ACTIVATIONS_SEQUENCE_PARALLEL && !parse_sequence_parallel(parser, expr->args[i])) return false;
+        if (i <= SP_ACTIVATIONS_TP && !(expr->args[i] = sp_parse_expression(parser))) return false;
+    } while (sp_parse_accept(parser, ","));
+    expr->span = join_spans(expr->span, parser->lexer.token.span);
+    if (!expr->args[SP_ACTIVATIONS_TOKENS])
+        return sp_parse_fail(parser, expr->span, "expected activations(tokens=...)");
+    return sp_parse_close(parser, ")", open, "',' or ')'");
+}
+
 static bool is_sizing(const char *name)
 {
     return strcmp(name, "bytes") == 0 || strcmp(name, "lora") == 0 || strcmp(name, "optimizer") == 0 ||
@@ -387,6 +437,8 @@ static struct sp_expr *parse_named(struct sp_parser *parser)
     if (parser->in_claim && strcmp(expr->name, "stored") == 0) return parse_stored(parser, expr) ? expr : NULL;
     if (parser->in_claim && strcmp(expr->name, "active") == 0) return parse_active(parser, expr) ? expr : NULL;
     if (parser->in_claim && strcmp(expr->name, "cache") == 0) return parse_cache(parser, expr) ? expr : NULL;
+    if (parser->in_claim && strcmp(expr->name, "activations") == 0)
+        return parse_activations(parser, expr) ? expr : NULL;
     if (parser->in_claim && is_sizing(expr->name)) return sp_parse_sizing(parser, expr) ? expr : NULL;
     if (parser->in_claim && strcmp(expr->name, "flops") == 0) return parse_flops(parser, expr) ? expr : NULL;
     if (parser->lexer.source->has_expressions && strcmp(expr->name, "total") == 0) {
@@ -564,6 +616,7 @@ static bool begins_iteration(const struct sp_lexer *lexer)
  *             | stored
  *             | active
  *             | cache
+ *             | activations
  *             | flops
  *             | sizing
  *             | "total" settings

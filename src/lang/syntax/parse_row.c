@@ -193,8 +193,8 @@ bool sp_parse_times(struct sp_parser *parser, struct sp_expr **times)
     return *times != NULL;
 }
 
-/* modifier = "if" expr | "optional" | "buffer" | "lookup" | "state" | "work" | share | times | DTYPE
- *            | "was" name | tie ; */
+/* modifier = "if" expr | "optional" | "buffer" | "lookup" | "state" | "work" | "activation" | share | times
+ *            | DTYPE | "was" name | tie ; */
 static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
 {
     while (!sp_parse_at_end(parser)) {
@@ -208,21 +208,23 @@ static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
         else if (sp_parse_accept(parser, "lookup")) row->lookup = true;
         else if (sp_parse_accept(parser, "state")) row->state = true;
         else if (sp_parse_accept(parser, "work")) row->work = true;
+        else if (sp_parse_accept(parser, "activation")) row->activation = true;
         else if (sp_token_is(&parser->lexer, "share")) good = sp_parse_share(parser, &row->share);
         else if (sp_token_is(&parser->lexer, "times")) good = sp_parse_times(parser, &row->times);
         else if (!parse_dtype(parser, row))
             good = sp_parse_fail(parser, parser->lexer.token.span,
-                                 "expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'state', 'work', 'share', "
-                                 "'times', 'was' or a "
-                                 "dtype after the shape");
+                                 "expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'state', 'work', "
+                                 "'activation', 'share', 'times', 'was' or a dtype after the shape");
         if (!good) return false;
     }
     const bool is_of_tensors = row->optional || row->buffer || row->lookup || row->share.part || row->times ||
                                row->has_tie || row->old_count || row->dtype != SHAPEPROOF_DTYPE_UNKNOWN;
-    const char *word = row->work ? "work" : "state";
-    if ((!row->state && !row->work) || (!is_of_tensors && !(row->state && row->work))) return true;
-    return sp_parse_fail(parser, row->name.span, "%s is no tensor of a file: beside '%s' there can only be 'if'",
-                         row->work ? "work" : "a state", word);
+    const char *word = row->activation ? "activation" : row->work ? "work" : "state";
+    const char *what = row->activation ? "an activation" : row->work ? "work" : "a state";
+    const bool is_one_kind = row->state + row->work + row->activation == 1;
+    if (sp_row_is_tensor(row) || (!is_of_tensors && is_one_kind)) return true;
+    return sp_parse_fail(parser, row->name.span, "%s is no tensor of a file: beside '%s' there can only be 'if'", what,
+                         word);
 }
 
 /* Whether an argument has a name: NAME = ...; anything else begins an expression. */

@@ -124,7 +124,7 @@ static void parse_row(struct sp_parser *parser, struct sp_unit *unit, size_t off
     struct sp_row parsed = {0};
     if (!sp_parse_row(parser, &parsed, offset)) return;
     struct sp_section *section = current_section(parser, unit);
-    const bool is_tensor = !parsed.state && !parsed.work;
+    const bool is_tensor = sp_row_is_tensor(&parsed);
     if (!is_tensor && !parser->in_states && !section->row_count && *section->name) {
         *SP_PARSE_APPEND(parser, unit->states, unit->state_count) = *section;
         unit->section_count--; /* with its first row, no tensor, the section has become one of the states */
@@ -133,7 +133,7 @@ static void parse_row(struct sp_parser *parser, struct sp_unit *unit, size_t off
     }
     if (is_tensor == parser->in_states) {
         sp_parse_fail(parser, parsed.span,
-                      "a group has either tensors, or states and work, which have a heading above them");
+                      "a group has either tensors, or states, work and activations, which have a heading above them");
         return;
     }
     *SP_PARSE_APPEND(parser, section->rows, section->row_count) = parsed;
@@ -368,9 +368,10 @@ static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
         else if (sp_parse_accept(parser, "cache")) unit->measures |= SP_MEASURE_CACHE;
         else if (sp_parse_accept(parser, "flops")) unit->measures |= SP_MEASURE_FLOPS;
         else if (sp_parse_accept(parser, "shard")) unit->measures |= SP_MEASURE_SHARD;
+        else if (sp_parse_accept(parser, "activations")) unit->measures |= SP_MEASURE_ACTIVATIONS;
         else {
             sp_parse_fail(parser, parser->lexer.token.span,
-                          "expected the name of a measure: 'active', 'cache', 'flops' or 'shard'");
+                          "expected the name of a measure: 'active', 'cache', 'flops', 'shard' or 'activations'");
             return;
         }
     } while (sp_parse_accept(parser, ","));

@@ -26,6 +26,7 @@ enum counted {
     COUNTS_PARAMETERS,
     COUNTS_ACTIVE,   /* of the parameters only those in use */
     COUNTS_STATES,   /* the elements of the states */
+    COUNTS_KEPT,     /* the bytes of activations */
     COUNTS_PRODUCTS, /* how often an element of a tensor is multiplied, and the work beside it */
     COUNTS_SHARD     /* of the parameters those of one rank */
 };
@@ -46,8 +47,8 @@ struct walk {
     enum counted counted;
     const struct sp_row_measure *measure; /* what is counted of a tensor; NULL: its elements */
     struct sp_active_count *active;       /* of COUNTS_ACTIVE and COUNTS_PRODUCTS: where the shares are noted */
-    const struct sp_sym_given *given;     /* what each table sees: of COUNTS_STATES the arguments of a cache, of
-                                             COUNTS_PRODUCTS `tokens` and `causal` */
+    const struct sp_sym_given *given;     /* what each table sees: of COUNTS_STATES and COUNTS_KEPT the arguments of
+                                             the measure, of COUNTS_PRODUCTS `tokens` and `causal` */
     size_t given_count;
     /* COUNTS_PRODUCTS: */
     const struct sp_flops *flops;
@@ -204,12 +205,13 @@ static bool take_times(struct walk *walk, const struct sp_sym_env *env, const st
     return true;
 }
 
-/* Whether the walk is for such rows: tensors, or states, or work. */
+/* Whether the walk is for such rows: tensors, or states, or activations, or work. */
 static bool is_counted(const struct walk *walk, const struct sp_row *row)
 {
     if (row->state) return walk->counted == COUNTS_STATES;
+    if (row->activation) return walk->counted == COUNTS_KEPT;
     if (row->work) return walk->counted == COUNTS_PRODUCTS && !(walk->flops->how & SP_FLOPS_WEIGHTS_ALONE);
-    return walk->counted != COUNTS_STATES;
+    return walk->counted != COUNTS_STATES && walk->counted != COUNTS_KEPT;
 }
 
 static const char *group_of_section(struct walk *walk, const struct sp_sym_env *env)
@@ -248,7 +250,7 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
         struct sp_rational number;
         if (!sp_sym_number(walk->symbolic, env, row->shape[i], &shape[i])) return false;
         /* that of a tensor is refused when it is predicted */
-        if ((row->state || row->work) && sp_poly_is_constant(shape[i], &number) && number.num < 0)
+        if (!sp_row_is_tensor(row) && sp_poly_is_constant(shape[i], &number) && number.num < 0)
             return sp_sym_fail(walk->symbolic, row->shape[i]->span, "a dimension is negative");
         sp_poly_mark_sizes(walk->symbolic, shape[i]);
         size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
@@ -659,6 +661,7 @@ static bool says_measure(struct walk *walk, const struct sp_unit *unit)
         [COUNTS_PARAMETERS] = {0},
         [COUNTS_ACTIVE] = {SP_MEASURE_ACTIVE, "active", "how much of it a token uses"},
         [COUNTS_STATES] = {SP_MEASURE_CACHE, "cache", "what is kept of earlier tokens"},
+        [COUNTS_KEPT] = {SP_MEASURE_ACTIVATIONS, "activations", "what training keeps for the backward pass"},
         [COUNTS_PRODUCTS] = {SP_MEASURE_FLOPS, "flops", "how often its weights multiply"},
         [COUNTS_SHARD] = {SP_MEASURE_SHARD, "shard", "how ranks divide its tensors"},
     };
@@ -693,17 +696,26 @@ static bool enter_section(struct walk *walk, const struct sp_section *section, b
     return !apart || (stage->is_behind ? stage->is_last : stage->is_first);
 }
 
-/* Counts the unit in its frame: of states and products also what a table has beside its tensors. */
+static bool has_counted(const struct walk *walk, const struct sp_section *section)
+{
+    bool found = false;
+    for (size_t i = 0; i < section->row_count && !found; i++) found = is_counted(walk, &section->rows[i]);
+    return found;
+}
+
+/* Counts the unit in its frame: of states, activations and products also what a table has beside its tensors. */
 static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally)
 {
     const struct sp_unit *unit = frame->unit;
     bool met_layers = false;
-    const bool has_beside = walk->counted == COUNTS_STATES || walk->counted == COUNTS_PRODUCTS;
+    const bool has_beside =
+        walk->counted == COUNTS_STATES || walk->counted == COUNTS_KEPT || walk->counted == COUNTS_PRODUCTS;
     const size_t beside = has_beside ? unit->state_count : 0;
     if (!says_measure(walk, unit)) return false;
     for (size_t i = 0; i < unit->section_count + beside; i++) {
         const struct sp_section *section =
             i < unit->section_count ? &unit->sections[i] : &unit->states[i - unit->section_count];
+        if (i >= unit->section_count && !has_counted(walk, section)) continue; /* also its conditions are not for it */
         if (!enter_section(walk, section, &met_layers)) continue;
         if (!count_behind(walk, &(struct sp_sym_env){.frame = frame, .section = section}, 0, tally)) return false;
     }
@@ -923,11 +935,25 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
     return sum_rows(&walk, count->frame, NULL);
 }
 
-const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count)
+const struct sp_poly *sp_count_states(struct sp_count *count, enum sp_measure measure, const struct sp_sym_given *given,
+                                      size_t given_count)
 {
-    struct walk walk = {
-        .symbolic = &count->symbolic, .counted = COUNTS_STATES, .given = given, .given_count = given_count};
-    return sum_rows(&walk, new_given_frame(&walk, count), NULL);
+    const bool is_kept = measure == SP_MEASURE_ACTIVATIONS;
+    struct walk walk = {.symbolic = &count->symbolic,
+                        .counted = is_kept ? COUNTS_KEPT : COUNTS_STATES,
+                        .given = given,
+                        .given_count = given_count};
+    struct tally tally = {0};
+    const bool good = count_rows(&walk, new_given_frame(&walk, count), &tally);
+    const struct sp_poly *sum = sum_tally(&count->symbolic.algebra, &tally, NULL);
+    sp_free(tally.rows);
+    if (!good) return NULL;
+    if (!is_kept || tally.count) return sum;
+    sp_sym_fail(&count->symbolic, count->table->span,
+                "the formula of the table '%s' for activations does not hold for this attention, width of feed-forward "
+                "layers, or number of ranks",
+                count->table->name);
+    return NULL;
 }
 
 const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_poly *tokens, const struct sp_poly *batch,
@@ -937,7 +963,7 @@ const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_pol
     const struct sp_sym_given given[] = {{"tokens", sp_sym_of_poly(tokens)},
                                          {"batch", sp_sym_of_poly(batch)},
                                          {"expanded", sp_sym_of_value(&count->symbolic, is_expanded)}};
-    return sp_count_states(count, given, sizeof given / sizeof *given);
+    return sp_count_states(count, SP_MEASURE_CACHE, given, sizeof given / sizeof *given);
 }
 
 /* Whether tokens are given, as the table is about sequences of them, or not. */

@@ -107,9 +107,11 @@ struct sp_row_measure {
 };
 /* The sum of a measure over all tensors that count as parameters. NULL with a message when it is not known. */
 const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_row_measure *measure);
-/* The elements of all states, also of the tables that this one uses, where these arguments of a cache are given. NULL
- * with a message when that is not known. */
-const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count);
+/* SP_MEASURE_CACHE: the elements of all states; SP_MEASURE_ACTIVATIONS: the bytes of all activations; also of the
+ * tables that this one uses, where these arguments of the measure are given. NULL with a message when that is not
+ * known, as it is where no row is an activation. */
+const struct sp_poly *sp_count_states(struct sp_count *count, enum sp_measure measure, const struct sp_sym_given *given,
+                                      size_t given_count);
 /* How a cache keeps latent keys and values: as they are, or as the keys and values of all heads. */
 enum sp_cache_form { SP_CACHE_LATENT_FORM, SP_CACHE_EXPANDED_FORM };
 /* The same of `batch` sequences of `tokens` tokens. */

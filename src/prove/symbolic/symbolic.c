@@ -565,28 +565,52 @@ static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env
     return poly != NULL;
 }
 
+/* The arguments of cache(...) or activations(...), as rows read them by name: a literal that is no number as it is.
+ * NULL after a mistake. */
+static const struct sp_sym_given *given_arguments(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
+                                                  const struct sp_expr *expr, const char *const *names)
+{
+    struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, expr->count, sizeof *given);
+    for (size_t i = 0; i < expr->count; i++) {
+        const struct sp_expr *arg = expr->args[i];
+        const struct sp_poly *poly;
+        given[i].key = names[i];
+        if (arg->kind == SP_EXPR_LITERAL && arg->value.type != SHAPEPROOF_VALUE_INT) {
+            if (!sp_sym_eval(symbolic, env, arg, &given[i].sym)) return NULL;
+            continue;
+        }
+        if (!whole_number(symbolic, env, arg, names[i], &poly)) return NULL;
+        given[i].sym = sp_sym_of_poly(poly);
+    }
+    return given;
+}
+
 /* cache(tokens = ..., batch = ..., dtype = ...): the bytes of the states, which read the other arguments by name. */
 static bool symbolic_cache(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym *out)
 {
     static const char *const names[SP_CACHE_ARGUMENTS] = {"tokens", "batch", "expanded", "source_tokens"};
-    struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, expr->count, sizeof *given);
     if (!env->states) return sp_sym_fail(symbolic, expr->span, "'cache' needs a table");
-    for (size_t i = 0; i < expr->count; i++) {
-        const struct sp_poly *poly;
-        given[i].key = names[i];
-        if (i == SP_CACHE_EXPANDED) { /* the only one that is no number */
-            if (!sp_sym_eval(symbolic, env, expr->args[i], &given[i].sym)) return false;
-            continue;
-        }
-        if (!whole_number(symbolic, env, expr->args[i], names[i], &poly)) return false;
-        given[i].sym = sp_sym_of_poly(poly);
-    }
-    const struct sp_poly *elements = env->states(env->context, given, expr->count);
+    const struct sp_sym_given *given = given_arguments(symbolic, env, expr, names);
+    if (!given) return false;
+    const struct sp_poly *elements = env->states(env->context, SP_MEASURE_CACHE, given, expr->count);
     if (!elements) return false;
     *out = sp_sym_of_poly(
         sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(expr->value.integer / 8 /* bits of a byte */)));
     return true;
+}
+
+/* activations(tokens = ..., ...): bytes, in rows that read the arguments by name. */
+static bool symbolic_activations(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                                 struct sp_sym *out)
+{
+    static const char *const names[SP_ACTIVATIONS_ARGUMENTS] = {"tokens", "batch", "tp", "sequence_parallel",
+                                                                "recompute"};
+    if (!env->states) return sp_sym_fail(symbolic, expr->span, "'activations' needs a table");
+    const struct sp_sym_given *given = given_arguments(symbolic, env, expr, names);
+    const struct sp_poly *bytes = given ? env->states(env->context, SP_MEASURE_ACTIVATIONS, given, expr->count) : NULL;
+    if (bytes) *out = sp_sym_of_poly(bytes);
+    return bytes != NULL;
 }
 
 /* bytes(...), lora(...), optimizer(...). */
@@ -663,6 +687,8 @@ static bool symbolic_dispatch(struct sp_symbolic *symbolic, const struct sp_sym_
         return symbolic_sum(symbolic, env, expr, out);
     case SP_EXPR_CACHE:
         return symbolic_cache(symbolic, env, expr, out);
+    case SP_EXPR_ACTIVATIONS:
+        return symbolic_activations(symbolic, env, expr, out);
     case SP_EXPR_SIZING:
         return symbolic_sizing(symbolic, env, expr, out);
     case SP_EXPR_FLOPS:
