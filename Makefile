@@ -38,7 +38,7 @@ FLAGS_release := -O2 -g1 $(HARDEN) $(FORTIFY)
 FLAGS_asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSP_ARENA_MALLOC
 FLAGS_fuzz    := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS_tsan    := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
-FLAGS_coverage := -O0 -g --coverage
+FLAGS_coverage := -O0 -g --coverage -Wl,--wrap=_exit,--wrap=sp_system_confine,--wrap=sp_child_limit
 FLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(FLAGS_$(MODE)) -Iinclude -Isrc $(DEPS_CPPFLAGS) \
         -DSP_VERSION=\"$(VERSION)\" $(if $(filter yes,$(BROWSE)),,-DSP_NO_BROWSE) $(CPPFLAGS) $(CFLAGS)
 COMPILE = $(CC) $(FLAGS) -MMD -MP -MT $@ -MF $@.d
@@ -67,7 +67,8 @@ ifeq ($(WASI),yes)
 LIB_SRC := $(filter-out src/net/% src/read/hdf5/% src/base/process/% src/base/system/% src/fleet/pool.c,$(LIB_SRC))
 CLI_SRC := $(filter-out src/cli/output_file.c src/cli/pager.c src/cli/progress.c,$(CLI_SRC)) src/web/wasi.c
 endif
-PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o $(OBJ)/gen/words.o
+PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o $(OBJ)/gen/words.o \
+    $(if $(filter coverage,$(MODE)),$(OBJ)/tests/coverage.o)
 LIB_OBJ := $(PRE_OBJ) $(OBJ)/gen/index.o
 CLI_OBJ := $(CLI_SRC:%.c=$(OBJ)/%.o)
 LIB     := $(OBJ)/libshapeproof.a

@@ -11,7 +11,7 @@
 set -u
 
 logs=$OBJ/logs
-scripts='tests/lint/selftest.sh tests/lint/layers.sh tests/headers.sh tests/cli/run.sh tests/docs.sh
+scripts='tests/lint/selftest.sh tests/lint/layers.sh tests/refusals.sh tests/headers.sh tests/cli/run.sh tests/docs.sh
          tests/fuzz/selftest.sh tests/fuzz/replay.sh tests/corpus.sh tests/scenarios.sh tests/fleets.sh
          tests/completion.sh tests/python.sh tests/schema.sh tests/html.sh tests/redact.sh
          tests/hardening.sh tests/web.sh tests/site.sh'

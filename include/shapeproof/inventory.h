@@ -123,8 +123,8 @@ struct shapeproof_tensor_description {
 
 /* An inventory of tensors that are in no file, such as those of a model in memory. `name` stands for the path in
  * reports and messages. Everything is copied. Their data cannot be read (shapeproof_data_open). NULL with
- * SHAPEPROOF_ERR_FILE when two tensors have one name, or a size overflows; with SHAPEPROOF_ERR_USAGE when a description
- * is of a later version. Free with shapeproof_inventory_close. */
+ * SHAPEPROOF_ERR_FILE when two tensors have one name, a name is not UTF-8, or a size overflows; with
+ * SHAPEPROOF_ERR_USAGE when a description is of a later version. Free with shapeproof_inventory_close. */
 SHAPEPROOF_API struct shapeproof_inventory *
 shapeproof_inventory_describe(const char *name, const struct shapeproof_tensor_description *tensors, size_t count,
                               struct shapeproof_error *error);

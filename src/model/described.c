@@ -4,6 +4,7 @@
 
 #include "base/call.h"
 #include "base/names.h"
+#include "base/utf8.h"
 #include "model/inventory.h"
 
 /* A copy of an array of dimensions in the arena; NULL stays NULL. */
@@ -13,6 +14,19 @@ static const uint64_t *copy_dimensions(struct sp_arena *arena, const uint64_t *d
     uint64_t *copy = sp_arena_array(arena, rank ? rank : 1, sizeof *copy);
     memcpy(copy, dimensions, rank * sizeof *copy);
     return copy;
+}
+
+/* Whether the name is UTF-8, or what a name of Python may be besides (base/utf8.h). Patterns of names mark numbers and
+ * texts by bytes that no such name has. */
+static bool is_name(const char *name)
+{
+    uint32_t code;
+    for (size_t left = strlen(name), length; left; name += length, left -= length) {
+        length = sp_utf8_decode(name, left, &code);
+        if (!length) length = sp_utf8_decode_odd(name, left, &code);
+        if (!length) return false;
+    }
+    return true;
 }
 
 /* Whether a tensor can be what is described, before anything is copied; false with the error. */
@@ -25,6 +39,8 @@ static bool judge_description(const struct shapeproof_tensor_description *descri
     if (strlen(described->name) > SP_MAX_NAME)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "the name of tensor %s has more than %d bytes", sp_quote(described->name).text, SP_MAX_NAME);
+    if (!is_name(described->name))
+        return sp_malformed(error, "the name of tensor %s is not UTF-8", sp_quote(described->name).text);
     return true;
 }
 

@@ -91,12 +91,16 @@ static void refuses_what_is_none(void **state)
                                                           {.name = "a", .dtype = SHAPEPROOF_DTYPE_F32}},
                                                large = {.name = "a", .shape = huge, .rank = 2},
                                                deep = {.name = "a", .shape = many, .rank = 65},
+                                               latin = {.name = "caf\xe9"},
+                                               odd = {.name = "a\xed\xb2\x80", .dtype = SHAPEPROOF_DTYPE_F32},
                                                later = {.name = "a", .reserved = {0, 1}};
     (void)state;
     assert_refused(twice, 2, SHAPEPROOF_ERR_FILE, "Model: tensor name 'a' appears twice");
     assert_refused(&large, 1, SHAPEPROOF_ERR_FILE,
                    "Model: the size of tensor 'a' is no whole number of bytes below 2^64");
     assert_refused(&deep, 1, SHAPEPROOF_ERR_FILE, "Model: tensor 'a' has more than 64 dimensions");
+    assert_refused(&latin, 1, SHAPEPROOF_ERR_FILE, "Model: the name of tensor 'caf\\xe9' is not UTF-8");
+    shapeproof_inventory_close(describe(&odd, 1)); /* a lone surrogate, as Python has them */
     assert_refused(&later, 1, SHAPEPROOF_ERR_USAGE, "Model: the options are those of a later version of this library");
 }
 

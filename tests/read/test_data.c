@@ -91,6 +91,7 @@ static void parts(void **state)
     assert_true(two[0] == 4 && two[1] == 5);
     assert_false(shapeproof_data_read(file.data, weight, 20, two, sizeof two, &file.error));
     assert_int_equal(file.error.status, SHAPEPROOF_ERR_USAGE);
+    assert_string_equal(file.error.message, "no bytes [20, +8) of tensor 'weight' can be read");
     assert_false(shapeproof_data_read(file.data, weight, UINT64_MAX, two, 1, &file.error));
     close_both(&file);
 }

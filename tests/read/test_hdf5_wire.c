@@ -62,8 +62,48 @@ static void a_failure_has_a_reason(void **state)
     }
 }
 
+/* Indexes the answer as if the process had sent it. */
+static bool index_answer(const char *bytes, size_t length, struct shapeproof_error *error)
+{
+    struct shapeproof_inventory *inventory = sp_inventory_new("input");
+    struct sp_h5_source source = {.fd = -1, .size = 1 << 20};
+    answer = bytes;
+    answer_length = length;
+    *error = (struct shapeproof_error){0};
+    const bool ok = sp_h5_index(&source, sp_inventory_add_file(inventory, "input"), inventory, error) &&
+                    sp_inventory_finish(inventory, error);
+    shapeproof_inventory_close(inventory);
+    return ok;
+}
+
+static void an_answer_has_an_end(void **state)
+{
+    static const char structure[] = {SP_WIRE_STRUCTURE, 0, 0, 0, 0, 0, 0, 0, 0};
+    struct shapeproof_error error;
+    (void)state;
+    assert_false(index_answer(structure, sizeof structure, &error));
+    assert_string_equal(error.message, "the HDF5 library ended early on this file");
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_CRASHED);
+}
+
+/* The link is to an object of which no tensor was sent. */
+static void a_link_to_nothing_is_unread(void **state)
+{
+    static const char link[] = {SP_WIRE_ALIAS, 1, 0, 0, 0, 'a', 8, 0, 0, 0, 0, 0, 0, 0, SP_WIRE_END};
+    struct shapeproof_error error;
+    (void)state;
+    assert_false(index_answer(link, sizeof link, &error));
+    assert_string_equal(error.message,
+                        "no tensor can be read (1 broken; the first: a hard link to a dataset that is not read)");
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_MALFORMED);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_failure_has_a_reason)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_failure_has_a_reason),
+        cmocka_unit_test(an_answer_has_an_end),
+        cmocka_unit_test(a_link_to_nothing_is_unread),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,8 +103,7 @@ static bool read_chunk(struct sp_dcp *dcp, const struct sp_pickle_value *value, 
                                 "chunk %zu is [%" PRIu64 ", %" PRIu64 ") of dimension %u, which has %" PRIu64, number,
                                 begin, end, d, tensor->size[d]);
     }
-    return multiply_sizes(chunk->sizes, tensor->rank, &chunk->elements) ||
-           sp_malformed(dcp->error, "chunk %zu: its size overflows 64 bits", number);
+    return multiply_sizes(chunk->sizes, tensor->rank, &chunk->elements); /* none is larger than that of the tensor */
 }
 
 static int compare_offsets(const uint64_t *a, const uint64_t *b, uint32_t rank)

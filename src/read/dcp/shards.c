@@ -51,8 +51,11 @@ static bool scan_offsets(struct sp_json *json, uint64_t *values, size_t *count)
         const bool ok = strcmp(key, "saved_offsets") == 0 ? sp_json_u64s(json, values, SP_MAX_RANK, count)
                                                           : sp_json_skip(json, &ignored) != NULL;
         if (!ok) return false;
+        if (*count > SP_MAX_RANK)
+            return sp_fail(json->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%s: more than %d saved_offsets",
+                           json->what, SP_MAX_RANK);
     }
-    return sp_json_ok(json) && *count <= SP_MAX_RANK;
+    return sp_json_ok(json);
 }
 
 static bool scan_info(struct sp_dcp *dcp, struct sp_json *json, struct offsets *offsets)
@@ -82,7 +85,7 @@ static bool read_info(struct sp_dcp *dcp, const struct shapeproof_inventory *own
     memcpy(json.text, info, length + 1);
     const bool ok = scan_info(dcp, &json, offsets);
     sp_free(json.text);
-    return ok || sp_malformed(dcp->error, "DCP_SHARDING_INFO is not as it should be");
+    return ok;
 }
 
 /* ---- the chunks ---- */

@@ -273,7 +273,6 @@ static bool take_leaf(struct tree *tree, const struct value *value, struct shape
     tree->why = (struct shapeproof_error){0};
     tree->window.at = end;
     if (!good) {
-        if (!why.status) sp_malformed(&why, "ends within an array");
         if (!sp_names_spend(&tree->names_left, tree->path.length, error)) return false;
         return sp_inventory_unread(tree->inventory, tree->path.data ? tree->path.data : "", &why, error);
     }

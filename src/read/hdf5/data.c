@@ -206,25 +206,31 @@ struct dataset_stream {
     bool started;
 };
 
-/* The address of the object is in the name of the storage: "hdf5:0x1a0". */
-static bool begin_dataset(struct sp_stream *stream, size_t tensor, const char **obstacle,
-                          struct shapeproof_error *error)
+/* The first byte that the child sends: whether the data follow, or else what keeps them from being read. */
+static bool take_answer(struct dataset_stream *own, const char **obstacle, struct shapeproof_error *error)
 {
-    struct dataset_stream *own = (struct dataset_stream *)stream;
-    const struct shapeproof_tensor *dataset = &own->inventory->tensors[tensor];
     unsigned char answer;
-    own->job.address = strtoull(strrchr(dataset->storage, ':') + 1, NULL, 16);
-    own->job.bytes = dataset->bytes;
-    own->sandbox =
-        (struct sp_sandbox_job){"the HDF5 library", own->job.source.fd, &own->job, prepare_library, send_dataset};
-    if (!sp_sandbox_start(&own->child, &own->sandbox, error)) return false;
-    own->started = true;
     if (!sp_sandbox_take(&own->child, &answer, 1, error)) return false;
     if (answer >= ANSWERS)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_CRASHED,
                        "the HDF5 library failed on this file: it is corrupt or malicious");
     *obstacle = obstacles[answer];
     return true;
+}
+
+/* The address of the object is in the name of the storage: "hdf5:0x1a0". */
+static bool begin_dataset(struct sp_stream *stream, size_t tensor, const char **obstacle,
+                          struct shapeproof_error *error)
+{
+    struct dataset_stream *own = (struct dataset_stream *)stream;
+    const struct shapeproof_tensor *dataset = &own->inventory->tensors[tensor];
+    own->job.address = strtoull(strrchr(dataset->storage, ':') + 1, NULL, 16);
+    own->job.bytes = dataset->bytes;
+    own->sandbox =
+        (struct sp_sandbox_job){"the HDF5 library", own->job.source.fd, &own->job, prepare_library, send_dataset};
+    if (!sp_sandbox_start(&own->child, &own->sandbox, error)) return false;
+    own->started = true;
+    return take_answer(own, obstacle, error);
 }
 
 static bool next_of_dataset(struct sp_stream *stream, void *into, size_t length, struct shapeproof_error *error)

@@ -278,7 +278,6 @@ static bool index_tensorflow(const struct sp_file *file, uint32_t file_index, st
     table.names_left = sp_names_budget(file->size);
     struct sp_window window;
     struct block meta, index;
-    if (file->size < FOOTER) return sp_malformed(error, "shorter than the end of a table");
     sp_window_open(&window, file, file->size - FOOTER, UINT64_MAX, error);
     window.what = "the end of the table";
     if (!take_handle(&window, &meta) || !take_handle(&window, &index) || !take_blocks(&table, &index)) return false;

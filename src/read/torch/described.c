@@ -22,7 +22,6 @@ static const struct sp_format pt2_format = {"pt2", 0};
 
 enum {
     MAX_DESCRIPTION = 64 << 20,
-    MAX_MODULES_DEEP = 100,
     MAX_SCRIPT_TENSORS = 100 * 1000,
     MAX_SCRIPT_NAMES = 128 << 20 /* bytes of all names */
 };
@@ -311,7 +310,6 @@ static bool take_module(struct description *d, unsigned depth)
     } lists[3]; /* parameters, attributes, submodules */
     size_t count = 0, length;
     const char *key, *name = NULL;
-    if (depth > MAX_MODULES_DEEP) return sp_malformed(json->error, "modules nested deeper than %d", MAX_MODULES_DEEP);
     if (!sp_json_open(json, '{')) return false;
     for (bool first = true; (key = sp_json_member(json, &first));) {
         const enum module_list kind = !strcmp(key, "submodules") ? OF_MODULES : OF_PARAMETERS;

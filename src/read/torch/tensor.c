@@ -185,8 +185,7 @@ static bool read_dense(struct sp_torch *torch, const struct call *call, struct s
     if (!tensor->storage) return false;
     if (!sp_pickle_is(offset, SP_PICKLE_INT) || offset->as.integer < 0)
         return sp_malformed(error, "its storage offset is not a non-negative integer");
-    if (!sp_add_u64((uint64_t)offset->as.integer, tensor->storage->first, &tensor->offset))
-        return sp_malformed(error, "its storage offset overflows 64 bits");
+    tensor->offset = (uint64_t)offset->as.integer + tensor->storage->first; /* both below 2^63 */
     tensor->dtype = tensor->storage->dtype;
     tensor->dtype_name = tensor->storage->dtype_name;
     if (call->role == SP_TORCH_TENSOR_V3 && !read_dtype(call, 6, tensor, error)) return false;

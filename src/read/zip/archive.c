@@ -10,10 +10,7 @@
 #include "base/cursor.h"
 #include "read/zip/directory.h"
 
-enum {
-    COMPARED_NAME = 512, /* bytes of a name that are compared with the directory */
-    FLAG_ENCRYPTED = 1
-};
+enum { COMPARED_NAME = 512 }; /* bytes of a name that are compared with the directory */
 
 struct sp_zip *sp_zip_open(const struct sp_file *file, struct shapeproof_error *error)
 {
@@ -55,7 +52,7 @@ static bool agrees_with_directory(struct sp_cursor header, const struct sp_zip_e
     const uint64_t flags = sp_cursor_le(&header, 2), method = sp_cursor_le(&header, 2);
     sp_cursor_take(&header, 8); /* time, date, CRC */
     const uint64_t compressed_size = sp_cursor_le(&header, 4), size = sp_cursor_le(&header, 4);
-    const bool encrypted = flags & FLAG_ENCRYPTED, encrypted_there = entry->flags & FLAG_ENCRYPTED;
+    const bool encrypted = flags & SP_ZIP_ENCRYPTED, encrypted_there = entry->flags & SP_ZIP_ENCRYPTED;
     if (method != entry->method)
         return sp_malformed(error,
                             "ambiguous archive: member '%s' has method %u in the directory, %u in its own header",

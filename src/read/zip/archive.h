@@ -38,14 +38,14 @@ size_t sp_zip_find(const struct sp_zip *zip, const char *name);
 /* The whole member, at most `limit` bytes, NUL-terminated (not counted), never more than it declares. sp_free it. */
 char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct shapeproof_error *error);
 /* The first `count` bytes of the member, of a deflated one without inflating more: its CRC is not looked at. `count` is
- * at most what it declares, and 1 MiB. */
+ * at most what it declares. */
 bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count, struct shapeproof_error *error);
 /* The bytes of a member from the first on, inflated as they are asked for. */
 struct sp_zip_stream;
 
 /* Whether a member can be read so: it is stored or deflated, and not longer than 2 GiB in the file. */
 bool sp_zip_can_stream(const struct sp_zip_entry *entry);
-/* NULL with an error. Free with sp_zip_stream_close. */
+/* Of a member that can be read so. NULL with an error. Free with sp_zip_stream_close. */
 struct sp_zip_stream *sp_zip_stream_open(struct sp_zip *zip, size_t index, struct shapeproof_error *error);
 /* The next bytes; with the last one of the member the CRC is compared, unless it is 0. */
 bool sp_zip_stream_read(struct sp_zip_stream *stream, void *into, size_t length, struct shapeproof_error *error);

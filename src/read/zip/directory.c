@@ -285,6 +285,19 @@ static bool check_places(const struct sp_zip *zip, struct shapeproof_error *erro
     return ok;
 }
 
+/* What is stored as it is has as many bytes as it declares; but for what is encrypted, which has some more. */
+static bool check_stored(const struct sp_zip *zip, struct shapeproof_error *error)
+{
+    for (size_t i = 0; i < zip->count; i++) {
+        const struct sp_zip_entry *entry = &zip->entries[i];
+        const bool plain = entry->method == SP_ZIP_STORED && !(entry->flags & SP_ZIP_ENCRYPTED);
+        if (plain && entry->size != entry->compressed_size)
+            return sp_malformed(error, "zip member '%s' is stored in %" PRIu64 " bytes and declares %" PRIu64,
+                                entry->name, entry->compressed_size, entry->size);
+    }
+    return true;
+}
+
 /* A reader that goes through the file from its beginning would see another archive than the one in the directory. */
 static bool check_beginning(const struct sp_zip *zip, struct shapeproof_error *error)
 {
@@ -306,5 +319,5 @@ bool sp_zip_scan(struct sp_zip *zip, struct shapeproof_error *error)
     zip->entries = sp_arena_array(&zip->arena, zip->count, sizeof *zip->entries);
     zip->next = sp_arena_array(&zip->arena, zip->count, sizeof *zip->next);
     return parse_entries(zip, &end, error) && check_case(zip, error) && check_places(zip, error) &&
-           check_beginning(zip, error);
+           check_stored(zip, error) && check_beginning(zip, error);
 }

@@ -14,7 +14,8 @@ enum {
     SP_ZIP_MAX_ENTRIES = 1000 * 1000,
     SP_ZIP_MAX_DIRECTORY = 256 << 20,
     SP_ZIP_STORED = 0,
-    SP_ZIP_DEFLATED = 8
+    SP_ZIP_DEFLATED = 8,
+    SP_ZIP_ENCRYPTED = 1 /* a flag */
 };
 
 struct sp_zip {

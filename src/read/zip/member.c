@@ -18,7 +18,8 @@
 #include "base/fault.h"
 #include "read/zip/directory.h"
 
-enum { HEAD_MAX = 1 << 20, HEAD_SPAN = HEAD_MAX + (64 << 10) }; /* deflating makes nothing longer than that */
+/* Bytes: deflating makes nothing longer by as much. */
+enum { DEFLATE_SPARE = 64 << 10 };
 enum { TAIL_SIZE = SP_ZIP_CENTRAL_SIZE + 1 + SP_ZIP_END_SIZE + SP_ZIP_MAX_COMMENT };
 
 /* The archive that libzip sees: `span` bytes of the file from `begin`, then the tail. */
@@ -140,7 +141,7 @@ static zip_int64_t view_command(void *state, void *data, zip_uint64_t length, zi
 
 static bool check_method(const struct sp_zip_entry *entry, struct shapeproof_error *error)
 {
-    if (entry->flags & 1)
+    if (entry->flags & SP_ZIP_ENCRYPTED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "zip member '%s' is encrypted",
                        entry->name);
     if (entry->method != SP_ZIP_STORED && entry->method != SP_ZIP_DEFLATED)
@@ -155,9 +156,6 @@ static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, str
     if (entry->size > limit || entry->compressed_size > UINT32_MAX / 2 || entry->size > UINT32_MAX / 2)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "zip member '%s' of %" PRIu64 " bytes, at most %" PRIu64, entry->name, entry->size, limit);
-    if (entry->method == SP_ZIP_STORED && entry->size != entry->compressed_size)
-        return sp_malformed(error, "zip member '%s' is stored in %" PRIu64 " bytes and declares %" PRIu64, entry->name,
-                            entry->compressed_size, entry->size);
     return true;
 }
 
@@ -279,7 +277,7 @@ static bool inflate_head(struct sp_zip *zip, size_t index, uint64_t data, void *
 {
     struct sp_zip_entry entry = zip->entries[index];
     struct view *view = sp_realloc(NULL, 1, sizeof *view);
-    if (entry.compressed_size > HEAD_SPAN) entry.compressed_size = HEAD_SPAN;
+    if (entry.compressed_size > count + DEFLATE_SPARE) entry.compressed_size = count + DEFLATE_SPARE;
     if (entry.size > UINT32_MAX / 2) entry.size = UINT32_MAX / 2;
     *view = (struct view){.file = zip->file, .begin = entry.header_offset};
     view->span = data - entry.header_offset + entry.compressed_size;
@@ -294,8 +292,6 @@ bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count
     const struct sp_zip_entry *entry = &zip->entries[index];
     uint64_t data;
     if (!check_method(entry, error) || !sp_zip_data_offset(zip, index, &data, error)) return false;
-    if (count > entry->size || count > HEAD_MAX || (entry->method == SP_ZIP_STORED && count > entry->compressed_size))
-        return sp_malformed(error, "zip member '%s' has fewer than %zu bytes", entry->name, count);
     if (entry->method == SP_ZIP_STORED) return sp_file_read(zip->file, data, into, count, error);
     return inflate_head(zip, index, data, into, count, error);
 }
@@ -327,19 +323,14 @@ struct sp_zip_stream {
 bool sp_zip_can_stream(const struct sp_zip_entry *entry)
 {
     const bool is_known = entry->method == SP_ZIP_STORED || entry->method == SP_ZIP_DEFLATED;
-    return is_known && !(entry->flags & 1) && entry->compressed_size <= UINT32_MAX / 2;
+    return is_known && !(entry->flags & SP_ZIP_ENCRYPTED) && entry->compressed_size <= UINT32_MAX / 2;
 }
 
 struct sp_zip_stream *sp_zip_stream_open(struct sp_zip *zip, size_t index, struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = &zip->entries[index];
     uint64_t data;
-    if (!check_method(entry, error) || !sp_zip_data_offset(zip, index, &data, error)) return NULL;
-    if (!sp_zip_can_stream(entry)) {
-        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "zip member '%s' has more than 2 GiB, compressed",
-                entry->name);
-        return NULL;
-    }
+    if (!sp_zip_data_offset(zip, index, &data, error)) return NULL;
     struct sp_zip_stream *stream = sp_realloc(NULL, 1, sizeof *stream);
     *stream = (struct sp_zip_stream){.entry = *entry, .view = {.file = zip->file, .begin = entry->header_offset}};
     stream->view.span = data - entry->header_offset + entry->compressed_size;
