@@ -71,7 +71,7 @@ _shapeproof() {
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--offline[do not use the network]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--color=[whether to colour the text]:color:(auto always never)' \
             '(-h --help)'{-h,--help}'[explain the command]' \
             '*:PATH:_files'
@@ -84,7 +84,7 @@ _shapeproof() {
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--offline[do not use the network]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text markdown json' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
@@ -114,7 +114,7 @@ _shapeproof() {
             '*'{-e+,--expect=}'[a file of expected differences, each with a reason]:FILE:_files' \
             '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*'{-l+,--list=}'[process each checkpoint whose path is a line of FILE (- is standard input), and write a line of JSON for each]:FILE:_files' \
             '*--resume=-[report whether training can go on from the checkpoint at PATH]::FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
@@ -141,7 +141,7 @@ _shapeproof() {
             '--python[write the formulas for all values of the flags as a Python function with a self-test]' \
             '--markdown[the same as --format markdown]' \
             '--expanded[expand the formulas instead of collecting and factoring their terms]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
@@ -165,7 +165,7 @@ _shapeproof() {
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--offline[do not use the network]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl csv markdown html' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
@@ -188,7 +188,7 @@ _shapeproof() {
             '--csv[the same as --format csv]' \
             '*--plot=[with --for\: draw the values as curves]:FILE.svg:_files' \
             '--offline[do not use the network]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json csv' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
@@ -212,7 +212,7 @@ _shapeproof() {
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--offline[do not use the network]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
@@ -236,7 +236,7 @@ _shapeproof() {
             '(-a --all)'{-a,--all}'[write one line for each tensor that is not explained]' \
             '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
@@ -266,7 +266,7 @@ _shapeproof() {
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--strict[exit with 1 if there is a warning about a FILE, for example that unpickling it would call a function]' \
             '--offline[do not use the network]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl csv markdown html' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
@@ -287,7 +287,7 @@ _shapeproof() {
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \
             '--no-pager[do not use a pager]' \
@@ -323,7 +323,7 @@ _shapeproof() {
             '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \
             '--exact[with --by, print all digits of each number]' \
             '*--dtype=[the dtype of the tensors for which the table gives none]:dtype:(f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8)' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
@@ -350,7 +350,7 @@ _shapeproof() {
             '--explain[print the proof of every verdict]' \
             '(-a --all)'{-a,--all}'[list also the claims that are proved]' \
             '--offline[do not use the network]' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*'{-l+,--list=}'[process each checkpoint whose path is a line of FILE (- is standard input), and write a line of JSON for each]:FILE:_files' \
             '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
@@ -379,7 +379,7 @@ _shapeproof() {
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--limit=[what one step of the command may use]:WHAT=N: ' \
+            '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What a call may use. By default, memory is limited in proportion to what the call reads, so that a small file cannot
- * exhaust the machine. A call that would use more fails with SHAPEPROOF_KIND_LIMIT, and changes nothing. */
+ * What a call may use. By default, memory, steps and output are limited in proportion to what the call reads, so that a
+ * small file cannot exhaust the machine. A call that would use more fails with SHAPEPROOF_KIND_LIMIT, and changes
+ * nothing. */
 #ifndef SHAPEPROOF_LIMITS_H
 #define SHAPEPROOF_LIMITS_H
 
@@ -16,10 +17,13 @@ extern "C" {
 /* All zero: the defaults. */
 struct shapeproof_limits {
     uint64_t memory;      /* bytes that a call may hold; 0: 256 MiB, and 64 for each byte that it reads */
-    uint64_t steps;       /* evaluations, rows and iterations of a prediction; 0: 64,000,000 */
+    uint64_t steps;       /* evaluations, rows, iterations, terms of formulas; 0: 64,000,000 of one prediction; in all
+                           * 512,000,000, and 4,096 for each byte that the call reads */
     uint64_t tensors;     /* of a prediction that is compared with a file, at most 4,000,000; 0: 262,144, and 16 for
                            * each tensor of the file */
-    uint64_t reserved[5]; /* zero: room for later versions */
+    uint64_t time;        /* milliseconds that a call may take; 0: any number */
+    uint64_t output;      /* bytes that a call may write to a sink; 0: 256 MiB, and 64 for each byte that it reads */
+    uint64_t reserved[3]; /* zero: room for later versions */
 };
 
 /* The limits of all calls that this thread makes from now on; NULL: the defaults. They are of the thread and not among

@@ -5,12 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/checked.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 static _Thread_local struct shapeproof_limits limits; /* of this thread; zero: the defaults */
 
 static _Thread_local struct sp_budget *current; /* of the call that is under way, or NULL */
+
+struct sp_budget sp_budget_new(void) { return (struct sp_budget){.begin = limits.time ? sp_clock_ms() : 0}; }
 
 void sp_budget_use(struct sp_budget *budget) { current = budget; }
 
@@ -56,16 +60,58 @@ uint64_t sp_budget_input(void)
     return sp_add_saturated(current->read < current->opened ? current->read : current->opened, current->reused);
 }
 
-uint64_t sp_budget_memory(void)
+/* floor + factor x input, or the largest number. */
+static uint64_t grow_with_input(uint64_t floor, uint64_t factor)
 {
     uint64_t grown;
-    if (limits.memory) return limits.memory;
-    return __builtin_mul_overflow(sp_budget_input(), (uint64_t)SP_BUDGET_FACTOR, &grown)
-               ? UINT64_MAX
-               : sp_add_saturated(grown, SP_BUDGET_MEMORY);
+    return __builtin_mul_overflow(sp_budget_input(), factor, &grown) ? UINT64_MAX : sp_add_saturated(grown, floor);
+}
+
+uint64_t sp_budget_memory(void)
+{
+    return limits.memory ? limits.memory : grow_with_input(SP_BUDGET_MEMORY, SP_BUDGET_FACTOR);
+}
+
+static uint64_t most_output(void)
+{
+    return limits.output ? limits.output : grow_with_input(SP_BUDGET_MEMORY, SP_BUDGET_FACTOR);
 }
 
 uint64_t sp_budget_steps(void) { return limits.steps ? limits.steps : SP_BUDGET_STEPS; }
+
+/* The steps that all of a call may take. */
+static uint64_t most_steps(void)
+{
+    return limits.steps ? limits.steps : grow_with_input(SP_BUDGET_ALL_STEPS, SP_BUDGET_STEPS_FACTOR);
+}
+
+bool sp_budget_is_late(void)
+{
+    if (!current || !current->begin || (uint64_t)(sp_clock_ms() - current->begin) <= limits.time) return false;
+    current->exceeded = SP_BUDGET_OF_TIME;
+    return true;
+}
+
+void sp_budget_spend(uint64_t steps)
+{
+    enum { LOOK_EVERY = 4096 }; /* steps: some 50 us */
+    if (!current) return;
+    const uint64_t before = current->steps;
+    current->steps = sp_add_saturated(before, steps);
+    if (before / LOOK_EVERY == current->steps / LOOK_EVERY) return;
+    if (current->steps > most_steps()) current->exceeded = SP_BUDGET_OF_STEPS;
+    else if (!sp_budget_is_late()) return;
+    sp_call_exceed();
+}
+
+void sp_budget_write(uint64_t length)
+{
+    if (!current) return;
+    current->output = sp_add_saturated(current->output, length);
+    if (current->output <= most_output()) return;
+    current->exceeded = SP_BUDGET_OF_OUTPUT;
+    sp_call_exceed();
+}
 
 uint64_t sp_budget_tensors(void) { return limits.tensors; }
 
@@ -87,16 +133,18 @@ bool sp_budget_lacks_steps(uint64_t steps)
 size_t sp_budget_memory_refusals(void) { return current ? current->memory_refusals : 0; }
 size_t sp_budget_step_refusals(void) { return current ? current->step_refusals : 0; }
 
-struct sp_budget_text sp_budget_memory_text(void)
+/* "256 MiB" */
+static struct sp_budget_text size_text(uint64_t size)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
     struct sp_budget_text text;
-    uint64_t size = sp_budget_memory();
     size_t unit = 0;
     while (unit < 3 && (size >= 10240 || (size && size % 1024 == 0))) size >>= 10, unit++;
     snprintf(text.text, sizeof text.text, "%" PRIu64 " %s", size, units[unit]);
     return text;
 }
+
+struct sp_budget_text sp_budget_memory_text(void) { return size_text(sp_budget_memory()); }
 
 const char *sp_budget_enter(const char *what)
 {
@@ -115,7 +163,10 @@ bool sp_budget_take(size_t size)
     if (!current) return true;
     const size_t used = current->used;
     const bool surely_fits = !limits.memory && size <= SP_BUDGET_MEMORY && used <= SP_BUDGET_MEMORY - size;
-    if (!surely_fits && (size > SIZE_MAX - used || used + size > sp_budget_memory())) return false;
+    if (!surely_fits && (size > SIZE_MAX - used || used + size > sp_budget_memory())) {
+        current->exceeded = SP_BUDGET_OF_MEMORY;
+        return false;
+    }
     current->used = used + size;
     return true;
 }
@@ -125,18 +176,46 @@ void sp_budget_give(size_t size)
     if (current) current->used -= size;
 }
 
+/* What the call may use of the kind: "256 MiB of memory". */
+static struct sp_budget_text most_text(enum sp_budget_kind kind)
+{
+    struct sp_budget_text text;
+    const bool is_seconds = limits.time % 1000 == 0;
+    if (kind == SP_BUDGET_OF_STEPS) snprintf(text.text, sizeof text.text, "%" PRIu64 " steps", most_steps());
+    else if (kind == SP_BUDGET_OF_TIME)
+        snprintf(text.text, sizeof text.text, "%" PRIu64 " %s", is_seconds ? limits.time / 1000 : limits.time,
+                 is_seconds ? "s" : "ms");
+    else
+        snprintf(text.text, sizeof text.text, "%.20s of %s",
+                 size_text(kind == SP_BUDGET_OF_MEMORY ? sp_budget_memory() : most_output()).text,
+                 kind == SP_BUDGET_OF_MEMORY ? "memory" : "output");
+    return text;
+}
+
 void sp_budget_describe(struct shapeproof_error *error)
 {
+    static const char *const options[] = {
+        [SP_BUDGET_OF_MEMORY] = "memory=SIZE",
+        [SP_BUDGET_OF_STEPS] = "steps=N",
+        [SP_BUDGET_OF_OUTPUT] = "output=SIZE",
+        [SP_BUDGET_OF_TIME] = "time=SECONDS",
+    };
+    const uint64_t given[] = {
+        [SP_BUDGET_OF_MEMORY] = limits.memory,
+        [SP_BUDGET_OF_STEPS] = limits.steps,
+        [SP_BUDGET_OF_OUTPUT] = limits.output,
+        [SP_BUDGET_OF_TIME] = limits.time,
+    };
+    const enum sp_budget_kind kind = current ? current->exceeded : SP_BUDGET_OF_MEMORY;
     const char *what = current && current->spender ? current->spender : "this";
     const char *file = current ? current->file : "", *colon = *file ? ": " : "";
     sp_error_reset(error);
-    if (limits.memory)
+    if (given[kind])
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
-                "%s%s%s takes more than %s of memory; a larger --limit memory=SIZE allows more", file, colon, what,
-                sp_budget_memory_text().text);
+                "%s%s%s takes more than %s; a larger --limit %s allows more", file, colon, what, most_text(kind).text,
+                options[kind]);
     else
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
-                "%s%s%s takes more than %s of memory, the limit for %" PRIu64
-                " bytes of input; --limit memory=SIZE allows more",
-                file, colon, what, sp_budget_memory_text().text, sp_budget_input());
+                "%s%s%s takes more than %s, the limit for %" PRIu64 " bytes of input; --limit %s allows more", file,
+                colon, what, most_text(kind).text, sp_budget_input(), options[kind]);
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The budget of a call: what the public function that is under way in this thread may use. base/call.c spends memory
- * from it with each block of the heap, and so with each arena. The default grows with what the call reads:
+ * from it with each block of the heap, and so with each arena; loops that a file can make long spend steps
+ * (sp_budget_spend). The defaults grow with what the call reads:
  *
  *     memory    SP_BUDGET_MEMORY + SP_BUDGET_FACTOR x bytes read, at most the sizes of the files that were opened
+ *     steps     SP_BUDGET_ALL_STEPS + SP_BUDGET_STEPS_FACTOR x the same
+ *     output    as memory, of what goes out while the call works
+ *     time      none
  *
  * A call that exceeds it is unwound as one that runs out of memory is (base/call.h). Code that can say more, such as
  * the line of a table, or can do without, such as a proof, asks sp_budget_is_short first. */
@@ -15,12 +19,15 @@
 
 #include "shapeproof/limits.h"
 
-/* The floor is four times what proving all built-in claims takes. A tensor takes 30 bytes or more in a file, and
- * `check` holds some 500 bytes for it: the factor is four times that. */
+/* The floor of memory is four times what proving all built-in claims takes. A tensor takes 30 bytes or more in a file,
+ * and `check` holds some 500 bytes for it: the factor is four times that. No search of the tests takes more steps than
+ * 191 million, and all but one less than 31 million; with a file, less than 300 for each byte. */
 enum {
-    SP_BUDGET_MEMORY = 256 << 20,      /* bytes */
-    SP_BUDGET_FACTOR = 64,             /* bytes for each byte that is read */
-    SP_BUDGET_STEPS = 64 * 1000 * 1000 /* of a prediction: evaluations, rows and iterations */
+    SP_BUDGET_MEMORY = 256 << 20,              /* bytes */
+    SP_BUDGET_FACTOR = 64,                     /* bytes for each byte that is read */
+    SP_BUDGET_STEPS = 64 * 1000 * 1000,        /* of a prediction: evaluations, rows and iterations */
+    SP_BUDGET_ALL_STEPS = 8 * SP_BUDGET_STEPS, /* of all that a call does */
+    SP_BUDGET_STEPS_FACTOR = 4096              /* steps for each byte that is read */
 };
 
 /* Inventories that a call works on: a diff has two, and learning has its examples. */
@@ -28,9 +35,12 @@ enum { SP_BUDGET_INVENTORIES = 32 };
 
 /* Of the call that is under way; in base/call.h. */
 struct sp_budget {
-    size_t used;           /* bytes of memory that are held */
-    uint64_t opened, read; /* sizes of the files that were opened, and what was read of them; in bytes */
-    uint64_t reused;       /* input of earlier calls, in bytes */
+    size_t used;            /* bytes of memory that are held */
+    uint64_t opened, read;  /* sizes of the files that were opened, and what was read of them; in bytes */
+    uint64_t reused;        /* input of earlier calls, in bytes */
+    uint64_t steps, output; /* that were taken; bytes that went out */
+    int64_t begin;          /* of sp_clock_ms; 0 if time is not limited */
+    enum sp_budget_kind { SP_BUDGET_OF_MEMORY, SP_BUDGET_OF_STEPS, SP_BUDGET_OF_OUTPUT, SP_BUDGET_OF_TIME } exceeded;
     size_t memory_refusals, step_refusals;          /* how often less was done, for want of memory or of steps */
     const void *inventories[SP_BUDGET_INVENTORIES]; /* that `reused` counts */
     size_t inventory_count;
@@ -38,6 +48,8 @@ struct sp_budget {
     char file[256];      /* path of the first file; "": none */
 };
 
+/* The budget of a call that begins. */
+struct sp_budget sp_budget_new(void);
 /* Makes it the budget of this thread; NULL: no call is under way, and nothing is counted. */
 void sp_budget_use(struct sp_budget *budget);
 
@@ -54,7 +66,13 @@ void sp_budget_reuse(const void *inventory, const char *path, uint64_t input);
 /* The bytes that count as input by now. */
 uint64_t sp_budget_input(void);
 
-/* The limits, in bytes and steps. */
+/* Spends steps, each of some 10 to 20 ns: an evaluation, a term, a comparison. Lets the call fail if it has taken too
+ * many of them, or too much time. */
+void sp_budget_spend(uint64_t steps);
+/* Bytes that go out next, before the call ends. Lets it fail if they are too many. */
+void sp_budget_write(uint64_t length);
+
+/* The limits, in bytes and steps; the steps are those of one prediction. */
 uint64_t sp_budget_memory(void);
 uint64_t sp_budget_steps(void);
 /* The limit of tensors that the host has set; 0: none. */
@@ -84,7 +102,9 @@ void sp_budget_leave(const char *const *outer);
 /* Takes bytes of memory; false when they exceed the limit, and then they are not taken. */
 bool sp_budget_take(size_t size);
 void sp_budget_give(size_t size);
-/* Fills the error of a call that exceeds its memory. */
+/* Whether the time of the call is over; it is looked at now and then. */
+bool sp_budget_is_late(void);
+/* Fills the error of a call that exceeds its budget. */
 void sp_budget_describe(struct shapeproof_error *error);
 
 #endif

@@ -103,7 +103,7 @@ bool sp_call_begin_inner(struct sp_call *call, struct shapeproof_error *error)
     call->block_count = call->slot_count = 0;
     call->held = call->spare = call->retired = NULL;
     call->kept = NULL;
-    if (!under_way) call->own = (struct sp_budget){.used = 0};
+    if (!under_way) call->own = sp_budget_new();
     call->budget = under_way ? under_way->budget : &call->own;
     begin_work(call);
     return true;
@@ -262,7 +262,7 @@ void sp_call_exceed(void)
 /* Takes memory from the budget of the call, or lets the call fail. */
 static void spend_memory(size_t size)
 {
-    if (!sp_budget_take(size)) sp_call_exceed();
+    if (!sp_budget_take(size) || sp_budget_is_late()) sp_call_exceed();
 }
 
 bool shapeproof_ran_out_of_memory(void)

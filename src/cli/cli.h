@@ -52,8 +52,8 @@ struct cli_option {
         "and stays as it was if the command fails without a report"
 #define CLI_OPTION_LIMIT                                                                                               \
     .name = "limit", .argument = "WHAT=N",                                                                             \
-    .help = "what one step of the command may use: memory=SIZE (4GB, 4GiB or 4G), steps=N of a prediction, or "        \
-            "tensors=N of a prediction that is compared with a file; may be repeated"
+    .help = "what one phase of the command may use: memory=SIZE or output=SIZE (4GB, 4GiB or 4G), steps=N, time=30s, " \
+            "or tensors=N of a prediction that is compared with a file; may be repeated"
 #define CLI_OPTION_JSON .name = "json", .help = "the same as --format json"
 #define CLI_OPTION_COLOR                                                                                               \
     .name = "color", .argument = "auto|always|never",                                                                  \

@@ -56,14 +56,18 @@ bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
     const size_t before = eval->steps;
     if (__builtin_add_overflow(before, steps, &eval->steps)) eval->steps = SIZE_MAX;
     if (eval->stopped) return false;
-    if (before / LOOK_EVERY == eval->steps / LOOK_EVERY) return true;
+    const size_t looked = before / LOOK_EVERY * LOOK_EVERY, now = eval->steps / LOOK_EVERY * LOOK_EVERY;
+    if (looked == now) return true;
     if (sp_budget_lacks_steps(eval->steps))
         sp_eval_exceed(eval, span, "the table takes more than %" PRIu64 " steps; --limit steps=N allows more",
                        sp_budget_steps());
     else if (sp_budget_is_short())
         sp_eval_exceed(eval, span, "the table takes almost all of %s of memory; --limit memory=SIZE allows more",
                        sp_budget_memory_text().text);
-    else return true;
+    else {
+        sp_budget_spend(now - looked);
+        return true;
+    }
     eval->stopped = true;
     return false;
 }

@@ -52,6 +52,7 @@ const struct sp_poly *sp_terms_keep(struct sp_algebra *algebra, const struct sp_
 static bool may_work(struct sp_algebra *algebra, size_t terms)
 {
     if (algebra->work <= SP_MAX_WORK) algebra->work += terms;
+    sp_budget_spend(terms);
     if (algebra->work > SP_MAX_WORK) sp_algebra_fail(algebra, "the formulas take too long");
     return !algebra->failed;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/call.h"
+#include "base/clock.h"
 #include "base/process/child.h"
 #include "base/system/system.h"
 #include "net/child.h"

@@ -122,6 +122,77 @@ static void other_limits(void **state)
     shapeproof_check_free(check);
 }
 
+static bool take_steps(uint64_t steps, uint64_t input, struct shapeproof_error *error)
+{
+    SP_CALL(error, false);
+    SP_SPENDS("counting");
+    sp_budget_open("x", input);
+    sp_budget_read(input);
+    for (uint64_t i = 0; i < steps; i += 1000) sp_budget_spend(1000);
+    return true;
+}
+
+/* The steps of a call grow with what it reads, too. */
+static void steps_of_all_that_a_call_does(void **state)
+{
+    struct shapeproof_error error = {0};
+    const uint64_t least = SP_BUDGET_ALL_STEPS, factor = SP_BUDGET_STEPS_FACTOR;
+    (void)state;
+    assert_true(take_steps(least, 0, &error));
+    assert_false(take_steps(least + 100000, 0, &error));
+    assert_exceeded(&error, "counting takes more than 512000000 steps, the limit for 0 bytes of input; "
+                            "--limit steps=N allows more");
+    assert_true(take_steps(least + 1000 * factor, 1000, &error));
+    assert_false(take_steps(least + 1000 * factor + 100000, 1000, &error));
+    assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.steps = 1000000}, &error));
+    assert_true(take_steps(1000000, 0, &error));
+    assert_false(take_steps(1100000, 0, &error));
+    assert_exceeded(&error, "counting takes more than 1000000 steps; a larger --limit steps=N allows more");
+}
+
+/* A loop that ends only for want of time. */
+static bool wait_forever(bool allocates, struct shapeproof_error *error)
+{
+    SP_CALL(error, false);
+    SP_SPENDS("waiting");
+    for (;;) {
+        if (allocates) sp_free(sp_realloc(NULL, 10, 1));
+        else sp_budget_spend(0x10000);
+    }
+}
+
+static void time_ends_a_call(void **state)
+{
+    struct shapeproof_error error = {0};
+    (void)state;
+    assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.time = 5, .steps = UINT64_MAX}, &error));
+    assert_false(wait_forever(false, &error));
+    assert_exceeded(&error, "waiting takes more than 5 ms; a larger --limit time=SECONDS allows more");
+    assert_false(wait_forever(true, &error));
+    assert_exceeded(&error, "waiting takes more than 5 ms; a larger --limit time=SECONDS allows more");
+}
+
+static bool write_bytes(uint64_t count, struct shapeproof_error *error)
+{
+    SP_CALL(error, false);
+    for (uint64_t i = 0; i < count; i += 1000) sp_budget_write(1000);
+    return true;
+}
+
+static void output_is_limited(void **state)
+{
+    struct shapeproof_error error = {0};
+    (void)state;
+    assert_true(write_bytes(SP_BUDGET_MEMORY - 1000, &error));
+    assert_false(write_bytes(SP_BUDGET_MEMORY + 1000, &error));
+    assert_exceeded(&error,
+                    "this takes more than 256 MiB of output, the limit for 0 bytes of input; --limit output=SIZE");
+    assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.output = 1000}, &error));
+    assert_true(write_bytes(1000, &error));
+    assert_false(write_bytes(2000, &error));
+    assert_exceeded(&error, "this takes more than 1000 bytes of output; a larger --limit output=SIZE allows more");
+}
+
 static void a_later_limit_is_refused(void **state)
 {
     struct shapeproof_error error = {0};
@@ -137,6 +208,9 @@ int main(void)
         cmocka_unit_test_teardown(freed_memory_can_be_used_again, default_limits),
         cmocka_unit_test_teardown(the_limit_grows_with_what_is_read, default_limits),
         cmocka_unit_test_teardown(other_limits, default_limits),
+        cmocka_unit_test_teardown(steps_of_all_that_a_call_does, default_limits),
+        cmocka_unit_test_teardown(time_ends_a_call, default_limits),
+        cmocka_unit_test_teardown(output_is_limited, default_limits),
         cmocka_unit_test_teardown(a_later_limit_is_refused, default_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

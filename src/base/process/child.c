@@ -95,13 +95,6 @@ void sp_child_finish(struct sp_child *child, bool now)
     sp_child_reap(child, 0);
 }
 
-int64_t sp_clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* ---- the child: what is not its own ---- */
 
 /* A crash must be seen as one, and not by the host's own crash reporter. */

@@ -37,8 +37,6 @@ void sp_child_reap(struct sp_child *child, int options);
 /* Closes the pipe and waits for the end of a child that has closed its own, but no longer than a second: then, or with
  * `now` at once, it is killed. */
 void sp_child_finish(struct sp_child *child, bool now);
-/* Of a clock that nobody sets. */
-int64_t sp_clock_ms(void);
 
 /* ---- the child ---- */
 

@@ -77,10 +77,12 @@ static bool have_same_shape(const struct sp_row_count *a, const struct sp_row_co
 /* The row of the tally that has the name and group of `row`, or NULL. */
 static struct sp_row_count *find_row(const struct tally *tally, const struct sp_row_count *row)
 {
-    for (size_t i = 0; i < tally->count; i++)
-        if (strcmp(tally->rows[i].name, row->name) == 0 && strcmp(tally->rows[i].group, row->group) == 0)
-            return &tally->rows[i];
-    return NULL;
+    size_t i = 0;
+    while (i < tally->count &&
+           (strcmp(tally->rows[i].name, row->name) != 0 || strcmp(tally->rows[i].group, row->group) != 0))
+        i++;
+    sp_budget_spend(1 + i);
+    return i < tally->count ? &tally->rows[i] : NULL;
 }
 
 /* Adds the tensors of a row, to those that the tally has of the row of that name and group. The shape is dropped when

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/suggest.h"
 #include "lang/functions.h"
 #include "lang/names.h"
@@ -69,6 +70,7 @@ bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, size_t step
 {
     if (symbolic->algebra.failed) return false;
     if (symbolic->steps > MAX_STEPS) return false; /* it was reported */
+    sp_budget_spend(steps);
     symbolic->steps += steps < MAX_STEPS ? steps : MAX_STEPS;
     return symbolic->steps <= MAX_STEPS || sp_sym_fail(symbolic, span, "the table takes more than %d steps", MAX_STEPS);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/process/child.h"
 #include "base/system/system.h"

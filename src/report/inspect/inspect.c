@@ -94,6 +94,7 @@ void sp_inspect_send(const struct sp_inspect *inspect, struct sp_text *text)
 {
     enum { ENOUGH = 1 << 16 };
     if (!inspect->options.sink || text->length < ENOUGH) return;
+    sp_budget_write(text->length);
     struct sp_call *paused = sp_call_pause();
     inspect->options.sink(inspect->options.to, text->data, text->length);
     sp_call_resume(paused);
