@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Models of frameworks in memory, and types. What is not installed is skipped."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import unittest
 from dataclasses import dataclass
 
 import shapeproof
-from test_package import ROOT, FakeArray, WithFixtures, needs
+from test_package import GPT2, ROOT, FakeArray, WithFixtures, needs
 
 
 @dataclass
@@ -76,6 +77,32 @@ class Frameworks(WithFixtures):
         inventory = shapeproof.inspect(views)
         self.assertEqual([tensor.same_as for tensor in inventory], [None, None, None, "a"])
         self.assertEqual(inventory["b"].offset, 16)
+
+    @needs("torch")
+    def test_torch_module(self):
+        """A module in memory against a configuration: it has the tensors of a checkpoint."""
+        import torch
+
+        class GPT2LMHeadModel(torch.nn.Module):
+            pass
+
+        module, parameters = GPT2LMHeadModel(), {}
+        for tensor in shapeproof.inspect(f"{GPT2}/pytorch_model.bin"):
+            *path, last = tensor.name.split(".")
+            place = module
+            for part in path:
+                if part not in place._modules:
+                    place.add_module(part, torch.nn.Module())
+                place = place._modules[part]
+            tied = parameters.get(tensor.same_as)
+            parameters[tensor.name] = torch.nn.Parameter(torch.zeros(tensor.shape)) if tied is None else tied
+            place.register_parameter(last, parameters[tensor.name])
+        with open(f"{GPT2}/config.json", encoding="utf-8") as file:
+            module.config = json.load(file)
+        made = shapeproof.check(module)
+        self.assertEqual((made.verdict, made.file), ("match", "GPT2LMHeadModel"))
+        module.config["n_layer"] = 3
+        self.assertEqual(shapeproof.check(module).causes[0].patch, {"n_layer": 2})
 
     @needs("torch", "transformers")
     def test_transformers(self):

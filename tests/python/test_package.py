@@ -347,6 +347,28 @@ class Memory(WithFixtures):
         arrays["lm_head.weight"] = FakeArray((64, 16))
         self.assertIsNone(shapeproof.inspect(arrays)["lm_head.weight"].same_as)
 
+    def test_storages(self):
+        """Tensors of torch 1 and 2: they are tied if they have the same place in the same storage."""
+        for method in ("storage", "untyped_storage"):
+            class Tensor(FakeArray):
+                def __init__(self, storage, offset):
+                    super().__init__((2, 3))
+                    self.place = offset
+                    setattr(self, method, lambda: storage)
+
+                def storage_offset(self):
+                    return self.place
+
+                def is_contiguous(self):
+                    return True
+
+            class Storage:
+                _cdata = 4096
+
+            tensors = {"a": Tensor(Storage, 0), "b": Tensor(Storage, 6), "c": Tensor(Storage, 0)}
+            with self.subTest(method):
+                self.assertEqual([tensor.same_as for tensor in shapeproof.inspect(tensors)], [None, None, "a"])
+
     def test_nested(self):
         inventory = shapeproof.inspect({"params": {"dense": {"kernel": FakeArray((2, 3), "bfloat16"), "step": 3}}})
         self.assertEqual([(t.name, t.dtype) for t in inventory], [("params.dense.kernel", "BF16")])

@@ -82,7 +82,8 @@ def _place(array: Any) -> tuple[str, int, tuple[int, ...] | None]:
     of torch knows its storage, also on the meta device, where it has no address. Any other array is one of its own: it
     is tied if it stands there twice."""
     try:
-        storage, offset = array.untyped_storage()._cdata, array.storage_offset()
+        storage_of = getattr(array, "untyped_storage", None) or array.storage  # torch 1 has the latter alone
+        storage, offset = storage_of()._cdata, array.storage_offset()
         stride = None if array.is_contiguous() else tuple(array.stride())
     except (AttributeError, RuntimeError, NotImplementedError):  # no tensor of torch, or one without a storage
         return f"object {id(array)}", 0, None
