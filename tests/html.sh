@@ -53,8 +53,12 @@ browser=
 for name in chromium chromium-browser google-chrome; do
     [ -n "$browser" ] || ! command -v "$name" >/dev/null || browser=$name
 done
-if [ -z "$browser" ]; then
-    echo '[  SKIPPED ] pages in a browser: there is no chromium'
+case ${OBJ-} in
+*asan) skipped='not under AddressSanitizer, which the browser does not run with' ;;
+*) [ -n "$browser" ] && skipped= || skipped='there is no chromium' ;;
+esac
+if [ -n "$skipped" ]; then
+    echo "[  SKIPPED ] pages in a browser: $skipped"
     conclude
     exit
 fi
