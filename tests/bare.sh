@@ -5,7 +5,11 @@
 # and nothing else: no terminal, no stdin, no pkg-config, no environment but PATH, HOME and the proxy variables. Those
 # behind it go on where it ended; all of them install by the same `make deps`.
 #
-#   sudo sh tests/bare.sh [--release NAME]... [--host-ran COMMAND] [COMMAND...]
+#   sudo sh tests/bare.sh [--release NAME]... [--static FILE] [--wheel FILE] [--host-ran COMMAND] [COMMAND...]
+#
+# FILEs are what `make static` and `make manylinux` have built on the host. The static command runs in a root before
+# anything is installed there. The wheel gets a root of its own, where only python3-venv is installed, and python3-torch
+# if that is possible.
 #
 # The releases are bookworm and trixie by default, on a host that is not Debian its own; the commands "make demo", the
 # installation and the program of the README, "make test" and "make test CC=clang". Another command is .ci/run. What
@@ -28,6 +32,16 @@ while [ "${1:-}" = --release ]; do
     releases="$releases ${2:?--release needs a name}"
     shift 2
 done
+static=
+if [ "${1:-}" = --static ]; then
+    static=$(realpath "${2:?--static needs a file}")
+    shift 2
+fi
+wheel=
+if [ "${1:-}" = --wheel ]; then
+    wheel=$(realpath "${2:?--wheel needs a file}")
+    shift 2
+fi
 host_ran=
 if [ "${1:-}" = --host-ran ]; then
     host_ran=${2:?--host-ran needs a command}
@@ -117,6 +131,7 @@ run() { # RELEASE COMMAND
     start=$(date +%s)
     if enter "$2" >"$log" 2>&1; then
         passed=$((passed + 1))
+        grep -E '^(\[  SKIPPED \]|import )' "$log" || :
         echo "ok       $1: $2: $(tail -n 1 "$log") ($(($(date +%s) - start)) s)"
     else
         failed=$((failed + 1))
@@ -137,7 +152,17 @@ sh .ci/deps bare
 host_proxies
 for release in $releases; do
     make_base "$release"
+    if [ -n "$wheel" ]; then
+        fresh_root "$release"
+        cp "$wheel" "$dir/run/"
+        run "$release" "sh .ci/deps venv && { sh .ci/deps torch || :; } && sh tests/wheel.sh /$(basename "$wheel")"
+    fi
     fresh_root "$release"
+    if [ -n "$static" ]; then
+        mkdir "$dir/run/static"
+        cp "$static" "$dir/run/static/shapeproof"
+        run "$release" 'SHAPEPROOF=/static/shapeproof sh tests/demo.sh'
+    fi
     for command in "$@"; do
         if [ "$release" = "${VERSION_CODENAME:-}" ] && [ "$command" = "$host_ran" ]; then
             echo "left out $release: $command: the host has run it"

@@ -45,6 +45,15 @@ package_passes() {
     SHAPEPROOF=$work/venv/bin/shapeproof SHAPEPROOF_LIBRARY=$library/libshapeproof.so.0 PYTHONPATH=$PWD/tests/python \
         PYTHONPYCACHEPREFIX=$work/pycache "$work/venv/bin/python" tests/python/run.py test_package test_docs
 }
+# With the torch of Debian, which a virtual environment has only if it sees the packages of the system.
+module_of_torch_is_checked() {
+    python3 -m venv --system-site-packages "$work/torch" &&
+        "$work/torch/bin/pip" install -q --no-index --disable-pip-version-check "$wheel" &&
+        PYTHONPATH=$PWD/tests/python PYTHONDONTWRITEBYTECODE=1 SHAPEPROOF=$work/torch/bin/shapeproof \
+            "$work/torch/bin/python" tests/python/run.py test_frameworks.Frameworks.test_torch_module >"$work/tested"
+    cat "$work/tested"
+    tail -n 1 "$work/tested" | grep -qx '1 passed, 0 failed'
+}
 files() { find "$work/venv" -name libshapeproof.so.0 -o -path '*/bin/shapeproof'; }
 needs_the_c_library() {
     ! files | xargs readelf -d | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
@@ -74,6 +83,14 @@ else
     expect "the command reads HDF5" command_reads_hdf5
     import_time
     expect "the tests of the package" package_passes
+    if python3 -c 'import torch' 2>/dev/null; then
+        expect "a live module of torch is checked" module_of_torch_is_checked
+    else echo '[  SKIPPED ] a live module of torch: it is not installed (Debian: python3-torch)'; fi
+fi
+if ! command -v readelf >/dev/null; then
+    echo '[  SKIPPED ] what library and command need: there is no readelf'
+    conclude
+    exit
 fi
 expect "library and command are for $machine" is_for_machine
 case $wheel in
