@@ -208,13 +208,22 @@ $(BENCH_BIN): $(OBJ)/%: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(COMPILE) $< $(LDFLAGS) -o $@
 
-.PHONY: deps deps-lint demo test asan run-tests unit lint fuzz-replay fuzz bench check-install install uninstall \
+.PHONY: deps deps-lint deps-dist deps-site demo test asan run-tests unit lint fuzz-replay fuzz bench check-install install uninstall \
         clean help
 deps:  ## deps: install what building and testing needs (Debian, Ubuntu)
 	@CC="$(CC)" sh .ci/deps build
 
 deps-lint:  ## deps-lint: install what linting needs
 	@sh .ci/deps lint
+
+# What these need from Debian, PyPI or the sources of Debian 12: with it, the builds themselves need no network.
+deps-dist:  ## deps-dist: install and fetch what `make static`, `manylinux` and `web` need
+	@sh .ci/deps dist
+	@sh src/dist/libraries.sh --fetch $(MUSL) $(LIBRARIES)/$(MUSL)
+
+deps-site:  ## deps-site: install what `make site` needs
+	@sh .ci/deps venv
+	@sh src/site/build.sh --fetch $(BUILD)
 
 demo: deps  ## demo: build, then read and check real checkpoints
 	@$(SELF) $(JOBS) all

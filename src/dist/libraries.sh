@@ -4,8 +4,9 @@
 # the source packages of Debian 12, with zig's C compiler. Debian has no static libzip and cJSON, and none that need
 # only an old glibc or musl.
 #
-#   sh src/dist/libraries.sh TARGET FOLDER
+#   sh src/dist/libraries.sh [--fetch] TARGET FOLDER
 #
+# With --fetch it only fetches what needs a network: the sources and the compiler.
 # TARGET is one of zig's: x86_64-linux-musl, aarch64-linux-musl, x86_64-linux-gnu.2.17; or wasm32-wasi, which has no
 # processes and therefore neither libseccomp nor libhdf5. FOLDER gets cc, ar and ranlib, which are the compiler for
 # TARGET; include and lib; and licenses, with the versions and licences of what was built.
@@ -18,6 +19,8 @@
 # processor's types. Those for glibc need one to run with, which is not the one that they are linked with.
 set -eu
 unset MAKEFLAGS MAKELEVEL MFLAGS # what make was called with is not meant for the libraries
+only_fetch=false
+[ "$1" != --fetch ] || { only_fetch=true; shift; }
 target=$1
 mkdir -p "$2"
 folder=$(cd "$2" && pwd)
@@ -175,6 +178,7 @@ build() {
 
 fetch_compiler
 fetch_sources
+! $only_fetch || exit 0
 write_tools
 for package in $packages; do
     [ ! -e "$folder/build/$package.done" ] || continue

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Builds the site: sh src/site/build.sh COMMAND BUILD, for `make site`. It is written to BUILD/site; the generator is
-# installed below BUILD, by pip, if it is not there yet.
+# installed below BUILD, by pip, if it is not there yet. With --fetch as COMMAND it only installs the generator.
 set -eu
 command=$1 build=$2
 command -v python3 >/dev/null || { echo 'make site: there is no python3' >&2; exit 1; }
@@ -14,6 +14,7 @@ if ! cmp -s src/site/requirements.txt "$generator/requirements.txt"; then
     cp src/site/requirements.txt "$generator"
 fi
 
+[ "$command" != --fetch ] || exit 0
 work=$build/site-work
 rm -rf "$work"
 mkdir -p "$work"
