@@ -16,11 +16,13 @@
 #include "model/values.h"
 
 enum {
-    CODES = 256,          /* of 8 bits */
-    WORD = 32,            /* bits, in which codes are packed; so many codes always begin and end with a word */
-    TILE = 1 << 18,       /* elements */
-    ROWS = 512,           /* of a band at most */
-    BAND_BLOCKS = 1 << 16 /* scales of a band, where so few can be */
+    CODES = 256,           /* of 8 bits */
+    WORD = 32,             /* bits, in which codes are packed; so many codes always begin and end with a word */
+    TILE = 1 << 18,        /* elements */
+    ROWS = 512,            /* of a band at most */
+    BAND_BLOCKS = 1 << 16, /* scales of a band, where so few can be */
+    FOUR = 4,              /* rows of CODES_IN_FOURS, and */
+    TURN = 64              /* columns of each of them */
 };
 
 /* Of each code its value, and between which numbers a quantiser chooses it; in units of the scale. */
@@ -35,7 +37,8 @@ enum code_layout {
     CODES_ACROSS,   /* a row of the tensor is a column of the matrix, a word has codes of several rows: AWQ */
     CODES_IN_PARTS, /* the rows are divided into parts one behind the other, and a word of the tensor has a code of each
                      * part, those of the first in its highest bits: HQQ */
-    CODES_IN_PARTS_ACROSS /* the same of the columns; a row of the tensor has a column of each part */
+    CODES_IN_PARTS_ACROSS, /* the same of the columns; a row of the tensor has a column of each part */
+    CODES_IN_FOURS /* a row of the tensor has four of the matrix, 64 columns of each in turn: gemv_fast of AWQ */
 };
 
 struct codes {
@@ -54,10 +57,12 @@ struct numbers {
     const struct shapeproof_tensor *in; /* NULL: there are none */
     uint64_t row_blocks, rows;          /* how many blocks of how many rows */
     uint64_t column_blocks;
-    bool across; /* the tensor is (column blocks, rows), not (row blocks, column blocks) */
+    bool across;         /* the tensor is (column blocks, rows), not (row blocks, column blocks) */
+    uint64_t row_length; /* numbers (packed: words) of a row of a tensor that is filled up with zeros; 0: it is not */
     unsigned
-        bits;   /* packed: the codes of several rows are in a word, beside or (not across) below one another; 0: not */
-    bool mixed; /* as of struct codes */
+        bits;    /* packed: the codes of several rows are in a word, beside or (not across) below one another; 0: not */
+    bool in_row; /* packed: the codes of the blocks of one row are in a word instead */
+    bool mixed;  /* as of struct codes */
     bool less_one; /* packed: each is stored as one less, with 0 as all bits */
     bool are_e4m3; /* stored as bytes, which are floats and no exponents */
 };
@@ -94,7 +99,7 @@ struct sp_dequantiser {
     float *band_scales, *band_zeros, *band_errors;
     size_t *tile_blocks;  /* the block of each column of the tile */
     uint64_t tile_column; /* its first */
-    uint64_t code_length; /* of codes in rows: bytes from one row of the tile to the next */
+    uint64_t code_length; /* of codes in rows (fours): bytes from one row (four rows) of the tile to the next */
     unsigned char *raw;   /* what is read */
     size_t raw_size;
 };
@@ -334,6 +339,12 @@ static unsigned bits_of(struct shapeproof_value form)
     return bits.type == SHAPEPROOF_VALUE_INT && bits.integer > 0 && bits.integer <= 8 ? (unsigned)bits.integer : 0;
 }
 
+static uint64_t count_in(struct shapeproof_value object, const char *key, uint64_t otherwise)
+{
+    const uint64_t count = sp_value_count(sp_value_member(object, key));
+    return count ? count : otherwise;
+}
+
 /* The block of each column, from the tensor of that name if there is one. */
 static bool read_block_of_columns(struct sp_dequantiser *d, size_t tensor, const char **why)
 {
@@ -350,6 +361,50 @@ static bool read_block_of_columns(struct sp_dequantiser *d, size_t tensor, const
     return true;
 }
 
+/* Scales or zero points of AWQ in a tensor of which each row (or, across, column) is filled up with zeros. */
+static bool set_filled(struct sp_dequantiser *d, struct numbers *numbers, size_t tensor, bool across, unsigned bits,
+                       uint64_t groups)
+{
+    const struct shapeproof_tensor *in = tensor_of(d, tensor);
+    if (!in || in->rank != 2 || in->dtype != (bits ? SHAPEPROOF_DTYPE_I32 : SHAPEPROOF_DTYPE_F16)) return false;
+    const uint64_t length = in->shape[across ? 0 : 1], codes = bits ? WORD / bits : 1;
+    if (in->shape[across ? 1 : 0] != d->matrix.rows || length < (groups + codes - 1) / codes) return false;
+    *numbers = (struct numbers){.tensor = tensor,
+                                .in = in,
+                                .across = across,
+                                .row_length = across ? d->matrix.rows : length,
+                                .bits = bits,
+                                .in_row = bits != 0};
+    return set_blocks(d, numbers, d->matrix.rows, groups);
+}
+
+/* AWQ in the layouts gemv, whose rows are those of the matrix, and gemv_fast, with four of them in a row. The latter
+ * has minus the products of scales and zero points instead of the zero points. */
+static bool open_awq_rows(struct sp_dequantiser *d, struct shapeproof_value form, bool is_fast)
+{
+    enum { BITS = 4 };
+    const size_t codes = member_called(d, "qweight");
+    const uint64_t group = count_in(form, "group_size", d->matrix.columns);
+    const uint64_t groups = (d->matrix.columns - 1) / group + 1;
+    const enum shapeproof_dtype dtype = is_fast ? SHAPEPROOF_DTYPE_I16 : SHAPEPROOF_DTYPE_I32;
+    if (!has_dtype(d, codes, dtype) || d->matrix.rows % WORD || d->matrix.columns % (is_fast ? TURN : WORD))
+        return false;
+    if (!set_codes(d, codes, is_fast ? CODES_IN_FOURS : CODES_IN_ROWS, BITS)) return false;
+    if (tensor_of(d, codes)->shape[0] != d->matrix.rows / (is_fast ? FOUR : 1)) return false;
+    d->matrix.rounding = SP_ROUNDED_TOGETHER;
+    d->matrix.may_be_scaled = true;
+    d->zeros_added = is_fast;
+    count_codes(&d->table, BITS, false, 8, 1U << BITS);
+    return set_filled(d, &d->scales, member_called(d, "scales"), is_fast, 0, groups) &&
+           set_filled(d, &d->zeros, member_called(d, "qzeros"), is_fast, is_fast ? 0 : BITS, groups);
+}
+
+static bool is_version(struct shapeproof_value form, const char *name)
+{
+    const struct shapeproof_value version = sp_value_member(form, "version");
+    return version.type == SHAPEPROOF_VALUE_STRING && strcmp(version.string, name) == 0;
+}
+
 /* GPTQ and AWQ: words of codes, and zero points packed in the same way along the outputs. */
 static bool open_words(struct sp_dequantiser *d, struct shapeproof_value form, const char **why)
 {
@@ -357,6 +412,8 @@ static bool open_words(struct sp_dequantiser *d, struct shapeproof_value form, c
     const struct shapeproof_value method = sp_value_member(form, "quant_method");
     const bool is_awq = method.type == SHAPEPROOF_VALUE_STRING && strcmp(method.string, "awq") == 0;
     const unsigned bits = bits_of(form);
+    if (is_version(form, "gemv") || is_version(form, "gemv_fast"))
+        return open_awq_rows(d, form, is_version(form, "gemv_fast"));
     if (!bits || !has_dtype(d, codes, SHAPEPROOF_DTYPE_I32) || (is_awq && bits != 4) || WORD % bits % 2) return false;
     if (!is_awq && bits != 3 && bits != 4 && bits != 8) return false; /* the noise of 2 bits hides all */
     const struct shapeproof_tensor *scales = tensor_of(d, member_called(d, "scales"));
@@ -450,8 +507,9 @@ static bool open_mlx(struct sp_dequantiser *d, struct shapeproof_value form)
     d->scales.are_e4m3 = strcmp(kind, "nvfp4") == 0;
     if (strcmp(kind, "nvfp4") == 0) list_e2m1_to_six(&d->table);
     else if (strcmp(kind, "mxfp4") == 0) list_e2m1(&d->table);
+    else if (strcmp(kind, "mxfp8") == 0) list_small_floats(&d->table, SHAPEPROOF_DTYPE_F8_E4M3);
     else return false;
-    return set_codes(d, codes, CODES_IN_ROWS, 4);
+    return set_codes(d, codes, CODES_IN_ROWS, strcmp(kind, "mxfp8") == 0 ? 8 : 4);
 }
 
 /* torchao: a code in a byte, with scales, and zero points if they are not all 0. */
@@ -542,12 +600,6 @@ static float *read_floats(struct sp_dequantiser *d, size_t tensor, uint64_t coun
     if (read_tensor(d, tensor, 0, floats, count * sizeof *floats)) return floats;
     sp_free(floats);
     return NULL;
-}
-
-static uint64_t count_in(struct shapeproof_value object, const char *key, uint64_t otherwise)
-{
-    const uint64_t count = sp_value_count(sp_value_member(object, key));
-    return count ? count : otherwise;
 }
 
 /* What bitsandbytes says of a weight in JSON; an empty object when it says nothing. In the arena. */
@@ -762,7 +814,8 @@ static bool read_pieces(struct sp_dequantiser *d, size_t tensor, uint64_t offset
 uint64_t sp_dequantiser_band_rows(const struct sp_dequantiser *d)
 {
     const bool in_rows = (d->codes.layout == CODES_IN_ROWS && !d->matrix.transposed) ||
-                         d->codes.layout == CODES_IN_PARTS; /* whole rows are read at once */
+                         d->codes.layout == CODES_IN_PARTS ||
+                         d->codes.layout == CODES_IN_FOURS; /* whole rows are read at once */
     uint64_t rows = in_rows ? TILE / d->matrix.columns / WORD * WORD : ROWS;
     if (rows > ROWS) rows = ROWS;
     while (rows > WORD && rows * d->matrix.blocks > BAND_BLOCKS) rows = rows / 2 / WORD * WORD;
@@ -803,18 +856,22 @@ static bool read_numbers(struct sp_dequantiser *d, const struct numbers *numbers
 {
     const uint64_t count = d->row_blocks, blocks = numbers->column_blocks, first = d->first_block;
     const uint64_t size = numbers->bits ? 0 : shapeproof_dtype_bits(numbers->in->dtype) / 8;
-    const uint64_t words = numbers->bits ? (count * numbers->bits + WORD - 1) / WORD : 0;
-    const uint64_t before = first * numbers->bits / WORD;                     /* words; a band begins with one */
-    const uint64_t all = numbers->in->parameters / (blocks * d->matrix.lead); /* along the rows, as they are stored */
+    const uint64_t words = numbers->bits ? ((numbers->in_row ? blocks : count) * numbers->bits + WORD - 1) / WORD : 0;
+    const uint64_t before = first * numbers->bits / WORD; /* words; a band begins with one */
+    const uint64_t all = numbers->row_length
+                             ? numbers->row_length
+                             : numbers->in->parameters / (blocks * d->matrix.lead); /* along the rows, as stored */
+    const uint64_t length = numbers->row_length ? numbers->row_length : blocks;     /* of a row, if not across */
     bool ok;
-    if (numbers->across)
+    if (numbers->in_row) ok = read_pieces(d, numbers->tensor, first * length * 4, length * 4, count, words * 4, error);
+    else if (numbers->across)
         ok = read_pieces(d, numbers->tensor, numbers->bits ? before * 4 : first * size,
                          all * (numbers->bits ? 4 : size), blocks, numbers->bits ? words * 4 : count * size, error);
     else if (numbers->bits)
         ok = read_pieces(d, numbers->tensor, before * blocks * 4, blocks * 4, words, blocks * 4, error);
     else
-        ok = read_pieces(d, numbers->tensor, (d->first_matrix * numbers->row_blocks + first) * blocks * size,
-                         blocks * size, count, blocks * size, error);
+        ok = read_pieces(d, numbers->tensor, (d->first_matrix * numbers->row_blocks + first) * length * size,
+                         length * size, count, blocks * size, error);
     if (!ok) return false;
     const unsigned later = numbers->less_one && numbers->bits == 3 ? 1 : 0;
     if (numbers->less_one) add_one_to_codes(d->raw, words * blocks, numbers->bits);
@@ -825,6 +882,7 @@ static bool read_numbers(struct sp_dequantiser *d, const struct numbers *numbers
             if (!numbers->bits)
                 *number =
                     number_at(numbers->are_e4m3 ? SHAPEPROOF_DTYPE_F8_E4M3 : numbers->in->dtype, d->raw + place * size);
+            else if (numbers->in_row) *number = (float)code_at(d->raw + row * words * 4, k, numbers->bits, false);
             else if (numbers->across)
                 *number = (float)((code_at(d->raw + k * words * 4, numbers->mixed ? place_in_word(row) : row,
                                            numbers->bits, false) +
@@ -941,6 +999,13 @@ static bool read_codes(struct sp_dequantiser *d, uint64_t column, uint64_t colum
     }
     if (codes->layout == CODES_IN_PARTS || codes->layout == CODES_IN_PARTS_ACROSS)
         return read_parts(d, column, columns, error);
+    if (codes->layout == CODES_IN_FOURS) {
+        const uint64_t first = column / TURN * TURN, end = (column + columns + TURN - 1) / TURN * TURN;
+        const uint64_t bytes = FOUR * bits; /* of eight columns */
+        d->code_length = (end - first) / 8 * bytes;
+        return read_pieces(d, codes->tensor, (d->first_row / FOUR * matrix->columns + first) / 8 * bytes,
+                           matrix->columns / 8 * bytes, rows / FOUR, d->code_length, error);
+    }
     if (codes->layout == CODES_DOWN)
         return read_pieces(d, codes->tensor, (column * bits / WORD * matrix->rows + d->first_row) * 4, matrix->rows * 4,
                            columns * bits / WORD, rows * 4, error);
@@ -961,6 +1026,14 @@ static unsigned code_in_parts(const struct sp_dequantiser *d, uint64_t row, uint
     return word >> (first - codes->bits * part) & ((1U << codes->bits) - 1);
 }
 
+/* Where gemv_fast of AWQ has the code of an element in the row of its tensor. Of 32 columns 8*a + 2*b + c it has the
+ * order 8*b + 4*c + a, with which a kernel can multiply eight at once. */
+static uint64_t place_in_fours(uint64_t row, uint64_t column)
+{
+    const uint64_t a = column / 8 % 4, b = column / 2 % 4, c = column % 2;
+    return (column / TURN * FOUR + row % FOUR) * TURN + column % TURN / WORD * WORD + 8 * b + 4 * c + a;
+}
+
 /* The code of an element of the tile that is read. */
 static unsigned code_of(const struct sp_dequantiser *d, uint64_t row, uint64_t column, uint64_t columns)
 {
@@ -975,6 +1048,9 @@ static unsigned code_of(const struct sp_dequantiser *d, uint64_t row, uint64_t c
     case CODES_IN_PARTS:
     case CODES_IN_PARTS_ACROSS:
         return code_in_parts(d, row, column, columns);
+    case CODES_IN_FOURS:
+        return code_at(d->raw + row / FOUR * d->code_length, place_in_fours(row, d->tile_column % TURN + column),
+                       codes->bits, false);
     case CODES_IN_ROWS:
         break;
     }

@@ -13,6 +13,7 @@ static const char *const forms[] = {
     "{\"quant_method\":\"mlx\",\"bits\":BITS,\"group_size\":GROUP}",
     "{\"quant_method\":\"mlx\",\"mode\":\"mxfp4\"}",
     "{\"quant_method\":\"mlx\",\"mode\":\"nvfp4\"}",
+    "{\"quant_method\":\"mlx\",\"mode\":\"mxfp8\"}",
     "{\"quant_method\":\"mxfp4\"}",
     "{\"quant_method\":\"fp8\",\"weight_block_size\":[128,128]}",
     "{\"quant_method\":\"fp8\"}",

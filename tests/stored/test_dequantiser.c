@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Matrices of 32 rows and 64 columns from the tensors of quantisers, against what their libraries make of the same
- * bytes: AutoAWQ 0.2.9 (dequantize_gemm), GPTQModel 7.7.0 (TorchLinear.dequantize_weight), transformers 5.24.0
- * (Fp8Dequantize), compressed-tensors 0.20.1 (unpack_from_int32). */
+ * bytes: AutoAWQ 0.2.9 (dequantize_gemm, and what its layouts gemv and gemv_fast pack), MLX 0.32.4, GPTQModel 7.7.0
+ * (TorchLinear.dequantize_weight), transformers 5.24.0 (Fp8Dequantize), compressed-tensors 0.20.1 (unpack_from_int32).
+ */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,12 +25,13 @@ enum { ROWS = 32, COLUMNS = 64, TENSORS = 4 };
 
 /* What the bytes of a tensor are. */
 enum content {
-    CODES = 1,   /* byte i is 73 i + 41, whose bits the number of its page of 256 bytes changes */
-    ZEROS,       /* the same, plus 29 */
-    HALVES,      /* F16: 1/64, 2/64, to 5/64, again and again */
-    FLOATS,      /* F32: 1/8, 2/8, and so on */
-    ALTERNATING, /* I32: 0, 0, 1, 1, and so on */
-    SMALL_FLOATS /* E4M3, none of them NaN */
+    CODES = 1,    /* byte i is 73 i + 41, whose bits the number of its page of 256 bytes changes */
+    ZEROS,        /* the same, plus 29 */
+    HALVES,       /* F16: 1/64, 2/64, to 5/64, again and again */
+    FLOATS,       /* F32: 1/8, 2/8, and so on */
+    ALTERNATING,  /* I32: 0, 0, 1, 1, and so on */
+    SMALL_FLOATS, /* E4M3, none of them NaN */
+    EXPONENTS     /* E8M0: 2^-17 to 2^14 */
 };
 
 struct stored {
@@ -105,6 +107,26 @@ static const struct stored_matrix matrices[] = {
      0.046875,
      0.75,
      -23779.5},
+    {"{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":32,\"version\":\"gemv\"}",
+     {{"m.qweight", "I32", {32, 8}, CODES}, {"m.qzeros", "I32", {32, 4}, ZEROS}, {"m.scales", "F16", {32, 32}, HALVES}},
+     SP_ZEROS_AS_STORED,
+     0.046875,
+     0.1875,
+     22954.5},
+    {"{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":32,\"version\":\"gemv_fast\"}",
+     {{"m.qweight", "I16", {8, 64}, CODES},
+      {"m.qzeros", "F16", {32, 32}, HALVES},
+      {"m.scales", "F16", {32, 32}, HALVES}},
+     SP_ZEROS_AS_STORED,
+     0.15625,
+     0.875,
+     826771.75},
+    {"{\"quant_method\":\"mlx\",\"mode\":\"mxfp8\"}",
+     {{"m.weight", "U32", {32, 16}, SMALL_FLOATS}, {"m.scales", "U8", {32, 2}, EXPONENTS}},
+     SP_ZEROS_AS_STORED,
+     -0.0001220703125,
+     224,
+     -2485009531.263048},
 };
 
 static unsigned char code_byte(size_t i, size_t plus) { return (unsigned char)((i * 73 + 41 + plus) ^ (i / 256) * 17); }
@@ -129,6 +151,8 @@ static unsigned char byte_of(enum content content, size_t i)
         return i % 4 ? 0 : (unsigned char)(i / 8 % 2);
     case SMALL_FLOATS:
         return (unsigned char)((code_byte(i, 0) & 0x7e) | (code_byte(i, 87) & 0x80));
+    case EXPONENTS:
+        return (unsigned char)(code_byte(i, 29) % 32 + 110);
     }
     return 0;
 }
