@@ -194,14 +194,16 @@ const lines = id => element(id).value.split('\n').map(line => line.trim()).filte
 function runFormula(name) {
     const table = element('table').value.trim(), settings = lines('settings')
     const claims = name === 'prove' ? lines('claims') : []
+    const expressions = name === 'eval' ? lines('expressions') : []
     const config = element('config').value
     const args = [name, ...settings.map(text => `--set=${text}`), ...claims.map(text => `--claim=${text}`)]
     if (!table && config.trim()) args.push('--config', 'pasted/config.json')
     const link = new URLSearchParams({ do: name, table })
     for (const text of settings) link.append('set', text)
     for (const text of claims) link.append('claim', text)
+    for (const text of expressions) link.append('expression', text)
     history.replaceState(null, '', '#' + link)
-    answer(() => command([...args, ...(table ? ['--', table] : [])], table ? '' : config), false)
+    answer(() => command([...args, '--', ...(table ? [table] : []), ...expressions], table ? '' : config), false)
 }
 
 // A link fills the forms. It runs a formula, which is harmless; it never opens a repository by itself.
@@ -210,8 +212,9 @@ function followLink() {
     element('table').value = link.get('table') || ''
     element('settings').value = link.getAll('set').join('\n')
     element('claims').value = link.getAll('claim').join('\n')
+    element('expressions').value = link.getAll('expression').join('\n')
     element('repository').value = link.get('hub') || ''
-    if (['derive', 'predict', 'prove'].includes(link.get('do'))) runFormula(link.get('do'))
+    if (['derive', 'predict', 'prove', 'eval'].includes(link.get('do'))) runFormula(link.get('do'))
 }
 
 async function listTables() {

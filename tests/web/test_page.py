@@ -177,6 +177,24 @@ def test_forms(b, base):
     b.open(base + link)
     expect("the link of it leads to the same answer", b.status() == 1, b.text("text"))
     expect("with the forms filled in", b.evaluate("document.getElementById('claims').value") == "total = 12*L*d^2")
+    expressions = ["[attention]/total", "cache(tokens=1024, batch=1, dtype=bf16)"]
+    b.fill("expressions", "\n".join(expressions))
+    b.click("[name=eval]")
+    expected = native(".", "eval", "--set=n_layer=3", "--set=n_embd=64", "gpt2", *expressions)
+    expect("expressions are evaluated", b.status() == 0 and b.text("text") == expected,
+           b.text("text") + b.text("messages"))
+    b.open(base + b.evaluate("location.hash"))
+    expect("also by a link", b.status() == 0 and b.text("text") == expected, b.text("text"))
+    b.fill("table", "")
+    b.fill("config", '{"model_type": "gpt2", "n_layer": 5}')
+    b.fill("settings", "")
+    b.click("[name=eval]")
+    with open(os.path.join(work, "config.json"), "w", encoding="utf-8") as file:
+        file.write('{"model_type": "gpt2", "n_layer": 5}')
+    expected = native(work, "eval", "--config", "config.json", *expressions)
+    expect("also of a pasted configuration", b.status() == 0 and b.text("text") == expected,
+           b.text("text") + b.text("messages"))
+    b.fill("config", "")
     b.fill("table", "no such table")
     b.click("[name=derive]")
     expect("an unknown table is an error", b.status() > 0 and "no such table" in b.text("messages"),
