@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Examples of one architecture, each a configuration in JSON and tensors as lines, with lines "====" between them: the
  * table that explains them can be read. */
-#define FUZZ_MEMORY_FLOOR ((size_t)256 << 20) /* all built-in tables may be parsed */
 #include "described.h"
+#include "small_table.h"
 
 #include "mutate_json.h"
 
@@ -23,11 +23,12 @@ static void learn_from(const struct shapeproof_learn_example *examples, size_t c
 {
     struct shapeproof_error error = {0};
     const struct shapeproof_learn_options options = {.name = "input", .most_values = MOST_VALUES};
-    struct shapeproof_learning *learning = shapeproof_learn(examples, count, fuzz_tables(NULL), &options, &error);
+    struct shapeproof_learning *learning =
+        shapeproof_learn(examples, count, fuzz_tables(add_small_table), &options, &error);
     fuzz_must_have(learning, &error);
     if (learning && shapeproof_learning_is_proved(learning) && !shapeproof_learning_known(learning)) {
         const char *text = shapeproof_learning_text(learning);
-        struct shapeproof_tables *tables = fuzz_tables(NULL);
+        struct shapeproof_tables *tables = fuzz_tables(add_small_table);
         fuzz_must(shapeproof_tables_add_text(tables, "input.shapes", text, strlen(text), &error) == SHAPEPROOF_OK);
     }
     if (learning) shapeproof_free(shapeproof_report_learn(learning, NULL, NULL));
@@ -55,7 +56,7 @@ static void learn_input(const unsigned char *data, size_t size)
 
 static void fuzz_input(const unsigned char *data, size_t size)
 {
-    fuzz_tables(NULL);
+    fuzz_tables(add_small_table);
     if (size <= MAX_SIZE) fuzz_undone(learn_input, data, size);
 }
 
