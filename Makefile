@@ -176,7 +176,7 @@ $(BUILD)/shapeproof: $(COMMAND)
 	@cp $< $@
 
 # ---- tests: each tests/MODULE/test_*.c is one program --------------------------------------------------------------
-TEST_SRC := $(sort $(shell find tests -name 'test_*.c'))
+TEST_SRC := $(filter-out $(if $(filter linux,$(SYSTEM)),,tests/base/test_filter.c),$(sort $(shell find tests -name 'test_*.c')))
 TEST_BIN := $(TEST_SRC:%.c=$(OBJ)/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(FUZZ_SRC:%.c=$(OBJ)/%)
