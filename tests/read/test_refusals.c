@@ -221,6 +221,14 @@ static void tensors_of_pytorch(void **state)
         SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("storage '0': its view is not (key, offset, size)"));
     expect_torch(P_PICKLE(P_DICT(P_STR("w") P_OBJECT("torch", "FloatTensor", P_LIST(FLOATS)))),
                  SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("torch.FloatTensor without a tuple of arguments"));
+    expect_torch(
+        P_PICKLE(P_DICT(P_STR("w") P_CALL("torch._utils", "_rebuild_parameter",
+                                          P_TUPLE(GOOD P_INT("1") P_CALL("collections", "OrderedDict", ")"))))),
+        SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("its requires_grad is not a boolean"));
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") P_CALL("torch._utils", "_rebuild_tensor_v2",
+                                                   P_TUPLE(FLOATS P_INT("0") TWO P_TUPLE(P_INT("1")) P_INT("1")
+                                                               P_CALL("collections", "OrderedDict", ")"))))),
+                 SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("its requires_grad is not a boolean"));
     expect_torch(P_PICKLE(P_DICT(P_STR("w") P_REBUILD(P_PERSISTENT(P_TUPLE(P_STR("storage") P_GLOBAL(
                                                           "torch", "FloatStorage") P_NONE P_STR("cpu") P_INT("2"))),
                                                       "0", TWO, P_TUPLE(P_INT("1"))))),
@@ -520,6 +528,11 @@ static void entries_of_zip_archives(void **state)
     expect("a.zip", SHAPEPROOF_KIND_MALFORMED, "zip directory ends inside entry 0");
     sp_text_append(&text, "PK\3\4", 4);
     put_zip64_end(&text, 4, 1, 46);
+    memcpy(text.data + text.length - END - 4, "\2", 1);
+    write_text("a.zip", &text);
+    expect("a.zip", SHAPEPROOF_KIND_MALFORMED, "zip archive in several volumes");
+    sp_text_append(&text, "PK\3\4", 4);
+    put_zip64_end(&text, 4, 1, 46);
     memcpy(text.data + 4, "QK", 2);
     write_text("a.zip", &text);
     expect("a.zip", SHAPEPROOF_KIND_MALFORMED, "no zip64 end record at byte 4");
@@ -546,6 +559,44 @@ static void long_headers(void **state)
     sp_text_free(&array);
     write_text("a.npz", &text);
     expect("a.npz", SHAPEPROOF_KIND_NONE, "a F32 (2)\n");
+}
+
+/* Records of storages that no listed tensor has: torch reads them, too. */
+static void records_without_a_tensor(void **state)
+{
+    (void)state;
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") GOOD P_STR("x") P_PERSISTENT(P_TUPLE(P_STR("module"))))),
+                 SHAPEPROOF_KIND_NONE, "! torch refuses it: a persistent id does not name a storage\n");
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") GOOD P_STR("x") P_STORAGE("FloatStorage", "7", "2"))), SHAPEPROOF_KIND_NONE,
+                 "! torch refuses it: storage record missing: no 'a/data/7' in the archive\n");
+}
+
+/* The flags of a record of a storage, in both of its headers, say that its bytes are not those of the storage. */
+static void flags_of_records(void **state)
+{
+    static const struct {
+        unsigned char low, high;
+        const char *message;
+    } cases[] = {
+        {1, 0, "zip member 'a/data/0' is encrypted"},
+        {1 << 6, 0, "zip member 'a/data/0' is encrypted"},
+        {0, 1 << 5, "zip member 'a/data/0' is encrypted"},
+        {1 << 5, 0, "zip member 'a/data/0' is a patch of another"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_text text = {0}, expected = {0};
+        static const char pickle[] = P_PICKLE(P_DICT(P_STR("w") GOOD));
+        const struct zipped members[] = {SMALL("a/data/0", "eightbyt"), SMALL("a/data.pkl", pickle)};
+        put_zip(&text, members, 2);
+        char *const entry = memmem(text.data, text.length, "PK\1\2", 4);
+        text.data[6] = entry[8] = (char)cases[i].low;
+        text.data[7] = entry[9] = (char)cases[i].high;
+        write_text("a.pt", &text);
+        sp_text_printf(&expected, "tensor 'w': %s", cases[i].message);
+        expect("a.pt", SHAPEPROOF_KIND_REFUSED, expected.data);
+        sp_text_free(&expected);
+    }
 }
 
 /* What is wrong with the compressed bytes of the pickle. */
@@ -1134,6 +1185,8 @@ int main(void)
         cmocka_unit_test(directories_of_zip_archives),
         cmocka_unit_test(entries_of_zip_archives),
         cmocka_unit_test(long_headers),
+        cmocka_unit_test(records_without_a_tensor),
+        cmocka_unit_test(flags_of_records),
         cmocka_unit_test(members_of_zip_archives),
         cmocka_unit_test(archives_of_keras),
         cmocka_unit_test(indexes_of_keras),

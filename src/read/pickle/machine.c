@@ -11,6 +11,7 @@
 #include "base/cursor.h"
 #include "base/map.h"
 #include "base/real.h"
+#include "base/utf8.h"
 #include "read/pickle/escapes.h"
 #include "read/pickle/pickle.h"
 
@@ -264,6 +265,21 @@ static value *make_text(struct machine *m, enum sp_pickle_type type, const char 
     return made;
 }
 
+/* Text in UTF-8, in which Python also has lone surrogates. */
+static value *make_unicode(struct machine *m, const char *text, size_t length)
+{
+    uint32_t code;
+    for (size_t at = 0, taken; at < length; at += taken) {
+        taken = sp_utf8_decode(text + at, length - at, &code);
+        if (!taken) taken = sp_utf8_decode_odd(text + at, length - at, &code);
+        const bool is_long_nul = taken == 2 && !code; /* which other programs write, and Python does not read */
+        if (taken && !is_long_nul) continue;
+        bad_pickle(m, "text that is not UTF-8");
+        return NULL;
+    }
+    return make_text(m, SP_PICKLE_STR, text, length);
+}
+
 /* Two's complement, little-endian, any length. */
 static value *make_long(struct machine *m, const struct operand *operand)
 {
@@ -401,6 +417,10 @@ static value *make_object(struct machine *m, value *callable, value *args, value
     if (!callable || !args) return NULL;
     if (args->type != SP_PICKLE_TUPLE) {
         bad_pickle(m, "the arguments are not a tuple");
+        return NULL;
+    }
+    if (callable->type < SP_PICKLE_GLOBAL) { /* what a call returns, or a persistent id stands for, may be called */
+        bad_pickle(m, "what is called is no function or class");
         return NULL;
     }
     value *made = make(m, SP_PICKLE_OBJECT);
@@ -656,7 +676,7 @@ static bool execute(struct machine *m, const struct operand *arg)
     case OP_SHORT_BINSTRING:
     case OP_BINUNICODE:
     case OP_SHORT_BINUNICODE:
-    case OP_BINUNICODE8: return push_value(m, make_text(m, SP_PICKLE_STR, arg->text, arg->length));
+    case OP_BINUNICODE8: return push_value(m, make_unicode(m, arg->text, arg->length));
     case OP_BINBYTES:
     case OP_SHORT_BINBYTES:
     case OP_BINBYTES8:

@@ -161,6 +161,12 @@ static struct sp_torch_storage *read_storage(struct sp_torch *torch, struct sp_p
     return NULL;
 }
 
+/* torch takes nothing else for requires_grad, which may be absent. */
+static bool check_requires_grad(const struct sp_pickle_value *value, struct shapeproof_error *error)
+{
+    return !value || value->type == SP_PICKLE_BOOL || sp_malformed(error, "its requires_grad is not a boolean");
+}
+
 /* Python refuses a call with more arguments than the function has parameters. */
 static bool check_arguments(const struct call *call, struct shapeproof_error *error)
 {
@@ -170,9 +176,12 @@ static bool check_arguments(const struct call *call, struct shapeproof_error *er
     } known[] = {{"torch._utils._rebuild_tensor_v2", 7}, {"torch._utils._rebuild_tensor_v3", 8}};
     const unsigned count = call->args->length;
     if (count < 4) return sp_malformed(error, "%s with %u arguments, at least 4 expected", call->name, count);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (count > known[i].most && strcmp(call->name, known[i].name) == 0)
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(call->name, known[i].name) != 0) continue;
+        if (count > known[i].most)
             return sp_malformed(error, "%s with %u arguments, at most %u expected", call->name, count, known[i].most);
+        return check_requires_grad(arg(call, 4), error);
+    }
     return true;
 }
 
@@ -287,6 +296,10 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
     if (*is_tensor && call.role == SP_TORCH_SAVED) return read_saved(torch, call.args, tensor, is_tensor, error);
     if (!*is_tensor) return true;
     *tensor = (struct sp_torch_tensor){.dtype_name = shapeproof_dtype_name(SHAPEPROOF_DTYPE_UNKNOWN)};
+    const char *function = sp_pickle_name(node);
+    if (function && strcmp(function, "torch._utils._rebuild_parameter") == 0 &&
+        !check_requires_grad(sp_pickle_arg(node, 1), error))
+        return false;
     if (!sp_pickle_is(call.role == SP_TORCH_OLD_TENSOR ? call.state : call.args, SP_PICKLE_TUPLE))
         return sp_malformed(error, "%s without a tuple of arguments", call.name);
     switch (call.role) {

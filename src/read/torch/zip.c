@@ -33,6 +33,7 @@ bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage
         sp_arena_printf(&torch->arena, "%s%s%s", torch->folder, storage->key, torch->suffix ? torch->suffix : "");
     const size_t index = sp_zip_find(torch->zip, name);
     if (index == SIZE_MAX) return sp_malformed(error, "storage record missing: no '%s' in the archive", name);
+    if (!sp_zip_check_method(sp_zip_entry(torch->zip, index), error)) return false;
     const uint64_t size = sp_zip_entry(torch->zip, index)->size;
     if (storage->element_size && size < storage->bytes)
         return sp_malformed(error, "storage record '%s' has %" PRIu64 " bytes, but %" PRIu64 " x %s need %" PRIu64,
@@ -87,6 +88,30 @@ char *sp_torch_zip_read_pickle(struct sp_zip *zip, size_t index, size_t *length,
     return bytes;
 }
 
+/* Why torch, which reads the storage of each persistent id, cannot read this one; false with that error. */
+static bool check_named_record(struct sp_torch *torch, const struct sp_pickle_value *persid,
+                               struct shapeproof_error *error)
+{
+    const struct sp_pickle_value *key = sp_pickle_item(persid->as.id, 2);
+    uint64_t ignored;
+    if (!sp_torch_is_storage(persid)) return sp_malformed(error, "a persistent id does not name a storage");
+    if (persid->tag || !sp_pickle_is(key, SP_PICKLE_STR) || memchr(key->as.text, 0, key->length)) return true;
+    const char *name = sp_arena_printf(&torch->arena, "%s%.*s", torch->folder, (int)key->length, key->as.text);
+    const size_t record = sp_zip_find(torch->zip, name);
+    if (record == SIZE_MAX) return sp_malformed(error, "storage record missing: no '%s' in the archive", name);
+    return sp_zip_is_far(torch->zip) || sp_zip_data_offset(torch->zip, record, &ignored, error);
+}
+
+/* Looks at the persistent ids of which no tensor is listed. Says the first thing that torch refuses in them, where
+ * nothing has been said of a tensor. */
+static void warn_of_named_records(struct sp_torch *torch, const struct sp_pickle *pickle)
+{
+    struct shapeproof_error why = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < pickle->persid_count; i++) ok = check_named_record(torch, pickle->persids[i], &why);
+    if (!ok) sp_inventory_warn(torch->inventory, "torch refuses it: %s", why.message);
+}
+
 /* One pickle of the archive, read and walked. `name` is without its folder. */
 static bool index_pickle(struct sp_torch *torch, size_t record, const char *name, struct shapeproof_error *error)
 {
@@ -98,6 +123,7 @@ static bool index_pickle(struct sp_torch *torch, size_t record, const char *name
     if (ok && pickle.end < length)
         sp_inventory_warn(torch->inventory, "%s: %zu bytes after its end", name, length - pickle.end);
     ok = ok && sp_torch_walk(torch, pickle.root, error);
+    if (ok && !torch->inventory->unread) warn_of_named_records(torch, &pickle);
     sp_free(bytes);
     return ok;
 }

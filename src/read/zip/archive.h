@@ -35,6 +35,8 @@ const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index);
 /* Exact name; SIZE_MAX when absent. */
 size_t sp_zip_find(const struct sp_zip *zip, const char *name);
 
+/* Whether the data of the member can be read: not encrypted, no patch, stored or deflated. False with an error. */
+bool sp_zip_check_method(const struct sp_zip_entry *entry, struct shapeproof_error *error);
 /* The whole member, at most `limit` bytes, NUL-terminated (not counted), never more than it declares. sp_free it. */
 char *sp_zip_read(struct sp_zip *zip, size_t index, uint64_t limit, size_t *length, struct shapeproof_error *error);
 /* The first `count` bytes of the member, of a deflated one without inflating more: its CRC is not looked at. `count` is

@@ -132,8 +132,10 @@ static bool follow_locator(const struct sp_zip *zip, struct end *end, struct sha
     if (!sp_file_read(zip->file, end->limit - LOCATOR_SIZE, locator, sizeof locator, error)) return false;
     if (!starts_with_signature(locator, LOCATOR_MAGIC)) return true;
     struct sp_cursor cursor = sp_cursor_of(locator, sizeof locator);
-    sp_cursor_take(&cursor, 8);
-    return read_end64(zip, sp_cursor_le(&cursor, 8), end, error);
+    sp_cursor_take(&cursor, 4);
+    const uint64_t volume = sp_cursor_le(&cursor, 4), at = sp_cursor_le(&cursor, 8), volumes = sp_cursor_le(&cursor, 4);
+    if (volume || volumes > 1) return sp_malformed(error, "zip archive in several volumes");
+    return read_end64(zip, at, end, error);
 }
 
 static bool check_end(const struct end *end, struct shapeproof_error *error)

@@ -15,7 +15,11 @@ enum {
     SP_ZIP_MAX_DIRECTORY = 256 << 20,
     SP_ZIP_STORED = 0,
     SP_ZIP_DEFLATED = 8,
-    SP_ZIP_ENCRYPTED = 1 /* a flag */
+    /* flags: */
+    SP_ZIP_ENCRYPTED = 1,
+    SP_ZIP_PATCHED = 1 << 5,
+    SP_ZIP_STRONGLY_ENCRYPTED = 1 << 6,
+    SP_ZIP_MASKED = 1 << 13 /* the local header, by the encryption of the directory */
 };
 
 struct sp_zip {

@@ -139,10 +139,13 @@ static zip_int64_t view_command(void *state, void *data, zip_uint64_t length, zi
     }
 }
 
-static bool check_method(const struct sp_zip_entry *entry, struct shapeproof_error *error)
+bool sp_zip_check_method(const struct sp_zip_entry *entry, struct shapeproof_error *error)
 {
-    if (entry->flags & SP_ZIP_ENCRYPTED)
+    if (entry->flags & (SP_ZIP_ENCRYPTED | SP_ZIP_STRONGLY_ENCRYPTED | SP_ZIP_MASKED))
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "zip member '%s' is encrypted",
+                       entry->name);
+    if (entry->flags & SP_ZIP_PATCHED)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "zip member '%s' is a patch of another",
                        entry->name);
     if (entry->method != SP_ZIP_STORED && entry->method != SP_ZIP_DEFLATED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
@@ -152,7 +155,7 @@ static bool check_method(const struct sp_zip_entry *entry, struct shapeproof_err
 
 static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, struct shapeproof_error *error)
 {
-    if (!check_method(entry, error)) return false;
+    if (!sp_zip_check_method(entry, error)) return false;
     if (entry->size > limit || entry->compressed_size > UINT32_MAX / 2 || entry->size > UINT32_MAX / 2)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "zip member '%s' of %" PRIu64 " bytes, at most %" PRIu64, entry->name, entry->size, limit);
@@ -291,7 +294,7 @@ bool sp_zip_read_head(struct sp_zip *zip, size_t index, void *into, size_t count
 {
     const struct sp_zip_entry *entry = &zip->entries[index];
     uint64_t data;
-    if (!check_method(entry, error) || !sp_zip_data_offset(zip, index, &data, error)) return false;
+    if (!sp_zip_check_method(entry, error) || !sp_zip_data_offset(zip, index, &data, error)) return false;
     if (entry->method == SP_ZIP_STORED) return sp_file_read(zip->file, data, into, count, error);
     return inflate_head(zip, index, data, into, count, error);
 }
