@@ -105,6 +105,7 @@ void sp_value_json(struct sp_text *text, struct shapeproof_value value)
 char *shapeproof_value_text(struct shapeproof_value value)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     struct sp_text text = {0};
     sp_value_json(&text, value);
     return text.data;

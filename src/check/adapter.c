@@ -288,6 +288,7 @@ static void put_pairs(struct sp_text *text, const struct sp_adapter *adapter)
 char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, bool *consistent)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("checking it");
     SP_BUDGET_REUSE(inventory);
     struct sp_arena arena = {0};
     struct sp_adapter adapter;
@@ -374,6 +375,7 @@ static bool is_front_for(const struct sp_adapter_front *front, const char *compo
 bool shapeproof_adapter_is_for(const struct shapeproof_inventory *inventory, const char *component)
 {
     SP_CALL(NULL, false);
+    SP_SPENDS("checking it");
     SP_BUDGET_REUSE(inventory);
     struct sp_arena arena = {0};
     bool is = false;

@@ -21,6 +21,7 @@ char *shapeproof_config_search(const struct shapeproof_inventory *inventory, con
                                const char *hub, bool *inside)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("searching for the configuration");
     SP_BUDGET_REUSE(inventory);
     char *found = NULL;
     *inside = shapeproof_config_is_inside(inventory, table);

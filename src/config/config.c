@@ -82,6 +82,7 @@ static void rebuild(struct shapeproof_config *config);
 struct shapeproof_config *shapeproof_config_new(void)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("reading the configuration");
     struct shapeproof_config *config = sp_realloc(NULL, 1, sizeof *config);
     *config = (struct shapeproof_config){.path = "", .place = "", .file_root = {.type = SHAPEPROOF_VALUE_OBJECT}};
     rebuild(config);
@@ -189,6 +190,7 @@ void sp_config_derive(struct shapeproof_config *config, const char *path, struct
 void shapeproof_config_name_class(struct shapeproof_config *config, const char *class_name, const char *from)
 {
     SP_CALL(NULL, );
+    SP_SPENDS("reading the configuration");
     sp_config_keep(config);
     static const char *const keys[] = {"_class_name", "model_type", "architectures", "architecture",
                                        "shapeproof_table"};
@@ -223,6 +225,7 @@ enum shapeproof_status shapeproof_config_set(struct shapeproof_config *config, c
                                              struct shapeproof_error *error)
 {
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    SP_SPENDS("reading the configuration");
     sp_config_keep(config);
     sp_error_reset(error);
     const char *equals = strchr(setting, '=');
@@ -430,6 +433,7 @@ enum shapeproof_status shapeproof_config_load(struct shapeproof_config *config, 
                                               struct shapeproof_error *error)
 {
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    SP_SPENDS("reading the configuration");
     sp_config_keep(config);
     sp_fault_begin(error);
     struct sp_file file;
@@ -452,6 +456,7 @@ enum shapeproof_status shapeproof_config_load_text(struct shapeproof_config *con
                                                    size_t length, struct shapeproof_error *error)
 {
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    SP_SPENDS("reading the configuration");
     sp_config_keep(config);
     sp_error_reset(error);
     config->label = config->model = NULL;
@@ -552,6 +557,7 @@ static char *config_above(const char *checkpoint_path)
 char *shapeproof_config_beside(const char *checkpoint_path)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("reading the configuration");
     char *found = config_in_folder(checkpoint_path);
     return found ? found : config_above(checkpoint_path);
 }

@@ -34,6 +34,7 @@ bool sp_config_keras_entry(struct sp_arena *arena, const struct shapeproof_inven
 bool shapeproof_config_is_inside(const struct shapeproof_inventory *inventory, const char *table)
 {
     SP_CALL(NULL, false);
+    SP_SPENDS("reading the configuration");
     SP_BUDGET_REUSE(inventory);
     struct sp_arena arena = {0};
     struct shapeproof_value entry;

@@ -114,6 +114,7 @@ enum shapeproof_status shapeproof_config_quantisation_is_known(const struct shap
                                                                struct shapeproof_error *error)
 {
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    SP_SPENDS("predicting the tensors");
     static const struct sp_storage no_file = {0};
     struct sp_quantised quantised;
     sp_error_reset(error);
@@ -149,6 +150,7 @@ struct shapeproof_prediction *shapeproof_predict(const struct shapeproof_tables 
                                                  struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("predicting the tensors");
     sp_error_reset(error);
     static const struct shapeproof_predict_options none = {0};
     static const struct sp_storage no_file = {0};

@@ -96,6 +96,7 @@ static bool add_family(struct shapeproof_models *models, const char *file, const
 struct shapeproof_models *shapeproof_models_new(struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("reading the configuration");
     struct shapeproof_models *models = sp_realloc(NULL, 1, sizeof *models);
     const char *name = sp_published_text;
     *models = (struct shapeproof_models){.items = NULL};
@@ -221,6 +222,7 @@ const struct shapeproof_model *shapeproof_models_find(const struct shapeproof_mo
 const struct shapeproof_model *shapeproof_models_like(const struct shapeproof_models *models, const char *name)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("reading the configuration");
     const char **names = sp_realloc(NULL, models->count ? models->count : 1, sizeof *names);
     for (size_t i = 0; i < models->count; i++) names[i] = short_name(models->items[i].name);
     const char *likely = sp_suggest(name, names, models->count);
@@ -248,6 +250,7 @@ bool shapeproof_models_fits(const struct shapeproof_models *models, size_t index
 void shapeproof_config_take_model(struct shapeproof_config *config, const struct shapeproof_model *model)
 {
     SP_CALL(NULL, );
+    SP_SPENDS("reading the configuration");
     sp_config_keep(config);
     struct shapeproof_error ignored = {0};
     struct shapeproof_value root; /* a copy, in the arena of the configuration */

@@ -76,6 +76,7 @@ bool shapeproof_prediction_misspelt(const struct shapeproof_prediction *predicti
                                     struct shapeproof_misspelt *found)
 {
     SP_CALL(NULL, false);
+    SP_SPENDS("reading the configuration");
     const struct shapeproof_value root = sp_config_hyper(config)->root;
     while (*position < prediction->asked_count) {
         found->meant = prediction->asked[(*position)++];

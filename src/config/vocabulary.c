@@ -250,6 +250,7 @@ enum shapeproof_status shapeproof_config_count_vocabulary(struct shapeproof_conf
                                                           struct shapeproof_error *error)
 {
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    SP_SPENDS("reading the configuration");
     sp_config_keep(config);
     sp_error_reset(error);
     if (rule == SHAPEPROOF_VOCABULARY_NONE) return SHAPEPROOF_OK;

@@ -33,6 +33,7 @@ struct shapeproof_expectations *shapeproof_expectations_load(const char *path, c
                                                              struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("reading the expected differences");
     sp_error_reset(error);
     struct sp_text messages = {0};
     size_t length;

@@ -61,6 +61,7 @@ struct shapeproof_check *shapeproof_check_path(const char *path, const struct sh
                                                struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("checking it");
     static const struct shapeproof_check_path_options defaults;
     struct opened opened = {NULL, NULL, NULL};
     struct shapeproof_check *check = NULL;

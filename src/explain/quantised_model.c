@@ -188,6 +188,7 @@ static const char *describe_reading(struct reading *reading, uint64_t *parameter
 struct shapeproof_quantised_model *shapeproof_quantised_model_new(const struct shapeproof_inventory *inventory)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("checking it");
     SP_BUDGET_REUSE(inventory);
     struct reading reading;
     struct shapeproof_quantised_model *model = NULL;

@@ -167,6 +167,7 @@ struct shapeproof_figures *shapeproof_figures_new(struct shapeproof_tables *tabl
                                                   struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("reading the figures");
     static const struct shapeproof_figures_options none = {0};
     struct sp_book_lines lines = {.items = NULL};
     bool goes_on = true;

@@ -78,6 +78,7 @@ struct shapeproof_card *shapeproof_card_new(const struct shapeproof_inventory *i
                                             size_t length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("comparing the card");
     SP_BUDGET_REUSE(inventory);
     struct shapeproof_card *card = sp_realloc(NULL, 1, sizeof *card);
     assert(inventory);

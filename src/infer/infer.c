@@ -233,6 +233,7 @@ const char *shapeproof_inference_config(const struct shapeproof_inference *infer
 void shapeproof_inference_configure(const struct shapeproof_inference *inference, struct shapeproof_config *config)
 {
     SP_CALL(NULL, );
+    SP_SPENDS("taking what was inferred");
     sp_config_keep(config);
     struct shapeproof_value root;
     struct shapeproof_error error = {0};

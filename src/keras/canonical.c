@@ -121,6 +121,7 @@ struct shapeproof_keras_names *shapeproof_keras_names_new(const struct shapeproo
                                                           const struct shapeproof_inventory *other)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("reading the configuration");
     SP_BUDGET_REUSE(inventory);
     struct shapeproof_value entry;
     struct predicted_names stored = {0}, own = {0}; /* under the names of the file, and under those of Keras */

@@ -13,6 +13,7 @@ enum shapeproof_status shapeproof_config_fit(struct shapeproof_config *config, s
                                              struct shapeproof_error *error)
 {
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    SP_SPENDS("reading the configuration");
     sp_config_keep(config);
     sp_error_reset(error);
     if (!table && sp_keras_compose(tables, config, inventory, error) != SHAPEPROOF_OK) return error->status;

@@ -333,6 +333,7 @@ static void describe_dimension(const struct shapeproof_prediction *prediction, s
 char *shapeproof_prediction_dimension(const struct shapeproof_prediction *prediction, size_t tensor, uint32_t dimension)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     struct sp_text text = {0};
     describe_dimension(prediction, tensor, dimension, &(struct scribe){.text = &text});
     return text.data;

@@ -24,6 +24,7 @@ bool shapeproof_tables_fits(const struct shapeproof_tables *tables, size_t index
                             const struct shapeproof_tables_filter *filter)
 {
     SP_CALL(NULL, false);
+    SP_SPENDS("reading the tables");
     const struct shapeproof_table_info info = *shapeproof_tables_info(tables, index);
     const char *kind = shapeproof_tables_kind(tables, index);
     if (!info.name) return false;

@@ -28,6 +28,7 @@ char *shapeproof_table_format(const char *name, const char *text, size_t length,
                               struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("formatting the table");
     struct sp_arena arena = {0};
     struct sp_text out = {0};
     struct sp_statements statements = {0};

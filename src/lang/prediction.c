@@ -23,6 +23,7 @@ void shapeproof_prediction_free(struct shapeproof_prediction *prediction)
 char *shapeproof_provenance_text(struct shapeproof_provenance from)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     struct sp_text text = {0};
     switch (from.source) {
     case SHAPEPROOF_SOURCE_NONE:

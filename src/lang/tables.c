@@ -259,6 +259,7 @@ enum shapeproof_status shapeproof_tables_add_text(struct shapeproof_tables *tabl
                                                   size_t length, struct shapeproof_error *error)
 {
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    SP_SPENDS("reading the tables");
     sp_error_reset(error);
     return sp_tables_add_source(
         tables, (struct sp_source_text){.name = name, .text = text, .length = length, .own = true}, error);
@@ -268,6 +269,7 @@ enum shapeproof_status shapeproof_tables_add_file(struct shapeproof_tables *tabl
                                                   struct shapeproof_error *error)
 {
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    SP_SPENDS("reading the tables");
     sp_error_reset(error);
     struct sp_file file;
     if (!sp_file_open(&file, AT_FDCWD, path, error)) {
@@ -286,6 +288,7 @@ enum shapeproof_status shapeproof_tables_add_file(struct shapeproof_tables *tabl
 struct shapeproof_tables *shapeproof_tables_new(struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("reading the tables");
     sp_error_reset(error);
     struct shapeproof_tables *tables = sp_realloc(NULL, 1, sizeof *tables);
     *tables = (struct shapeproof_tables){0};
@@ -328,6 +331,7 @@ void shapeproof_tables_free(struct shapeproof_tables *tables)
 size_t shapeproof_tables_count(const struct shapeproof_tables *tables)
 {
     SP_CALL(NULL, 0);
+    SP_SPENDS("reading the tables");
     size_t count;
     sp_tables_list(tables, &count);
     return count;
@@ -375,6 +379,7 @@ bool shapeproof_tables_next_part(const struct shapeproof_tables *constant, size_
                                  struct shapeproof_table_info *part)
 {
     SP_CALL(NULL, false);
+    SP_SPENDS("reading the tables");
     struct shapeproof_tables *tables = behind_the_scenes(constant);
     while (*position < sp_tables_place_count(tables)) {
         const size_t place = (*position)++;
@@ -389,6 +394,7 @@ bool shapeproof_tables_next_part(const struct shapeproof_tables *constant, size_
 const struct shapeproof_table_info *shapeproof_tables_info(const struct shapeproof_tables *constant, size_t index)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("reading the tables");
     struct shapeproof_tables *tables = behind_the_scenes(constant);
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);
@@ -405,6 +411,7 @@ const struct shapeproof_table_info *shapeproof_tables_info(const struct shapepro
 const char *shapeproof_tables_kind(const struct shapeproof_tables *tables, size_t index)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("reading the tables");
     size_t count;
     const size_t *list = sp_tables_list(tables, &count);
     if (index >= count) return "";

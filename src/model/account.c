@@ -299,6 +299,7 @@ void sp_account_free(struct sp_account *account)
 const struct shapeproof_file_bytes *shapeproof_inventory_file_bytes(const struct shapeproof_inventory *inventory)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("adding up its bytes");
     SP_BUDGET_REUSE(inventory);
     return &summed_account(inventory)->bytes;
 }
@@ -306,6 +307,7 @@ const struct shapeproof_file_bytes *shapeproof_inventory_file_bytes(const struct
 size_t shapeproof_inventory_unused_count(const struct shapeproof_inventory *inventory)
 {
     SP_CALL(NULL, 0);
+    SP_SPENDS("adding up its bytes");
     SP_BUDGET_REUSE(inventory);
     return summed_account(inventory)->unused.count;
 }
@@ -313,6 +315,7 @@ size_t shapeproof_inventory_unused_count(const struct shapeproof_inventory *inve
 const struct shapeproof_unused *shapeproof_inventory_unused(const struct shapeproof_inventory *inventory, size_t index)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("adding up its bytes");
     SP_BUDGET_REUSE(inventory);
     return &summed_account(inventory)->unused.items[index];
 }

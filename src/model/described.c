@@ -72,6 +72,7 @@ struct shapeproof_inventory *shapeproof_inventory_describe(const char *name,
                                                            size_t count, struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("describing it");
     static const struct sp_format memory = {"memory", SP_TENSORS_ALONE};
     sp_error_reset(error);
     struct shapeproof_inventory *inventory = sp_inventory_new(name);

@@ -259,6 +259,7 @@ struct shapeproof_remote *shapeproof_remote_fetch(const char *url, const struct 
                                                   struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("fetching it");
     sp_error_reset(error);
     static const struct shapeproof_remote_options defaults = {0};
     if (!options) options = &defaults;
@@ -281,6 +282,7 @@ const char *shapeproof_remote_name(const struct shapeproof_remote *remote) { ret
 bool shapeproof_remote_confirm(const struct shapeproof_remote *remote, struct shapeproof_error *error)
 {
     SP_CALL(error, false);
+    SP_SPENDS("fetching it");
     sp_error_reset(error);
     for (size_t i = 0; i < remote->remote_files.count; i++) {
         const struct sp_remote_file *remote_file = remote->remote_files.items[i];

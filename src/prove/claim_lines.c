@@ -203,6 +203,7 @@ enum shapeproof_status shapeproof_tables_add_claims(struct shapeproof_tables *ta
     assert(tables && table && lines && letters);
     *letters = NULL;
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    SP_SPENDS("reading the claims");
     sp_error_reset(error);
     return sp_tables_add_lines(tables, table, lines, SP_LINES_OF_CLAIMS, letters, error);
 }

@@ -693,6 +693,7 @@ char *shapeproof_derive_python(const struct shapeproof_tables *tables, const cha
                                struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("deriving the formulas");
     sp_error_reset(error);
     assert(tables && table);
     struct sp_count count;

@@ -141,6 +141,7 @@ enum shapeproof_status shapeproof_config_set_point(struct shapeproof_config *con
                                                    const char *text, struct shapeproof_error *error)
 {
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
+    SP_SPENDS("reading the hyper-parameters");
     sp_config_keep(config);
     sp_error_reset(error);
     struct sp_count count;

@@ -508,6 +508,7 @@ static bool read_lists(struct shapeproof_components *components, const struct sp
 struct shapeproof_components *shapeproof_components_open(const char *path, struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("reading it");
     struct sp_folder folder;
     bool ok = true;
     sp_fault_begin(error);

@@ -117,6 +117,7 @@ struct shapeproof_data *shapeproof_data_open(const struct shapeproof_inventory *
                                              struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("reading the data");
     SP_BUDGET_REUSE(inventory);
     sp_fault_begin(error);
     struct shapeproof_data *data = sp_realloc(NULL, 1, sizeof *data);
@@ -173,6 +174,7 @@ const char *shapeproof_data_obstacle(const struct shapeproof_data *data, size_t 
     const struct sp_data_place *place = &data->places.items[tensor];
     if (!asks_source(place)) return place->obstacle;
     SP_CALL(NULL, rewind_source(place->source));
+    SP_SPENDS("reading the data");
     place->source->keep(place->source, tensor);
     return obstacle_of(place, tensor);
 }
@@ -187,6 +189,7 @@ bool shapeproof_data_read(const struct shapeproof_data *data, size_t tensor, uin
 {
     const struct sp_data_place *place = &data->places.items[tensor];
     SP_CALL(error, rewind_source(place->source) != NULL);
+    SP_SPENDS("reading the data");
     if (place->source) place->source->keep(place->source, tensor);
     sp_error_reset(error);
     const struct shapeproof_tensor *read = &data->inventory->tensors[tensor];

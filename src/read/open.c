@@ -75,9 +75,9 @@ static bool open_path(const char *path, struct shapeproof_inventory *inventory, 
 struct shapeproof_inventory *shapeproof_inventory_open(const char *path, struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("reading it");
     sp_fault_begin(error);
     struct shapeproof_inventory *inventory = sp_inventory_new(path);
-    SP_SPENDS("reading it");
     sp_budget_open(path, 0);
     const bool ok = open_path(path, inventory, error);
     inventory->bytes_read = sp_budget_input();

@@ -177,6 +177,7 @@ static bool folder_is_known(const struct sp_folder *folder, struct shapeproof_er
 char *shapeproof_checkpoint_path(const char *path)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("reading it");
     struct sp_arena arena = {0};
     struct sp_folder folder;
     struct sp_text text = {0};

@@ -90,6 +90,7 @@ static void keep_texts(struct shapeproof_redaction *redaction, struct shapeproof
 void shapeproof_redact_inventory(struct shapeproof_redaction *redaction, struct shapeproof_inventory *inventory)
 {
     SP_CALL(NULL, );
+    SP_SPENDS("redacting it");
     SP_BUDGET_REUSE(inventory);
     keep_texts(redaction, inventory);
     char *path = shapeproof_redact_path(redaction, inventory->path);

@@ -265,6 +265,7 @@ static void put_last_component(struct shapeproof_redaction *redaction, struct sp
 char *shapeproof_redact_message(struct shapeproof_redaction *redaction, const char *message)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("redacting it");
     sp_keep(redaction, redaction, sizeof *redaction);
     struct sp_text text = {0};
     size_t at = 0;
@@ -282,6 +283,7 @@ char *shapeproof_redact_message(struct shapeproof_redaction *redaction, const ch
 char *shapeproof_redact_path(struct shapeproof_redaction *redaction, const char *path)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("redacting it");
     sp_keep(redaction, redaction, sizeof *redaction);
     struct sp_text text = {0};
     sp_text_puts(&text, "");
@@ -297,6 +299,7 @@ char *shapeproof_redact_path(struct shapeproof_redaction *redaction, const char 
 struct shapeproof_redaction *shapeproof_redaction_new(void)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("redacting it");
     static const char *const lists[] = {[IN_NAMES] = sp_redact_names, [IN_MESSAGES] = sp_redact_messages};
     struct shapeproof_redaction *redaction = sp_realloc(NULL, 1, sizeof *redaction);
     *redaction = (struct shapeproof_redaction){0};

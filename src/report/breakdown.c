@@ -589,6 +589,7 @@ char *shapeproof_report_breakdown(const struct shapeproof_breakdown *breakdown,
                                   const struct shapeproof_report_breakdown_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_breakdown_options plain = {0};
     struct sheet sheet = {.breakdown = breakdown, .options = options ? options : &plain};
     struct sp_text text = {0};

@@ -207,6 +207,7 @@ char *shapeproof_report_card(const struct shapeproof_card *card, const struct sh
                              size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_card_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -562,6 +562,7 @@ static void put_junit(struct sp_text *text, const char *const *parts, size_t cou
 char *shapeproof_report_error(const struct shapeproof_checked *failed, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     struct sp_text text = {0};
     struct sp_writer json = sp_write_document(&text, "shapeproof.error/1");
     sp_write_key_number(&json, "status", (uint64_t)failed->status);
@@ -632,6 +633,7 @@ char *shapeproof_report_document(const char *const *parts, size_t count,
                                  const struct shapeproof_report_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     struct sp_text text = {0};
     if (options && options->format == SHAPEPROOF_REPORT_JUNIT) put_junit(&text, parts, count);
     else if (options && options->format == SHAPEPROOF_REPORT_HTML) sp_html_several(&text, parts, count);

@@ -163,6 +163,7 @@ char *sp_text_take(struct sp_text *text, size_t *length)
 char *shapeproof_report_visible(const char *string)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     struct sp_text text = {0};
     sp_put_visible(&text, string);
     return sp_text_take(&text, NULL);

@@ -230,6 +230,7 @@ char *shapeproof_report_components(const struct shapeproof_components *component
                                    const struct shapeproof_report_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
@@ -272,6 +273,7 @@ char *shapeproof_report_component_totals(const struct shapeproof_components *com
                                          const struct shapeproof_report_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct sp_column columns[] = {{"component", SP_LEFT},
                                                {"class", SP_LEFT},
                                                {"tensors", SP_RIGHT},

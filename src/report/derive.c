@@ -218,6 +218,7 @@ char *shapeproof_report_derive(const struct shapeproof_derivation *derivation,
                                const struct shapeproof_report_derive_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_derive_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

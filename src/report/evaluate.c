@@ -189,6 +189,7 @@ char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points
                                  const struct shapeproof_report_evaluate_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_evaluate_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

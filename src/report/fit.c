@@ -150,6 +150,7 @@ char *shapeproof_report_fit(const struct shapeproof_fit *fit, const struct shape
                             size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -355,6 +355,7 @@ char *shapeproof_report_infer(const struct shapeproof_inference *inference,
                               const struct shapeproof_report_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -137,6 +137,7 @@ char *shapeproof_report_learn(const struct shapeproof_learning *learning,
                               const struct shapeproof_report_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -138,6 +138,7 @@ char *shapeproof_report_models(const struct shapeproof_models *models, const cha
                                size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -309,6 +309,7 @@ char *shapeproof_report_predict(const struct shapeproof_prediction *prediction,
                                 const struct shapeproof_report_predict_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_predict_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

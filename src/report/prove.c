@@ -213,6 +213,7 @@ char *shapeproof_report_book(const struct shapeproof_proofs *proofs, const struc
                              const struct shapeproof_report_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
@@ -230,5 +231,6 @@ char *shapeproof_report_prove(const struct shapeproof_proofs *proofs, const stru
                               size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     return shapeproof_report_book(proofs, NULL, options, length);
 }

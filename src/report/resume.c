@@ -104,6 +104,7 @@ char *shapeproof_report_resume(const struct shapeproof_resume *resume, const str
                                size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

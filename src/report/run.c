@@ -437,6 +437,7 @@ char *shapeproof_report_run(const struct shapeproof_run *run, const struct shape
                             const struct shapeproof_report_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -122,6 +122,7 @@ char *shapeproof_report_solve(const struct shapeproof_solutions *solutions,
                               const struct shapeproof_report_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
@@ -205,6 +206,7 @@ char *shapeproof_report_solve_together(const struct shapeproof_combinations *com
                                        const struct shapeproof_report_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

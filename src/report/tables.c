@@ -154,6 +154,7 @@ char *shapeproof_report_tables(const struct shapeproof_tables *tables, const str
                                size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;

@@ -513,6 +513,7 @@ char *shapeproof_report_verify(const struct shapeproof_verification *verificatio
                                const struct shapeproof_report_verify_options *options, size_t *length)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("writing the report");
     static const struct shapeproof_report_verify_options plain;
     struct sp_text text = {0};
     if (!options) options = &plain;

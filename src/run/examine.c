@@ -284,6 +284,7 @@ static bool is_one_file(const struct shapeproof_run *run, const struct shapeproo
 void shapeproof_run_examine(struct shapeproof_run *run)
 {
     SP_CALL(NULL, );
+    SP_SPENDS("reading the run");
     sp_keep(run, run, sizeof *run);
     sp_keep(run, run->steps.items, run->steps.count * sizeof *run->steps.items);
     sp_keep(run, run->files.items, run->files.count * sizeof *run->files.items);

@@ -263,6 +263,7 @@ static void understand_files(struct shapeproof_run *run)
 struct shapeproof_run *shapeproof_run_open(const char *path, struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("reading the run");
     struct sp_folder folder;
     sp_fault_begin(error);
     struct shapeproof_run *run = sp_realloc(NULL, 1, sizeof *run);

@@ -35,6 +35,7 @@ struct shapeproof_expressions *shapeproof_expressions_new(struct shapeproof_tabl
     assert(tables && table && lines && letters);
     *letters = NULL;
     SP_CALL(error, (*letters = NULL, NULL)); /* the text is gone, too */
+    SP_SPENDS("evaluating the expressions");
     sp_error_reset(error);
     if (sp_tables_add_lines(tables, table, lines, SP_LINES_OF_EXPRESSIONS, letters, error) != SHAPEPROOF_OK)
         return NULL;
@@ -240,6 +241,7 @@ struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expres
                                                   struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("evaluating the expressions");
     static const struct shapeproof_evaluate_options none = {0};
     sp_error_reset(error);
     assert(expressions && config);

@@ -200,6 +200,7 @@ struct shapeproof_verification *shapeproof_verify_values(const struct shapeproof
                                                          struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("evaluating the expressions");
     sp_error_reset(error);
     assert(prediction && config && tables);
     const struct shapeproof_verification given = {.config = config, .prediction = prediction};

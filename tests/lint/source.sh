@@ -52,10 +52,12 @@ BEGIN {
     for (i in list) library[list[i]] = 1
     while ((getline line < allow) > 0) if (split(line, word, " ") >= 2) excused[word[1], word[2]] = 1
 }
-FNR == 1 { comment = 0 }
+FNR == 1 { comment = begins = 0 }
 {
     code = blank($0)
     if (code ~ /^[ \t]*#[ \t]*include/) next
+    if (begins && code !~ /^ *SP_SPENDS\(/) blame("SP_CALL without SP_SPENDS, which names the step")
+    begins = code ~ /^ *SP_CALL\(/
     if (code ~ /printf\(.*error[a-z]*(\.|->)(message|hint),/ && FILENAME !~ /^src\/(base\/error|cli\/message)\.c$/)
         blame("text of a file may begin a line of an error: sp_fail, sp_hint, cli_fail, cli_hint make it printable")
     if (code ~ /sp_fail_lines\(/ &&

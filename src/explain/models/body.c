@@ -96,6 +96,7 @@ char *shapeproof_unknown_class_describe(const struct shapeproof_inventory *inven
                                         const struct shapeproof_tables *tables, const struct shapeproof_config *config)
 {
     SP_CALL(NULL, NULL);
+    SP_SPENDS("checking it");
     SP_BUDGET_REUSE(inventory);
     struct shapeproof_error error = {0};
     struct sp_arena arena = {0};

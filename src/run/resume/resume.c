@@ -627,6 +627,7 @@ static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_err
 struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
+    SP_SPENDS("checking it");
     sp_fault_begin(error);
     struct shapeproof_resume *resume = sp_realloc(NULL, 1, sizeof *resume);
     *resume = (struct shapeproof_resume){.folder_step = SP_RESUME_NO_STEP,
