@@ -54,6 +54,13 @@ static void collect_names(struct direction *d)
     }
 }
 
+/* Adds a tensor, unless its name is longer than any name of a model: each rule of each class looks at all of it. */
+static void add_sample(struct direction *d, size_t item)
+{
+    enum { MOST_BYTES = 1024 };
+    if (strlen(tensor_of(d->disk, item)->name) <= MOST_BYTES) *SP_PUSH(&d->samples) = item;
+}
+
 /* A model has some dozens of patterns. Of files with more, as of names that are all different, a part is enough. */
 static void collect_samples(struct direction *d, const struct sp_sides *sides)
 {
@@ -61,8 +68,8 @@ static void collect_samples(struct direction *d, const struct sp_sides *sides)
     const size_t stride = sides->count / MOST_PATTERNS + 1;
     for (size_t i = 0; i < sides->count; i += stride) {
         const struct sp_side *side = &sides->items[i];
-        *SP_PUSH(&d->samples) = side->members[0].item;
-        if (side->count > 1) *SP_PUSH(&d->samples) = side->members[side->count - 1].item;
+        add_sample(d, side->members[0].item);
+        if (side->count > 1) add_sample(d, side->members[side->count - 1].item);
     }
 }
 

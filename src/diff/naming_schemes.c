@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "diff/pairing.h"
 #include "names/components.h"
 #include "names/naming_schemes.h"
@@ -53,9 +54,19 @@ struct ends {
     struct sp_text text, whole;
 };
 
+/* The name and its ends. Of one that is longer than any name of a model, only ends that such a name could have: all of
+ * them together are as long as the square of the name. */
 static void add_ends(struct ends *ends, const char *name)
 {
-    for (const char *end = name; end; end = sp_behind_component(end, ".")) sp_map_add(&ends->known, end, 0);
+    enum { MOST_BYTES = 1024 };
+    size_t left = strlen(name);
+    sp_map_add(&ends->known, name, 0);
+    for (const char *end = name, *next; (next = sp_behind_component(end, ".")); end = next) {
+        left -= (size_t)(next - end);
+        if (left > MOST_BYTES) continue;
+        sp_budget_spend(1 + left / 8); /* the name is hashed */
+        sp_map_add(&ends->known, next, 0);
+    }
 }
 
 /* Without its last index: what is one for each expert here may be one for all of them there. */

@@ -29,6 +29,7 @@ static inline bool sp_component_next(struct sp_component_walk *part, const char 
 
 static inline bool sp_is_component(const char *text, size_t length, const char *component)
 {
+    if (length && *text != *component) return false; /* most differ here: no call is needed */
     return strncmp(text, component, length) == 0 && !component[length];
 }
 
