@@ -228,7 +228,10 @@ const struct cli_command cli_solve = {
         "current value is a multiple of 64, the multiples of 64 are tried. Otherwise all integers up to 256, and "
         "the multiples of 64 above 256, are tried. --all tries every integer. Answers with round numbers that "
         "change all keys by nearly the same factor are listed first. Round numbers are powers of two, multiples of "
-        "128, and multiples of 4 below 128.",
+        "128, and multiples of 4 below 128.\n"
+        "\n"
+        "solve counts parameters only. The longest sequence and the largest batch whose cache fits in a memory are "
+        "answers of 'shapeproof fit'; the memory of training and the operations of a pass, of 'shapeproof eval'.",
     .least = 0,
     .most = 1,
     .options = options,
