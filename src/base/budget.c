@@ -133,6 +133,8 @@ bool sp_budget_lacks_steps(uint64_t steps)
 size_t sp_budget_memory_refusals(void) { return current ? current->memory_refusals : 0; }
 size_t sp_budget_step_refusals(void) { return current ? current->step_refusals : 0; }
 
+enum sp_budget_kind sp_budget_exceeded(void) { return current ? current->exceeded : SP_BUDGET_OF_MEMORY; }
+
 /* "256 MiB" */
 static struct sp_budget_text size_text(uint64_t size)
 {
@@ -206,7 +208,7 @@ void sp_budget_describe(struct shapeproof_error *error)
         [SP_BUDGET_OF_OUTPUT] = limits.output,
         [SP_BUDGET_OF_TIME] = limits.time,
     };
-    const enum sp_budget_kind kind = current ? current->exceeded : SP_BUDGET_OF_MEMORY;
+    const enum sp_budget_kind kind = sp_budget_exceeded();
     const char *what = current && current->spender ? current->spender : "this";
     const char *file = current ? current->file : "", *colon = *file ? ": " : "";
     sp_error_reset(error);

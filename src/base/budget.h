@@ -85,6 +85,8 @@ bool sp_budget_lacks_steps(uint64_t steps);
  * take such a failure for an answer. */
 size_t sp_budget_memory_refusals(void);
 size_t sp_budget_step_refusals(void);
+/* What the call, or an inner call of it, has had too little of. */
+enum sp_budget_kind sp_budget_exceeded(void);
 /* "256 MiB", of the limit of memory; for messages. */
 struct sp_budget_text {
     char text[32];

@@ -105,6 +105,7 @@ bool sp_call_begin_inner(struct sp_call *call, struct shapeproof_error *error)
     call->kept = NULL;
     if (!under_way) call->own = sp_budget_new();
     call->budget = under_way ? under_way->budget : &call->own;
+    call->spender = call->budget->spender;
     begin_work(call);
     return true;
 }
@@ -217,6 +218,7 @@ static void undo(struct sp_call *call)
     free_list(call->spare);
     free_list(call->retired);
     free_kept(call->kept);
+    call->budget->spender = call->spender;
     begin_work(call->outer);
     call->is_open = false;
 }

@@ -50,6 +50,7 @@ struct sp_call {
     struct sp_call *outer;          /* that an inner one is in, or NULL */
     struct shapeproof_error *error; /* NULL: the function has none */
     unsigned fault_depth;           /* of base/fault.h, at the begin */
+    const char *spender;            /* of the budget, at the begin */
     struct sp_block *blocks;        /* the heap memory that is new: a hash set with linear probing; NULL: free */
     size_t block_count, slot_count;
     struct sp_held *held;     /* what else is new, newest first */
@@ -63,7 +64,8 @@ struct sp_call {
 /* The first statement of a public function that allocates, which returns `failed` when memory runs out. `error` is the
  * parameter of that name, or NULL. */
 #define SP_CALL(error, failed) SP_CALL_BEGUN_BY(sp_call_begin, error, failed)
-/* The same for a function that another library calls, and that may itself be called in a public function. */
+/* The same for a function that another library calls, and that may itself be called in a public function; and for one
+ * that a public function goes on without when it fails. */
 #define SP_CALL_INNER(error, failed) SP_CALL_BEGUN_BY(sp_call_begin_inner, error, failed)
 #define SP_CALL_BEGUN_BY(begin, error, failed)                                                                         \
     __attribute__((cleanup(sp_call_end))) struct sp_call sp_call;                                                      \

@@ -351,27 +351,35 @@ struct shapeproof_proof sp_proof_begin(struct sp_arena *arena, const char *table
                                      .erratum = located.claim->erratum};
 }
 
-/* Judges one claim, and appends the proof: the verdict, whether it is as expected, and the steps if they are wanted. */
+/* Appends the proof of the claim, and whether its verdict is as expected. */
+static void append_proof(struct shapeproof_proofs *proofs, struct sp_located_claim located,
+                         struct shapeproof_proof proof, bool allow_tested)
+{
+    const bool is_good_enough =
+        proof.verdict == SHAPEPROOF_PROVED || (allow_tested && proof.verdict == SHAPEPROOF_TESTED);
+    proof.as_expected = located.claim->erratum ? proof.verdict == SHAPEPROOF_REFUTED : is_good_enough;
+    SP_GROW(proofs->items, proofs->count, proofs->capacity);
+    SP_GROW(proofs->located, proofs->count, proofs->located_capacity);
+    proofs->located[proofs->count] = located;
+    proofs->items[proofs->count++] = proof;
+}
+
+/* Judges one claim, and appends the proof, with its steps if they are wanted. */
 static void prove_claim(const struct judge *judge, const struct sp_unit *unit, const struct sp_claim *claim)
 {
     struct shapeproof_proofs *proofs = judge->proofs;
     struct sp_count *count = judge->count;
+    const struct sp_located_claim located = {unit, claim};
     struct sp_trial trial = {
         .arena = &proofs->arena, .count = count, .unit = unit, .claim = claim, .uncounted = judge->uncounted};
-    trial.proof = sp_proof_begin(&proofs->arena, count->table->name, (struct sp_located_claim){unit, claim});
+    trial.proof = sp_proof_begin(&proofs->arena, count->table->name, located);
     trial.replaced = sp_arena_array(&proofs->arena, claim->when_count, sizeof *trial.replaced);
     struct sp_explanation explanation = {.arena = &proofs->arena};
     if (judge->explain) trial.explanation = &explanation;
     judge_claim(&trial);
     if (judge->explain) trial.proof.steps = sp_explanation_take(&explanation, &trial.proof.step_count);
     trial.proof.given = sp_trial_given(&trial);
-    const enum shapeproof_verdict_on_claim verdict = trial.proof.verdict;
-    const bool is_good_enough = verdict == SHAPEPROOF_PROVED || (judge->allow_tested && verdict == SHAPEPROOF_TESTED);
-    trial.proof.as_expected = claim->erratum ? verdict == SHAPEPROOF_REFUTED : is_good_enough;
-    SP_GROW(proofs->items, proofs->count, proofs->capacity);
-    SP_GROW(proofs->located, proofs->count, proofs->located_capacity);
-    proofs->located[proofs->count] = (struct sp_located_claim){unit, claim};
-    proofs->items[proofs->count++] = trial.proof;
+    append_proof(proofs, located, trial.proof, judge->allow_tested);
 }
 
 bool sp_claim_is_proved(struct sp_count *count, const struct shapeproof_config *settings,
@@ -473,34 +481,86 @@ static void forgive_failed_count(struct sp_count *count)
     count->symbolic.report.mistakes = 0;
 }
 
-/* Judges all claims about one table, wherever they stand. The table is counted once for all of them. False if the watch
- * ends the call. */
-static bool judge_claims_about(struct shapeproof_proofs *proofs, const struct shapeproof_tables *tables,
-                               const struct shapeproof_prove_options *options, const struct sp_unit *table)
+static bool is_for_want_of_memory(const struct shapeproof_error *error)
 {
+    return error->kind == SHAPEPROOF_KIND_LIMIT && sp_budget_exceeded() == SP_BUDGET_OF_MEMORY;
+}
+
+/* The claims about one table, wherever they stand. */
+struct table_claims {
+    struct shapeproof_proofs *proofs;
+    const struct shapeproof_tables *tables;
+    const struct shapeproof_prove_options *options;
+    const struct sp_unit *table;
+    const struct sp_unit **units; /* that have the claims */
+    size_t unit_count;
+};
+
+/* Counts the table once, and judges all claims about it, or only the given one. A call of its own: if it exceeds its
+ * memory, it leaves nothing behind. False with an error then, or if the watch ends the call. */
+static bool judge_counted_table(const struct table_claims *about, const struct sp_located_claim *only,
+                                struct shapeproof_error *error)
+{
+    SP_CALL_INNER(error, false);
     struct sp_count count;
-    const struct scope scope = {options->files, options->file_count};
-    const size_t places = sp_tables_place_count(tables);
-    const struct sp_unit **units = sp_realloc(NULL, places, sizeof *units);
-    size_t unit_count = 0;
-    for (size_t i = 0; i < places; i++) {
-        const struct sp_unit *unit = claims_about(tables, i, table);
-        if (unit && is_in_scope(&scope, unit->span.source->name)) units[unit_count++] = unit;
-    }
-    struct judge judge = {.proofs = proofs,
+    struct judge judge = {.proofs = about->proofs,
                           .count = &count,
-                          .allow_tested = options->allow_tested != 0,
-                          .explain = options->explain != 0,
-                          .watch = options->watch};
+                          .allow_tested = about->options->allow_tested != 0,
+                          .explain = about->options->explain != 0,
+                          .watch = about->options->watch};
     bool goes_on = true;
-    if (unit_count && !sp_count_table(&count, tables, table, NULL, SP_SIDES_MAY_DIFFER)) {
-        judge.uncounted = why_uncounted(&proofs->arena, &count);
+    sp_keep(about->proofs, about->proofs, sizeof *about->proofs);
+    if (!sp_count_table(&count, about->tables, about->table, NULL, SP_SIDES_MAY_DIFFER)) {
+        judge.uncounted = why_uncounted(&about->proofs->arena, &count);
         forgive_failed_count(&count);
     }
-    for (size_t i = 0; i < unit_count && goes_on; i++) goes_on = prove_unit(&judge, units[i]);
-    if (unit_count) sp_count_free(&count);
-    sp_free(units);
-    return goes_on;
+    if (only) prove_claim(&judge, only->unit, only->claim);
+    for (size_t i = 0; !only && i < about->unit_count && goes_on; i++) goes_on = prove_unit(&judge, about->units[i]);
+    sp_count_free(&count);
+    return goes_on || sp_fail_cancelled(error);
+}
+
+/* Judges the claims one by one, each with a count of its own. One that exceeds the memory is undecided. */
+static bool judge_one_by_one(const struct table_claims *about, struct shapeproof_error *error)
+{
+    struct shapeproof_proofs *proofs = about->proofs;
+    for (size_t i = 0; i < about->unit_count; i++) {
+        const size_t first = proofs->count;
+        for (size_t k = 0; k < about->units[i]->claim_count; k++) {
+            const struct sp_located_claim located = {about->units[i], &about->units[i]->claims[k]};
+            if (!sp_goes_on(about->options->watch, "claims", proofs->count, 0)) return sp_fail_cancelled(error);
+            if (judge_counted_table(about, &located, error)) continue;
+            if (!is_for_want_of_memory(error)) return false;
+            struct shapeproof_proof proof = sp_proof_begin(&proofs->arena, about->table->name, located);
+            proof.verdict = SHAPEPROOF_UNDECIDED;
+            proof.difference = sp_arena_string(&proofs->arena, error->message);
+            append_proof(proofs, located, proof, false);
+            sp_error_reset(error);
+        }
+        link_corrections(proofs, first);
+    }
+    return true;
+}
+
+/* Judges all claims about one table. */
+static bool judge_claims_about(struct shapeproof_proofs *proofs, const struct shapeproof_tables *tables,
+                               const struct shapeproof_prove_options *options, const struct sp_unit *table,
+                               struct shapeproof_error *error)
+{
+    const struct scope scope = {options->files, options->file_count};
+    const size_t places = sp_tables_place_count(tables);
+    struct table_claims about = {proofs, tables, options, table, sp_realloc(NULL, places, sizeof *about.units), 0};
+    for (size_t i = 0; i < places; i++) {
+        const struct sp_unit *unit = claims_about(tables, i, table);
+        if (unit && is_in_scope(&scope, unit->span.source->name)) about.units[about.unit_count++] = unit;
+    }
+    bool good = !about.unit_count || judge_counted_table(&about, NULL, error);
+    if (!good && is_for_want_of_memory(error)) {
+        sp_error_reset(error);
+        good = judge_one_by_one(&about, error);
+    }
+    sp_free(about.units);
+    return good;
 }
 
 /* Judges the claims of each table that the options name, or of each one about which there are claims. A table is parsed
@@ -529,7 +589,7 @@ struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *table
         if (!named && !is_claimed) continue;
         const struct sp_unit *table = sp_tables_table(tables, name, error);
         good = table != NULL;
-        if (table && is_claimed && !judge_claims_about(proofs, tables, options, table)) good = sp_fail_cancelled(error);
+        if (table && is_claimed) good = judge_claims_about(proofs, tables, options, table, error);
     }
     sp_map_free(&claimed);
     if (good) return proofs;

@@ -193,6 +193,31 @@ static void output_is_limited(void **state)
     assert_exceeded(&error, "this takes more than 1000 bytes of output; a larger --limit output=SIZE allows more");
 }
 
+/* Such a claim is undecided, and the others are judged. */
+static void a_claim_that_exceeds_the_memory(void **state)
+{
+    static const char text[] = "table t\nw (a,b,c,d)\n\nclaims for t\nclaim total = a*b*c*d\n"
+                               "claim total = (a+b+c+d)^30\nclaim total = a*b\n";
+    const char *const files[] = {"power.shapes"};
+    struct shapeproof_error error = {0};
+    (void)state;
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    assert_int_equal(shapeproof_tables_add_text(tables, files[0], text, sizeof text - 1, &error), SHAPEPROOF_OK);
+    limit_memory(20 << 20);
+    struct shapeproof_proofs *proofs = shapeproof_prove(
+        tables, &(struct shapeproof_prove_options){.files = files, .file_count = 1, .explain = 1}, &error);
+    assert_non_null(proofs);
+    assert_int_equal(shapeproof_proofs_count(proofs), 3);
+    assert_int_equal(shapeproof_proofs_get(proofs, 0)->verdict, SHAPEPROOF_PROVED);
+    assert_int_equal(shapeproof_proofs_get(proofs, 1)->verdict, SHAPEPROOF_UNDECIDED);
+    assert_string_equal(
+        shapeproof_proofs_get(proofs, 1)->difference,
+        "proving the claims takes more than 20 MiB of memory; a larger --limit memory=SIZE allows more");
+    assert_int_equal(shapeproof_proofs_get(proofs, 2)->verdict, SHAPEPROOF_REFUTED);
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
+}
+
 static void a_later_limit_is_refused(void **state)
 {
     struct shapeproof_error error = {0};
@@ -211,6 +236,7 @@ int main(void)
         cmocka_unit_test_teardown(steps_of_all_that_a_call_does, default_limits),
         cmocka_unit_test_teardown(time_ends_a_call, default_limits),
         cmocka_unit_test_teardown(output_is_limited, default_limits),
+        cmocka_unit_test_teardown(a_claim_that_exceeds_the_memory, default_limits),
         cmocka_unit_test_teardown(a_later_limit_is_refused, default_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
