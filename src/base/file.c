@@ -59,8 +59,9 @@ bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, 
     return file->source->fill(file->source, file->base + offset, length < left ? length : left, error);
 }
 
-bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length,
-                  struct shapeproof_error *error)
+/* As sp_file_read, but the bytes do not count as input. */
+static bool read_bytes(const struct sp_file *file, uint64_t offset, void *into, size_t length,
+                       struct shapeproof_error *error)
 {
     const uint64_t wanted = length;
     size_t done = 0;
@@ -83,6 +84,13 @@ bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_
                                 length, offset);
         done += (size_t)got;
     }
+    return true;
+}
+
+bool sp_file_read(const struct sp_file *file, uint64_t offset, void *into, size_t length,
+                  struct shapeproof_error *error)
+{
+    if (!read_bytes(file, offset, into, length, error)) return false;
     sp_budget_read(length);
     return true;
 }
@@ -95,9 +103,9 @@ char *sp_file_slurp(const struct sp_file *file, size_t limit, struct shapeproof_
         return NULL;
     }
     const size_t length = (size_t)file->size;
-    sp_budget_read(length);
+    sp_budget_read(length); /* before the memory for it is taken */
     char *text = sp_realloc(NULL, length + 1, 1);
-    if (!sp_file_read(file, 0, text, length, error)) {
+    if (!read_bytes(file, 0, text, length, error)) {
         sp_free(text);
         return NULL;
     }
