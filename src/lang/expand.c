@@ -105,11 +105,12 @@ size_t sp_expander_most(const struct sp_expander *x)
     return hyper->scope && hyper->scope->most < most ? hyper->scope->most : most;
 }
 
-/* What to do about the limit of tensors: a file that a prediction is compared with has a smaller one, which can be
- * raised. */
+/* What to do about the limit of tensors: that of a prediction that is compared with a file can be raised, but not that
+ * of a trial, which is in the scope. */
 static const char *way_to_more_tensors(const struct sp_expander *x)
 {
-    return sp_expander_most(x) < SP_MAX_PREDICTED ? "; --limit tensors=N allows more" : "";
+    const uint64_t most = x->eval.hyper->most;
+    return most < SP_MAX_PREDICTED && most == sp_expander_most(x) ? "; --limit tensors=N allows more" : "";
 }
 
 void sp_expander_add(struct sp_expander *x, const struct sp_row_origin *origin,
