@@ -2,8 +2,8 @@
 # Prints the C string literals of sources, adjacent ones joined, an identifier between two of them being \001.
 #
 #   awk -f refusals.awk FILE.c...                   each literal on a line
-#   awk -v calls=REGEX -f refusals.awk FILE.c...   "FILE<tab>MESSAGE": the first literal in a call of such a function; of
-#                                               a conditional expression, both
+#   awk -v calls=REGEX -f refusals.awk FILE.c...   "FILE<tab>MESSAGE": the first literal in a call of such a function;
+#                                               of a conditional expression, both
 function literals(text, only_first,   at, c, piece, open, any, name, n) {
     n = 0; piece = ""; open = any = 0; name = ""
     for (at = 1; at <= length(text); at++) {

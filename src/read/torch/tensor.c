@@ -3,6 +3,7 @@
  * shapes, strides and storage sizes go, and never made. The parts of quantised tensors (scales, zero points) are not
  * listed. */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -161,28 +162,36 @@ static struct sp_torch_storage *read_storage(struct sp_torch *torch, struct sp_p
     return NULL;
 }
 
-/* torch takes nothing else for requires_grad, which may be absent. */
+/* torch takes nothing else for requires_grad. */
 static bool check_requires_grad(const struct sp_pickle_value *value, struct shapeproof_error *error)
 {
     return !value || value->type == SP_PICKLE_BOOL || sp_malformed(error, "its requires_grad is not a boolean");
 }
 
-/* Python refuses a call with more arguments than the function has parameters. */
+/* Python refuses a call with other numbers of arguments than the function takes. Tensors of torch before 0.4 have no
+ * function: their class has the first four of these arguments as its state. */
 static bool check_arguments(const struct call *call, struct shapeproof_error *error)
 {
     static const struct {
         const char *name;
-        unsigned most;
-    } known[] = {{"torch._utils._rebuild_tensor_v2", 7}, {"torch._utils._rebuild_tensor_v3", 8}};
+        unsigned least, most;
+        unsigned requires_grad; /* its index, if it is checked */
+    } known[] = {
+        {"torch._utils._rebuild_tensor", 4, 4, 0},
+        {"torch._utils._rebuild_tensor_v2", 6, 7, 4},
+        {"torch._utils._rebuild_tensor_v3", 7, 8, 4},
+        {"torch._utils._rebuild_qtensor", 7, 7, 5},
+    };
     const unsigned count = call->args->length;
-    if (count < 4) return sp_malformed(error, "%s with %u arguments, at least 4 expected", call->name, count);
+    unsigned least = 4, most = UINT_MAX, requires_grad = 0;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(call->name, known[i].name) != 0) continue;
-        if (count > known[i].most)
-            return sp_malformed(error, "%s with %u arguments, at most %u expected", call->name, count, known[i].most);
-        return check_requires_grad(arg(call, 4), error);
+        least = known[i].least, most = known[i].most, requires_grad = known[i].requires_grad;
     }
-    return true;
+    if (count < least)
+        return sp_malformed(error, "%s with %u arguments, at least %u expected", call->name, count, least);
+    if (count > most) return sp_malformed(error, "%s with %u arguments, at most %u expected", call->name, count, most);
+    return !requires_grad || check_requires_grad(arg(call, requires_grad), error);
 }
 
 static bool read_dense(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,

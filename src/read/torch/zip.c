@@ -20,7 +20,7 @@
 static const struct sp_format torch_zip_format = {"torch-zip", SP_BY_TORCH | SP_IN_ORDER};
 static const struct sp_format torchscript_format = {"torchscript", SP_BY_TORCH | SP_IN_ORDER | SP_WITH_CODE};
 
-enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32, MAX_BYTEORDER_TEXT = 32, MAX_SMALL_RECORD = 4096 };
+enum { HIGHEST_VERSION = 10, MAX_VERSION_TEXT = 32, MAX_SMALL_RECORD = 4096 };
 
 static const uint64_t MAX_STORED = (uint64_t)512 << 20, MAX_INFLATED = (uint64_t)256 << 20;
 
@@ -214,9 +214,15 @@ static bool is_number(const char *text, size_t length)
     return end != text && end + strspn(end, " \t\r\n") == text + length;
 }
 
+/* Whether the bytes of a record, which may have a NUL among them, are the word. */
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
 static bool is_byte_order(const char *text, size_t length)
 {
-    return strlen(text) == length && (!strcmp(text, "little") || !strcmp(text, "big"));
+    return is_word(text, length, "little") || is_word(text, length, "big");
 }
 
 static bool is_utf8(const char *text, size_t length) { return sp_utf8_check(text, length) == length; }
@@ -233,19 +239,25 @@ static const struct small_record {
     {".data/serialization_id", "UTF-8", is_utf8},
 };
 
+/* The text of a small record, or NULL: with an error if it cannot be read, without one if there is none. */
+static char *read_small_record(struct sp_zip *zip, struct sp_arena *arena, const char *prefix, const char *name,
+                               size_t *length, struct shapeproof_error *error)
+{
+    const size_t index = sp_zip_find(zip, sp_arena_printf(arena, "%s%s", prefix, name));
+    return index == SIZE_MAX ? NULL : sp_zip_read(zip, index, MAX_SMALL_RECORD, length, error);
+}
+
 /* Of a file that is elsewhere each record would be a request. */
 static void warn_of_small_records(struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory)
 {
     struct sp_arena arena = {0};
     for (size_t i = 0; i < sizeof small_records / sizeof *small_records && !sp_zip_is_far(zip); i++) {
         const struct small_record *record = &small_records[i];
-        const size_t index = sp_zip_find(zip, sp_arena_printf(&arena, "%s%s", prefix, record->name));
         struct shapeproof_error why = {0};
         size_t length;
-        if (index == SIZE_MAX) continue;
-        char *text = sp_zip_read(zip, index, MAX_SMALL_RECORD, &length, &why);
-        if (!text) sp_inventory_warn(inventory, "torch refuses it: %s", why.message);
-        else if (!record->is_expected(text, length))
+        char *text = read_small_record(zip, &arena, prefix, record->name, &length, &why);
+        if (why.status) sp_inventory_warn(inventory, "torch refuses it: %s", why.message);
+        if (text && !record->is_expected(text, length))
             sp_inventory_warn(inventory, "torch refuses it: %s is %s, %s is expected", record->name,
                               sp_quote(text).text, record->expected);
         sp_free(text);
@@ -328,15 +340,11 @@ static bool locate_tensor(struct records *records, const struct shapeproof_tenso
 static bool is_big_endian(struct sp_zip *zip, const char *prefix, struct sp_arena *arena, bool *big,
                           struct shapeproof_error *error)
 {
-    const size_t index = sp_zip_find(zip, sp_arena_printf(arena, "%sbyteorder", prefix));
     size_t length;
-    *big = false;
-    if (index == SIZE_MAX) return true;
-    char *text = sp_zip_read(zip, index, MAX_BYTEORDER_TEXT, &length, error);
-    if (!text) return false;
-    *big = !strcmp(text, "big");
+    char *text = read_small_record(zip, arena, prefix, "byteorder", &length, error);
+    *big = text && is_word(text, length, "big");
     sp_free(text);
-    return true;
+    return !error->status;
 }
 
 /* Where the records of a file's tensors lie. */
