@@ -189,7 +189,8 @@ def mutate_zip(random_, data):
     elif how == 1:
         members.append((name, flip(random_, content)))
     elif how == 2:
-        members[at] = (flip(random_, name.encode()).decode("latin-1") or "a", content)
+        name = flip(random_, name.encode()).decode("latin-1").split("\0")[0]  # where zipfile ends it
+        members[at] = (name or "a", content)
     elif name.endswith(".pkl"):
         members[at] = (name, mutate_pickle(random_, content))
     else:

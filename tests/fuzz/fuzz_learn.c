@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Examples of one architecture, each a configuration in JSON and tensors as lines, with lines "====" between them: the
  * table that explains them can be read. */
+#define FUZZ_MEMORY_FLOOR ((size_t)128 << 20) /* the search keeps MOST_VALUES values, each for all examples */
 #include "described.h"
 #include "small_table.h"
 
