@@ -63,15 +63,22 @@ static uint64_t updates_in(const char *pattern, const char *name)
     return strtoull(epoch + strspn(epoch, "0123456789") + 1, NULL, 10);
 }
 
+bool sp_rank_number_pass(const char **p, uint32_t *number)
+{
+    enum { MOST_DIGITS = 9, MOST_RANK = 1000 * 1000 }; /* digits of a number of 32 bits; ranks of one training */
+    const size_t digits = strspn(*p, "0123456789");
+    if (!digits || digits > MOST_DIGITS) return false;
+    *number = (uint32_t)strtoul(*p, NULL, 10);
+    *p += digits;
+    return *number < MOST_RANK;
+}
+
 bool sp_rank_folder_read(const char *name, uint32_t *rank)
 {
-    enum { MOST_DIGITS = 9 }; /* of a number of 32 bits */
     if (strncmp(name, "rank", strlen("rank")) != 0) return false;
     name += strlen("rank");
     name += *name == '_' || *name == '-';
-    const size_t digits = strspn(name, "0123456789");
-    *rank = (uint32_t)strtoul(name, NULL, 10);
-    return digits && digits <= MOST_DIGITS && !name[digits];
+    return sp_rank_number_pass(&name, rank) && !*name;
 }
 
 /* "checkpoint_rank1.pt": what one rank has of a checkpoint is no step. */

@@ -23,6 +23,8 @@ bool sp_step_name_read(const char *name, bool is_file, struct sp_step_name *step
 /* Whether the whole text matches the pattern. */
 bool sp_file_pattern_matches(const char *pattern, const char *text);
 
+/* Passes the number of a rank, which is below a million: a longer one is a date or another number. */
+bool sp_rank_number_pass(const char **p, uint32_t *number);
 /* "rank_0", "rank-3", "rank1": the name of a folder of one rank. */
 bool sp_rank_folder_read(const char *name, uint32_t *rank);
 

@@ -314,8 +314,8 @@ static void fail_empty(const struct sp_folder *folder, struct search *search, st
     uint32_t rank;
     if (sp_rank_folder_read(search->found.items[0], &rank)) {
         sp_hint(error,
-                "these are folders of ranks, whose files are joined only if each rank has one file of pieces (DTensor, "
-                "ShardedTensor): read one of them alone, such as %s",
+                "these folders of ranks do not hold one file of pieces (DTensor, ShardedTensor) each, so they are not "
+                "joined: read one of them by itself, such as %s",
                 sp_quote(sp_folder_join(folder, search->found.items[0], &search->arena)).text);
         return;
     }

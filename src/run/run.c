@@ -11,6 +11,7 @@
 #include "base/natural.h"
 #include "base/shard_name.h"
 #include "read/folder.h"
+#include "read/ranks/ranks.h"
 
 /* ---- steps ---- */
 
@@ -103,16 +104,35 @@ static bool has_weights(enum shapeproof_run_kind kind)
     return kind == SHAPEPROOF_RUN_MODEL || kind == SHAPEPROOF_RUN_ADAPTER || kind == SHAPEPROOF_RUN_AVERAGE;
 }
 
-/* The folder that a file is read with: its own, or the one above that of a rank. "." for the run's. */
-static const char *folder_of(struct sp_arena *arena, const char *name)
+static const char *folder_above(struct sp_arena *arena, const char *name)
 {
     const char *base = sp_base_name(name);
-    if (base == name) return ".";
-    const char *folder = sp_arena_copy(arena, name, (size_t)(base - name) - 1);
+    return base == name ? "." : sp_arena_copy(arena, name, (size_t)(base - name) - 1);
+}
+
+/* Whether the files in the folders of ranks, of which `folder` is one, are read as one checkpoint. */
+static bool are_joined(struct shapeproof_run *run, const char *folder)
+{
+    const char *above = folder_above(&run->arena, folder);
+    const size_t known = sp_map_get(&run->of_ranks, above);
+    if (known != SIZE_MAX) return known;
+    struct sp_folder opened;
+    const char *path = strcmp(above, ".") == 0 ? run->path : sp_run_join(&run->arena, run->path, above);
+    const bool joined = sp_folder_open(&opened, path) && sp_ranks_join_folders(&opened);
+    sp_folder_close(&opened);
+    sp_map_add(&run->of_ranks, above, joined);
+    return joined;
+}
+
+/* The folder that a file is read with: its own, or the one above that of a rank whose file is a part of the checkpoint.
+ * "." for the run's. */
+static const char *folder_of(struct shapeproof_run *run, const char *name)
+{
+    const char *folder = folder_above(&run->arena, name), *base = sp_base_name(folder);
     uint32_t rank;
-    const bool is_of_rank = strncmp(sp_base_name(folder), "mp_rank_", strlen("mp_rank_")) == 0 ||
-                            sp_rank_folder_read(sp_base_name(folder), &rank);
-    return is_of_rank ? folder_of(arena, folder) : folder;
+    const bool is_of_rank = strncmp(base, "mp_rank_", strlen("mp_rank_")) == 0 ||
+                            (sp_rank_folder_read(base, &rank) && are_joined(run, folder));
+    return is_of_rank ? folder_of(run, folder) : folder;
 }
 
 /* What the map of models has for the model of a step. */
@@ -130,7 +150,7 @@ static bool has_model_in(struct shapeproof_run *run, size_t step, const char *fo
  * (an adapter, averaged weights); otherwise its folder, once. */
 static void add_model(struct shapeproof_run *run, const struct shapeproof_run_file *file)
 {
-    const char *folder = folder_of(&run->arena, file->name);
+    const char *folder = folder_of(run, file->name);
     const bool is_file = (file->step != SHAPEPROOF_NONE && run->steps.items[file->step].step.is_file) ||
                          file->kind == SHAPEPROOF_RUN_AVERAGE;
     const bool has_model = has_model_in(run, file->step, folder);
@@ -287,6 +307,7 @@ void shapeproof_run_close(struct shapeproof_run *run)
     sp_free(run->models.items);
     sp_map_free(&run->step_names);
     sp_map_free(&run->model_names);
+    sp_map_free(&run->of_ranks);
     sp_arena_free(&run->arena);
     sp_free(run);
 }

@@ -69,9 +69,11 @@ static void test_rank_folders(void **state)
         const char *name;
         bool is;
         uint32_t rank;
-    } names[] = {{"rank_0", true, 0},   {"rank-3", true, 3},   {"rank12", true, 12},          {"rank", false, 0},
-                 {"rank_", false, 0},   {"rank_1b", false, 0}, {"rank_9999999999", false, 0}, {"mp_rank_0", false, 0},
-                 {"rank__1", false, 0}, {"rank_-1", false, 0}};
+    } names[] = {
+        {"rank_0", true, 0},        {"rank-3", true, 3},   {"rank12", true, 12},          {"rank", false, 0},
+        {"rank_", false, 0},        {"rank_1b", false, 0}, {"rank_9999999999", false, 0}, {"mp_rank_0", false, 0},
+        {"rank__1", false, 0},      {"rank_-1", false, 0}, {"rank_999999", true, 999999}, {"rank_1000000", false, 0},
+        {"rank_20251129", false, 0}};
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         uint32_t rank = 0;

@@ -11,13 +11,14 @@
 #include "base/fault.h"
 #include "base/natural.h"
 #include "base/step_name.h"
+#include "read/directory.h"
 #include "read/ranks/ranks.h"
 
 const struct sp_format sp_format_deepspeed = {"deepspeed", 0};
 const struct sp_format sp_format_megatron = {"megatron", 0};
 const struct sp_format sp_format_fsdp = {"fsdp", 0};
 
-enum { MOST_RANK_FILES = 20 * 1000, MOST_RANK = 1000 * 1000 };
+enum { MOST_RANK_FILES = 20 * 1000 };
 
 /* ---- names ---- */
 
@@ -30,22 +31,13 @@ static bool pass_text(const char **p, const char *text)
     return true;
 }
 
-static bool pass_rank_number(const char **p, uint32_t *number)
-{
-    const size_t digits = strspn(*p, "0123456789");
-    if (!digits || digits > 9) return false;
-    *number = (uint32_t)strtoul(*p, NULL, 10);
-    *p += digits;
-    return *number < MOST_RANK;
-}
-
 /* "mp_rank_00", "mp_rank_00_001", "mp_rank_00_001_002": a folder of Megatron. */
 static bool read_megatron_name(const char *name, struct sp_rank_file *file)
 {
     *file = (struct sp_rank_file){.layer = SP_NO_LAYER};
-    if (!pass_text(&name, "mp_rank_") || !pass_rank_number(&name, &file->tensor)) return false;
-    if (*name && (!pass_text(&name, "_") || !pass_rank_number(&name, &file->stage))) return false;
-    if (*name && (!pass_text(&name, "_") || !pass_rank_number(&name, &file->expert))) return false;
+    if (!pass_text(&name, "mp_rank_") || !sp_rank_number_pass(&name, &file->tensor)) return false;
+    if (*name && (!pass_text(&name, "_") || !sp_rank_number_pass(&name, &file->stage))) return false;
+    if (*name && (!pass_text(&name, "_") || !sp_rank_number_pass(&name, &file->expert))) return false;
     return !*name;
 }
 
@@ -53,7 +45,7 @@ static bool read_megatron_name(const char *name, struct sp_rank_file *file)
 static bool read_model_name(const char *name, struct sp_rank_file *file)
 {
     *file = (struct sp_rank_file){.layer = SP_NO_LAYER};
-    return pass_text(&name, "mp_rank_") && pass_rank_number(&name, &file->tensor) &&
+    return pass_text(&name, "mp_rank_") && sp_rank_number_pass(&name, &file->tensor) &&
            strcmp(name, "_model_states.pt") == 0;
 }
 
@@ -61,23 +53,23 @@ static bool read_model_name(const char *name, struct sp_rank_file *file)
 static bool read_layer_name(const char *name, struct sp_rank_file *file)
 {
     *file = (struct sp_rank_file){.layer = SP_NO_LAYER};
-    return pass_text(&name, "layer_") && pass_rank_number(&name, &file->layer) && pass_text(&name, "-model_") &&
-           pass_rank_number(&name, &file->tensor) && strcmp(name, "-model_states.pt") == 0;
+    return pass_text(&name, "layer_") && sp_rank_number_pass(&name, &file->layer) && pass_text(&name, "-model_") &&
+           sp_rank_number_pass(&name, &file->tensor) && strcmp(name, "-model_states.pt") == 0;
 }
 
 /* "expert_1_mp_rank_00_model_states.pt", "layer_0_expert_1_mp_rank_00_model_states.pt": they are numbered over all. */
 static bool read_expert_name(const char *name, struct sp_rank_file *file)
 {
     uint32_t ignored;
-    if (pass_text(&name, "layer_") && (!pass_rank_number(&name, &ignored) || !pass_text(&name, "_"))) return false;
-    return pass_text(&name, "expert_") && pass_rank_number(&name, &ignored) && pass_text(&name, "_") &&
+    if (pass_text(&name, "layer_") && (!sp_rank_number_pass(&name, &ignored) || !pass_text(&name, "_"))) return false;
+    return pass_text(&name, "expert_") && sp_rank_number_pass(&name, &ignored) && pass_text(&name, "_") &&
            read_model_name(name, file) && (file->plain = true);
 }
 
 bool sp_sharded_name_read(const char *name, const char *front, uint32_t *of, uint32_t *rank)
 {
-    return pass_text(&name, front) && pass_text(&name, "_world_size_") && pass_rank_number(&name, of) &&
-           pass_text(&name, "_rank_") && pass_rank_number(&name, rank) && strcmp(name, ".pt") == 0 && *rank < *of;
+    return pass_text(&name, front) && pass_text(&name, "_world_size_") && sp_rank_number_pass(&name, of) &&
+           pass_text(&name, "_rank_") && sp_rank_number_pass(&name, rank) && strcmp(name, ".pt") == 0 && *rank < *of;
 }
 
 /* "model_world_size_2_rank_0.pt" */
@@ -138,10 +130,10 @@ static bool read_numbered_name(struct sp_arena *arena, const char *name, struct 
     *numbered = (struct numbered_file){.file.layer = SP_NO_LAYER};
     if (!p || !may_be_of_model(name)) return false;
     p += *p == '_' || *p == '-';
-    if (!pass_rank_number(&p, &numbered->file.tensor)) return false;
+    if (!sp_rank_number_pass(&p, &numbered->file.tensor)) return false;
     numbered->set = sp_arena_printf(arena, "%.*s*%s", (int)(word - name), name, p);
     if (pass_text(&p, "_of_") || pass_text(&p, "-of-")) {
-        if (!pass_rank_number(&p, &numbered->file.of) || numbered->file.tensor >= numbered->file.of) return false;
+        if (!sp_rank_number_pass(&p, &numbered->file.of) || numbered->file.tensor >= numbered->file.of) return false;
     }
     numbered->name = sp_arena_string(arena, name);
     return *p == '.' || *p == '_' || *p == '-';
@@ -150,7 +142,7 @@ static bool read_numbered_name(struct sp_arena *arena, const char *name, struct 
 /* "zero_pp_rank_3_mp_rank_00_model_states.pt": the number of the data-parallel rank. */
 static bool read_zero_name(const char *name, struct sp_rank_file *file, uint32_t *rank)
 {
-    return pass_text(&name, "zero_pp_rank_") && pass_rank_number(&name, rank) && pass_text(&name, "_") &&
+    return pass_text(&name, "zero_pp_rank_") && sp_rank_number_pass(&name, rank) && pass_text(&name, "_") &&
            read_model_name(name, file);
 }
 
@@ -208,13 +200,18 @@ static void add_optimizer(struct sp_ranks *ranks, const char *name, uint32_t wor
 }
 
 /* The files with names of a program's own. */
-struct numbered_files {
+struct numbered_list {
     SP_ARRAY(struct numbered_file) list;
 };
 
-/* Notes the files in the folder of one rank: "rank_0/ckpt.pt", of rank 0, and "rank_1/ckpt.pt" are one set.
- */
-static void note_rank_folder(struct sp_ranks *ranks, const struct sp_folder *folder, struct numbered_files *numbered,
+struct numbered_files {
+    struct numbered_list here;       /* in the folder itself */
+    struct numbered_list in_folders; /* in those of ranks */
+    bool has_own;                    /* the folder itself has files that may be a checkpoint */
+};
+
+/* Notes the files in the folder of one rank: "rank_0/ckpt.pt", of rank 0, and "rank_1/ckpt.pt" are one set. */
+static void note_rank_folder(struct sp_ranks *ranks, const struct sp_folder *folder, struct numbered_list *numbered,
                              const char *name, uint32_t rank)
 {
     DIR *stream = sp_folder_stream(folder->fd, name);
@@ -240,6 +237,7 @@ static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, s
     struct sp_rank_file file;
     struct numbered_file own;
     uint32_t rank;
+    numbered->has_own = numbered->has_own || sp_may_be_checkpoint(name) || sp_ends_with(name, ".distcp");
     if (sp_ends_with(name, "_optim_states.pt")) add_optimizer(ranks, name, 0);
     else if (read_beside_sharded(name, "optim", &rank)) add_optimizer(ranks, name, rank);
     else if (read_beside_sharded(name, "extra_state", &rank)) add_beside(ranks, &ranks->extra_states, name, rank);
@@ -254,15 +252,35 @@ static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, s
         add_rank_file(ranks, &file, name);
         if (file.of > ranks->world) ranks->world = file.of;
         ranks->format = &sp_format_fsdp;
-    } else if (sp_rank_folder_read(name, &rank)) note_rank_folder(ranks, folder, numbered, name, rank);
-    else if (numbered->list.count <= MOST_RANK_FILES && read_numbered_name(&ranks->arena, name, &own))
-        *SP_PUSH(&numbered->list) = own;
+    } else if (sp_rank_folder_read(name, &rank)) note_rank_folder(ranks, folder, &numbered->in_folders, name, rank);
+    else if (numbered->here.list.count <= MOST_RANK_FILES && read_numbered_name(&ranks->arena, name, &own))
+        *SP_PUSH(&numbered->here.list) = own;
 }
 
-/* Takes the files with names of a program's own, where there are no others and those of the model are one set. It has
- * at least two files, or folders for ranks: a file beside which there is no other is read by itself. A set whose name
- * begins with "optim" is the optimizer. */
-static void choose_numbered(struct sp_ranks *ranks, const struct numbered_files *numbered)
+static int compare_numbers(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Whether two files of the set are of one rank, as those in the folders "rank_0" and "rank00" are. */
+static bool has_rank_twice(const struct numbered_list *numbered, const char *set)
+{
+    uint32_t *numbers = sp_realloc(NULL, numbered->list.count, sizeof *numbers);
+    size_t count = 0;
+    bool twice = false;
+    for (size_t i = 0; i < numbered->list.count; i++)
+        if (strcmp(set, numbered->list.items[i].set) == 0) numbers[count++] = numbered->list.items[i].file.tensor;
+    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    for (size_t i = 1; i < count; i++) twice = twice || numbers[i] == numbers[i - 1];
+    sp_free(numbers);
+    return twice;
+}
+
+/* Takes the files with names of a program's own, where there are no others and those of the model are one set, with one
+ * file for each rank. It has at least two files, or folders for ranks: a file beside which there is no other is read by
+ * itself. A set whose name begins with "optim" is the optimizer. */
+static void choose_numbered(struct sp_ranks *ranks, const struct numbered_list *numbered)
 {
     const char *set = NULL;
     size_t count = 0;
@@ -273,7 +291,7 @@ static void choose_numbered(struct sp_ranks *ranks, const struct numbered_files 
         set = own->set;
         count++;
     }
-    if (!set || (count < 2 && !strchr(set, '/'))) return;
+    if (!set || (count < 2 && !strchr(set, '/')) || has_rank_twice(numbered, set)) return;
     for (size_t i = 0; i < numbered->list.count; i++) {
         const struct numbered_file *own = &numbered->list.items[i];
         if (strcmp(set, own->set) != 0) add_optimizer(ranks, own->name, 0);
@@ -383,8 +401,10 @@ bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struc
          ranks->files.count <= MOST_RANK_FILES && (entry = sp_folder_next(stream, folder->path));)
         note_entry(ranks, folder, &numbered, entry->d_name);
     sp_folder_end(stream);
-    if (!ranks->files.count) choose_numbered(ranks, &numbered);
-    sp_free(numbered.list.items);
+    const bool of_folders = numbered.in_folders.list.count && !numbered.has_own;
+    if (!ranks->files.count) choose_numbered(ranks, of_folders ? &numbered.in_folders : &numbered.here);
+    sp_free(numbered.here.list.items);
+    sp_free(numbered.in_folders.list.items);
     if (ranks->files.count > MOST_RANK_FILES)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "files of more than %d ranks",
                        MOST_RANK_FILES);

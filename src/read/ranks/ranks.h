@@ -97,6 +97,12 @@ enum sp_cut {
 /* The files of ranks in the folder, sorted; none is no error. */
 bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_error *error);
 
+/* ---- reader.c ---- */
+
+/* Whether the files in its folders of ranks, "rank_0/ckpt.pt", are read as one checkpoint. Files are read until one has
+ * a piece of a tensor. */
+bool sp_ranks_join_folders(const struct sp_folder *folder);
+
 /* ---- rules.c ---- */
 
 /* By the end of its name; of a name that no rule knows SP_CUT_UNKNOWN. */

@@ -62,23 +62,28 @@ static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, enum r
     return rank;
 }
 
+static bool has_pieces(const struct shapeproof_inventory *own)
+{
+    for (size_t i = 0; i < own->count; i++)
+        if (own->tensors[i].piece) return true;
+    return false;
+}
+
 /* How many ranks the tensors of files with names of a program's own say that there are: into how many pieces they are
- * cut, at most; and at least one more than the highest number of a file. 0 when no tensor is a piece. */
+ * cut, at most; and at least one more than the highest number of a file. */
 static uint32_t ranks_of_pieces(const struct sp_ranks *ranks)
 {
     uint64_t world = 0;
-    bool any = false;
     for (size_t f = 0; f < ranks->files.count; f++) {
         const struct sp_rank_file *file = &ranks->files.items[f];
         if (file->tensor >= world) world = (uint64_t)file->tensor + 1;
         for (size_t i = 0; i < file->own->count; i++) {
             const struct shapeproof_tensor_piece *piece = file->own->tensors[i].piece;
-            any = any || piece;
             if (piece && piece->pieces > world) world = piece->pieces;
         }
     }
     if (world < ranks->world) world = ranks->world; /* a name may say more: "rank_0_of_4" */
-    return !any ? 0 : world < UINT32_MAX ? (uint32_t)world : UINT32_MAX;
+    return world < UINT32_MAX ? (uint32_t)world : UINT32_MAX;
 }
 
 /* Whether the files of all ranks are there. How many tensor-parallel ranks and stages there should be is what the first
@@ -205,15 +210,29 @@ static void note_unused(const struct sp_ranks *ranks, struct shapeproof_inventor
     sp_names_free(&names);
 }
 
+/* Whether a tensor in one of the files is a piece. Files that cannot be read have none. */
+static bool are_pieces(const struct sp_ranks *ranks, const struct sp_folder *folder)
+{
+    bool found = false;
+    for (size_t i = 0; i < ranks->files.count && !found; i++) {
+        struct shapeproof_error ignored = {0};
+        struct shapeproof_inventory *own = sp_inventory_new(ranks->files.items[i].path);
+        found = sp_folder_read(folder, ranks->files.items[i].path, own, &ignored) && has_pieces(own);
+        shapeproof_inventory_close(own);
+    }
+    return found;
+}
+
 /* *are_ranks is false when the names alone promised ranks, and no tensor is a piece. */
 static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder, bool *are_ranks,
                          struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
-    if (!read_files(ranks, folder, error)) return false;
-    if (ranks->numbered && !(ranks->world = ranks_of_pieces(ranks))) {
+    if (ranks->numbered && !are_pieces(ranks, folder)) {
         *are_ranks = false;
         return true;
     }
+    if (!read_files(ranks, folder, error)) return false;
+    if (ranks->numbered) ranks->world = ranks_of_pieces(ranks);
     inventory->format = ranks->format;
     inventory->of_ranks = true;
     tell_experts(ranks);
@@ -253,6 +272,16 @@ bool sp_ranks_read(const struct sp_folder *folder, bool *are_ranks, struct shape
     if (ok && ranks.files.count) ok = put_together(&ranks, folder, are_ranks, inventory, error);
     free_ranks(&ranks);
     return ok;
+}
+
+bool sp_ranks_join_folders(const struct sp_folder *folder)
+{
+    struct sp_ranks ranks = {0};
+    struct shapeproof_error ignored = {0};
+    const bool joined = sp_ranks_list(&ranks, folder, &ignored) && ranks.numbered &&
+                        strchr(ranks.files.items[0].path, '/') && are_pieces(&ranks, folder);
+    free_ranks(&ranks);
+    return joined;
 }
 
 /* ---- data ---- */
