@@ -343,22 +343,38 @@ static void keep_one_world(struct sp_ranks *ranks)
     ranks->files.count = kept;
 }
 
-/* Keeps, of the files beside the model, those of its training, if there are any. */
+/* Of which number of ranks files beside the model are kept: its own, if one of them is; otherwise what sp_choose_world
+ * chooses. 0 when no name says a number. */
+static uint32_t choose_world_beside(const struct sp_ranks *ranks, const struct sp_ranks_beside *beside,
+                                    const char *front)
+{
+    struct sp_rank_of *all = sp_realloc(NULL, beside->count + 1, sizeof *all);
+    bool has_own = false;
+    size_t count = 0;
+    for (size_t i = 0; i < beside->count; i++) {
+        if (!sp_sharded_name_read(beside->items[i], front, &all[count].of, &all[count].rank)) continue;
+        has_own = has_own || all[count].of == ranks->world;
+        count++;
+    }
+    const uint32_t chosen = sp_choose_world(all, count);
+    sp_free(all);
+    return has_own ? ranks->world : chosen;
+}
+
+/* Keeps, of the files beside the model, those of one training. */
 static void keep_world_beside(struct sp_ranks *ranks, struct sp_ranks_beside *beside, const char *front)
 {
+    const uint32_t world = choose_world_beside(ranks, beside, front);
     uint32_t of, rank;
-    bool has_own = false;
     size_t kept = 0;
-    for (size_t i = 0; i < beside->count; i++)
-        has_own = has_own || (sp_sharded_name_read(beside->items[i], front, &of, &rank) && of == ranks->world);
-    if (!has_own) return;
+    if (!world) return;
     for (size_t i = 0; i < beside->count; i++) {
-        if (!sp_sharded_name_read(beside->items[i], front, &of, &rank) || of == ranks->world)
+        if (!sp_sharded_name_read(beside->items[i], front, &of, &rank) || of == world)
             beside->items[kept++] = beside->items[i];
         else *SP_PUSH(&ranks->unused) = beside->items[i];
     }
     beside->count = kept;
-    beside->world = ranks->world;
+    beside->world = world;
 }
 
 /* Where layers have files of their own, those of ranks hold the settings of the trainer. */
