@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/process/child.h"
 #include "base/system/signals.h"
 #include "base/system/system.h"

@@ -265,17 +265,16 @@ static value *make_text(struct machine *m, enum sp_pickle_type type, const char 
     return made;
 }
 
-/* Text in UTF-8, in which Python also has lone surrogates. */
+/* Text in UTF-8, in which Python also has lone surrogates. Python refuses other bytes, and TorchScript's reader in C++
+ * does not. */
 static value *make_unicode(struct machine *m, const char *text, size_t length)
 {
     uint32_t code;
-    for (size_t at = 0, taken; at < length; at += taken) {
+    for (size_t at = 0, taken; at < length && !m->pickle->odd_text; at += taken) {
         taken = sp_utf8_decode(text + at, length - at, &code);
         if (!taken) taken = sp_utf8_decode_odd(text + at, length - at, &code);
         const bool is_long_nul = taken == 2 && !code; /* which other programs write, and Python does not read */
-        if (taken && !is_long_nul) continue;
-        bad_pickle(m, "text that is not UTF-8");
-        return NULL;
+        m->pickle->odd_text = !taken || is_long_nul;
     }
     return make_text(m, SP_PICKLE_STR, text, length);
 }
@@ -673,7 +672,7 @@ static bool execute(struct machine *m, const struct operand *arg)
     case OP_STRING: return push_quoted(m, arg);
     case OP_UNICODE: return push_unescaped(m, sp_pickle_plain_text, arg->text, arg->length);
     case OP_BINSTRING:
-    case OP_SHORT_BINSTRING:
+    case OP_SHORT_BINSTRING: return push_value(m, make_text(m, SP_PICKLE_STR, arg->text, arg->length));
     case OP_BINUNICODE:
     case OP_SHORT_BINUNICODE:
     case OP_BINUNICODE8: return push_value(m, make_unicode(m, arg->text, arg->length));

@@ -18,7 +18,7 @@ enum sp_pickle_type {
     SP_PICKLE_INT,
     SP_PICKLE_BIG, /* an integer of more than 64 bits: its little-endian bytes, or with `capacity` 1 its decimal text */
     SP_PICKLE_FLOAT,
-    SP_PICKLE_STR, /* meant to be UTF-8, but not checked: Python 2 wrote bytes here */
+    SP_PICKLE_STR, /* any bytes: Python 2 wrote its byte strings here, and TorchScript its std::string */
     SP_PICKLE_BYTES,
     SP_PICKLE_TUPLE,
     SP_PICKLE_LIST,
@@ -75,6 +75,7 @@ struct sp_pickle {
     struct sp_pickle_value **calls; /* each OBJECT whose callable is a GLOBAL, in order of appearance */
     size_t call_count;
     bool truncated; /* it failed because the bytes ran out: more of them might help */
+    bool odd_text;  /* a text of Python 3 is not UTF-8, which Python refuses */
 };
 
 /* Limits; the memory is that of the arena, which several pickles may share, without the bytes of the pickles. */

@@ -563,6 +563,8 @@ bool sp_torch_read_pickle(struct sp_torch *torch, struct sp_pickle *pickle, cons
                           size_t length, struct shapeproof_error *error)
 {
     if (!sp_pickle_read(pickle, &torch->arena, name, data, length, error)) return false;
+    if (pickle->odd_text && !sp_format_has(torch->inventory, SP_WITH_CODE))
+        sp_inventory_warn(torch->inventory, "Python refuses it: %s has a text that is not UTF-8", name);
     sp_torch_judge(torch, pickle);
     return true;
 }

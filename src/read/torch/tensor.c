@@ -180,7 +180,7 @@ static bool check_arguments(const struct call *call, struct shapeproof_error *er
         {"torch._utils._rebuild_tensor", 4, 4, 0},
         {"torch._utils._rebuild_tensor_v2", 6, 7, 4},
         {"torch._utils._rebuild_tensor_v3", 7, 8, 4},
-        {"torch._utils._rebuild_qtensor", 7, 7, 5},
+        {"torch._utils._rebuild_qtensor", 7, 8, 0}, /* up to torch 1.2, scale and zero point are two arguments */
     };
     const unsigned count = call->args->length;
     unsigned least = 4, most = UINT_MAX, requires_grad = 0;
