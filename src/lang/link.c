@@ -135,6 +135,19 @@ static void inherit_requirements(struct sp_arena *arena, struct sp_unit *unit, c
     unit->requirement_count = count;
 }
 
+static void inherit_formula(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
+{
+    const size_t count = unit->activations_condition_count + parent->activations_condition_count;
+    struct sp_formula_condition *all = sp_arena_array(arena, count, sizeof *all);
+    for (size_t i = 0; i < count; i++)
+        all[i] = i < parent->activations_condition_count
+                     ? parent->activations_conditions[i]
+                     : unit->activations_conditions[i - parent->activations_condition_count];
+    unit->activations_conditions = all;
+    unit->activations_condition_count = count;
+    if (!unit->activations_source) unit->activations_source = parent->activations_source;
+}
+
 static bool links_own(const struct linker *linker) { return linker->units == &linker->tables->own; }
 
 /* The built-in unit of that name: for another built-in one as it was parsed, else as anybody sees it. */
@@ -184,6 +197,7 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         inherit_definitions(&linker->tables->arena, unit, parent);
         inherit_sections(&linker->tables->arena, unit, parent);
         inherit_requirements(&linker->tables->arena, unit, parent);
+        inherit_formula(&linker->tables->arena, unit, parent);
     }
     unit->link_state = SP_LINK_DONE;
 }
@@ -427,6 +441,8 @@ static void link_unit(struct linker *linker, struct sp_unit *unit)
         link_expr(&scope, unit->requirements[i].condition);
         link_expr(&scope, unit->requirements[i].message);
     }
+    for (size_t i = 0; i < unit->activations_condition_count; i++)
+        link_expr(&scope, unit->activations_conditions[i].condition);
     for (size_t i = 0; i < unit->section_count; i++) link_section(scope, &unit->sections[i]);
     for (size_t i = 0; i < unit->state_count; i++) link_section(scope, &unit->states[i]);
     for (size_t i = 0; i < unit->claim_count; i++) link_claim(&scope, &unit->claims[i]);

@@ -126,29 +126,14 @@ static bool counts_shard(const struct sp_expr *expr)
     return expr->kind == SP_EXPR_SIZING && expr->sizing->kind == SP_SIZING_SHARD;
 }
 
-/* Names the published formula of activations: a row of table 2 of Korthikanti et al. (2022). */
-static void put_activations_convention(struct sp_text *text, const struct sp_expr *expr)
-{
-    const bool is_full = strcmp(expr->args[SP_ACTIVATIONS_RECOMPUTE]->value.string, "full") == 0;
-    const bool has_scores = strcmp(expr->args[SP_ACTIVATIONS_RECOMPUTE]->value.string, "none") == 0;
-    const bool is_by_tokens = expr->args[SP_ACTIVATIONS_SEQUENCE_PARALLEL]->value.boolean;
-    const struct sp_expr *tp = expr->args[SP_ACTIVATIONS_TP];
-    const bool is_whole = tp->kind == SP_EXPR_LITERAL && tp->value.integer == 1;
-    sp_text_puts(text, "of all layers in 16 bits: s*b*h*");
-    const char *rest = is_full ? "2" : is_whole ? "34" : is_by_tokens ? "34/t" : "(10 + 24/t)";
-    const char *scores = is_whole ? "5*a*s/h" : "5*a*s/(h*t)";
-    if (has_scores) sp_text_printf(text, "(%s + %s)", is_whole || is_by_tokens ? rest : "10 + 24/t", scores);
-    else sp_text_puts(text, rest);
-    sp_text_puts(text, " for each (Korthikanti et al. 2022, table 2)");
-}
-
 /* What the value of the expression counts, which was the last one evaluated. */
 static const char *convention_of(const struct sp_trial *trial, const struct sp_expr *expr)
 {
     struct sp_text text = {0};
     sp_text_puts(&text, "");
     if (counts_shard(expr)) sp_put_shard_convention(&text, trial->count, expr->sizing);
-    else if (expr->kind == SP_EXPR_ACTIVATIONS) put_activations_convention(&text, expr);
+    else if (expr->kind == SP_EXPR_ACTIVATIONS && trial->count->table->activations_source)
+        sp_text_puts(&text, trial->count->table->activations_source);
     else if (expr->kind == SP_EXPR_SIZING) sp_put_sizing_convention(&text, expr->sizing);
     return sp_text_keep(&text, trial->arena);
 }

@@ -57,12 +57,18 @@ static const struct sp_poly *active_of_claim(void *context, const char *group)
     return sp_count_active(trial->count, group);
 }
 
-/* cache(...) and activations(...) */
-static const struct sp_poly *states_of_claim(void *context, enum sp_measure measure, const struct sp_sym_given *given,
-                                             size_t count)
+/* cache(...) */
+static const struct sp_poly *states_of_claim(void *context, const struct sp_sym_given *given, size_t count)
 {
     struct sp_trial *trial = context;
-    return sp_count_states(trial->count, measure, given, count);
+    return sp_count_states(trial->count, given, count);
+}
+
+/* activations(...) */
+static const struct sp_poly *activations_of_claim(void *context, const struct sp_sym_given *given, size_t count)
+{
+    struct sp_trial *trial = context;
+    return sp_count_activations(trial->count, &trial->when, given, count);
 }
 
 /* bytes(...), lora(...) and optimizer(...). */
@@ -106,6 +112,7 @@ struct sp_sym_env sp_trial_env(struct sp_trial *trial)
     if (trial->count->table) {
         env.active = active_of_claim;
         env.states = states_of_claim;
+        env.activations = activations_of_claim;
         env.sizing = sizing_of_claim;
         env.flops = flops_of_claim;
     }

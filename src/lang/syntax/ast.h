@@ -294,6 +294,13 @@ struct sp_requirement {
     struct sp_span span;
 };
 
+/* measures activations if CONDITION, "why the formula does not hold": without it a number is not known. */
+struct sp_formula_condition {
+    struct sp_expr *condition; /* may read the arguments of activations(...) by name */
+    const char *reason;        /* why there is no number where the condition is false */
+    struct sp_span span;
+};
+
 enum sp_claim_kind {
     SP_CLAIM_EXACT,  /* claim left = right */
     SP_CLAIM_APPROX, /* approx left = right within PERCENT % */
@@ -387,6 +394,10 @@ struct sp_unit {
     size_t state_count;
     unsigned measures; /* `measures NAME, ...`: those that its rows carry, by enum sp_measure; of the others nothing is
                           known */
+    const char *activations_source; /* measures activations by "...": what the bytes are, and who published the formula;
+                                       NULL: the table does not say */
+    struct sp_formula_condition *activations_conditions; /* all of them must hold */
+    size_t activations_condition_count;
     bool says_unit;    /* it has the line `unit`, which otherwise the table that it extends has */
     bool is_of_images; /* `unit image`: a pass is over images, and not over sequences of tokens */
     struct sp_pipeline pipeline;

@@ -333,18 +333,24 @@ static struct sp_unit *parse_unit(struct sp_parser *parser, size_t offset)
     return unit;
 }
 
+static bool parse_string(struct sp_parser *parser, const char **string)
+{
+    if (parser->lexer.token.kind != SP_TOKEN_STRING)
+        return sp_parse_fail(parser, parser->lexer.token.span, "expected a string in quotes");
+    *string = parser->lexer.token.value.string;
+    sp_lexer_next(&parser->lexer);
+    return true;
+}
+
 /* model_type = ( "model_type" | "architectures" ) TEXT { [ "," ] TEXT } ; */
 static void parse_texts(struct sp_parser *parser, const char ***list, size_t *count)
 {
     sp_lexer_next(&parser->lexer);
     do {
-        if (parser->lexer.token.kind != SP_TOKEN_STRING) {
-            sp_parse_fail(parser, parser->lexer.token.span, "expected a string in quotes");
-            return;
-        }
+        const char *string;
+        if (!parse_string(parser, &string)) return;
         *list = sp_parse_grow(parser->arena, *list, *count, sizeof **list);
-        (*list)[(*count)++] = parser->lexer.token.value.string;
-        sp_lexer_next(&parser->lexer);
+        (*list)[(*count)++] = string;
     } while (sp_parse_accept(parser, ",") || parser->lexer.token.kind == SP_TOKEN_STRING);
 }
 
@@ -359,7 +365,24 @@ static void parse_requirement(struct sp_parser *parser, struct sp_unit *unit)
     if (parsed.message) *SP_PARSE_APPEND(parser, unit->requirements, unit->requirement_count) = parsed;
 }
 
-/* measures = "measures" NAME { "," NAME } ; */
+/* What may stand behind `activations`:
+ *
+ *     formula = [ "by" TEXT ] [ "if" expr "," TEXT ] ; */
+static bool parse_formula(struct sp_parser *parser, struct sp_unit *unit)
+{
+    struct sp_formula_condition parsed = {.span = parser->lexer.token.span};
+    if (sp_parse_accept(parser, "by") && !parse_string(parser, &unit->activations_source)) return false;
+    if (!sp_parse_accept(parser, "if")) return true;
+    parsed.condition = sp_parse_expression(parser);
+    if (!parsed.condition || !sp_parse_expect(parser, ",", "between the condition and its reason") ||
+        !parse_string(parser, &parsed.reason))
+        return false;
+    *SP_PARSE_APPEND(parser, unit->activations_conditions, unit->activations_condition_count) = parsed;
+    return true;
+}
+
+/* measures = "measures" measure { "," measure } ;
+ * measure = "active" | "cache" | "flops" | "shard" | "activations" formula ; */
 static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
 {
     sp_lexer_next(&parser->lexer);
@@ -368,8 +391,10 @@ static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
         else if (sp_parse_accept(parser, "cache")) unit->measures |= SP_MEASURE_CACHE;
         else if (sp_parse_accept(parser, "flops")) unit->measures |= SP_MEASURE_FLOPS;
         else if (sp_parse_accept(parser, "shard")) unit->measures |= SP_MEASURE_SHARD;
-        else if (sp_parse_accept(parser, "activations")) unit->measures |= SP_MEASURE_ACTIVATIONS;
-        else {
+        else if (sp_parse_accept(parser, "activations")) {
+            unit->measures |= SP_MEASURE_ACTIVATIONS;
+            if (!parse_formula(parser, unit)) return;
+        } else {
             sp_parse_fail(parser, parser->lexer.token.span,
                           "expected the name of a measure: 'active', 'cache', 'flops', 'shard' or 'activations'");
             return;

@@ -10,6 +10,7 @@
 #include "lang/walk.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/operate.h"
+#include "prove/symbolic/reduce.h"
 #include "prove/symbolic/shard.h"
 #include "prove/symbolic/sums.h"
 
@@ -50,6 +51,9 @@ struct walk {
     const struct sp_sym_given *given;     /* what each table sees: of COUNTS_STATES and COUNTS_KEPT the arguments of
                                              the measure, of COUNTS_PRODUCTS `tokens` and `causal` */
     size_t given_count;
+    /* COUNTS_KEPT: */
+    struct sp_count *count;        /* what is counted */
+    const struct sp_values *known; /* what `when` of a claim gives */
     /* COUNTS_PRODUCTS: */
     const struct sp_flops *flops;
     const struct sp_poly *times; /* of what is used, where its rows do not say it */
@@ -673,6 +677,33 @@ static bool says_measure(struct walk *walk, const struct sp_unit *unit)
                        unit->name, needed[walk->counted].what, needed[walk->counted].name);
 }
 
+/* Whether a condition of the formula holds, under what is known. One whose truth is open is no better than a false one:
+ * what the formula does not cover has no number, and above all not the number 0. */
+static bool formula_holds(struct walk *walk, struct sp_sym_frame *frame, const struct sp_formula_condition *formula)
+{
+    const struct sp_sym_env env = {.frame = frame};
+    const struct sp_poly *holds;
+    struct sp_rational truth;
+    if (!sp_sym_condition(walk->symbolic, &env, formula->condition, &holds)) return false;
+    if (walk->known && !sp_poly_is_constant(holds, &truth)) holds = sp_reduce(walk->count, holds, walk->known);
+    const bool is_known = holds && sp_poly_is_constant(holds, &truth);
+    if (is_known && truth.num) return true;
+    const char *table = frame->unit->name;
+    if (is_known) return sp_sym_fail(walk->symbolic, formula->span, "the table '%s': %s", table, formula->reason);
+    const struct sp_span span = formula->condition->span;
+    return sp_sym_fail(walk->symbolic, formula->span, "the activations of '%s' are known only if %.*s", table,
+                       (int)span.length, span.source->text + span.offset);
+}
+
+/* Whether the formulas of the unit for activations hold. */
+static bool formulas_hold(struct walk *walk, struct sp_sym_frame *frame)
+{
+    bool good = true;
+    for (size_t i = 0; walk->counted == COUNTS_KEPT && i < frame->unit->activations_condition_count && good; i++)
+        good = formula_holds(walk, frame, &frame->unit->activations_conditions[i]);
+    return good;
+}
+
 /* Whether the group is in no layer. */
 static bool is_apart(const struct walk *walk, const struct sp_section *section)
 {
@@ -713,7 +744,7 @@ static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tal
     const bool has_beside =
         walk->counted == COUNTS_STATES || walk->counted == COUNTS_KEPT || walk->counted == COUNTS_PRODUCTS;
     const size_t beside = has_beside ? unit->state_count : 0;
-    if (!says_measure(walk, unit)) return false;
+    if (!says_measure(walk, unit) || !formulas_hold(walk, frame)) return false;
     for (size_t i = 0; i < unit->section_count + beside; i++) {
         const struct sp_section *section =
             i < unit->section_count ? &unit->sections[i] : &unit->states[i - unit->section_count];
@@ -937,25 +968,23 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
     return sum_rows(&walk, count->frame, NULL);
 }
 
-const struct sp_poly *sp_count_states(struct sp_count *count, enum sp_measure measure, const struct sp_sym_given *given,
-                                      size_t given_count)
+const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count)
 {
-    const bool is_kept = measure == SP_MEASURE_ACTIVATIONS;
+    struct walk walk = {
+        .symbolic = &count->symbolic, .counted = COUNTS_STATES, .given = given, .given_count = given_count};
+    return sum_rows(&walk, new_given_frame(&walk, count), NULL);
+}
+
+const struct sp_poly *sp_count_activations(struct sp_count *count, const struct sp_values *known,
+                                           const struct sp_sym_given *given, size_t given_count)
+{
     struct walk walk = {.symbolic = &count->symbolic,
-                        .counted = is_kept ? COUNTS_KEPT : COUNTS_STATES,
+                        .counted = COUNTS_KEPT,
+                        .count = count,
+                        .known = known,
                         .given = given,
                         .given_count = given_count};
-    struct tally tally = {0};
-    const bool good = count_rows(&walk, new_given_frame(&walk, count), &tally);
-    const struct sp_poly *sum = sum_tally(&count->symbolic.algebra, &tally, NULL);
-    sp_free(tally.rows);
-    if (!good) return NULL;
-    if (!is_kept || tally.count) return sum;
-    sp_sym_fail(&count->symbolic, count->table->span,
-                "the formula of the table '%s' for activations does not hold for this attention, width of feed-forward "
-                "layers, or number of ranks",
-                count->table->name);
-    return NULL;
+    return sum_rows(&walk, new_given_frame(&walk, count), NULL);
 }
 
 const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_poly *tokens, const struct sp_poly *batch,
@@ -965,7 +994,7 @@ const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_pol
     const struct sp_sym_given given[] = {{"tokens", sp_sym_of_poly(tokens)},
                                          {"batch", sp_sym_of_poly(batch)},
                                          {"expanded", sp_sym_of_value(&count->symbolic, is_expanded)}};
-    return sp_count_states(count, SP_MEASURE_CACHE, given, sizeof given / sizeof *given);
+    return sp_count_states(count, given, sizeof given / sizeof *given);
 }
 
 /* Whether tokens are given, as the table is about sequences of them, or not. */

@@ -107,11 +107,14 @@ struct sp_row_measure {
 };
 /* The sum of a measure over all tensors that count as parameters. NULL with a message when it is not known. */
 const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_row_measure *measure);
-/* SP_MEASURE_CACHE: the elements of all states; SP_MEASURE_ACTIVATIONS: the bytes of all activations; also of the
- * tables that this one uses, where these arguments of the measure are given. NULL with a message when that is not
- * known, as it is where no row is an activation. */
-const struct sp_poly *sp_count_states(struct sp_count *count, enum sp_measure measure, const struct sp_sym_given *given,
-                                      size_t given_count);
+/* The elements of all states, also of the tables that this one uses, where these arguments of cache(...) are given.
+ * NULL with a message when that is not known. */
+const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count);
+struct sp_values;
+/* The same for the bytes of activations, where these arguments of activations(...) are given. NULL with a message also
+ * where a condition of a formula does not follow from the values that are known (NULL: of none). */
+const struct sp_poly *sp_count_activations(struct sp_count *count, const struct sp_values *known,
+                                           const struct sp_sym_given *given, size_t given_count);
 /* How a cache keeps latent keys and values: as they are, or as the keys and values of all heads. */
 enum sp_cache_form { SP_CACHE_LATENT_FORM, SP_CACHE_EXPANDED_FORM };
 /* The same of `batch` sequences of `tokens` tokens. */

@@ -56,6 +56,7 @@ struct sp_sym_env sp_sym_unit_env(const struct sp_sym_env *env)
                                .group = env->group,
                                .active = env->active,
                                .states = env->states,
+                               .activations = env->activations,
                                .sizing = env->sizing,
                                .flops = env->flops,
                                .context = env->context};
@@ -168,6 +169,7 @@ bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
                                      .group = env->group,
                                      .active = env->active,
                                      .states = env->states,
+                                     .activations = env->activations,
                                      .sizing = env->sizing,
                                      .flops = env->flops,
                                      .context = env->context};

@@ -539,8 +539,11 @@ static bool whole_number(struct sp_symbolic *symbolic, const struct sp_sym_env *
                          const char *name, const struct sp_poly **out)
 {
     struct sp_rational number;
+    const bool is_literal = expr->kind == SP_EXPR_LITERAL;
+    const bool is_other_literal = is_literal && expr->value.type != SHAPEPROOF_VALUE_INT; /* true, 1.0 */
     if (!sp_sym_number(symbolic, env, expr, out)) return false;
-    return !sp_poly_is_constant(*out, &number) || (number.num >= 0 && number.den == 1) ||
+    const bool is_other_number = sp_poly_is_constant(*out, &number) && (number.num < 0 || number.den != 1);
+    return (!is_other_literal && !is_other_number) ||
            sp_sym_fail(symbolic, expr->span, "'%s' must be a whole number, 0 or more", name);
 }
 
@@ -567,17 +570,17 @@ static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env
     return poly != NULL;
 }
 
-/* The arguments of cache(...) or activations(...), as rows read them by name: a literal that is no number as it is.
- * NULL after a mistake. */
+/* The arguments of cache(...) or activations(...), as rows read them by name. The arguments in `words`, a set of bits,
+ * are true, false or a string; all others are whole numbers. NULL after a mistake. */
 static const struct sp_sym_given *given_arguments(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
-                                                  const struct sp_expr *expr, const char *const *names)
+                                                  const struct sp_expr *expr, const char *const *names, unsigned words)
 {
     struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, expr->count, sizeof *given);
     for (size_t i = 0; i < expr->count; i++) {
         const struct sp_expr *arg = expr->args[i];
         const struct sp_poly *poly;
         given[i].key = names[i];
-        if (arg->kind == SP_EXPR_LITERAL && arg->value.type != SHAPEPROOF_VALUE_INT) {
+        if (words >> i & 1) {
             if (!sp_sym_eval(symbolic, env, arg, &given[i].sym)) return NULL;
             continue;
         }
@@ -593,9 +596,9 @@ static bool symbolic_cache(struct sp_symbolic *symbolic, const struct sp_sym_env
 {
     static const char *const names[SP_CACHE_ARGUMENTS] = {"tokens", "batch", "expanded", "source_tokens"};
     if (!env->states) return sp_sym_fail(symbolic, expr->span, "'cache' needs a table");
-    const struct sp_sym_given *given = given_arguments(symbolic, env, expr, names);
+    const struct sp_sym_given *given = given_arguments(symbolic, env, expr, names, 1U << SP_CACHE_EXPANDED);
     if (!given) return false;
-    const struct sp_poly *elements = env->states(env->context, SP_MEASURE_CACHE, given, expr->count);
+    const struct sp_poly *elements = env->states(env->context, given, expr->count);
     if (!elements) return false;
     *out = sp_sym_of_poly(
         sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(expr->value.integer / 8 /* bits of a byte */)));
@@ -608,9 +611,11 @@ static bool symbolic_activations(struct sp_symbolic *symbolic, const struct sp_s
 {
     static const char *const names[SP_ACTIVATIONS_ARGUMENTS] = {"tokens", "batch", "tp", "sequence_parallel",
                                                                 "recompute"};
-    if (!env->states) return sp_sym_fail(symbolic, expr->span, "'activations' needs a table");
-    const struct sp_sym_given *given = given_arguments(symbolic, env, expr, names);
-    const struct sp_poly *bytes = given ? env->states(env->context, SP_MEASURE_ACTIVATIONS, given, expr->count) : NULL;
+    if (!env->activations) return sp_sym_fail(symbolic, expr->span, "'activations' needs a table");
+    const struct sp_sym_given *given = given_arguments(
+        symbolic, env, expr, names, 1U << SP_ACTIVATIONS_SEQUENCE_PARALLEL | 1U << SP_ACTIVATIONS_RECOMPUTE);
+    if (!given) return false;
+    const struct sp_poly *bytes = env->activations(env->context, given, expr->count);
     if (bytes) *out = sp_sym_of_poly(bytes);
     return bytes != NULL;
 }
