@@ -423,7 +423,7 @@ static void assume_convention(struct shapeproof_derivation *derivation, const ch
     }
     assume_words(derivation,
                  count->table->is_of_images ? "a forward pass over one image" : "a forward pass over one sequence");
-    if (count->flops.has_work) assume_words(derivation, "full attention");
+    if (count->flops.has_attention) assume_words(derivation, "full attention");
     assume_words(derivation, "2 operations for a multiply-add");
 }
 

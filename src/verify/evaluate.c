@@ -171,7 +171,7 @@ static void describe_flops(struct asked *asked, const struct sp_expr *expr, stru
     struct sp_text text = {0};
     sp_text_puts(&text, expr->value.integer & SP_FLOPS_TRAINING ? "forward and backward pass" : "forward pass");
     if (expr->value.integer & SP_FLOPS_WEIGHTS_ALONE) sp_text_puts(&text, " without attention scores");
-    else if (flops->has_work)
+    else if (flops->has_attention)
         sp_text_puts(&text, is_causal(asked, expr, item) ? ", causal attention" : ", full attention");
     sp_text_puts(&text, ", 2 operations a multiply-add");
     for (size_t i = 0; i < flops->share_count; i++)

@@ -232,6 +232,7 @@ struct sp_row {
     bool buffer;
     bool state;             /* no tensor of a file, but what there is at run time */
     bool work;              /* nor this: multiplications without a weight */
+    bool is_recurrent;      /* the work is that of a state space or of linear attention, and no attention to tokens */
     bool activation;        /* nor this: bytes that training keeps for the backward pass */
     bool lookup;            /* rows of it are picked by a number, as of an embedding; nothing is multiplied by it */
     bool has_tie, tie_rows; /* same as / same rows as */

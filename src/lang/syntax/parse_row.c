@@ -193,8 +193,8 @@ bool sp_parse_times(struct sp_parser *parser, struct sp_expr **times)
     return *times != NULL;
 }
 
-/* modifier = "if" expr | "optional" | "buffer" | "lookup" | "state" | "work" | "activation" | share | times
- *            | DTYPE | "was" name | tie ; */
+/* modifier = "if" expr | "optional" | "buffer" | "lookup" | "state" | "work" [ "recurrent" ] | "activation"
+ *            | share | times | DTYPE | "was" name | tie ; */
 static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
 {
     while (!sp_parse_at_end(parser)) {
@@ -207,8 +207,10 @@ static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
         else if (sp_parse_accept(parser, "buffer")) row->buffer = true;
         else if (sp_parse_accept(parser, "lookup")) row->lookup = true;
         else if (sp_parse_accept(parser, "state")) row->state = true;
-        else if (sp_parse_accept(parser, "work")) row->work = true;
-        else if (sp_parse_accept(parser, "activation")) row->activation = true;
+        else if (sp_parse_accept(parser, "work")) {
+            row->work = true;
+            row->is_recurrent = row->is_recurrent || sp_parse_accept(parser, "recurrent");
+        } else if (sp_parse_accept(parser, "activation")) row->activation = true;
         else if (sp_token_is(&parser->lexer, "share")) good = sp_parse_share(parser, &row->share);
         else if (sp_token_is(&parser->lexer, "times")) good = sp_parse_times(parser, &row->times);
         else if (!parse_dtype(parser, row))

@@ -216,7 +216,8 @@ static bool is_counted(const struct walk *walk, const struct sp_row *row)
 {
     if (row->state) return walk->counted == COUNTS_STATES;
     if (row->activation) return walk->counted == COUNTS_KEPT;
-    if (row->work) return walk->counted == COUNTS_PRODUCTS && !(walk->flops->how & SP_FLOPS_WEIGHTS_ALONE);
+    const bool has_attention = walk->flops && !(walk->flops->how & SP_FLOPS_WEIGHTS_ALONE);
+    if (row->work) return walk->counted == COUNTS_PRODUCTS && (row->is_recurrent || has_attention);
     return walk->counted != COUNTS_STATES && walk->counted != COUNTS_KEPT;
 }
 
@@ -267,7 +268,7 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
     if (counts && walk->measure && !measure_tensor(walk, env, row, shape, present, &size)) return false;
     if (sharding && sharding->skips_experts && sharding->in_experts) size = sp_poly_int(&walk->symbolic->algebra, 0);
     if (counts && row->lookup && walk->active) walk->active->has_lookup = true;
-    if (counts && row->work && walk->active) walk->active->has_work = true;
+    if (counts && row->work && !row->is_recurrent && walk->active) walk->active->has_attention = true;
     size_t prefix;
     const char *name = row_name(walk, env, &row->name, &prefix);
     const struct sp_row_count count = {.group = group_of_section(walk, env),
@@ -1030,7 +1031,7 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
                         .times = asked->tokens ? asked->tokens : sp_poly_int(algebra, 1)};
     if (!says_tokens(count, asked)) return NULL;
     count->flops.share_count = 0;
-    count->flops.has_lookup = count->flops.has_work = false;
+    count->flops.has_lookup = count->flops.has_attention = false;
     const struct sp_poly *sum = sum_rows(&walk, new_given_frame(&walk, count), asked->group);
     const int passes = asked->how & SP_FLOPS_TRAINING ? PASSES : 1;
     return sum ? sp_poly_mul(algebra, asked->batch, sp_poly_scale(algebra, sum, sp_rational_int(OPERATIONS * passes)))

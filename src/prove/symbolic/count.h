@@ -24,8 +24,8 @@ struct sp_active_count {
     size_t row_count;
     struct sp_share_count *shares; /* each once */
     size_t share_count, share_capacity;
-    bool has_lookup; /* an input embedding is among them */
-    bool has_work;   /* multiplications without a weight are among them */
+    bool has_lookup;    /* an input embedding is among them */
+    bool has_attention; /* products of attention are among them */
 };
 
 /* What one of several ranks has: shard(...). */
