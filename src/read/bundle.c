@@ -61,7 +61,7 @@ static const char *name_of_member(const struct bundle *b, size_t index)
 static bool is_inflated(const struct bundle *b, size_t index)
 {
     const struct sp_zip_entry *entry = b->zip ? sp_zip_entry(b->zip, index) : NULL;
-    return entry && (entry->method || entry->flags & 1);
+    return entry && (entry->method || sp_zip_is_encrypted(entry));
 }
 
 /* What is beside the checkpoints. */

@@ -599,6 +599,63 @@ static void flags_of_records(void **state)
     }
 }
 
+/* The record of a storage that no listed tensor has is encrypted. */
+static void encrypted_record_without_a_tensor(void **state)
+{
+    static const char pickle[] = P_PICKLE(P_DICT(P_STR("w") GOOD P_STR("x") P_STORAGE("FloatStorage", "7", "2")));
+    const struct zipped members[] = {SMALL("a/data/7", "eightbyt"), SMALL("a/data/0", "eightbyt"),
+                                     SMALL("a/data.pkl", pickle)};
+    struct sp_text text = {0};
+    (void)state;
+    put_zip(&text, members, 3);
+    char *const entry = memmem(text.data, text.length, "PK\1\2", 4);
+    text.data[6] = entry[8] = 1;
+    write_text("a.pt", &text);
+    expect("a.pt", SHAPEPROOF_KIND_NONE, "! torch refuses it: zip member 'a/data/7' is encrypted\n");
+}
+
+/* An encrypted member is refused by each reader that would read it where it lies. */
+static void encrypted_members(void **state)
+{
+    static const struct {
+        const char *file, *member, *message;
+    } cases[] = {
+        {"a.keras", "model.weights.h5", "zip member 'model.weights.h5' is encrypted"},
+        {"a.npz", "w.npy", "no tensor can be read (1 broken; the first: zip member 'w.npy' is encrypted)"},
+        {"a.zip", "w.safetensors", "'w.safetensors': zip member 'w.safetensors' is encrypted"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_text text = {0};
+        /* 4 bytes declare 9, as those of an encrypted member may: the bytes are not those of the file */
+        const struct zipped members[] = {{.name = cases[i].member, .bytes = "\x89HDF", .length = 4, .claimed_size = 9}};
+        put_zip(&text, members, 1);
+        char *const entry = memmem(text.data, text.length, "PK\1\2", 4);
+        text.data[6] = entry[8] = 1;
+        write_text(cases[i].file, &text);
+        expect(cases[i].file, SHAPEPROOF_KIND_REFUSED, cases[i].message);
+    }
+}
+
+/* The first member of a model of torch.export, which is the data of a weight, is said to be encrypted. */
+static void encrypted_weight_of_a_program(void **state)
+{
+    static char bytes[32 << 10];
+    struct sp_text text = {0};
+    (void)state;
+    FILE *file = fopen("fixtures/containers/ok/program.pt2", "rb");
+    assert_non_null(file);
+    const size_t length = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    char *const name = memmem(bytes + 60, length - 60, "program/data/weights/weight_0", 29); /* in the directory */
+    assert_non_null(name);
+    bytes[6] = name[-46 + 8] = 1;
+    sp_text_append(&text, bytes, length);
+    write_text("a.pt2", &text);
+    expect("a.pt2", SHAPEPROOF_KIND_NONE,
+           "! tensor 'linear.weight' is not read: zip member 'program/data/weights/weight_0' is encrypted\n");
+}
+
 /* What is wrong with the compressed bytes of the pickle. */
 static void members_of_zip_archives(void **state)
 {
@@ -673,7 +730,7 @@ static void indexes_of_keras(void **state)
     }
     const struct zipped other[] = {{.name = "model.weights.h5", .bytes = "", .length = 0, .method = 12 /* bzip2 */}};
     write_keras(other, 1);
-    expect("a.keras", SHAPEPROOF_KIND_REFUSED, "model.weights.h5: compressed with method 12, which is not read");
+    expect("a.keras", SHAPEPROOF_KIND_REFUSED, "zip member 'model.weights.h5' is compressed with method 12");
 }
 
 /* A layer is an array of objects in a .npz file; its pickle is read where it lies. */
@@ -1187,6 +1244,9 @@ int main(void)
         cmocka_unit_test(long_headers),
         cmocka_unit_test(records_without_a_tensor),
         cmocka_unit_test(flags_of_records),
+        cmocka_unit_test(encrypted_members),
+        cmocka_unit_test(encrypted_record_without_a_tensor),
+        cmocka_unit_test(encrypted_weight_of_a_program),
         cmocka_unit_test(members_of_zip_archives),
         cmocka_unit_test(archives_of_keras),
         cmocka_unit_test(indexes_of_keras),

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/chars.h"
 #include "base/map.h"
@@ -28,7 +27,7 @@ static const struct sp_format keras_zip_format = {"keras-zip", SP_BY_KERAS | SP_
 #define NPZ "model.weights.npz"
 #define INDEX "model.weights.json"
 
-enum { MAX_SHARDS = 10000, MAX_METADATA = 64 * 1024, MAX_INFLATED = 512 * 1024 * 1024, STORED = 0, DEFLATED = 8 };
+enum { MAX_SHARDS = 10000, MAX_METADATA = 64 * 1024, MAX_INFLATED = 512 * 1024 * 1024, STORED = 0 };
 
 bool sp_keras_zip_is(const struct sp_zip *zip)
 {
@@ -129,12 +128,9 @@ static bool index_weights(struct sp_zip *zip, size_t index, size_t part, const s
                           uint32_t file_index, struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = sp_zip_entry(zip, index);
-    bool ok = false;
-    if (entry->method == STORED) ok = index_stored(zip, index, part, file, file_index, inventory, error);
-    else if (entry->method == DEFLATED) ok = index_deflated(zip, index, part, file_index, inventory, error);
-    else
-        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "compressed with method %u, which is not read",
-                entry->method);
+    if (!sp_zip_check_method(entry, error)) return false;
+    const bool ok = entry->method == STORED ? index_stored(zip, index, part, file, file_index, inventory, error)
+                                            : index_deflated(zip, index, part, file_index, inventory, error);
     if (!ok) sp_error_prefix(error, entry->name);
     return ok;
 }

@@ -157,6 +157,7 @@ static struct sp_torch_storage *storage_of_record(struct description *d, const c
         sp_malformed(error, "its record '%s%s' is not in the archive", d->folder, path);
         return NULL;
     }
+    if (!sp_zip_check_method(sp_zip_entry(torch->zip, record), error)) return NULL;
     struct sp_torch_storage storage = {
         .key = path, .dtype = of->dtype, .dtype_name = of->dtype_name, .element_size = 1};
     storage.bytes = storage.count = sp_zip_entry(torch->zip, record)->size;

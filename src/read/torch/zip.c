@@ -99,7 +99,8 @@ static bool check_named_record(struct sp_torch *torch, const struct sp_pickle_va
     const char *name = sp_arena_printf(&torch->arena, "%s%.*s", torch->folder, (int)key->length, key->as.text);
     const size_t record = sp_zip_find(torch->zip, name);
     if (record == SIZE_MAX) return sp_malformed(error, "storage record missing: no '%s' in the archive", name);
-    return sp_zip_is_far(torch->zip) || sp_zip_data_offset(torch->zip, record, &ignored, error);
+    return sp_zip_check_method(sp_zip_entry(torch->zip, record), error) &&
+           (sp_zip_is_far(torch->zip) || sp_zip_data_offset(torch->zip, record, &ignored, error));
 }
 
 /* Looks at the persistent ids of which no tensor is listed. Says the first thing that torch refuses in them, where

@@ -35,6 +35,8 @@ const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index);
 /* Exact name; SIZE_MAX when absent. */
 size_t sp_zip_find(const struct sp_zip *zip, const char *name);
 
+/* Whether the bytes of the member are encrypted, so that what they are cannot be told. */
+bool sp_zip_is_encrypted(const struct sp_zip_entry *entry);
 /* Whether the data of the member can be read: not encrypted, no patch, stored or deflated. False with an error. */
 bool sp_zip_check_method(const struct sp_zip_entry *entry, struct shapeproof_error *error);
 /* The whole member, at most `limit` bytes, NUL-terminated (not counted), never more than it declares. sp_free it. */

@@ -287,12 +287,13 @@ static bool check_places(const struct sp_zip *zip, struct shapeproof_error *erro
     return ok;
 }
 
-/* What is stored as it is has as many bytes as it declares; but for what is encrypted, which has some more. */
+/* What is stored as it is has as many bytes as it declares; but for what is encrypted, which has some more and is
+ * refused by whoever reads it. */
 static bool check_stored(const struct sp_zip *zip, struct shapeproof_error *error)
 {
     for (size_t i = 0; i < zip->count; i++) {
         const struct sp_zip_entry *entry = &zip->entries[i];
-        const bool plain = entry->method == SP_ZIP_STORED && !(entry->flags & SP_ZIP_ENCRYPTED);
+        const bool plain = entry->method == SP_ZIP_STORED && !sp_zip_is_encrypted(entry);
         if (plain && entry->size != entry->compressed_size)
             return sp_malformed(error, "zip member '%s' is stored in %" PRIu64 " bytes and declares %" PRIu64,
                                 entry->name, entry->compressed_size, entry->size);

@@ -139,9 +139,14 @@ static zip_int64_t view_command(void *state, void *data, zip_uint64_t length, zi
     }
 }
 
+bool sp_zip_is_encrypted(const struct sp_zip_entry *entry)
+{
+    return entry->flags & (SP_ZIP_ENCRYPTED | SP_ZIP_STRONGLY_ENCRYPTED | SP_ZIP_MASKED);
+}
+
 bool sp_zip_check_method(const struct sp_zip_entry *entry, struct shapeproof_error *error)
 {
-    if (entry->flags & (SP_ZIP_ENCRYPTED | SP_ZIP_STRONGLY_ENCRYPTED | SP_ZIP_MASKED))
+    if (sp_zip_is_encrypted(entry))
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED, "zip member '%s' is encrypted",
                        entry->name);
     if (entry->flags & SP_ZIP_PATCHED)
@@ -326,7 +331,7 @@ struct sp_zip_stream {
 bool sp_zip_can_stream(const struct sp_zip_entry *entry)
 {
     const bool is_known = entry->method == SP_ZIP_STORED || entry->method == SP_ZIP_DEFLATED;
-    return is_known && !(entry->flags & SP_ZIP_ENCRYPTED) && entry->compressed_size <= UINT32_MAX / 2;
+    return is_known && !sp_zip_is_encrypted(entry) && entry->compressed_size <= UINT32_MAX / 2;
 }
 
 struct sp_zip_stream *sp_zip_stream_open(struct sp_zip *zip, size_t index, struct shapeproof_error *error)
