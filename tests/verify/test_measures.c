@@ -55,7 +55,7 @@ static int64_t number_of(const char *line, const char *key)
     return strtoll(at + strlen(quoted), NULL, 10);
 }
 
-/* Checks each line of a file, and that there are more than `least`. */
+/* Checks each line of a file, and that there are as many as wanted. */
 static void check_lines(const char *path, void (*check)(struct shapeproof_tables *tables, char *line), size_t wanted)
 {
     struct shapeproof_error error = {0};
