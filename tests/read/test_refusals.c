@@ -239,6 +239,10 @@ static void tensors_of_pytorch(void **state)
                          GOOD P_CALL("torch._utils", "_rebuild_meta_tensor_no_storage",
                                      P_TUPLE(P_GLOBAL("torch", "float32") TWO P_TUPLE(P_INT("1")) P_FALSE)) TWO))))),
                  SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("a part of a sparse tensor is not a dense tensor"));
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") P_CALL("torch._utils", "_rebuild_meta_tensor_no_storage",
+                                                   P_TUPLE(P_INT("1") TWO P_TUPLE(P_INT("1")) P_FALSE)))),
+                 SHAPEPROOF_KIND_MALFORMED,
+                 ONLY_ONE("argument 0 of torch._utils._rebuild_meta_tensor_no_storage is not a dtype"));
 }
 
 /* A tensor of a subclass: (class, dtype, shape, strides, ...) and its state. */
@@ -559,6 +563,10 @@ static void long_headers(void **state)
     sp_text_free(&array);
     write_text("a.npz", &text);
     expect("a.npz", SHAPEPROOF_KIND_NONE, "a F32 (2)\n");
+    const struct zipped cut[] = {{.name = "a.npy", .bytes = "\x93NUMPY\1\0\x76\0{'descr': ", .length = 20}};
+    put_zip(&text, cut, 1);
+    write_text("a.npz", &text);
+    expect("a.npz", SHAPEPROOF_KIND_MALFORMED, "no tensor can be read (1 broken; the first: ends within its header)");
 }
 
 /* Records of storages that no listed tensor has: torch reads them, too. */
