@@ -179,7 +179,8 @@ SHAPEPROOF_API const char *shapeproof_severity_name(enum shapeproof_severity sev
 SHAPEPROOF_API const char *shapeproof_check_summary(const struct shapeproof_check *check);
 /* The same in at most 148 bytes: what there is no room for is "...". */
 SHAPEPROOF_API const char *shapeproof_check_headline(const struct shapeproof_check *check);
-/* What to do about the findings that no cause explains, or why that is not known; NULL when there are none. */
+/* What to do about the findings that no cause explains, or why that is not known. If there are none, that a trial took
+ * too many steps, so that another cause may be better; otherwise NULL. */
 SHAPEPROOF_API const char *shapeproof_check_advice(const struct shapeproof_check *check);
 /* What was compared: both as they were given, and the prediction that was made, which the check owns. */
 SHAPEPROOF_API const struct shapeproof_inventory *shapeproof_check_inventory(const struct shapeproof_check *check);

@@ -36,7 +36,7 @@ struct shapeproof_inference_candidate {
 /* Something about how the file stores the model. */
 struct shapeproof_inference_note {
     const char *id;      /* "names", "quantised", "incomplete", "joined", "transposed", "turned", "buffers",
-                            "absent-buffers", "absent-shards", "parametrised", "beside" */
+                            "absent-buffers", "absent-shards", "parametrised", "beside", "steps" */
     const char *message; /* a sentence without its end */
     const char *brief;   /* the same behind "explains all 30 tensors, ", or NULL */
 };

@@ -14,7 +14,13 @@ static _Thread_local struct shapeproof_limits limits; /* of this thread; zero: t
 
 static _Thread_local struct sp_budget *current; /* of the call that is under way, or NULL */
 
-struct sp_budget sp_budget_new(void) { return (struct sp_budget){.begin = limits.time ? sp_clock_ms() : 0}; }
+struct sp_budget sp_budget_new(void)
+{
+    return (struct sp_budget){.limits = limits, .begin = limits.time ? sp_clock_ms() : 0};
+}
+
+/* Of the call that is under way: those that the thread had when it began. */
+static const struct shapeproof_limits *limits_now(void) { return current ? &current->limits : &limits; }
 
 void sp_budget_use(struct sp_budget *budget) { current = budget; }
 
@@ -44,12 +50,17 @@ void sp_budget_read(uint64_t length)
     if (current) current->read = sp_add_saturated(current->read, length);
 }
 
-void sp_budget_reuse(const void *inventory, const char *path, uint64_t input)
+void sp_budget_given(uint64_t length)
+{
+    if (current) current->reused = sp_add_saturated(current->reused, length);
+}
+
+void sp_budget_reuse(const void *object, const char *path, uint64_t input)
 {
     if (!current) return;
-    for (size_t i = 0; i < current->inventory_count; i++)
-        if (current->inventories[i] == inventory) return;
-    if (current->inventory_count < SP_BUDGET_INVENTORIES) current->inventories[current->inventory_count++] = inventory;
+    for (size_t i = 0; i < current->object_count; i++)
+        if (current->objects[i] == object) return;
+    if (current->object_count < SP_BUDGET_OBJECTS) current->objects[current->object_count++] = object;
     note_file(path);
     current->reused = sp_add_saturated(current->reused, input);
 }
@@ -69,27 +80,78 @@ static uint64_t grow_with_input(uint64_t floor, uint64_t factor)
 
 uint64_t sp_budget_memory(void)
 {
-    return limits.memory ? limits.memory : grow_with_input(SP_BUDGET_MEMORY, SP_BUDGET_FACTOR);
+    const uint64_t given = limits_now()->memory;
+    return given ? given : grow_with_input(SP_BUDGET_MEMORY, SP_BUDGET_FACTOR);
 }
 
 static uint64_t most_output(void)
 {
-    return limits.output ? limits.output : grow_with_input(SP_BUDGET_MEMORY, SP_BUDGET_FACTOR);
+    const uint64_t given = limits_now()->output;
+    return given ? given : grow_with_input(SP_BUDGET_MEMORY, SP_BUDGET_FACTOR);
 }
 
-uint64_t sp_budget_steps(void) { return limits.steps ? limits.steps : SP_BUDGET_STEPS; }
+uint64_t sp_budget_steps(void)
+{
+    const uint64_t given = limits_now()->steps;
+    return given ? given : SP_BUDGET_STEPS;
+}
 
-/* The steps that all of a call may take. */
+/* The steps that all of a call may take: as many predictions as by default, and never less than by default. */
 static uint64_t most_steps(void)
 {
-    return limits.steps ? limits.steps : grow_with_input(SP_BUDGET_ALL_STEPS, SP_BUDGET_STEPS_FACTOR);
+    uint64_t floor;
+    if (__builtin_mul_overflow(sp_budget_steps(), SP_BUDGET_PREDICTIONS, &floor)) return UINT64_MAX;
+    return grow_with_input(floor < SP_BUDGET_ALL_STEPS ? SP_BUDGET_ALL_STEPS : floor, SP_BUDGET_STEPS_FACTOR);
+}
+
+/* The steps that are left to the call. */
+static uint64_t steps_left(void)
+{
+    const uint64_t most = most_steps();
+    return current->steps < most ? most - current->steps : 0;
+}
+
+void sp_budget_begin_part(uint64_t shares)
+{
+    if (!current) return;
+    current->part_steps = steps_left() / shares;
+    current->part_end = sp_add_saturated(current->steps, current->part_steps);
+}
+
+void sp_budget_end_part(void)
+{
+    if (!current) return;
+    current->part_end = 0;
+    if (current->steps > most_steps()) current->steps = most_steps(); /* it was looked at a little late */
+}
+
+bool sp_budget_lacks_trial(void)
+{
+    const bool lacks = current && steps_left() / 2 < sp_budget_steps();
+    if (lacks) current->step_refusals++;
+    return lacks;
+}
+
+void sp_budget_pause(struct sp_budget *budget)
+{
+    if (budget->begin) budget->paused = sp_clock_ms();
+}
+
+void sp_budget_resume(struct sp_budget *budget)
+{
+    if (budget->begin) budget->begin += sp_clock_ms() - budget->paused;
 }
 
 bool sp_budget_is_late(void)
 {
-    if (!current || !current->begin || (uint64_t)(sp_clock_ms() - current->begin) <= limits.time) return false;
+    if (!current || !current->begin || (uint64_t)(sp_clock_ms() - current->begin) <= current->limits.time) return false;
     current->exceeded = SP_BUDGET_OF_TIME;
     return true;
+}
+
+void sp_budget_check_time(void)
+{
+    if (sp_budget_is_late()) sp_call_exceed();
 }
 
 void sp_budget_spend(uint64_t steps)
@@ -99,7 +161,7 @@ void sp_budget_spend(uint64_t steps)
     const uint64_t before = current->steps;
     current->steps = sp_add_saturated(before, steps);
     if (before / LOOK_EVERY == current->steps / LOOK_EVERY) return;
-    if (current->steps > most_steps()) current->exceeded = SP_BUDGET_OF_STEPS;
+    if (current->steps > (current->part_end ? current->part_end : most_steps())) current->exceeded = SP_BUDGET_OF_STEPS;
     else if (!sp_budget_is_late()) return;
     sp_call_exceed();
 }
@@ -113,7 +175,7 @@ void sp_budget_write(uint64_t length)
     sp_call_exceed();
 }
 
-uint64_t sp_budget_tensors(void) { return limits.tensors; }
+uint64_t sp_budget_tensors(void) { return limits_now()->tensors; }
 
 bool sp_budget_is_short(void)
 {
@@ -164,7 +226,7 @@ bool sp_budget_take(size_t size)
 {
     if (!current) return true;
     const size_t used = current->used;
-    const bool surely_fits = !limits.memory && size <= SP_BUDGET_MEMORY && used <= SP_BUDGET_MEMORY - size;
+    const bool surely_fits = !current->limits.memory && size <= SP_BUDGET_MEMORY && used <= SP_BUDGET_MEMORY - size;
     if (!surely_fits && (size > SIZE_MAX - used || used + size > sp_budget_memory())) {
         current->exceeded = SP_BUDGET_OF_MEMORY;
         return false;
@@ -182,10 +244,12 @@ void sp_budget_give(size_t size)
 static struct sp_budget_text most_text(enum sp_budget_kind kind)
 {
     struct sp_budget_text text;
-    const bool is_seconds = limits.time % 1000 == 0;
-    if (kind == SP_BUDGET_OF_STEPS) snprintf(text.text, sizeof text.text, "%" PRIu64 " steps", most_steps());
+    const uint64_t time = limits_now()->time, part = current && current->part_end ? current->part_steps : 0;
+    const bool is_seconds = time % 1000 == 0;
+    if (kind == SP_BUDGET_OF_STEPS)
+        snprintf(text.text, sizeof text.text, "%" PRIu64 " steps", part ? part : most_steps());
     else if (kind == SP_BUDGET_OF_TIME)
-        snprintf(text.text, sizeof text.text, "%" PRIu64 " %s", is_seconds ? limits.time / 1000 : limits.time,
+        snprintf(text.text, sizeof text.text, "%" PRIu64 " %s", is_seconds ? time / 1000 : time,
                  is_seconds ? "s" : "ms");
     else
         snprintf(text.text, sizeof text.text, "%.20s of %s",
@@ -203,16 +267,20 @@ void sp_budget_describe(struct shapeproof_error *error)
         [SP_BUDGET_OF_TIME] = "time=SECONDS",
     };
     const uint64_t given[] = {
-        [SP_BUDGET_OF_MEMORY] = limits.memory,
-        [SP_BUDGET_OF_STEPS] = limits.steps,
-        [SP_BUDGET_OF_OUTPUT] = limits.output,
-        [SP_BUDGET_OF_TIME] = limits.time,
+        [SP_BUDGET_OF_MEMORY] = limits_now()->memory,
+        [SP_BUDGET_OF_STEPS] = limits_now()->steps,
+        [SP_BUDGET_OF_OUTPUT] = limits_now()->output,
+        [SP_BUDGET_OF_TIME] = limits_now()->time,
     };
     const enum sp_budget_kind kind = sp_budget_exceeded();
     const char *what = current && current->spender ? current->spender : "this";
     const char *file = current ? current->file : "", *colon = *file ? ": " : "";
     sp_error_reset(error);
-    if (given[kind])
+    if (current && current->part_end && kind == SP_BUDGET_OF_STEPS)
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                "%s%s%s takes more than %s, its part of the limit; --limit steps=N allows more", file, colon, what,
+                most_text(kind).text);
+    else if (given[kind])
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                 "%s%s%s takes more than %s; a larger --limit %s allows more", file, colon, what, most_text(kind).text,
                 options[kind]);

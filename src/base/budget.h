@@ -23,27 +23,31 @@
  * and `check` holds some 500 bytes for it: the factor is four times that. No search of the tests takes more steps than
  * 191 million, and all but one less than 31 million; with a file, less than 300 for each byte. */
 enum {
-    SP_BUDGET_MEMORY = 256 << 20,              /* bytes */
-    SP_BUDGET_FACTOR = 64,                     /* bytes for each byte that is read */
-    SP_BUDGET_STEPS = 64 * 1000 * 1000,        /* of a prediction: evaluations, rows and iterations */
-    SP_BUDGET_ALL_STEPS = 8 * SP_BUDGET_STEPS, /* of all that a call does */
-    SP_BUDGET_STEPS_FACTOR = 4096              /* steps for each byte that is read */
+    SP_BUDGET_MEMORY = 256 << 20,       /* bytes */
+    SP_BUDGET_FACTOR = 64,              /* bytes for each byte that is read */
+    SP_BUDGET_STEPS = 64 * 1000 * 1000, /* of a prediction: evaluations, rows and iterations */
+    SP_BUDGET_PREDICTIONS = 8,          /* as long as one may be; some 10 s */
+    SP_BUDGET_ALL_STEPS = SP_BUDGET_PREDICTIONS * SP_BUDGET_STEPS, /* of all that a call does */
+    SP_BUDGET_STEPS_FACTOR = 4096                                  /* steps for each byte that is read */
 };
 
-/* Inventories that a call works on: a diff has two, and learning has its examples. */
-enum { SP_BUDGET_INVENTORIES = 32 };
+/* Inventories, sets of tables and configurations that a call works on: a diff has two, and learning has its examples,
+ * each with a configuration. */
+enum { SP_BUDGET_OBJECTS = 256 };
 
 /* Of the call that is under way; in base/call.h. */
 struct sp_budget {
-    size_t used;            /* bytes of memory that are held */
-    uint64_t opened, read;  /* sizes of the files that were opened, and what was read of them; in bytes */
-    uint64_t reused;        /* input of earlier calls, in bytes */
-    uint64_t steps, output; /* that were taken; bytes that went out */
-    int64_t begin;          /* of sp_clock_ms; 0 if time is not limited */
+    struct shapeproof_limits limits; /* of the thread when the call began */
+    size_t used;                     /* bytes of memory that are held */
+    uint64_t opened, read;           /* sizes of the files that were opened, and what was read of them; in bytes */
+    uint64_t reused;                 /* input of earlier calls, in bytes */
+    uint64_t steps, output;          /* that were taken; bytes that went out */
+    uint64_t part_end, part_steps;   /* of a part of the call: the steps that it ends at, and has; 0: of none */
+    int64_t begin, paused;           /* of sp_clock_ms; 0 if time is not limited */
     enum sp_budget_kind { SP_BUDGET_OF_MEMORY, SP_BUDGET_OF_STEPS, SP_BUDGET_OF_OUTPUT, SP_BUDGET_OF_TIME } exceeded;
-    size_t memory_refusals, step_refusals;          /* how often less was done, for want of memory or of steps */
-    const void *inventories[SP_BUDGET_INVENTORIES]; /* that `reused` counts */
-    size_t inventory_count;
+    size_t memory_refusals, step_refusals;  /* how often less was done, for want of memory or of steps */
+    const void *objects[SP_BUDGET_OBJECTS]; /* that `reused` counts */
+    size_t object_count;
     const char *spender; /* what is under way; NULL: nothing that has a name */
     char file[256];      /* path of the first file; "": none */
 };
@@ -58,17 +62,29 @@ void sp_budget_open(const char *path, uint64_t size);
 /* So many bytes of opened files were read, or are read next into memory that is allocated now. They may count twice:
  * the sizes of the files bound the sum. */
 void sp_budget_read(uint64_t length);
-/* The call works on an inventory: what was read to make it is input of this call, too; once, however many of the public
- * functions in it say so. Beyond SP_BUDGET_INVENTORIES it counts each time. */
+/* The caller gives so many bytes of text, such as a table: they are input. */
+void sp_budget_given(uint64_t length);
+/* The call works on an inventory, a set of tables or a configuration: what was read to make it is input of this call,
+ * too; once, however many of the public functions in it say so. Beyond SP_BUDGET_OBJECTS it counts each time. A path of
+ * "" names no file. */
 #define SP_BUDGET_REUSE(inventory)                                                                                     \
     sp_budget_reuse(inventory, shapeproof_inventory_path(inventory), shapeproof_inventory_bytes_read(inventory))
-void sp_budget_reuse(const void *inventory, const char *path, uint64_t input);
+void sp_budget_reuse(const void *object, const char *path, uint64_t input);
 /* The bytes that count as input by now. */
 uint64_t sp_budget_input(void);
 
-/* Spends steps, each of some 10 to 20 ns: an evaluation, a term, a comparison. Lets the call fail if it has taken too
- * many of them, or too much time. */
+/* Spends steps, each of some 5 to 20 ns: an evaluation, a term, a comparison. Lets the call fail if it has taken too
+ * many of them, or too much time; that is looked at every 4,096 steps. */
 void sp_budget_spend(uint64_t steps);
+/* Lets the call fail if its time is over: for loops that wait. */
+void sp_budget_check_time(void);
+/* Until sp_budget_end_part, what is done may take one of so many shares of the steps that are left to the call. For
+ * what is done in an inner call (base/call.h), and that the outer one goes on without. */
+void sp_budget_begin_part(uint64_t shares);
+void sp_budget_end_part(void);
+/* Whether the steps that are left are too few for a trial, which may take those of two predictions; likewise counted as
+ * a refusal (sp_budget_step_refusals). */
+bool sp_budget_lacks_trial(void);
 /* Bytes that go out next, before the call ends. Lets it fail if they are too many. */
 void sp_budget_write(uint64_t length);
 
@@ -104,6 +120,9 @@ void sp_budget_leave(const char *const *outer);
 /* Takes bytes of memory; false when they exceed the limit, and then they are not taken. */
 bool sp_budget_take(size_t size);
 void sp_budget_give(size_t size);
+/* Around a callback of the host, whose time does not count. */
+void sp_budget_pause(struct sp_budget *budget);
+void sp_budget_resume(struct sp_budget *budget);
 /* Whether the time of the call is over; it is looked at now and then. */
 bool sp_budget_is_late(void);
 /* Fills the error of a call that exceeds its budget. */

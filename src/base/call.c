@@ -264,7 +264,7 @@ void sp_call_exceed(void)
 /* Takes memory from the budget of the call, or lets the call fail. */
 static void spend_memory(size_t size)
 {
-    if (!sp_budget_take(size) || sp_budget_is_late()) sp_call_exceed();
+    if (sp_budget_is_late() || !sp_budget_take(size)) sp_call_exceed(); /* nothing is taken when the call fails */
 }
 
 bool shapeproof_ran_out_of_memory(void)
@@ -279,11 +279,16 @@ void sp_call_forget(void) { begin_work(NULL); }
 struct sp_call *sp_call_pause(void)
 {
     struct sp_call *call = under_way;
+    if (call) sp_budget_pause(call->budget);
     begin_work(NULL);
     return call;
 }
 
-void sp_call_resume(struct sp_call *call) { begin_work(call); }
+void sp_call_resume(struct sp_call *call)
+{
+    if (call) sp_budget_resume(call->budget);
+    begin_work(call);
+}
 
 /* ---- memory ---- */
 

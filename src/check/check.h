@@ -89,6 +89,7 @@ struct shapeproof_check {
     struct shapeproof_declared *declared;
     size_t declared_count, declared_capacity;
     const char *summary, *headline; /* the verdict's reason, in full and in a line */
+    size_t refusals_before;         /* refusals of steps (base/budget.h) before this check */
     const char *advice;             /* on findings without a cause, or NULL */
     const char *open_hint;          /* what to say of open findings in place of the usual hint; or NULL */
     enum shapeproof_verdict verdict;

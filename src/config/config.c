@@ -8,6 +8,7 @@
 
 #include "base/call.h"
 #include "base/chars.h"
+#include "base/checked.h"
 #include "base/fault.h"
 #include "base/file.h"
 #include "base/names.h"
@@ -102,6 +103,11 @@ void shapeproof_config_free(struct shapeproof_config *config)
 const char *shapeproof_config_path(const struct shapeproof_config *config) { return config->path; }
 const char *shapeproof_config_place(const struct shapeproof_config *config) { return config->place; }
 const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config) { return &config->hyper; }
+
+void sp_config_reuse(const struct shapeproof_config *config)
+{
+    if (config) sp_budget_reuse(config, "", config->input);
+}
 
 void sp_config_keep(struct shapeproof_config *config)
 {
@@ -243,6 +249,7 @@ enum shapeproof_status shapeproof_config_set(struct shapeproof_config *config, c
     }
     if (!sp_value_parse_json(&config->arena, equals + 1, strlen(equals + 1), &value, &not_json))
         value = sp_value_string(sp_arena_string(&config->arena, equals + 1));
+    config->input = sp_add_saturated(config->input, strlen(setting));
     add_setting(config, (struct sp_setting){.path = path, .value = value},
                 (struct shapeproof_provenance){.source = SHAPEPROOF_SOURCE_SETTING});
     return SHAPEPROOF_OK;
@@ -390,6 +397,7 @@ static bool parse_config(struct shapeproof_config *config, const char *path, con
     struct shapeproof_value root;
     struct sp_json_repeats repeats = {0};
     config->remark_count = 0;
+    config->input = sp_add_saturated(config->input, length);
     if (!parse_text(&config->arena, path, text, length, &root, &repeats, error)) return false;
     if (root.type != SHAPEPROOF_VALUE_OBJECT)
         return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED,
@@ -460,6 +468,7 @@ enum shapeproof_status shapeproof_config_load_text(struct shapeproof_config *con
     sp_config_keep(config);
     sp_error_reset(error);
     config->label = config->model = NULL;
+    sp_budget_given(length);
     if (length > MAX_CONFIG)
         sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT, "larger than %d bytes", MAX_CONFIG);
     else parse_config(config, name, sp_arena_copy(&config->arena, text, length), length, false, error);

@@ -35,7 +35,11 @@ struct shapeproof_config {
     const char *remarks[SP_CONFIG_MAX_REMARKS]; /* what is odd about the file, a sentence each, in the arena */
     size_t remark_count;
     struct sp_hyper hyper; /* file_root with the settings in it */
+    uint64_t input;        /* bytes of the texts and settings that were given; 0: of a variant */
 };
+
+/* The call that is under way works on it (base/budget.h). */
+void sp_config_reuse(const struct shapeproof_config *config);
 
 /* The hyper-parameters in force. Borrowed; good until the config changes. */
 const struct sp_hyper *sp_config_hyper(const struct shapeproof_config *config);

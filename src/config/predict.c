@@ -8,6 +8,7 @@
 #include "config/quantised.h"
 #include "config/variables.h"
 #include "lang/prediction.h"
+#include "lang/tables.h"
 
 /* ---- settings that no table has to look at ---- */
 
@@ -151,6 +152,8 @@ struct shapeproof_prediction *shapeproof_predict(const struct shapeproof_tables 
 {
     SP_CALL(error, NULL);
     SP_SPENDS("predicting the tensors");
+    sp_tables_reuse(tables);
+    sp_config_reuse(config);
     sp_error_reset(error);
     static const struct shapeproof_predict_options none = {0};
     static const struct sp_storage no_file = {0};

@@ -143,6 +143,7 @@ struct shapeproof_diff *shapeproof_diff_new(const struct shapeproof_inventory *a
     SP_SPENDS("comparing it");
     SP_BUDGET_REUSE(a);
     SP_BUDGET_REUSE(b);
+    sp_budget_spend(shapeproof_inventory_count(a) + shapeproof_inventory_count(b));
     sp_error_reset(error);
     static const struct shapeproof_diff_options none = {0};
     if (!options) options = &none;

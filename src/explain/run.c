@@ -8,6 +8,7 @@
 #include "base/call.h"
 #include "base/fault.h"
 #include "check/check.h"
+#include "config/config.h"
 #include "explain/causes.h"
 #include "explain/own_table.h"
 #include "explain/remedy.h"
@@ -203,7 +204,8 @@ static const char *advice_for_own(struct shapeproof_check *check, enum shapeproo
                            sp_span_position(row->span).line, unread_said(check));
 }
 
-/* The advice for findings without a cause, by the kind that most of them have; NULL when there are none. */
+/* The advice for findings without a cause, by the kind that most of them have; NULL when there are none, and everything
+ * was tried that could explain them. */
 static const char *advice_for_open(struct shapeproof_check *check)
 {
     size_t counts[SP_FINDING_KINDS] = {0}, most = 0;
@@ -211,9 +213,13 @@ static const char *advice_for_open(struct shapeproof_check *check)
         if (sp_finding_is_open(&check->findings[i])) counts[check->findings[i].kind]++;
     for (size_t kind = 0; kind < SP_FINDING_KINDS; kind++)
         if (counts[kind] > counts[most]) most = kind;
-    if (!counts[most]) return NULL;
+    const bool lacked_steps = sp_budget_step_refusals() > check->refusals_before;
+    if (!counts[most])
+        return lacked_steps && check->cause_count
+                   ? "a trial took too many steps, so another cause may be better; --limit steps=N allows more"
+                   : NULL;
     if (check->open_hint) return check->open_hint;
-    if (sp_budget_step_refusals()) return "no fix is known: a trial took too many steps; --limit steps=N allows more";
+    if (lacked_steps) return "no fix is known: a trial took too many steps; --limit steps=N allows more";
     const bool about_tensors =
         most == SHAPEPROOF_FINDING_MISSING || most == SHAPEPROOF_FINDING_UNEXPECTED || most == SHAPEPROOF_FINDING_SHAPE;
     if (about_tensors && sp_is_own_table(check->prediction))
@@ -242,6 +248,7 @@ static const struct explainer {
 #define CAUSE(stage, explainer, name, severity, id, meaning) {SP_STAGE_##stage, sp_explain_##explainer, #explainer},
 #define ALSO(stage, explainer) {SP_STAGE_##stage, sp_explain_##explainer, #explainer},
 #include "explain/causes.def"
+#include "lang/tables.h"
 #undef CAUSE
 #undef ALSO
 };
@@ -351,7 +358,8 @@ static struct shapeproof_check *compare_with_prediction(const struct subject *su
                                        .reads_data = data != NULL,
                                        .data_error = error,
                                        .watch = subject->options->watch,
-                                       .asked = subject->asked};
+                                       .asked = subject->asked,
+                                       .refusals_before = sp_budget_step_refusals()};
     check->prediction = predict_subject(check, error);
     if (!check->prediction) {
         sp_free(check);
@@ -413,6 +421,8 @@ struct shapeproof_check *shapeproof_check_new(const struct shapeproof_inventory 
     SP_CALL(error, NULL);
     SP_SPENDS("checking it");
     SP_BUDGET_REUSE(inventory);
+    sp_tables_reuse(tables);
+    sp_config_reuse(config);
     struct sp_answer_cache asked = {.watch = options ? options->watch : NULL};
     sp_fault_begin(error);
     const size_t refusals = sp_budget_memory_refusals();

@@ -4,6 +4,7 @@
 #include "base/budget.h"
 #include "base/call.h"
 #include "infer/search.h"
+#include "lang/tables.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -126,11 +127,17 @@ struct shapeproof_inference *shapeproof_infer(const struct shapeproof_inventory 
     SP_CALL(error, NULL);
     SP_SPENDS("searching for a table");
     SP_BUDGET_REUSE(inventory);
+    sp_tables_reuse(tables);
     sp_error_reset(error);
     if (options && !sp_options_are_known(options->reserved, error)) return NULL;
-    const size_t refusals = sp_budget_memory_refusals();
+    const size_t refusals = sp_budget_memory_refusals(), untried = sp_budget_step_refusals();
     struct shapeproof_inference *inference = sp_infer_within(inventory, tables, options, NULL, error);
     if (sp_budget_memory_refusals() > refusals) sp_call_exceed(); /* a better table may be one that was not tried */
+    if (!inference && sp_budget_step_refusals() > untried && error && error->status == SHAPEPROOF_ERR_UNKNOWN)
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                "%s: no table was found, but one that was tried took too many steps; --limit steps=N allows more",
+                shapeproof_inventory_path(inventory));
+    if (inference && sp_budget_step_refusals() > untried) sp_note_untried(inference);
     return inference;
 }
 

@@ -265,6 +265,8 @@ struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *
 
 /* Says how the file stores what was found; `transposed`, which may be NULL, explains it as well with matrices the other
  * way round. */
+/* That a table took too many steps. */
+void sp_note_untried(struct shapeproof_inference *inference);
 void sp_note_storage(struct shapeproof_inference *inference, const struct sp_attempt *transposed);
 
 /* ---- determine.c ---- */

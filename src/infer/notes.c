@@ -13,6 +13,13 @@ static void add_note(struct shapeproof_inference *inference, const char *id, con
     *SP_PUSH(&inference->notes) = (struct shapeproof_inference_note){id, message, brief};
 }
 
+void sp_note_untried(struct shapeproof_inference *inference)
+{
+    add_note(inference, "steps",
+             "a table that was tried took too many steps, so another one may fit better; --limit steps=N allows more",
+             NULL);
+}
+
 /* ---- names ---- */
 
 /* The first tensor of the file that is called otherwise than predicted, and how many there are. */

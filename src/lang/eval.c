@@ -50,14 +50,20 @@ bool sp_eval_exceed(struct sp_eval *eval, struct sp_span span, const char *forma
     return false;
 }
 
+void sp_eval_settle(struct sp_eval *eval)
+{
+    const size_t steps = eval->steps - eval->spent;
+    eval->spent = eval->steps;
+    sp_budget_spend(steps);
+}
+
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
 {
     enum { LOOK_EVERY = 256 }; /* steps: the budget is looked at so often */
     const size_t before = eval->steps;
     if (__builtin_add_overflow(before, steps, &eval->steps)) eval->steps = SIZE_MAX;
     if (eval->stopped) return false;
-    const size_t looked = before / LOOK_EVERY * LOOK_EVERY, now = eval->steps / LOOK_EVERY * LOOK_EVERY;
-    if (looked == now) return true;
+    if (before / LOOK_EVERY == eval->steps / LOOK_EVERY) return true;
     if (sp_budget_lacks_steps(eval->steps))
         sp_eval_exceed(eval, span, "the table takes more than %" PRIu64 " steps; --limit steps=N allows more",
                        sp_budget_steps());
@@ -65,7 +71,7 @@ bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
         sp_eval_exceed(eval, span, "the table takes almost all of %s of memory; --limit memory=SIZE allows more",
                        sp_budget_memory_text().text);
     else {
-        sp_budget_spend(now - looked);
+        sp_eval_settle(eval);
         return true;
     }
     eval->stopped = true;
@@ -601,6 +607,7 @@ bool sp_meaning_open(struct sp_env *env, const struct sp_expr **expr)
 
 void sp_eval_free(struct sp_eval *eval)
 {
+    sp_eval_settle(eval);
     sp_free(eval->readings);
     sp_map_free(&eval->paths);
     sp_map_free(&eval->members);

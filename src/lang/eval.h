@@ -36,9 +36,9 @@ struct sp_eval {
     size_t mistakes;           /* each time one is made */
     size_t message_count;      /* different ones */
     const char *first_missing; /* the first hyper-parameter that was needed and not set */
-    size_t steps;
-    size_t limits; /* how many of the mistakes are an exceeded limit of steps, memory or tensors */
-    bool stopped;  /* by the limit of steps, memory or mistakes: nothing more is evaluated or reported */
+    size_t steps, spent;       /* that were taken, and those of them that the budget knows */
+    size_t limits;             /* how many of the mistakes are an exceeded limit of steps, memory or tensors */
+    bool stopped;              /* by the limit of steps, memory or mistakes: nothing more is evaluated or reported */
     unsigned depth;
 };
 
@@ -161,6 +161,8 @@ const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env
 /* Counts the steps towards the budget (base/budget.h): what takes time in proportion to a size is counted as a fraction
  * of that size. False when a limit is reached (steps or memory), which was reported. */
 bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps);
+/* Spends the steps that the budget of the call does not know yet. */
+void sp_eval_settle(struct sp_eval *eval);
 /* Reports that a limit of steps, memory or tensors is exceeded; always false. */
 bool sp_eval_exceed(struct sp_eval *eval, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -88,6 +88,7 @@ bool sp_usage_repeat(struct sp_expander *x, const struct sp_usage *usage, const 
     for (size_t i = 0; i < frame->unit->param_count; i++)
         if (!is_same_argument(usage->values[i], frame->params[i])) return false;
     x->eval.steps += usage->steps;
+    sp_eval_settle(&x->eval);
     size_t tie = usage->tie;
     for (size_t i = usage->tensor; i < usage->tensor + usage->tensor_count && !x->eval.stopped; i++) {
         struct shapeproof_predicted tensor = x->out->tensors[i];

@@ -8,6 +8,7 @@
 
 #include "base/call.h"
 #include "base/chars.h"
+#include "base/checked.h"
 #include "base/file.h"
 #include "base/suggest.h"
 #include "lang/syntax/parser.h"
@@ -231,6 +232,8 @@ const struct sp_unit *sp_tables_table(const struct shapeproof_tables *tables, co
     return NULL;
 }
 
+void sp_tables_reuse(const struct shapeproof_tables *tables) { sp_budget_reuse(tables, "", tables->input); }
+
 /* ---- the user's files ---- */
 
 enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, struct sp_source_text given,
@@ -240,6 +243,7 @@ enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, st
     keep_tables(tables);
     struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
     *source = given;
+    tables->input = sp_add_saturated(tables->input, given.length);
     source->name = sp_arena_string(&tables->arena, given.name);
     source->text = sp_arena_copy(&tables->arena, given.text, given.length);
     const bool parsed = sp_parse(source, &tables->arena, &tables->symbols, &tables->own.items, &tables->own.count,
@@ -261,6 +265,7 @@ enum shapeproof_status shapeproof_tables_add_text(struct shapeproof_tables *tabl
     SP_CALL(error, SHAPEPROOF_ERR_FILE);
     SP_SPENDS("reading the tables");
     sp_error_reset(error);
+    sp_budget_given(length);
     return sp_tables_add_source(
         tables, (struct sp_source_text){.name = name, .text = text, .length = length, .own = true}, error);
 }
@@ -278,7 +283,10 @@ enum shapeproof_status shapeproof_tables_add_file(struct shapeproof_tables *tabl
     }
     char *text = sp_file_slurp(&file, MAX_TABLE_FILE, error);
     enum shapeproof_status status = error->status;
-    if (text) status = shapeproof_tables_add_text(tables, path, text, (size_t)file.size, error);
+    if (text)
+        status = sp_tables_add_source(
+            tables, (struct sp_source_text){.name = path, .text = text, .length = (size_t)file.size, .own = true},
+            error);
     else sp_error_prefix(error, path);
     sp_free(text);
     sp_file_close(&file);

@@ -31,7 +31,11 @@ struct shapeproof_tables {
     size_t list_count;
     const struct shapeproof_table_info **infos; /* of these, each as soon as somebody asks; in the arena */
     struct sp_text messages;
+    uint64_t input; /* bytes of the user's files */
 };
+
+/* The call that is under way works on them (base/budget.h). */
+void sp_tables_reuse(const struct shapeproof_tables *tables);
 
 size_t sp_tables_place_count(const struct shapeproof_tables *tables);
 /* What is there, without parsing it. */

@@ -7,6 +7,7 @@
 #include "base/budget.h"
 #include "base/call.h"
 #include "base/chars.h"
+#include "config/config.h"
 #include "lang/tables.h"
 #include "learn/learning.h"
 
@@ -223,7 +224,11 @@ struct shapeproof_learning *shapeproof_learn(const struct shapeproof_learn_examp
 {
     SP_CALL(error, NULL);
     SP_SPENDS("learning a table");
-    for (size_t i = 0; i < count; i++) SP_BUDGET_REUSE(examples[i].inventory);
+    for (size_t i = 0; i < count; i++) {
+        SP_BUDGET_REUSE(examples[i].inventory);
+        sp_config_reuse(examples[i].config);
+        sp_budget_spend(shapeproof_inventory_count(examples[i].inventory));
+    }
     sp_error_reset(error);
     if (!can_learn(count, tables, options, error)) return NULL;
     struct shapeproof_learning *learning = learn_once(examples, count, tables, options, SP_WORDS_ARE_ITEMS, error);

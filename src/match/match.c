@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/map.h"
 #include "base/order.h"
 
@@ -106,6 +107,7 @@ void sp_match_begin(struct sp_match *match, const struct shapeproof_inventory *i
 {
     const size_t tensors = shapeproof_inventory_count(inventory), predicted = shapeproof_prediction_count(prediction);
     *match = (struct sp_match){.inventory = inventory, .prediction = prediction};
+    sp_budget_spend(tensors + predicted);
     match->predicted_of = none_array(tensors);
     match->renaming = sp_realloc(NULL, tensors, sizeof *match->renaming);
     memset(match->renaming, 0, tensors);

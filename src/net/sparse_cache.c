@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "base/chars.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -60,7 +62,11 @@ static const char *short_path(int folder, const char *path, struct sp_arena *are
 static int lock_sparse_cache(const char *path)
 {
     const int fd = sp_hold_fd(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR) continue;
+    enum { LOOK_MS = 50 };
+    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && (errno == EINTR || errno == EWOULDBLOCK)) {
+        sp_budget_check_time();
+        poll(NULL, 0, LOOK_MS);
+    }
     return fd;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/clock.h"
 #include "base/process/child.h"
@@ -99,6 +100,7 @@ static bool watch_child(struct sp_client *client, const struct sp_work *work, in
         const int events = poll(&ready, 1, LOOK_MS);
         tell_progress(client, work);
         if (events > 0) return true;
+        sp_budget_check_time();
         if (sp_clock_ms() > end) return false;
     }
 }

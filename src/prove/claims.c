@@ -481,9 +481,11 @@ static void forgive_failed_count(struct sp_count *count)
     count->symbolic.report.mistakes = 0;
 }
 
-static bool is_for_want_of_memory(const struct shapeproof_error *error)
+/* Whether the memory or the steps were too few. */
+static bool needs_more(const struct shapeproof_error *error)
 {
-    return error->kind == SHAPEPROOF_KIND_LIMIT && sp_budget_exceeded() == SP_BUDGET_OF_MEMORY;
+    const enum sp_budget_kind kind = sp_budget_exceeded();
+    return error->kind == SHAPEPROOF_KIND_LIMIT && (kind == SP_BUDGET_OF_MEMORY || kind == SP_BUDGET_OF_STEPS);
 }
 
 /* The claims about one table, wherever they stand. */
@@ -497,9 +499,9 @@ struct table_claims {
 };
 
 /* Counts the table once, and judges all claims about it, or only the given one. A call of its own: if it exceeds its
- * memory, it leaves nothing behind. False with an error then, or if the watch ends the call. */
-static bool judge_counted_table(const struct table_claims *about, const struct sp_located_claim *only,
-                                struct shapeproof_error *error)
+ * memory or its steps, it leaves nothing behind. False with an error then, or if the watch ends the call. */
+static bool judge_in_call(const struct table_claims *about, const struct sp_located_claim *only,
+                          struct shapeproof_error *error)
 {
     SP_CALL_INNER(error, false);
     struct sp_count count;
@@ -520,17 +522,31 @@ static bool judge_counted_table(const struct table_claims *about, const struct s
     return goes_on || sp_fail_cancelled(error);
 }
 
-/* Judges the claims one by one, each with a count of its own. One that exceeds the memory is undecided. */
+/* The same with one of so many shares of the steps that are left to the call. */
+static bool judge_counted_table(const struct table_claims *about, const struct sp_located_claim *only, size_t shares,
+                                struct shapeproof_error *error)
+{
+    sp_budget_begin_part(shares);
+    const bool good = judge_in_call(about, only, error);
+    sp_budget_end_part();
+    return good;
+}
+
+/* Judges the claims one by one, each with a count of its own. One that exceeds the memory or its share of the steps is
+ * undecided: of n claims that are left, the next may take an (n + 1)th of the steps that are left, so that something
+ * stays for other tables. */
 static bool judge_one_by_one(const struct table_claims *about, struct shapeproof_error *error)
 {
     struct shapeproof_proofs *proofs = about->proofs;
+    size_t left = 0;
+    for (size_t i = 0; i < about->unit_count; i++) left += about->units[i]->claim_count;
     for (size_t i = 0; i < about->unit_count; i++) {
         const size_t first = proofs->count;
-        for (size_t k = 0; k < about->units[i]->claim_count; k++) {
+        for (size_t k = 0; k < about->units[i]->claim_count; k++, left--) {
             const struct sp_located_claim located = {about->units[i], &about->units[i]->claims[k]};
             if (!sp_goes_on(about->options->watch, "claims", proofs->count, 0)) return sp_fail_cancelled(error);
-            if (judge_counted_table(about, &located, error)) continue;
-            if (!is_for_want_of_memory(error)) return false;
+            if (judge_counted_table(about, &located, left + 1, error)) continue;
+            if (!needs_more(error)) return false;
             struct shapeproof_proof proof = sp_proof_begin(&proofs->arena, about->table->name, located);
             proof.verdict = SHAPEPROOF_UNDECIDED;
             proof.difference = sp_arena_string(&proofs->arena, error->message);
@@ -554,8 +570,8 @@ static bool judge_claims_about(struct shapeproof_proofs *proofs, const struct sh
         const struct sp_unit *unit = claims_about(tables, i, table);
         if (unit && is_in_scope(&scope, unit->span.source->name)) about.units[about.unit_count++] = unit;
     }
-    bool good = !about.unit_count || judge_counted_table(&about, NULL, error);
-    if (!good && is_for_want_of_memory(error)) {
+    bool good = !about.unit_count || judge_counted_table(&about, NULL, 2, error);
+    if (!good && needs_more(error)) {
         sp_error_reset(error);
         good = judge_one_by_one(&about, error);
     }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/real.h"
 #include "config/choose.h"
+#include "config/config.h"
 #include "lang/functions.h"
 #include "prove/solve.h"
 #include "prove/symbolic/atoms.h"
@@ -912,6 +913,7 @@ static struct shapeproof_solutions *solutions_of(const struct shapeproof_tables 
     static const struct shapeproof_solve_options none = {0};
     assert(tables && config);
     if (!options) options = &none;
+    sp_config_reuse(config);
     if (!sp_options_are_known(options->reserved, error) || !sp_solve_check_measure(options->measure, error))
         return NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, sp_config_hyper(config), error);

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "config/choose.h"
+#include "config/config.h"
 #include "prove/assignment.h"
 #include "prove/solve.h"
 #include "prove/symbolic/atoms.h"
@@ -650,6 +651,7 @@ static struct shapeproof_combinations *combinations_of(const struct shapeproof_t
                                                        const struct shapeproof_solve_together_options *options,
                                                        struct shapeproof_error *error)
 {
+    sp_config_reuse(config);
     if (!sp_options_are_known(options->reserved, error) || !sp_solve_check_measure(options->measure, error))
         return NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, sp_config_hyper(config), error);

@@ -81,6 +81,7 @@ struct shapeproof_inventory *shapeproof_inventory_open(const char *path, struct 
     sp_budget_open(path, 0);
     const bool ok = open_path(path, inventory, error);
     inventory->bytes_read = sp_budget_input();
+    sp_budget_spend(shapeproof_inventory_count(inventory));
     if (sp_fault_end(error) && ok) return inventory;
     shapeproof_inventory_close(inventory);
     return NULL;

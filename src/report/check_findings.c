@@ -120,6 +120,11 @@ static size_t put_first_groups(const struct report *report, enum part part, size
     return left;
 }
 
+static void put_advice(const struct report *report)
+{
+    if (shapeproof_check_advice(report->check)) put_hint(report, shapeproof_check_advice(report->check));
+}
+
 /* A line for each. */
 static void put_each(const struct report *report, enum part part)
 {
@@ -137,8 +142,7 @@ static void put_first_of(const struct report *report, enum part part, size_t mos
     sp_put_heading(report->text, report->options, headings[part]);
     const size_t left = part == PART_CAUSES ? put_first_causes(report, most) : put_first_groups(report, part, most);
     if (left) sp_text_printf(report->text, "  ... and %zu more; --all lists them\n", left);
-    if (part == PART_OPEN && shapeproof_check_advice(report->check))
-        put_hint(report, shapeproof_check_advice(report->check));
+    if (part == PART_OPEN) put_advice(report);
 }
 
 /* What is written takes at most `room` lines, but there is one cause or finding, whatever it takes. Returns how many
@@ -196,6 +200,7 @@ static void put_what_fits(const struct report *report)
     const size_t rest = explained || notes ? REST : 0;
     const size_t open = measure_part(report, PART_OPEN);
     if (!is_part_empty(report, PART_CAUSES)) put_part(report, PART_CAUSES, room_below(report, rest + open));
+    if (!open) put_advice(report);
     if (open) put_part(report, PART_OPEN, room_below(report, rest));
     const size_t room = room_below(report, explained ? REST : 0);
     const bool any_note = notes && measure_part(report, PART_NOTES) <= room;
@@ -206,12 +211,12 @@ static void put_what_fits(const struct report *report)
 static void put_everything(const struct report *report)
 {
     if (!is_part_empty(report, PART_CAUSES)) put_part(report, PART_CAUSES, SIZE_MAX);
+    if (is_part_empty(report, PART_OPEN)) put_advice(report);
     for (enum part part = PART_OPEN; part <= PART_NOTES; part++) {
         if (is_part_empty(report, part)) continue;
         sp_put_heading(report->text, report->options, headings[part]);
         put_each(report, part);
-        if (part == PART_OPEN && shapeproof_check_advice(report->check))
-            put_hint(report, shapeproof_check_advice(report->check));
+        if (part == PART_OPEN) put_advice(report);
     }
 }
 

@@ -57,7 +57,8 @@ void sp_solver_note_lookups(struct sp_solver *solver, struct sp_lookups *lookups
 static struct sp_eval *begin_eval(struct sp_solver *solver)
 {
     struct sp_eval *eval = &solver->eval;
-    eval->mistakes = eval->limits = eval->message_count = eval->steps = 0;
+    sp_eval_settle(eval);
+    eval->mistakes = eval->limits = eval->message_count = eval->steps = eval->spent = 0;
     eval->stopped = false;
     solver->messages.length = 0;
     return eval;

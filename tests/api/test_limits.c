@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/budget.h"
 #include "base/call.h"
+#include "base/clock.h"
 #include "shapeproof/shapeproof.h"
 
 #define MODEL "fixtures/models/tiny-llama"
@@ -145,9 +146,95 @@ static void steps_of_all_that_a_call_does(void **state)
     assert_true(take_steps(least + 1000 * factor, 1000, &error));
     assert_false(take_steps(least + 1000 * factor + 100000, 1000, &error));
     assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.steps = 1000000}, &error));
-    assert_true(take_steps(1000000, 0, &error));
-    assert_false(take_steps(1100000, 0, &error));
-    assert_exceeded(&error, "counting takes more than 1000000 steps; a larger --limit steps=N allows more");
+    assert_true(take_steps(least, 0, &error)); /* a smaller limit of predictions does not lower it */
+    assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.steps = 100000000}, &error));
+    assert_true(take_steps(800000000, 0, &error));
+    assert_false(take_steps(800100000, 0, &error));
+    assert_exceeded(&error, "counting takes more than 800000000 steps; a larger --limit steps=N allows more");
+}
+
+/* Spends almost all steps of the call, and then proves claims. */
+static struct shapeproof_proofs *prove_with_few_steps(const struct shapeproof_tables *tables, uint64_t steps,
+                                                      struct shapeproof_error *error)
+{
+    static const char *const files[] = {"steps.shapes"};
+    SP_CALL(error, NULL);
+    sp_budget_spend(SP_BUDGET_ALL_STEPS - steps);
+    return shapeproof_prove(tables, &(struct shapeproof_prove_options){.files = files, .file_count = 1}, error);
+}
+
+/* A claim that takes too many steps is undecided, and the others are judged; the tables count as input. */
+static void a_claim_that_exceeds_the_steps(void **state)
+{
+    static const char text[] = "table t\nw (a,b,c,d)\n\nclaims for t\nclaim total = a*b*c*d\n"
+                               "claim total = (a+b+c+d)^30\nclaim total = a*b\n";
+    struct shapeproof_error error = {0};
+    (void)state;
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    assert_int_equal(shapeproof_tables_add_text(tables, "steps.shapes", text, sizeof text - 1, &error), SHAPEPROOF_OK);
+    struct shapeproof_proofs *proofs = prove_with_few_steps(tables, 100000, &error);
+    assert_non_null(proofs);
+    assert_int_equal(shapeproof_proofs_count(proofs), 3);
+    assert_int_equal(shapeproof_proofs_get(proofs, 0)->verdict, SHAPEPROOF_PROVED);
+    assert_int_equal(shapeproof_proofs_get(proofs, 1)->verdict, SHAPEPROOF_UNDECIDED);
+    assert_non_null(strstr(shapeproof_proofs_get(proofs, 1)->difference,
+                           " steps, its part of the limit; --limit steps=N allows more"));
+    assert_int_equal(shapeproof_proofs_get(proofs, 2)->verdict, SHAPEPROOF_REFUTED);
+    shapeproof_proofs_free(proofs);
+    shapeproof_tables_free(tables);
+}
+
+static struct shapeproof_check *check_with_few_steps(const struct shapeproof_inventory *inventory,
+                                                     const struct shapeproof_tables *tables,
+                                                     const struct shapeproof_config *config,
+                                                     struct shapeproof_error *error)
+{
+    SP_CALL(error, NULL);
+    const uint64_t most = SP_BUDGET_ALL_STEPS + SP_BUDGET_STEPS_FACTOR * shapeproof_inventory_bytes_read(inventory);
+    sp_budget_spend(most - SP_BUDGET_STEPS);
+    return shapeproof_check_new(inventory, tables, config, NULL, error);
+}
+
+/* With too few steps for trials the verdict stays, and is said to be without them. */
+static void trials_that_lack_steps(void **state)
+{
+    struct shapeproof_error error = {0};
+    (void)state;
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(MODEL, &error);
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    struct shapeproof_config *config = shapeproof_config_new();
+    assert_int_equal(shapeproof_config_load(config, MODEL "/config.json", &error), SHAPEPROOF_OK);
+    assert_int_equal(shapeproof_config_set(config, "intermediate_size=40", &error), SHAPEPROOF_OK);
+    struct shapeproof_check *check = check_with_few_steps(inventory, tables, config, &error);
+    assert_non_null(check);
+    assert_int_equal(shapeproof_check_verdict(check), SHAPEPROOF_VERDICT_DIFFERS);
+    assert_non_null(strstr(shapeproof_check_advice(check), "a trial took too many steps"));
+    shapeproof_check_free(check);
+    shapeproof_config_free(config);
+    shapeproof_tables_free(tables);
+    shapeproof_inventory_close(inventory);
+}
+
+/* What a callback of the host does, and takes, is not of the call: here it takes 300 ms, and changes the limits. */
+static bool call_back(struct shapeproof_error *error)
+{
+    SP_CALL(error, false);
+    struct sp_call *paused = sp_call_pause();
+    const int64_t begin = sp_clock_ms();
+    while (sp_clock_ms() - begin < 300) continue;
+    shapeproof_set_limits(NULL, error);
+    sp_call_resume(paused);
+    sp_budget_check_time();
+    assert_int_equal(sp_budget_steps(), 7);
+    return true;
+}
+
+static void callbacks_take_no_time(void **state)
+{
+    struct shapeproof_error error = {0};
+    (void)state;
+    assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.time = 250, .steps = 7}, &error));
+    assert_true(call_back(&error));
 }
 
 /* A loop that ends only for want of time. */
@@ -237,6 +324,9 @@ int main(void)
         cmocka_unit_test_teardown(time_ends_a_call, default_limits),
         cmocka_unit_test_teardown(output_is_limited, default_limits),
         cmocka_unit_test_teardown(a_claim_that_exceeds_the_memory, default_limits),
+        cmocka_unit_test_teardown(a_claim_that_exceeds_the_steps, default_limits),
+        cmocka_unit_test_teardown(trials_that_lack_steps, default_limits),
+        cmocka_unit_test_teardown(callbacks_take_no_time, default_limits),
         cmocka_unit_test_teardown(a_later_limit_is_refused, default_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "check/check.h"
 #include "config/variables.h"
 #include "explain/missing_layers.h"
@@ -202,7 +203,7 @@ bool sp_trial_run(struct sp_hypothesis *trial, const struct sp_bundles *bundles,
 {
     struct shapeproof_check *check = trial->check;
     check->is_cancelled |= !sp_goes_on(check->watch, "trials", ++check->trials, 0);
-    if (check->is_cancelled) return false;
+    if (check->is_cancelled || sp_budget_lacks_trial()) return false;
     const bool predicts = sp_variant_try(check, base, trial->change, &trial->variant);
     const char *why = predicts ? why_not(trial, bundles, before) : "it gives no prediction";
     trace_trial(trial, why);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/budget.h"
+#include "base/map.h"
 #include "lang/functions.h"
+#include "lang/tables.h"
 #include "lang/walk.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/operate.h"
@@ -67,7 +69,14 @@ struct walk {
 struct tally {
     struct sp_row_count *rows;
     size_t count, capacity;
+    struct sp_map places; /* of the rows, by group and name, if they are many */
 };
+
+static void free_tally(struct tally *tally)
+{
+    sp_free(tally->rows);
+    sp_map_free(&tally->places);
+}
 
 static bool count_unit(struct walk *walk, struct sp_sym_frame *frame, struct tally *tally);
 
@@ -78,15 +87,44 @@ static bool have_same_shape(const struct sp_row_count *a, const struct sp_row_co
     return same;
 }
 
-/* The row of the tally that has the name and group of `row`, or NULL. */
+/* The key of a row in the map of a tally: "4:norm/h.{i}.ln.weight". With the length no two rows have the same. */
+static struct sp_text row_key(const struct sp_row_count *row)
+{
+    struct sp_text key = {0};
+    sp_text_printf(&key, "%zu:%s/", strlen(row->group), row->group);
+    sp_text_puts(&key, row->name);
+    return key;
+}
+
+/* The row of the tally that has the name and group of `row`, or NULL. A few rows are searched one by one. */
 static struct sp_row_count *find_row(const struct tally *tally, const struct sp_row_count *row)
 {
     size_t i = 0;
+    if (tally->places.count) {
+        struct sp_text key = row_key(row);
+        sp_budget_spend(1 + key.length / 16); /* a hash of 8 bytes at a time */
+        i = sp_map_get(&tally->places, key.data);
+        sp_text_free(&key);
+        return i < tally->count ? &tally->rows[i] : NULL;
+    }
     while (i < tally->count &&
            (strcmp(tally->rows[i].name, row->name) != 0 || strcmp(tally->rows[i].group, row->group) != 0))
         i++;
     sp_budget_spend(1 + i);
     return i < tally->count ? &tally->rows[i] : NULL;
+}
+
+/* Appends a row that the tally does not have. From FEW_ROWS on the rows are in the map. */
+static void append_row(struct sp_arena *arena, struct tally *tally, struct sp_row_count row)
+{
+    enum { FEW_ROWS = 32 }; /* rows: as many comparisons of names cost as much as a key and its hash */
+    SP_GROW(tally->rows, tally->count, tally->capacity);
+    tally->rows[tally->count++] = row;
+    if (tally->count < FEW_ROWS) return;
+    for (size_t i = tally->places.count; i < tally->count; i++) {
+        struct sp_text key = row_key(&tally->rows[i]);
+        sp_map_add(&tally->places, sp_text_keep(&key, arena), i);
+    }
 }
 
 /* Adds the tensors of a row, to those that the tally has of the row of that name and group. The shape is dropped when
@@ -95,8 +133,7 @@ static void add_to(struct walk *walk, struct tally *tally, struct sp_row_count r
 {
     struct sp_row_count *known = find_row(tally, &row);
     if (!known) {
-        SP_GROW(tally->rows, tally->count, tally->capacity);
-        tally->rows[tally->count++] = row;
+        append_row(&walk->symbolic->algebra.arena, tally, row);
         return;
     }
     if (sp_poly_is_zero(known->parameters)) known->shape = row.shape, known->rank = row.rank;
@@ -405,7 +442,7 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     walk->times = times;
     if (good && !row->optional && !take_shares(walk, env, row, &wanted)) good = false;
     if (!row->optional) multiply_into(walk, tally, &inner, wanted);
-    sp_free(inner.rows);
+    free_tally(&inner);
     return good;
 }
 
@@ -486,7 +523,7 @@ static bool sum_loop(struct walk *walk, const struct sp_sym_env *env, size_t cla
         row.tensors = sp_sym_sum(symbolic, span, index, row.tensors, first, last);
         add_to(walk, tally, row);
     }
-    sp_free(inner.rows);
+    free_tally(&inner);
     return good;
 }
 
@@ -515,7 +552,7 @@ static bool each_of_both(struct walk *walk, const struct sp_sym_env *env, size_t
         struct tally inner = {0};
         good = each_of(walk, env, clause, list.either[i], &inner);
         multiply_into(walk, tally, &inner, i ? sp_sym_not(walk->symbolic, list.poly) : list.poly);
-        sp_free(inner.rows);
+        free_tally(&inner);
     }
     return good;
 }
@@ -642,7 +679,7 @@ static bool count_if(const void *at, size_t clause)
     if (sp_poly_is_zero(wanted)) return true;
     const bool good = count_behind(walk, place->env, clause + 1, &inner);
     multiply_into(walk, place->tally, &inner, wanted);
-    sp_free(inner.rows);
+    free_tally(&inner);
     return good;
 }
 
@@ -792,6 +829,7 @@ static bool count_once(struct sp_count *count, const struct sp_sym_fixed *how)
     const bool has_arguments = count_arguments(&walk, &env, NULL, count->frame); /* all by default */
     if (has_arguments) sp_sym_name_symbols(walk.symbolic, &env);
     const bool good = has_arguments && count_unit(&walk, count->frame, &tally);
+    sp_map_free(&tally.places);
     count->rows = tally.rows;
     count->row_count = tally.count;
     count->symbolic.is_counting = false;
@@ -812,6 +850,7 @@ static bool count_active(struct sp_count *count)
     active->is_counted = count_unit(&walk, count->frame, &tally);
     count->symbolic.is_counting = was_counting;
     sp_free(active->rows);
+    sp_map_free(&tally.places);
     active->rows = tally.rows;
     active->row_count = tally.count;
     return active->is_counted;
@@ -853,6 +892,7 @@ static bool count_how(struct sp_count *count, const struct shapeproof_tables *ta
                       const struct sp_sym_fixed *how)
 {
     *count = (struct sp_count){.tables = tables, .table = table};
+    sp_tables_reuse(tables);
     bool good = count_once(count, how);
     for (int round = 0; good && round < MAX_ROUNDS && find_list_to_give(count); round++) {
         forget(count);
@@ -949,7 +989,7 @@ static const struct sp_poly *sum_rows(struct walk *walk, struct sp_sym_frame *fr
     struct tally tally = {0};
     const bool good = count_rows(walk, frame, &tally);
     const struct sp_poly *sum = sum_tally(&walk->symbolic->algebra, &tally, group);
-    sp_free(tally.rows);
+    free_tally(&tally);
     return good ? sum : NULL;
 }
 
@@ -1067,7 +1107,7 @@ static const struct sp_poly *count_replicated(struct sp_count *count, const stru
         if (alone && sp_poly_equal(alone->parameters, rank->rows[i].parameters))
             sum = sp_poly_add(algebra, sum, rank->rows[i].parameters);
     }
-    sp_free(whole.rows);
+    free_tally(&whole);
     sp_free(sharding.divisions);
     return good ? sum : NULL;
 }
@@ -1127,7 +1167,7 @@ static bool count_stage(struct sp_count *count, const struct sp_expr *expr, stru
             good = shard->replicated != NULL;
         }
     }
-    sp_free(tally.rows);
+    free_tally(&tally);
     return good;
 }
 
@@ -1170,7 +1210,7 @@ static bool count_apart(struct sp_count *count, struct sp_count *scratch, const 
         if (good) sp_shard_note(&count->shard.sharding, seen);
     }
     count->symbolic.fixed.settings_read |= scratch->symbolic.fixed.settings_read;
-    sp_free(tally.rows);
+    free_tally(&tally);
     sp_free(sharding.divisions);
     return good && sp_sym_spend(&count->symbolic, expr->span, scratch->symbolic.steps);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/process/child.h"
@@ -90,6 +91,7 @@ static bool await_output(struct sp_sandbox_stream *stream, bool *ended, struct s
     for (bool dead = stream->child.reaped;; dead = stream->child.reaped) {
         if (is_too_slow(stream)) return fail_slow(stream, error);
         if (poll(&ready, 1, 50) > 0) return true;
+        sp_budget_check_time();
         *ended = dead;
         if (dead) return true;
         sp_child_reap(&stream->child, WNOHANG);

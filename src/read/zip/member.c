@@ -29,6 +29,7 @@ struct view {
     unsigned char tail[TAIL_SIZE];
     zip_error_t error;
     struct shapeproof_error why; /* that the file could not be read */
+    bool is_unwound;             /* a callback lacked memory or time, as `why` says */
 };
 
 static void put_little_endian(unsigned char *bytes, uint64_t value, unsigned size)
@@ -100,9 +101,10 @@ static zip_int64_t view_stat(struct view *view, zip_stat_t *stat)
     return sizeof *stat;
 }
 
-/* Without memory, which reading a remote file needs: libzip passes that on. */
+/* Without memory or time, which reading a remote file needs: libzip passes that on to fail_member. */
 static zip_int64_t fail_view(struct view *view)
 {
+    view->is_unwound = true;
     zip_error_set(&view->error, ZIP_ER_MEMORY, 0);
     return -1;
 }
@@ -110,8 +112,8 @@ static zip_int64_t fail_view(struct view *view)
 /* The callback of a libzip source that shows libzip a part of our file. */
 static zip_int64_t view_command(void *state, void *data, zip_uint64_t length, zip_source_cmd_t command)
 {
-    SP_CALL_INNER(NULL, fail_view(state));
     struct view *view = state;
+    SP_CALL_INNER(&view->why, fail_view(state));
     switch (command) {
     case ZIP_SOURCE_OPEN:
         view->position = 0;
@@ -172,6 +174,8 @@ static bool check_readable(const struct sp_zip_entry *entry, uint64_t limit, str
 static bool fail_member(const struct view *view, const struct sp_zip_entry *entry, uint64_t at, zip_error_t *why,
                         struct shapeproof_error *error)
 {
+    if (view->is_unwound && view->why.kind == SHAPEPROOF_KIND_LIMIT) sp_call_exceed();
+    if (view->is_unwound) sp_out_of_memory();
     if (view->why.status) {
         *error = view->why;
         return false;
