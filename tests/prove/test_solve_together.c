@@ -205,7 +205,7 @@ static void mistakes(void **state)
     refuse(&(solve_options){.table = "gpt2", KEYS("tie_word_embeddings")}, "'tie_word_embeddings' is not a number of "
                                                                            "the table");
     refuse(&(solve_options){.table = "gpt2", KEYS("n_layer", "n_embd"), .keep = &heads, .keep_count = 1},
-           "'n_head' is not in the table, and the configuration does not give its value");
+           "'n_head' has no value now, so that there is no ratio to keep");
     refuse(&(solve_options){.table = "gpt2", KEYS("n_layer", "n_embd"), .keep = &both, .keep_count = 1},
            "'n_embd' and 'n_layer' are both free or kept already: their ratio cannot be kept");
     refuse(&(solve_options){.table = "gpt2", KEYS("n_layer"), .keep = &heads, .keep_count = 1},
