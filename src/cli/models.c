@@ -101,8 +101,8 @@ const struct cli_command cli_models = {
         "are printed.\n"
         "\n"
         "predict, derive, eval, prove and solve accept the name of a model instead of the name of a table, and fit "
-        "accepts it, too. These commands, check, card and browse also accept it as --model, instead of a "
-        "configuration.",
+        "accepts it, too. All of these accept it also as --model, instead of a configuration, and so do check, card "
+        "and browse.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -230,8 +230,8 @@ const struct cli_command cli_solve = {
         "change all keys by nearly the same factor are listed first. Round numbers are powers of two, multiples of "
         "128, and multiples of 4 below 128.\n"
         "\n"
-        "solve counts parameters only. The longest sequence and the largest batch whose cache fits in a memory are "
-        "answers of 'shapeproof fit'; the memory of training and the operations of a pass, of 'shapeproof eval'.",
+        "solve counts parameters only. 'shapeproof fit' finds the longest sequence and the largest batch whose cache "
+        "fits in a memory. 'shapeproof eval' computes the memory of training and the operations of a pass.",
     .least = 0,
     .most = 1,
     .options = options,

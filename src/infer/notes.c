@@ -16,7 +16,8 @@ static void add_note(struct shapeproof_inference *inference, const char *id, con
 void sp_note_untried(struct shapeproof_inference *inference)
 {
     add_note(inference, "steps",
-             "a table that was tried took too many steps, so another one may fit better; --limit steps=N allows more",
+             "a table took too many steps and was not tried to the end, so it may fit better than the chosen one; "
+             "--limit steps=N allows more",
              NULL);
 }
 

@@ -227,17 +227,17 @@ static void a_iteration_too_many(void **state)
     own_table(MINE("0..N"), NULL,
               "differs: a loop of the table may be wrong (mine.shapes:3: [all] for i in 0..N): it makes layer.0 to 3, "
               "the file has "
-              "0 to 2, as the hyper-parameter layers says (2 tensors)",
+              "0 to 2, as the hyper-parameter 'layers' says (2 tensors)",
               "own-loop");
     own_table("table mine\nN = layers\n[all] for i in 0..N\nlayer.{i}.* linear(4, 4)\n", NULL,
               "differs: a loop of the table may be wrong (mine.shapes:3: [all] for i in 0..N): it makes layer.0 to 3, "
               "the file has "
-              "0 to 2, as the hyper-parameter layers says (2 tensors)",
+              "0 to 2, as the hyper-parameter 'layers' says (2 tensors)",
               "own-loop");
     own_table(MINE("1..N-1"), NULL,
               "differs: a loop of the table may be wrong (mine.shapes:3: [all] for i in 1..N-1): it makes layer.1 to "
               "2, the file "
-              "has 0 to 2, as the hyper-parameter layers says (2 tensors)",
+              "has 0 to 2, as the hyper-parameter 'layers' says (2 tensors)",
               "own-loop");
     own_table(MINE("1..N"), NULL,
               "differs: layer is numbered from 0 in the file, 0 to 2 for 1 to 3; or the table is wrong, mine.shapes:3: "

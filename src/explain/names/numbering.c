@@ -362,7 +362,7 @@ static void suspect_table(struct numbering *numbering)
     if (!cause) return;
     cause->message = sp_arena_printf(&check->arena,
                                      "a loop of the table may be wrong (%s): it makes %s%" PRIu64 " to %" PRIu64
-                                     ", the file has %" PRIu64 " to %" PRIu64 ", as the hyper-parameter %s says (%s)",
+                                     ", the file has %" PRIu64 " to %" PRIu64 ", as the hyper-parameter '%s' says (%s)",
                                      sp_own_heading(check, own.section), numbering->front, numbering->predicted.first,
                                      numbering->predicted.last, numbering->found.first, numbering->found.last, key,
                                      sp_tensors_of(check, cause));
