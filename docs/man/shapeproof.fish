@@ -84,7 +84,7 @@ complete -c shapeproof -n '__shapeproof_is check' -l table -s T -r -F -a '(shape
 complete -c shapeproof -n '__shapeproof_is check' -l vocabulary -r -f -a 'sockeye nparam none' -d 'if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)'
 complete -c shapeproof -n '__shapeproof_is check' -l for -r -f -d 'report whether these loaders load the file'
 complete -c shapeproof -n '__shapeproof_is check' -l fit -r -f -d 'say also whether the model fits in a memory of this size'
-complete -c shapeproof -n '__shapeproof_is check' -l tokens -r -f -d 'with --fit: the length of a sequence: 8192, 128k (of 1024)'
+complete -c shapeproof -n '__shapeproof_is check' -l tokens -r -f -d 'with --fit: the number of tokens of a sequence'
 complete -c shapeproof -n '__shapeproof_is check' -l batch -r -f -d 'the number of sequences'
 complete -c shapeproof -n '__shapeproof_is check' -l cache-dtype -r -f -d 'of the cache'
 complete -c shapeproof -n '__shapeproof_is check' -l strict -d 'exit with 1 also if the verdict is explained, or if there is a warning, for example that the table ignores a key of --set'
@@ -174,7 +174,7 @@ complete -c shapeproof -n '__shapeproof_is eval' -l help -s h -d 'explain the co
 
 complete -c shapeproof -n '__shapeproof_is fit' -F -a '(shapeproof models --names 2>/dev/null)'
 complete -c shapeproof -n '__shapeproof_is fit' -l memory -r -f -d 'the memory of one device'
-complete -c shapeproof -n '__shapeproof_is fit' -l tokens -r -f -d 'the length of a sequence'
+complete -c shapeproof -n '__shapeproof_is fit' -l tokens -r -f -d 'the number of tokens of a sequence'
 complete -c shapeproof -n '__shapeproof_is fit' -l batch -r -f -d 'the number of sequences'
 complete -c shapeproof -n '__shapeproof_is fit' -l dtype -r -f -d 'of the weights'
 complete -c shapeproof -n '__shapeproof_is fit' -l cache-dtype -r -f -d 'of the cache'

@@ -104,7 +104,7 @@ _shapeproof() {
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '*--for=[report whether these loaders load the file]:LOADER[,LOADER]...: ' \
             '*--fit=[say also whether the model fits in a memory of this size]:SIZE: ' \
-            '*--tokens=[with --fit\: the length of a sequence\: 8192, 128k (of 1024)]:LENGTH: ' \
+            '*--tokens=[with --fit\: the number of tokens of a sequence]:LENGTH: ' \
             '*--batch=[the number of sequences]:N: ' \
             '*--cache-dtype=[of the cache]:DTYPE: ' \
             '--strict[exit with 1 also if the verdict is explained, or if there is a warning, for example that the table ignores a key of --set]' \
@@ -202,7 +202,7 @@ _shapeproof() {
     fit)
         _arguments -s -S \
             '*--memory=[the memory of one device]:SIZE: ' \
-            '*--tokens=[the length of a sequence]:LENGTH: ' \
+            '*--tokens=[the number of tokens of a sequence]:LENGTH: ' \
             '*--batch=[the number of sequences]:N: ' \
             '*--dtype=[of the weights]:DTYPE: ' \
             '*--cache-dtype=[of the cache]:DTYPE: ' \

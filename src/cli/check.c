@@ -29,7 +29,8 @@ static const struct cli_option options[] = {
              "10^9), with its weights as they are stored"},
     {.name = "tokens",
      .argument = "LENGTH",
-     .help = "with --fit: the length of a sequence: 8192, 128k (of 1024); without it, no cache"},
+     .help = "with --fit: the number of tokens of a sequence, such as 8192 or 128k (k is 1024); if it is not given, "
+             "the cache is not counted"},
     {CLI_OPTION_BATCH},
     {CLI_OPTION_CACHE_DTYPE},
     {.name = "strict",

@@ -11,7 +11,8 @@ static const struct cli_option options[] = {
     {.name = "memory", .argument = "SIZE", .help = "the memory of one device: 80GB (of 10^9 bytes), 24GiB (of 2^30)"},
     {.name = "tokens",
      .argument = "LENGTH",
-     .help = "the length of a sequence: 8192, 128k (of 1024); without it, no cache"},
+     .help = "the number of tokens of a sequence, such as 8192 or 128k (k is 1024); if it is not given, the cache is "
+             "not counted"},
     {CLI_OPTION_BATCH},
     {.name = "dtype",
      .argument = "DTYPE",

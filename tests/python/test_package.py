@@ -164,7 +164,7 @@ class Others(WithFixtures):
         self.same(shapeproof.predict(config=f"{GPT2}/config.json"), "predict", "-c", f"{GPT2}/config.json")
         made = shapeproof.predict("gpt2")
         self.assertEqual(made.totals.unique_parameters, 124439808)
-        self.assertEqual(made.hyperparameters[0].source, "default (gpt2.shapes:6)")
+        self.assertRegex(made.hyperparameters[0].source, r"^default \(gpt2\.shapes:\d+\)$")
 
     def test_infer(self):
         made = self.same(shapeproof.infer(GPT2), "infer", GPT2)
