@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #ifdef __SANITIZE_ADDRESS__
-enum { USUAL_SAMPLE = 16 }; /* it takes ten times as long */
+enum { USUAL_SAMPLE = 32 }; /* it takes ten times as long */
 #else
 enum { USUAL_SAMPLE = 1 };
 #endif
@@ -22,7 +22,7 @@ static inline size_t sample(void)
     return step ? step : USUAL_SAMPLE;
 }
 
-/* The same of what is tried by the hundred, where one in 16 would be too few to say anything. */
+/* The same of what is tried by the hundred, where one in 32 would be too few to say anything. */
 static inline size_t quarter(void) { return sample() > 4 ? 4 : sample(); }
 
 enum { CORPUS_PATH = 1024 };
