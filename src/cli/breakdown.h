@@ -10,8 +10,7 @@
     .name = "rows", .letter = 'n', .argument = "N",                                                                    \
     .help = "with --by, print at most N rows, and one for all others; 0 is no limit; the default is 20 in text, "      \
             "otherwise 0"
-#define CLI_OPTION_EXACT                                                                                               \
-    .name = "exact", .help = "with --by, print all digits of each number; JSON and CSV always have them"
+#define CLI_OPTION_EXACT .name = "exact", .help = "with --by, print all digits of each number; JSON always has them"
 
 /* Reads the keys of --by; refuses the same one twice. False after an error was printed; without --by there are none,
  * and it succeeds. */
