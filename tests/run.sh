@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the tests, as many at once as there are processors, and ends with one line, "N passed, M failed". Called by
-# `make test`, `make asan` and `make unit`.
+# Runs the tests, one more at once than there are processors, for some of them wait for a clock; and ends with one line,
+# "N passed, M failed". Called by `make test`, `make asan` and `make unit`.
 #
 #   sh tests/run.sh [--unit] PROGRAM...      the test scripts (without --unit), and the unit tests
 #   sh tests/run.sh --one TEST               one of them
@@ -16,7 +16,7 @@ scripts='tests/lint/selftest.sh tests/lint/layers.sh tests/refusals.sh tests/hea
          tests/completion.sh tests/python.sh tests/schema.sh tests/html.sh tests/redact.sh
          tests/hardening.sh tests/web.sh tests/site.sh'
 # What takes longest, and is begun first, so that no processor waits for the last one.
-longest='tests/infer/test_own tests/check/test_mutations tests/learn/test_saved tests/fuzz/replay.sh
+longest='tests/cli/run.sh tests/infer/test_own tests/check/test_mutations tests/learn/test_saved tests/fuzz/replay.sh
          tests/schema.sh
          tests/infer/test_corpus tests/check/test_random tests/prove/test_derive tests/prove/test_count
          tests/learn/test_corpus'
@@ -99,7 +99,7 @@ mkdir -p "$logs"
 rm -f "$logs"/*.count
 [ "${1:-}" = --unit ] && { scripts=; shift; }
 # shellcheck disable=SC2086 # a list of scripts
-longest_first $scripts "$@" | xargs -n 1 -P "$(nproc)" sh "$0" --one
+longest_first $scripts "$@" | xargs -n 1 -P $(($(nproc) + 1)) sh "$0" --one
 
 # What failed is said once more at the end, where who sees only the last lines of a long log finds it.
 for count in "$logs"/*.count; do
