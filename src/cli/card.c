@@ -167,7 +167,7 @@ const struct cli_command cli_card = {
         "this number rounds to 7B; '13B parameters' is wrong. A number that leaves out embeddings or counts tied "
         "tensors twice is right, and the convention is named. A number is 'unclear' if its digits are cut off instead "
         "of rounded, such as '6.73B' for 6,738,415,616. It is also 'unclear' if it may be about something else, "
-        "because its line has several numbers, or words such as 'than' or 'active'.",
+        "because its line has several numbers of parameters, or words such as 'than' or 'active'.",
     .least = 1,
     .most = 1,
     .checkpoints = true,
