@@ -19,7 +19,7 @@ scripts='tests/lint/selftest.sh tests/lint/layers.sh tests/refusals.sh tests/hea
 longest='tests/cli/run.sh tests/infer/test_own tests/check/test_mutations tests/learn/test_saved tests/fuzz/replay.sh
          tests/schema.sh
          tests/infer/test_corpus tests/check/test_random tests/prove/test_derive tests/prove/test_count
-         tests/learn/test_corpus'
+         tests/learn/test_corpus tests/terminal/test_progress'
 
 # "P F" out of a log: cmocka's "[  PASSED  ] 3 test(s)", or a closing line "N passed, M failed".
 cmocka_counts() {
