@@ -12,7 +12,8 @@
 #
 #   sh tests/docs.sh [FILE.md]...    default: README.md, docs/llms.txt and docs/**/*.md
 #
-# Under AddressSanitizer it does not run the pages of the project: the recorded commands of tests/cli do there what the examples do.
+# Under AddressSanitizer it does not run the pages of the project: the recorded commands of tests/cli do there what the
+# examples do.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 case $#${OBJ-} in 0*asan)
