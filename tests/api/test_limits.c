@@ -195,7 +195,7 @@ static struct shapeproof_check *check_with_few_steps(const struct shapeproof_inv
     return shapeproof_check_new(inventory, tables, config, NULL, error);
 }
 
-/* With too few steps for trials the verdict stays, and is said to be without them. */
+/* If too few steps are left for trials, the verdict stays, and the advice says that there were no trials. */
 static void trials_that_lack_steps(void **state)
 {
     struct shapeproof_error error = {0};

@@ -16,8 +16,8 @@
 #include "sample.h"
 #include "shapeproof/data.h"
 
-/* Opens the file of the scratch directory, or the directory itself if `name` is "", and compares what is said. `kind`
- * is that of the error; SHAPEPROOF_KIND_NONE: the file is read, and `expected` is a part of the listing. */
+/* Opens the file of the scratch directory, or the directory itself if `name` is "". `kind` and `expected` are the kind
+ * and the message of the error; SHAPEPROOF_KIND_NONE: the file is read, and `expected` is a part of the listing. */
 static void expect(const char *name, enum shapeproof_kind kind, const char *expected)
 {
     struct shapeproof_error error = {0};
@@ -635,7 +635,7 @@ static void encrypted_members(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sp_text text = {0};
-        /* 4 bytes declare 9, as those of an encrypted member may: the bytes are not those of the file */
+        /* the member has 4 bytes and declares 9, which is possible only if it is encrypted */
         const struct zipped members[] = {{.name = cases[i].member, .bytes = "\x89HDF", .length = 4, .claimed_size = 9}};
         put_zip(&text, members, 1);
         char *const entry = memmem(text.data, text.length, "PK\1\2", 4);

@@ -10,6 +10,7 @@
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/natural.h"
+#include "base/order.h"
 #include "base/step_name.h"
 #include "read/directory.h"
 #include "read/ranks/ranks.h"
@@ -257,21 +258,15 @@ static void note_entry(struct sp_ranks *ranks, const struct sp_folder *folder, s
         *SP_PUSH(&numbered->here.list) = own;
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
-/* Whether two files of the set are of one rank, as those in the folders "rank_0" and "rank00" are. */
+/* Whether the set has two files of the same rank: those in the folders "rank_0" and "rank00" are both of rank 0. */
 static bool has_rank_twice(const struct numbered_list *numbered, const char *set)
 {
-    uint32_t *numbers = sp_realloc(NULL, numbered->list.count, sizeof *numbers);
+    int64_t *numbers = sp_realloc(NULL, numbered->list.count, sizeof *numbers);
     size_t count = 0;
     bool twice = false;
     for (size_t i = 0; i < numbered->list.count; i++)
         if (strcmp(set, numbered->list.items[i].set) == 0) numbers[count++] = numbered->list.items[i].file.tensor;
-    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    qsort(numbers, count, sizeof *numbers, sp_compare_integers);
     for (size_t i = 1; i < count; i++) twice = twice || numbers[i] == numbers[i - 1];
     sp_free(numbers);
     return twice;
@@ -307,8 +302,7 @@ static void choose_numbered(struct sp_ranks *ranks, const struct numbered_list *
 static int compare_ranks_of(const void *left, const void *right)
 {
     const struct sp_rank_of *a = left, *b = right;
-    if (a->of != b->of) return a->of < b->of ? -1 : 1;
-    return a->rank < b->rank ? -1 : a->rank > b->rank;
+    return a->of != b->of ? sp_order(a->of, b->of) : sp_order(a->rank, b->rank);
 }
 
 uint32_t sp_choose_world(struct sp_rank_of *ranks, size_t count)

@@ -79,9 +79,9 @@ struct sp_rank_of {
     uint32_t of, rank;
 };
 
-/* Trainings with different numbers of ranks may have saved into one folder. The number of ranks of the one to read: the
- * largest number of which all ranks are in the list; if there is none, the largest; 0 for an empty list. It sorts the
- * list. {2, 0}, {2, 1}, {4, 3} -> 2 */
+/* Trainings with different numbers of ranks may have saved into one folder. Returns the number of ranks of the training
+ * to read: the largest one for which every rank is in the list; if there is none, the largest; 0 for an empty list.
+ * Sorts the list. {2, 0}, {2, 1}, {4, 3} -> 2 */
 uint32_t sp_choose_world(struct sp_rank_of *ranks, size_t count);
 
 /* How tensor-parallel ranks have divided a tensor. */

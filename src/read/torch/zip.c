@@ -240,12 +240,13 @@ static const struct small_record {
     {".data/serialization_id", "UTF-8", is_utf8},
 };
 
-/* The text of a small record, or NULL: with an error if it cannot be read, without one if there is none. */
-static char *read_small_record(struct sp_zip *zip, struct sp_arena *arena, const char *prefix, const char *name,
-                               size_t *length, struct shapeproof_error *error)
+/* Reads a small record into `*text`, which is NULL if the archive has none. False if it cannot be read. */
+static bool read_small_record(struct sp_zip *zip, struct sp_arena *arena, const char *prefix, const char *name,
+                              char **text, size_t *length, struct shapeproof_error *error)
 {
     const size_t index = sp_zip_find(zip, sp_arena_printf(arena, "%s%s", prefix, name));
-    return index == SIZE_MAX ? NULL : sp_zip_read(zip, index, MAX_SMALL_RECORD, length, error);
+    *text = index == SIZE_MAX ? NULL : sp_zip_read(zip, index, MAX_SMALL_RECORD, length, error);
+    return index == SIZE_MAX || *text;
 }
 
 /* Of a file that is elsewhere each record would be a request. */
@@ -256,8 +257,9 @@ static void warn_of_small_records(struct sp_zip *zip, const char *prefix, struct
         const struct small_record *record = &small_records[i];
         struct shapeproof_error why = {0};
         size_t length;
-        char *text = read_small_record(zip, &arena, prefix, record->name, &length, &why);
-        if (why.status) sp_inventory_warn(inventory, "torch refuses it: %s", why.message);
+        char *text;
+        if (!read_small_record(zip, &arena, prefix, record->name, &text, &length, &why))
+            sp_inventory_warn(inventory, "torch refuses it: %s", why.message);
         if (text && !record->is_expected(text, length))
             sp_inventory_warn(inventory, "torch refuses it: %s is %s, %s is expected", record->name,
                               sp_quote(text).text, record->expected);
@@ -342,10 +344,11 @@ static bool is_big_endian(struct sp_zip *zip, const char *prefix, struct sp_aren
                           struct shapeproof_error *error)
 {
     size_t length;
-    char *text = read_small_record(zip, arena, prefix, "byteorder", &length, error);
+    char *text;
+    const bool good = read_small_record(zip, arena, prefix, "byteorder", &text, &length, error);
     *big = text && is_word(text, length, "big");
     sp_free(text);
-    return !error->status;
+    return good;
 }
 
 /* Where the records of a file's tensors lie. */

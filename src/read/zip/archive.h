@@ -35,7 +35,7 @@ const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index);
 /* Exact name; SIZE_MAX when absent. */
 size_t sp_zip_find(const struct sp_zip *zip, const char *name);
 
-/* Whether the bytes of the member are encrypted, so that what they are cannot be told. */
+/* Whether the bytes of the member are encrypted: they then say nothing about its content. */
 bool sp_zip_is_encrypted(const struct sp_zip_entry *entry);
 /* Whether the data of the member can be read: not encrypted, no patch, stored or deflated. False with an error. */
 bool sp_zip_check_method(const struct sp_zip_entry *entry, struct shapeproof_error *error);
