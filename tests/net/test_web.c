@@ -148,10 +148,12 @@ static void test_hostile_servers(void **state)
         serve_large();
         snprintf(path, sizeof path, "%s/" LARGE, cases[i].mode);
         snprintf(expected, sizeof expected, "%s%s", cases[i].is_refused ? refused : "", cases[i].message);
+        options.stall_ms = strcmp(cases[i].mode, "drip") == 0 ? SHORT_STALL_MS : PATIENT_STALL_MS;
         const char *message = fetch_message(url_here(path));
         if (strcmp(message, expected) != 0) fail_msg("%s: '%s' in place of '%s'", cases[i].mode, message, expected);
         assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
     }
+    options.stall_ms = PATIENT_STALL_MS;
     serve_large();
     fetch_message(url_here("no-http/" LARGE));
     serve_text(here, "short.safetensors", "short");
@@ -260,10 +262,11 @@ static void test_proxy(void **state)
     assert_int_equal(there->tokens, 0);
     options.endpoint = options.token = NULL;
     serve_large();
-    assert_int_equal(fetch_count(url_here("ok/" LARGE)), TENSORS);
-    assert_int_equal(there->tunnels, 2);
+    const size_t count = fetch_count(url_here("ok/" LARGE));
     unsetenv("https_proxy");
     unsetenv("http_proxy");
+    assert_int_equal(count, TENSORS);
+    assert_int_equal(there->tunnels, 2);
 }
 
 /* What a child leaves that a server took over. */
@@ -304,7 +307,9 @@ static void test_no_tls(void **state)
     (void)state;
     empty_cache();
     snprintf(url, sizeof url, "https://127.0.0.1:%d/ok/" LARGE, here->port);
+    options.stall_ms = SHORT_STALL_MS;
     const char *message = fetch_message(url);
+    options.stall_ms = PATIENT_STALL_MS;
     if (strstr(message, "SSL CA cert")) skip(); /* the machine has no certificate to trust */
     assert_string_equal(message, "less than 1024 bytes came in 300 ms, the last of 5 times");
 }
