@@ -122,10 +122,12 @@ static void place(struct sp_table *table)
     }
 }
 
-/* `width` is in columns, `length` in bytes. */
+/* `width` is in columns, `length` in bytes. A cell whose place is taken, as by a title that is wider than its column,
+ * stands behind what is there. */
 static void write_cell(struct line *line, size_t column, const char *text, size_t length, size_t width,
                        enum sp_color color)
 {
+    if (column < line->column) column = line->column + GAP;
     sp_text_pad(line->out, column - line->column);
     sp_color_begin(line->out, line->color, color);
     sp_text_append(line->out, text, length);
@@ -198,8 +200,8 @@ void sp_table_measure(struct sp_table *table)
 
 void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options)
 {
-    fit_titles(table);
     ignore_outliers(&table->layout);
+    fit_titles(table);
     narrow(table, options->width);
     place(table);
     if (table->layout.rows) write_titles(table, (struct line){out, 0, options->color});
