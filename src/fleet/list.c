@@ -12,20 +12,30 @@
 #include "base/map.h"
 #include "base/text.h"
 
-enum { STEP = 1 << 16 };
+enum {
+    STEP = 1 << 16,      /* bytes read at once */
+    MOST_BYTES = 1 << 28 /* of a list, 256 MiB: two million paths; a pipe may have no end */
+};
 
 /* To the end of a file or a pipe. */
 static bool slurp_list(struct sp_text *text, int from, const char *name, struct shapeproof_error *error)
 {
-    for (;;) {
+    while (text->length <= MOST_BYTES) {
         sp_text_reserve(text, STEP);
         const ssize_t got = read(from, text->data + text->length, STEP);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: %s", name, strerror(errno));
+        if (memchr(text->data + text->length, '\0', (size_t)got)) {
+            sp_hint(error, "a list has a path a line, as find writes it without -print0");
+            return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "%s: a NUL byte is no part of a path",
+                           name);
+        }
         text->length += (size_t)got;
         text->data[text->length] = '\0';
         if (got == 0) return true;
     }
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%s: the list has more than %d MiB", name,
+                   MOST_BYTES >> 20);
 }
 
 static bool is_path(const char *line) { return *line != '#' && line[strspn(line, " \t")]; }
@@ -58,10 +68,6 @@ bool sp_list_read(struct sp_list *list, int from, const char *name, struct shape
     const bool read = slurp_list(&text, from, name, error);
     list->text = text.data;
     if (!read) return false;
-    if (memchr(text.data, '\0', text.length)) {
-        sp_hint(error, "a list has a path a line, as find writes it without -print0");
-        return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "%s: a NUL byte is no part of a path", name);
-    }
     char *place = text.data;
     if (strncmp(place, "\xef\xbb\xbf", 3) == 0) place += 3; /* the byte order mark of editors of Windows */
     const char *end = text.data + text.length;
