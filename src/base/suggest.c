@@ -107,17 +107,20 @@ static bool has_part(const char *key, const char *part, size_t length)
 }
 
 /* Of the letters of a key that shares a word of at least four characters with another one, how many per cent may be
- * wrong: half of them, or a third if that word is "size", with which half of all keys end; 0 when they share none. */
+ * wrong: half of them, or a third if that word is "size", with which half of all keys end. Any
+ * number may if the other key has each of its words: "num_heads" and "num_attention_heads". 0 when they share none. */
 static unsigned tolerance(const char *a, const char *b)
 {
-    enum { SHORTEST_PART = 4, HALF = 50, THIRD = 34 };
+    enum { SHORTEST_PART = 4, ANY = 100 * LONGEST, HALF = 50, THIRD = 34 };
     unsigned percent = 0;
+    bool are_all_shared = true;
     for (; *a; a += strcspn(a, "_."), a += *a != '\0') {
-        if (part_length(a) < SHORTEST_PART || !has_part(b, a, part_length(a))) continue;
-        if (strncmp(a, "size", 4) != 0) return HALF;
-        percent = THIRD;
+        const bool is_shared = has_part(b, a, part_length(a));
+        are_all_shared = are_all_shared && is_shared;
+        if (part_length(a) < SHORTEST_PART || !is_shared || percent == HALF) continue;
+        percent = strncmp(a, "size", 4) == 0 ? THIRD : HALF;
     }
-    return percent;
+    return percent && are_all_shared ? ANY : percent;
 }
 
 const char *sp_suggest_key(const char *key, const char *const *candidates, size_t count)

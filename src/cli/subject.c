@@ -26,10 +26,12 @@ static const char *only_table_of(const struct shapeproof_tables *tables, const c
     return only;
 }
 
-/* A directory that is called like a table, as checkpoints are, does not hide the table; "./gpt2" is the file. */
+/* A directory that is called like a table, as checkpoints are, does not hide the table; "./gpt2" is the file. A name
+ * with a dot, which no table has, is that of a file, also if there is none. */
 static bool is_name(const struct shapeproof_tables *tables, const char *table)
 {
-    return !strchr(table, '/') && (cli_table_called(tables, table) || access(table, F_OK) != 0);
+    if (strchr(table, '/')) return false;
+    return cli_table_called(tables, table) || (!strchr(table, '.') && access(table, F_OK) != 0);
 }
 
 int cli_add_table_file(struct shapeproof_tables *tables, const char *file)
@@ -357,14 +359,14 @@ int cli_lines_error(const struct cli_subject *subject, const struct shapeproof_e
     return CLI_USAGE;
 }
 
-/* Of a key that the table does not have at all. */
-static bool complain_of_key(const struct shapeproof_prediction *prediction, const char *key)
+bool cli_complain_of_key(const char *option, const struct shapeproof_prediction *prediction, const char *key)
 {
     const char *likely = sp_prediction_key_like(prediction, key);
     char hint[256];
     snprintf(hint, sizeof hint, likely ? "did you mean '%s'?" : "shapeproof tables %s shows what it reads",
              likely ? likely : shapeproof_prediction_table(prediction));
-    cli_usage_error(hint, "--set %s: the table '%s' reads no such key", key, shapeproof_prediction_table(prediction));
+    cli_usage_error(hint, "--%s %s: the table '%s' reads no such key", option, key,
+                    shapeproof_prediction_table(prediction));
     return false;
 }
 
@@ -372,7 +374,7 @@ bool cli_settings_are_read(const struct cli_subject *subject, const struct shape
 {
     char message[512];
     const char *unknown = sp_prediction_unknown_setting(prediction, subject->tables, subject->config);
-    if (unknown) return complain_of_key(prediction, unknown);
+    if (unknown) return cli_complain_of_key("set", prediction, unknown);
     for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++) {
         snprintf(message, sizeof message, "the table '%s' ignores the setting '%s'",
                  shapeproof_prediction_table(prediction), shapeproof_prediction_unused(prediction, i));
@@ -389,7 +391,7 @@ bool cli_settings_are_known(const struct cli_subject *subject, const struct cli_
         subject->tables, subject->config, &(struct shapeproof_predict_options){.table = subject->table_name}, &ignored);
     const char *unknown =
         prediction ? sp_prediction_unknown_setting(prediction, subject->tables, subject->config) : NULL;
-    if (unknown) complain_of_key(prediction, unknown);
+    if (unknown) cli_complain_of_key("set", prediction, unknown);
     shapeproof_prediction_free(prediction);
     return !unknown;
 }

@@ -83,6 +83,9 @@ struct shapeproof_check *cli_subject_check(const struct cli_subject *subject, co
 void cli_subject_close(struct cli_subject *subject);
 /* Where the file is an adapter, lets the error say so first. */
 void cli_name_adapter(const struct shapeproof_inventory *inventory, const char *path, struct shapeproof_error *error);
+/* Complains of a key in the value of the option that the table does not read at all, and names the one that is most
+ * likely meant. Returns false. */
+bool cli_complain_of_key(const char *option, const struct shapeproof_prediction *prediction, const char *key);
 /* Complains that no prediction can be made, of a setting if one is of the wrong kind; returns the exit status. */
 int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof_predict_options *what,
                       const struct shapeproof_error *error);

@@ -66,7 +66,8 @@ const char *sp_prediction_unknown_setting(const struct shapeproof_prediction *pr
 
 const char *sp_prediction_key_like(const struct shapeproof_prediction *prediction, const char *key)
 {
-    return sp_suggest_key(key, prediction->asked, prediction->asked_count);
+    const char *named = sp_unit_key_of_name(prediction->table, key);
+    return named ? named : sp_suggest_key(key, prediction->asked, prediction->asked_count);
 }
 
 /* ---- the file ---- */

@@ -89,6 +89,18 @@ void sp_unit_words(const struct sp_unit *unit, struct sp_map *words)
     visit_unit((struct visit){.unit = unit, .words = words});
 }
 
+const char *sp_unit_key_of_name(const struct sp_unit *unit, const char *name)
+{
+    for (size_t i = 0; i < unit->definition_count; i++) {
+        if (strcmp(unit->definitions[i].name, name) != 0 || unit->definitions[i].is_function) continue;
+        const struct sp_expr *expr = unit->definitions[i].expr;
+        while (expr->kind == SP_EXPR_DEFAULT) expr = expr->args[0];
+        const bool is_key = expr->kind == SP_EXPR_NAME && sp_meaning_at(unit, expr).kind == SP_MEANS_KEY;
+        return is_key ? expr->name : NULL;
+    }
+    return NULL;
+}
+
 /* A search for a key in what measures read. */
 struct key_search {
     const struct sp_unit *unit;
@@ -115,8 +127,11 @@ static bool depends_on(struct key_search *search, const struct sp_expr *expr)
     if (!expr) return false;
     if (search->depth >= MAX_NESTING) return true;
     search->depth++;
-    const bool is_named = expr->kind == SP_EXPR_NAME || expr->kind == SP_EXPR_MEMBER || expr->kind == SP_EXPR_CALL;
-    bool depends = is_named && (strcmp(expr->name, search->key) == 0 || definition_depends_on(search, expr->name));
+    const bool is_name = expr->kind == SP_EXPR_NAME, is_call = expr->kind == SP_EXPR_CALL;
+    const bool is_key =
+        expr->kind == SP_EXPR_MEMBER || (is_name && sp_meaning_at(search->unit, expr).kind == SP_MEANS_KEY);
+    bool depends = is_key ? strcmp(expr->name, search->key) == 0
+                          : (is_name || is_call) && definition_depends_on(search, expr->name);
     for (size_t i = 0; i < expr->count && !depends; i++) depends = depends_on(search, expr->args[i]);
     search->depth--;
     return depends;
