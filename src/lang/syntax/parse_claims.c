@@ -110,6 +110,8 @@ static bool parse_equation(struct sp_parser *parser, struct sp_claim *claim)
     claim->left = sp_parse_expression(parser);
     if (!claim->left) return false;
     if (claim->kind == SP_CLAIM_EXACT && sp_parse_accept(parser, "rounds")) return parse_printed(parser, claim);
+    if (claim->left->kind == SP_EXPR_BINARY && claim->left->op == SP_OP_EQ && !sp_token_is(&parser->lexer, "="))
+        return sp_parse_fail(parser, claim->left->span, "a claim has '=' between its two sides; '==' compares values");
     if (!sp_parse_expect(parser, "=", "between the two sides of the claim")) return false;
     claim->right = sp_parse_expression(parser);
     if (!claim->right) return false;

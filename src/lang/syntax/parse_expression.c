@@ -607,6 +607,13 @@ static bool begins_iteration(const struct sp_lexer *lexer)
     return length && sp_is_name_start(*text) && strncmp(behind, "in ", 3) == 0;
 }
 
+/* Whether the token is the second character of "**", as Python writes a power. */
+static bool is_second_star(const struct sp_lexer *lexer)
+{
+    const size_t at = lexer->token.span.offset;
+    return sp_token_is(lexer, "*") && at && lexer->source->text[at - 1] == '*';
+}
+
 /* What operators bind; here also the prefixes "not" and "-", which are no primaries in the grammar:
  *
  *     primary = "[" group-name "]" [ settings ]
@@ -641,6 +648,7 @@ static struct sp_expr *parse_primary(struct sp_parser *parser)
     }
     if (kind == SP_TOKEN_NAME) return parse_named(parser);
     if (kind == SP_TOKEN_BAD) sp_parse_fail(parser, lexer->token.span, "%s", lexer->token.problem);
+    else if (is_second_star(lexer)) sp_parse_fail(parser, lexer->token.span, "a power is written with '^', not '**'");
     else sp_parse_fail(parser, lexer->token.span, "expected an expression");
     return NULL;
 }

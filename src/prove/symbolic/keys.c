@@ -169,6 +169,26 @@ static void note_default(struct sp_symbolic *symbolic, const char *key, struct s
     if (!is_known || !sp_sym_literal(taken->sym, &before) || !sp_values_equal(before, now)) taken->is_ambiguous = true;
 }
 
+/* How a measure is written, for its name alone; NULL of another name. */
+static const char *measure_called(const char *name)
+{
+    static const struct {
+        const char *name, *written;
+    } measures[] = {
+        {"parameters", "total"},
+        {"bytes", "bytes(bf16)"},
+        {"cache", "cache(tokens=4096, dtype=bf16)"},
+        {"flops", "flops(tokens=4096)"},
+        {"optimizer", "optimizer(adam)"},
+        {"lora", "lora(rank=16, targets=all-linear)"},
+        {"shard", "shard(tp=8)"},
+        {"activations", "activations(tokens=4096)"},
+    };
+    for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
+        if (strcmp(measures[i].name, name) == 0) return measures[i].written;
+    return NULL;
+}
+
 /* Reports that a claim names something which the table does not have, with the name that comes nearest. Always false.
  */
 static bool unknown_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -187,7 +207,9 @@ static bool unknown_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
         if (key && strcmp(key, path) == 0) definition = unit->definitions[i].name;
         if (key) known[count++] = key;
     }
+    const char *measure = measure_called(path);
     const char *likely = definition         ? definition
+                         : measure          ? measure
                          : strlen(path) > 2 ? sp_suggest(path, known, count)
                                             : NULL; /* else all names are alike */
     return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table%s%s%s", path,
