@@ -65,6 +65,19 @@ static struct shapeproof_prediction *predict_table(const struct shapeproof_expre
                               &(struct shapeproof_predict_options){.table = expressions->table->name}, error);
 }
 
+/* Why a prediction does not answer a question with the setting `key`: it has not read it, so the number would be that
+ * without it. NULL when it has read it. */
+static const char *why_not_read(struct sp_arena *arena, const struct shapeproof_prediction *prediction, const char *key)
+{
+    for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++) {
+        if (strcmp(shapeproof_prediction_unused(prediction, i), key) != 0) continue;
+        const char *like = sp_prediction_key_like(prediction, key);
+        return sp_arena_printf(arena, "no tensor depends on '%s'%s%s%s", key, like ? "; did you mean '" : "",
+                               like ? like : "", like ? "'?" : "");
+    }
+    return NULL;
+}
+
 /* The parameters of [group], or of the total, with other settings, by a prediction of their own. `context` is a struct
  * asked. NULL with the reason in *why. */
 static const struct sp_poly *varied_group(void *context, const char *name, const struct sp_sym_setting *settings,
@@ -75,14 +88,18 @@ static const struct sp_poly *varied_group(void *context, const char *name, const
     struct shapeproof_config *config = sp_config_variant(asked->config);
     struct shapeproof_error error = {0};
     const struct sp_poly *sum = NULL;
+    const char **keys = sp_arena_array(arena, count, sizeof *keys), *unread = NULL;
     for (size_t i = 0; i < count; i++) {
-        const char *key = sp_trial_key_of_name(&asked->trial, settings[i].key);
-        sp_config_set_value(config, key ? key : settings[i].key, settings[i].value, "the expression");
+        keys[i] = sp_trial_key_of_name(&asked->trial, settings[i].key);
+        if (!keys[i]) keys[i] = settings[i].key;
+        sp_config_set_value(config, keys[i], settings[i].value, "the expression");
     }
     struct shapeproof_prediction *prediction = predict_table(asked->expressions, config, &error);
     const char *unknown =
         prediction ? sp_prediction_unknown_setting(prediction, asked->expressions->tables, config) : NULL;
+    for (size_t i = 0; prediction && i < count && !unread; i++) unread = why_not_read(arena, prediction, keys[i]);
     if (!prediction) *why = sp_arena_copy(arena, error.message, strcspn(error.message, "\n"));
+    else if (unread && !unknown) *why = unread;
     else if (unknown) *why = sp_arena_printf(arena, "the table has no hyper-parameter '%s'", unknown);
     else {
         const struct sp_group_sums sums = sp_verify_predicted_sums(arena, prediction);
