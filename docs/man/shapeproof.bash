@@ -81,6 +81,7 @@ _shapeproof() {
     eval:--checkpoint|eval:-k) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--vocabulary) COMPREPLY=($(compgen -W 'sockeye nparam none' -- "$word")) ;;
     eval:--for) COMPREPLY=() ;;
+    eval:--models) COMPREPLY=() ;;
     eval:--plot) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--limit) COMPREPLY=() ;;
     eval:--format) COMPREPLY=($(compgen -W 'text json csv' -- "$word")) ;;
@@ -217,7 +218,7 @@ _shapeproof() {
         check) words='--config= --model= --set= --table= --vocabulary= --for= --fit= --tokens= --batch= --cache-dtype= --strict --data --all --claims= --expect= --trace --offline --limit= --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         derive) words='--config= --model= --set= --table= --measure= --latex --claims --python --markdown --expanded --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
         diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --csv --plot= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --models= --csv --plot= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         fit) words='--memory= --tokens= --batch= --dtype= --cache-dtype= --config= --model= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --trace --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;

@@ -159,6 +159,7 @@ complete -c shapeproof -n '__shapeproof_is eval' -l table -s T -r -F -a '(shapep
 complete -c shapeproof -n '__shapeproof_is eval' -l checkpoint -s k -r -F -d 'use the hyper-parameters of this checkpoint, and let expressions contain stored(...)'
 complete -c shapeproof -n '__shapeproof_is eval' -l vocabulary -r -f -a 'sockeye nparam none' -d 'if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)'
 complete -c shapeproof -n '__shapeproof_is eval' -l for -r -f -d 'evaluate for several values of one hyper-parameter'
+complete -c shapeproof -n '__shapeproof_is eval' -l models -r -f -d 'evaluate for several published models or tables, in place of the first operand'
 complete -c shapeproof -n '__shapeproof_is eval' -l csv -d 'the same as --format csv'
 complete -c shapeproof -n '__shapeproof_is eval' -l plot -r -F -d 'with --for: draw the values as curves'
 complete -c shapeproof -n '__shapeproof_is eval' -l offline -d 'do not use the network'

@@ -185,6 +185,7 @@ _shapeproof() {
             '*'{-k+,--checkpoint=}'[use the hyper-parameters of this checkpoint, and let expressions contain stored(...)]:PATH:_files' \
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '*--for=[evaluate for several values of one hyper-parameter]:KEY=VALUES: ' \
+            '*--models=[evaluate for several published models or tables, in place of the first operand]:NAME,NAME: ' \
             '--csv[the same as --format csv]' \
             '*--plot=[with --for\: draw the values as curves]:FILE.svg:_files' \
             '--offline[do not use the network]' \

@@ -250,7 +250,7 @@ struct shapeproof_report_derive_options {
 SHAPEPROOF_API char *shapeproof_report_derive(const struct shapeproof_derivation *derivation,
                                               const struct shapeproof_report_derive_options *options, size_t *length);
 
-/* The expressions at one configuration, or at one value of a hyper-parameter after the other. */
+/* The expressions at one configuration, or at one value of a hyper-parameter, or for one model, after the other. */
 struct shapeproof_evaluated_point {
     const char *value;                              /* of options->varied, or NULL */
     const struct shapeproof_evaluation *evaluation; /* NULL: the table cannot be predicted there */
@@ -261,11 +261,12 @@ struct shapeproof_report_evaluate_options {
     struct shapeproof_report_options report;
     const char *table;    /* its name; NULL to leave it out */
     const char *letters;  /* JSON: what was taken for letters (shapeproof_expressions_new), or NULL */
-    const char *varied;   /* the hyper-parameter that the points vary; NULL: there is one point */
+    const char *varied;   /* what the points vary: a hyper-parameter, or "model"; NULL: there is one point */
     uint64_t reserved[5]; /* zero: room for later versions */
 };
 
-/* The values of the expressions. Text: a line for each expression, or with options->varied for each point. */
+/* The values of the expressions. Text: a line for each expression, or with options->varied for each point, with what
+ * each measure counts below them. */
 SHAPEPROOF_API char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points, size_t count,
                                                 const struct shapeproof_report_evaluate_options *options,
                                                 size_t *length);

@@ -26,6 +26,9 @@ static const struct cli_option options[] = {
     {.name = "for",
      .argument = "KEY=VALUES",
      .help = "evaluate for several values of one hyper-parameter: 1..12, 64..512..64 (from, to, step), or 1,2,4"},
+    {.name = "models",
+     .argument = "NAME,NAME",
+     .help = "evaluate for several published models or tables, in place of the first operand"},
     {.name = "csv", .help = "the same as --format csv: comma-separated values with a heading"},
     {.name = "plot", .argument = "FILE.svg", .help = "with --for: draw the values as curves; needs gnuplot"},
     {CLI_OPTION_OFFLINE},
@@ -46,6 +49,7 @@ static const struct cli_example examples[] = {
     {"shapeproof eval llama-3-8b '[embedding] / total'", "the same for a published model"},
     {"shapeproof eval llama-3-8b total --for num_hidden_layers=8..64..8", "the total for several depths"},
     {"shapeproof eval mixtral-8x7b active", "the parameters that a token uses"},
+    {"shapeproof eval --models mixtral-8x7b,llama-3-8b total active", "two measures of two models side by side"},
     {"shapeproof eval --checkpoint model/ 'stored(total) - total'", "what a checkpoint stores beyond its table"},
     {NULL, NULL},
 };
@@ -130,7 +134,10 @@ static int read_scan(const struct cli_args *args, struct scan *scan)
     const char *text = cli_value(args, "for", NULL), *equals = text ? strchr(text, '=') : NULL;
     int64_t first, last, step;
     char value[24];
+    size_t position = 0;
     if (!text) return CLI_OK;
+    if (cli_next_value(args, "for", &position) && cli_next_value(args, "for", &position))
+        return cli_usage_error("--set sets another hyper-parameter to one value", "--for varies one hyper-parameter");
     if (!equals || equals == text || !equals[1])
         return cli_usage_error("--for num_hidden_layers=8..64..8", "--for needs KEY=VALUES, not '%s'", text);
     scan->key = never_null(strndup(text, (size_t)(equals - text)));
@@ -266,12 +273,14 @@ struct asked {
     const char *table, *letters;
 };
 
-/* 5 when an expression has no value anywhere. */
+/* 5 when an expression has no value at a point. */
 static int status_of_points(const struct shapeproof_evaluated_point *points, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; points[i].evaluation && k < shapeproof_evaluation_count(points[i].evaluation); k++)
+    for (size_t i = 0; i < count; i++) {
+        if (!points[i].evaluation) return CLI_UNKNOWN;
+        for (size_t k = 0; k < shapeproof_evaluation_count(points[i].evaluation); k++)
             if (!shapeproof_evaluation_get(points[i].evaluation, k)->text) return CLI_UNKNOWN;
+    }
     return CLI_OK;
 }
 
@@ -367,9 +376,7 @@ static bool reads_scan(const struct cli_subject *subject, const struct shapeproo
     for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++)
         if (strcmp(shapeproof_prediction_unused(prediction, i), key) == 0 &&
             !sp_prediction_could_read(prediction, subject->tables, subject->config, key)) {
-            cli_usage_error(NULL, "--for %s: the table '%s' reads no such key", key,
-                            shapeproof_prediction_table(prediction));
-            return false;
+            return cli_complain_of_key("for", prediction, key);
         }
     return true;
 }
@@ -427,13 +434,31 @@ static int evaluate_expressions(const struct cli_args *args, struct cli_subject 
 
 /* ---- about a table ---- */
 
+/* The prediction that tells the table: of the configuration as it is, or, where a key of --for has no other value, with
+ * the first value of --for. NULL after an error was printed, with its exit status in *status. */
+static struct shapeproof_prediction *predict_chosen(const struct cli_args *args, struct cli_subject *subject,
+                                                    int *status)
+{
+    struct shapeproof_error error = {0}, ignored = {0};
+    struct scan scan = {.key = NULL};
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    *status = read_scan(args, &scan);
+    struct shapeproof_prediction *prediction =
+        *status == CLI_OK ? shapeproof_predict(subject->tables, subject->config, &what, &error) : NULL;
+    if (*status == CLI_OK && !prediction && scan.key &&
+        shapeproof_config_set(subject->config, scan.settings[0], &ignored) == SHAPEPROOF_OK)
+        prediction = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
+    if (*status == CLI_OK && !prediction) *status = cli_no_prediction(subject, &what, &error);
+    free_scan(&scan);
+    return prediction;
+}
+
 /* About the table that the configuration chooses. */
 static int evaluate_chosen(const struct cli_args *args, struct cli_subject *subject, struct given_expressions given)
 {
-    struct shapeproof_error error = {0};
-    const struct shapeproof_predict_options what = {.table = subject->table_name};
-    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
-    if (!prediction) return cli_no_prediction(subject, &what, &error);
+    int predicted;
+    struct shapeproof_prediction *prediction = predict_chosen(args, subject, &predicted);
+    if (!prediction) return predicted;
     const int status = evaluate_expressions(args, subject, shapeproof_prediction_table(prediction), given, NULL);
     shapeproof_prediction_free(prediction);
     return status;
@@ -468,6 +493,107 @@ static int evaluate_table(const struct cli_args *args)
     if (status == CLI_OK && (told || subject.table_name)) status = evaluate_chosen(args, &subject, all);
     else if (status == CLI_OK) status = evaluate_named(args, &subject);
     cli_subject_close(&subject);
+    return status;
+}
+
+/* ---- about several models ---- */
+
+/* A model of --models, and the values of the expressions for it. The expressions and the messages are those of its own
+ * table. */
+struct compared_model {
+    char *name; /* heap */
+    struct cli_subject subject;
+    struct shapeproof_expressions *expressions;
+    struct shapeproof_evaluation *evaluation; /* NULL with an error where the model cannot be predicted */
+    struct shapeproof_error error;
+};
+
+static void close_compared_model(struct compared_model *model)
+{
+    shapeproof_evaluation_free(model->evaluation);
+    shapeproof_expressions_free(model->expressions);
+    cli_subject_close(&model->subject);
+    free(model->name);
+}
+
+/* Binds the expressions to the table of the model and evaluates them; exit status. */
+static int evaluate_for_table(struct compared_model *model, const char *table, struct given_expressions given)
+{
+    const struct shapeproof_claim_lines lines = {.name = "expression", .items = given.items, .count = given.count};
+    const struct scan no_scan = {.key = NULL};
+    char *letters = NULL;
+    model->subject.table_name = table;
+    const int status = check_settings(&model->subject, &no_scan);
+    if (status != CLI_OK) return status;
+    model->expressions = shapeproof_expressions_new(model->subject.tables, table, &lines, &letters, &model->error);
+    if (!model->expressions) return cli_lines_error(&model->subject, &model->error);
+    if (letters) fprintf(cli_messages(), "%s: %s, as usual in publications\n", model->name, letters);
+    shapeproof_free(letters);
+    model->evaluation = shapeproof_evaluate(model->expressions, model->subject.config, NULL, &model->error);
+    return CLI_OK;
+}
+
+/* Evaluates the expressions for the model called `name`; exit status. A model that cannot be predicted keeps its error
+ * for its row. */
+static int evaluate_model(const struct cli_args *args, const char *name, struct given_expressions given,
+                          struct compared_model *model)
+{
+    int status = cli_subject_open(&model->subject, args, NULL);
+    if (status == CLI_OK) status = cli_subject_take(&model->subject, args, name);
+    if (status != CLI_OK) return status;
+    const struct shapeproof_predict_options what = {.table = model->subject.table_name};
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(model->subject.tables, model->subject.config, &what, &model->error);
+    if (prediction) status = evaluate_for_table(model, shapeproof_prediction_table(prediction), given);
+    shapeproof_prediction_free(prediction);
+    model->error.message[strcspn(model->error.message, "\n")] = '\0';
+    return status;
+}
+
+/* Writes a row for each model; exit status. It is an error only when no model has a value. */
+static int report_models(const struct cli_args *args, const struct compared_model *models, size_t count)
+{
+    const struct asked asked = {.args = args};
+    struct shapeproof_evaluated_point *points = never_null(calloc(count, sizeof *points));
+    size_t evaluated = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct shapeproof_evaluation *evaluation = models[i].evaluation;
+        evaluated += evaluation != NULL;
+        points[i] = (struct shapeproof_evaluated_point){
+            .value = models[i].name, .evaluation = evaluation, .why = evaluation ? NULL : models[i].error.message};
+    }
+    const int status = evaluated ? report_points(&asked, points, count, "model") : cli_error(&models[0].error);
+    free(points);
+    return status;
+}
+
+/* `eval --models NAME,NAME EXPRESSION...`. */
+static int evaluate_models(const struct cli_args *args)
+{
+    static const char *const others[] = {"config", "model", "table", "checkpoint", "for", "plot", "vocabulary"};
+    const char *names = cli_value(args, "models", NULL);
+    const struct given_expressions given = {args->operands, args->operand_count};
+    struct compared_model *models = NULL;
+    size_t count = 0;
+    int status = CLI_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (cli_value(args, others[i], NULL))
+            return cli_usage_error(NULL, "eval: --%s does not go with --models", others[i]);
+    for (bool is_last = false; !is_last && status == CLI_OK;) {
+        const size_t length = strcspn(names, ",");
+        is_last = !names[length];
+        if (!length) status = cli_usage_error("--models gpt2-xl,llama-3-8b", "--models needs NAME,NAME");
+        else {
+            models = never_null(realloc(models, (count + 1) * sizeof *models));
+            models[count] = (struct compared_model){.name = never_null(strndup(names, length))};
+            status = evaluate_model(args, models[count].name, given, &models[count]);
+            count++;
+        }
+        names += length + 1;
+    }
+    if (status == CLI_OK) status = report_models(args, models, count);
+    for (size_t i = 0; i < count; i++) close_compared_model(&models[i]);
+    free(models);
     return status;
 }
 
@@ -529,6 +655,7 @@ static int evaluate_checkpoint(const struct cli_args *args)
 
 static int run_eval(const struct cli_args *args)
 {
+    if (cli_value(args, "models", NULL)) return evaluate_models(args);
     return cli_value(args, "checkpoint", NULL) ? evaluate_checkpoint(args) : evaluate_table(args);
 }
 
@@ -567,9 +694,11 @@ const struct cli_command cli_eval = {
         "the width, L the number of layers. An argument of the form NAME = EXPRESSION defines such a letter.\n"
         "\n"
         "Integers and fractions are computed exactly. A fraction is printed as a decimal number, followed by the "
-        "exact fraction. With --for or --csv the exact fraction is omitted. If an expression contains a number with "
+        "exact fraction. With --for, --models or --csv the exact fraction is omitted. If an expression contains a "
+        "number with "
         "a decimal point, its result is a floating-point number. With --for there is a row for each value of a "
-        "hyper-parameter. If nothing can be predicted for a value, its row gives the reason.",
+        "hyper-parameter, with --models one for each model, and below the table how each measure counts. If nothing "
+        "can be predicted for a value or a model, its row gives the reason.",
     .least = 1,
     .most = CLI_MANY,
     .options = options,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The values of expressions: a line for each, or a table with a row for each value of a hyper-parameter. */
+ * The values of expressions: a line for each, or a table with a row for each value of a hyper-parameter or each model.
+ */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/call.h"
+#include "base/chars.h"
 #include "base/json_write.h"
 #include "base/real.h"
 #include "report/common.h"
@@ -128,12 +131,123 @@ static const struct shapeproof_evaluation *first_evaluation(const struct shapepr
     return i < count ? points[i].evaluation : NULL;
 }
 
-/* A row for each point: the value of the hyper-parameter, then those of the expressions. More expressions than a table
- * has columns are left to CSV and JSON. */
+/* A convention consists of pieces with semicolons between them. */
+static size_t length_of_piece(const char *piece)
+{
+    const char *end = strstr(piece, "; ");
+    return end ? (size_t)(end - piece) : strlen(piece);
+}
+
+static const char *next_piece(const char *piece)
+{
+    piece += length_of_piece(piece);
+    return *piece ? piece + strlen("; ") : piece;
+}
+
+static bool has_piece(const char *convention, const char *piece, size_t length)
+{
+    for (; *convention; convention = next_piece(convention))
+        if (length_of_piece(convention) == length && strncmp(convention, piece, length) == 0) return true;
+    return false;
+}
+
+/* The points of one report, and one of the measures that they have. */
+struct measured {
+    const struct shapeproof_evaluated_point *points;
+    size_t count, expression;
+};
+
+/* The value of a point; NULL where it has none, as the table cannot be predicted there. */
+static const struct shapeproof_evaluated *value_at(const struct measured *measured, size_t point)
+{
+    const struct shapeproof_evaluation *evaluation = measured->points[point].evaluation;
+    return evaluation ? shapeproof_evaluation_get(evaluation, measured->expression) : NULL;
+}
+
+/* The same where it is a measure; else NULL. */
+static const struct shapeproof_evaluated *measure_at(const struct measured *measured, size_t point)
+{
+    const struct shapeproof_evaluated *value = value_at(measured, point);
+    return value && value->unit ? value : NULL;
+}
+
+/* Whether the piece is in the convention of every point that has the measure. */
+static bool is_common_piece(const struct measured *measured, const char *piece)
+{
+    for (size_t i = 0; i < measured->count; i++) {
+        const struct shapeproof_evaluated *it = measure_at(measured, i);
+        if (it && !has_piece(it->convention, piece, length_of_piece(piece))) return false;
+    }
+    return true;
+}
+
+/* Appends the pieces of a convention that all points have, or those that not all have, each behind "; ". */
+static void put_pieces(struct sp_text *text, const struct measured *measured, const char *convention, bool are_common)
+{
+    for (const char *piece = convention; *piece; piece = next_piece(piece))
+        if (is_common_piece(measured, piece) == are_common)
+            sp_text_printf(text, "; %.*s", (int)length_of_piece(piece), piece);
+}
+
+/* Writes what is of one point alone: why it has no value, unless the point before has the same reason, or, of a point
+ * with a name, the pieces of its convention that others do not have. */
+static void put_remark(struct sp_text *text, const struct measured *measured, size_t point, bool is_named)
+{
+    const struct shapeproof_evaluated *value = value_at(measured, point), *before = NULL;
+    const struct shapeproof_evaluated *measure = measure_at(measured, point);
+    struct sp_text remark = {0};
+    if (point) before = value_at(measured, point - 1);
+    if (value && !value->text && !(before && !before->text && strcmp(before->why, value->why) == 0))
+        sp_text_printf(&remark, "; unknown: %s", value->why);
+    if (measure && is_named) put_pieces(&remark, measured, measure->convention, false);
+    if (remark.length) {
+        sp_text_puts(text, "  ");
+        sp_put_visible(text, measured->points[point].value);
+        sp_text_puts(text, ": ");
+        sp_put_visible(text, remark.data + strlen("; "));
+        sp_text_puts(text, "\n");
+    }
+    sp_text_free(&remark);
+}
+
+/* Writes how a measure counts: the pieces of its convention that all points have, then the remarks.
+ *
+ *   active: parameters; with the input embedding
+ *     mixtral-8x7b: 2 of 8 experts
+ *     vit: unknown: the table 'vit' does not say how much of it a token uses */
+static void put_conventions(struct sp_text *text, const struct measured *measured, bool are_named)
+{
+    const struct shapeproof_evaluated *first = NULL, *measure = NULL;
+    struct sp_text remarks = {0};
+    for (size_t i = 0; i < measured->count; i++) {
+        if (!first) first = value_at(measured, i);
+        if (!measure) measure = measure_at(measured, i);
+        put_remark(&remarks, measured, i, are_named);
+    }
+    if (measure || remarks.length) {
+        sp_put_visible(text, first->expression);
+        if (measure) sp_text_printf(text, ": %s", measure->unit);
+        if (measure) put_pieces(text, measured, measure->convention, true);
+        sp_text_puts(text, "\n");
+        if (remarks.length) sp_text_puts(text, remarks.data);
+    }
+    sp_text_free(&remarks);
+}
+
+static bool is_number(const char *text)
+{
+    char *end;
+    strtod(text, &end);
+    return end > text && !*end;
+}
+
+/* A row for each point: the value of the hyper-parameter, then those of the expressions; and how they count. More
+ * expressions than a table has columns are left to CSV and JSON. */
 static void put_points(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
                        const struct shapeproof_report_evaluate_options *options)
 {
-    struct sp_column columns[SP_TABLE_COLUMNS] = {{options->varied, SP_RIGHT}};
+    const bool are_numbers = count && is_number(points->value);
+    struct sp_column columns[SP_TABLE_COLUMNS] = {{options->varied, are_numbers ? SP_RIGHT : SP_LEFT}};
     const struct shapeproof_evaluation *first = first_evaluation(points, count);
     size_t values = first ? shapeproof_evaluation_count(first) : 0;
     /* beside the values there is a column for the hyper-parameter, and one for why a point has none */
@@ -146,13 +260,15 @@ static void put_points(struct sp_text *text, const struct shapeproof_evaluated_p
         sp_put_visible(sp_table_cell(&table), points[i].value);
         for (size_t k = 0; k < values; k++) {
             struct sp_text *cell = sp_table_cell(&table);
-            if (points[i].evaluation) put_value(cell, shapeproof_evaluation_get(points[i].evaluation, k), ROUNDED);
-            else sp_text_puts(cell, "-");
+            const struct shapeproof_evaluated *value = value_at(&(struct measured){points, count, k}, i);
+            if (value && value->text) put_value(cell, value, ROUNDED);
+            else sp_text_puts(cell, value ? "unknown" : "-");
         }
         struct sp_text *why = sp_table_cell(&table);
         if (points[i].why) sp_put_visible(why, points[i].why);
     }
     sp_table_render(&table, text, &options->report);
+    for (size_t k = 0; k < values; k++) put_conventions(text, &(struct measured){points, count, k}, !are_numbers);
 }
 
 /* ---- CSV ---- */
