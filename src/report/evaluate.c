@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/call.h"
@@ -234,11 +233,11 @@ static void put_conventions(struct sp_text *text, const struct measured *measure
     sp_text_free(&remarks);
 }
 
+/* Whether a value is a number, and no list, name or string: "12", "-0.5", "1e-6". */
 static bool is_number(const char *text)
 {
-    char *end;
-    strtod(text, &end);
-    return end > text && !*end;
+    text += *text == '-';
+    return sp_is_digit(*text) && !text[strspn(text, "0123456789.eE+-")];
 }
 
 /* A row for each point: the value of the hyper-parameter, then those of the expressions; and how they count. More
