@@ -290,6 +290,72 @@ static void sizes_of_fused_tensors(void **state)
     END();
 }
 
+/* Layers 0 to 3 have experts where they are not listed as dense and their number is divided by a period. `dense`: the
+ * layers, as bits, that have a dense feed-forward. */
+static void begin_with_dense_layers(struct model *model, unsigned dense)
+{
+    static const char text[] = "table orchard\nmodel_type \"orchard\"\n"
+                               "sparse(i) = E > 0 and i not in plain and (i + 1) % every == 0\n"
+                               "E = trees default 5\nplain = plain_rows default []\nevery = tree_step default 1\n"
+                               "[rows] for i in 0..rows-1\n"
+                               "row.{i}.soil.weight (9)\n"
+                               "row.{i}.grass.weight (7, 9) if not sparse(i)\n"
+                               "row.{i}.tree.weight (E, 9) if sparse(i)\n";
+    begin_with(model, text);
+    for (unsigned i = 0; i < 4; i++) {
+        const bool is_dense = dense >> i & 1;
+        char name[40];
+        snprintf(name, sizeof name, "row.%u.soil.weight", i);
+        model_add_shape(model, name, SHAPE(9));
+        add_module(model, "row", i, is_dense ? "grass.weight" : "tree.weight", is_dense ? 7 : 5, 9);
+    }
+}
+
+/* Dense layers that no period gives are listed. */
+static void layers_in_a_list(void **state)
+{
+    (void)state;
+    struct model model;
+    begin_with_dense_layers(&model, 1 << 0 | 1 << 2 | 1 << 3);
+    FIND();
+    FOUND("orchard");
+    GUESSED("plain_rows", "[0, 2, 3]");
+    END();
+    begin_with_dense_layers(&model, 1 << 1);
+    finding = find(&model, NULL);
+    FOUND("orchard");
+    GUESSED("plain_rows", "[1]");
+    GUESSED("tree_step", "1");
+    END();
+}
+
+/* A period is likelier than a list of the layers that it leaves out. */
+static void layers_of_a_period(void **state)
+{
+    (void)state;
+    struct model model;
+    begin_with_dense_layers(&model, 1 << 0 | 1 << 2);
+    FIND();
+    FOUND("orchard");
+    GUESSED("plain_rows", "[]");
+    GUESSED("tree_step", "2");
+    END();
+}
+
+/* The same of a model of transformers, whose other guesses are about heads and the period of full attention. */
+static void dense_layers_of_a_mixture(void **state)
+{
+    BEGIN("{\"model_type\": \"qwen3_next\", \"vocab_size\": 64, \"hidden_size\": 32, \"num_hidden_layers\": 4, "
+          "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 16, \"intermediate_size\": 40, "
+          "\"num_experts\": 3, \"moe_intermediate_size\": 12, \"shared_expert_intermediate_size\": 20, "
+          "\"linear_num_key_heads\": 2, \"linear_num_value_heads\": 4, \"linear_key_head_dim\": 6, "
+          "\"linear_value_head_dim\": 5, \"mlp_only_layers\": [0, 3]}");
+    FIND();
+    FOUND("qwen3_next");
+    GUESSED("mlp_only_layers", "[0, 3]");
+    END();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +373,9 @@ int main(void)
         cmocka_unit_test(heads_of_a_usual_width),
         cmocka_unit_test(heads_that_norms_tell),
         cmocka_unit_test(sizes_of_fused_tensors),
+        cmocka_unit_test(layers_in_a_list),
+        cmocka_unit_test(layers_of_a_period),
+        cmocka_unit_test(dense_layers_of_a_mixture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -599,13 +599,54 @@ static bool open_list(struct sp_deduction *deduction, const struct lacking *lack
     return false;
 }
 
+/* Whether it was told of the key what is in it, or what is not: `i in key`. */
+static bool has_told_members(struct sp_deduction *deduction, const char *key)
+{
+    const struct sp_fact *fact = sp_known_fact(&deduction->solver->known, key);
+    return fact && fact->members;
+}
+
+/* The key that decides, beside the members of lists, a condition such as `i not in dense and (i + 1) % every == 0`, if
+ * no value of it does so once the lists have no further members: with experts in the layers 1 and 2 of 3 and `dense`
+ * empty, no `every` leaves out layer 0. NULL when there is no such key. Everything is undone. */
+static const char *find_key_beside_members(struct sp_deduction *deduction, const struct lacking *lacking, size_t *place)
+{
+    struct sp_known *known = &deduction->solver->known;
+    const struct sp_mark mark = sp_known_mark(known);
+    const char *found = NULL;
+    const bool is_closed = sp_members_close(deduction->solver);
+    for (size_t i = 0; i < lacking->count && is_closed && !found; i++) {
+        if (!has_told_members(deduction, lacking->keys[i])) continue;
+        const char *key = sp_constraint_lacks(deduction, lacking->constraints[i]);
+        if (!key || !choose_for(deduction, key, lacking->constraints[i]).outcome.contradictions) continue;
+        found = key;
+        *place = i;
+    }
+    sp_known_undo(known, &mark);
+    return found;
+}
+
+/* Takes lists of which only members are told to have no others. If some conditions cannot be met then, the key beside
+ * the list is guessed first, and the conditions tell further members: with `every` 1, `dense` has 0. False when there
+ * is no such list. */
+static bool decide_members(struct sp_deduction *deduction, const struct lacking *lacking)
+{
+    size_t place = 0;
+    const char *key = find_key_beside_members(deduction, lacking, &place);
+    const struct choice choice =
+        key ? choose_for(deduction, key, lacking->constraints[place]) : (struct choice){.key = NULL};
+    if (!is_settled(&choice)) return sp_members_close(deduction->solver);
+    accept_guess(deduction, &choice);
+    return true;
+}
+
 /* What is done where the best value of every key contradicts something, or no key has a value to try. True when that
  * decided something, so that the deduction can go on. */
 static bool decide_otherwise(struct sp_deduction *deduction, const struct lacking *lacking, const struct choice *best)
 {
     const size_t contradictions = best->outcome.contradictions;
     if (best->key && suppose_alternative(deduction, contradictions)) return true;
-    if (sp_members_close(deduction->solver)) return true;
+    if (decide_members(deduction, lacking)) return true;
     if (!best->key) return false;
     return take_default(deduction, lacking, contradictions) || open_list(deduction, lacking, contradictions);
 }
