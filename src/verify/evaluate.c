@@ -224,8 +224,25 @@ static void describe_form(struct asked *asked, const struct sp_expr *cache, stru
 
 /* ---- all of them ---- */
 
-/* Evaluates each expression. One without a value has the reason in `why`. */
-static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked *asked)
+/* Counts the table, with everything as configured. False with the mistakes in the messages of the count. */
+static bool count_table(struct asked *asked)
+{
+    const struct shapeproof_expressions *expressions = asked->expressions;
+    return sp_count_settled(asked->trial.count, expressions->tables, expressions->table,
+                            sp_config_hyper(asked->config));
+}
+
+/* Counts the table anew if the expressions before have left a large count: they take no memory from the next one. */
+static bool give_back_memory(struct asked *asked)
+{
+    if (!sp_count_is_large(asked->trial.count)) return true;
+    sp_count_free(asked->trial.count);
+    return count_table(asked);
+}
+
+/* Evaluates each expression. One without a value has the reason in `why`. False with the mistakes in the messages of
+ * the count. */
+static bool evaluate_all(struct shapeproof_evaluation *evaluation, struct asked *asked)
 {
     const struct sp_unit *unit = asked->expressions->unit;
     evaluation->count = unit->claim_count;
@@ -234,6 +251,7 @@ static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
         const struct sp_span span = unit->claims[i].span;
         evaluation->items[i] = (struct shapeproof_evaluated){
             .expression = sp_arena_copy(&evaluation->arena, span.source->text + span.offset, span.length)};
+        if (i && !give_back_memory(asked)) return false;
         asked->trial.claim = &unit->claims[i];
         const struct sp_expression_value value = sp_expression_evaluate(&asked->trial, varied_group);
         evaluation->items[i].text = value.text;
@@ -248,6 +266,7 @@ static void evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
         if (value.is_active)
             describe_active(asked, asked_for->kind == SP_EXPR_ACTIVE ? asked_for->name : NULL, &evaluation->items[i]);
     }
+    return true;
 }
 
 /* Predicts the table, whose groups and total the expressions may name, and counts it with all settled for everything
@@ -278,9 +297,8 @@ struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expres
                                     .stored = options->checkpoint ? &options->checkpoint->sums : NULL},
                           .expressions = expressions,
                           .config = config};
-    const bool counted = sp_count_settled(&count, expressions->tables, expressions->table, sp_config_hyper(config));
-    if (counted) evaluate_all(evaluation, &asked);
-    else sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);
+    const bool counted = count_table(&asked) && evaluate_all(evaluation, &asked);
+    if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);
     sp_count_free(&count);
     shapeproof_prediction_free(own);
     if (counted) return evaluation;

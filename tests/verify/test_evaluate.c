@@ -148,6 +148,35 @@ static void no_values(void **state)
     expect_why("stored(total)", "stored(...) needs a checkpoint: give one");
 }
 
+/* The memory of the expressions before is given back: the last value is that of the expression alone. */
+static void many_large_expressions(void **state)
+{
+    static const char *const lines[] = {"shard(tp=1)",       "shard(tp=2)",       "shard(tp=4)",
+                                        "shard(tp=8)",       "shard(tp=16)",      "shard(tp=2, ep=2)",
+                                        "shard(tp=4, ep=4)", "shard(tp=8, ep=2)", "shard(tp=4, ep=4)"};
+    enum { LINES = sizeof lines / sizeof *lines };
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    struct shapeproof_config *config = shapeproof_config_new(); /* the defaults: 60 experts in each of 24 layers */
+    char *found;
+    struct shapeproof_expressions *expressions = shapeproof_expressions_new(
+        tables, "qwen2_moe", &(struct shapeproof_claim_lines){"test", lines, LINES}, &found, &error);
+    struct shapeproof_evaluation *evaluation = shapeproof_evaluate(expressions, config, NULL, &error);
+    (void)state;
+    if (!evaluation) fail_msg("%s", error.message);
+    for (size_t i = 0; i < LINES; i++) {
+        const struct shapeproof_evaluated *value = shapeproof_evaluation_get(evaluation, i);
+        if (!value->text) fail_msg("%s: %s", lines[i], value->why);
+    }
+    assert_string_equal(shapeproof_evaluation_get(evaluation, 6)->text, "1245566976");
+    assert_string_equal(shapeproof_evaluation_get(evaluation, LINES - 1)->text, "1245566976");
+    shapeproof_evaluation_free(evaluation);
+    shapeproof_expressions_free(expressions);
+    shapeproof_free(found);
+    shapeproof_config_free(config);
+    shapeproof_tables_free(tables);
+}
+
 static void malformed(void **state)
 {
     static const char *const wrong[] = {"total /", "total(width)", "total(width = )", "stored(E)", "claim total = 1"};
@@ -211,10 +240,15 @@ static void what_is_stored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values),         cmocka_unit_test(other_settings),
-        cmocka_unit_test(numbers),        cmocka_unit_test(letters),
-        cmocka_unit_test(no_values),      cmocka_unit_test(malformed),
-        cmocka_unit_test(what_is_stored), cmocka_unit_test(claims_have_no_settings),
+        cmocka_unit_test(values),
+        cmocka_unit_test(other_settings),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(letters),
+        cmocka_unit_test(no_values),
+        cmocka_unit_test(malformed),
+        cmocka_unit_test(what_is_stored),
+        cmocka_unit_test(claims_have_no_settings),
+        cmocka_unit_test(many_large_expressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ enum {
     UNROLL = 64,       /* iterations of a loop over known numbers that are counted one by one */
     MAX_NAME = 1024,   /* bytes that a hole of a name is filled with */
     MAX_ROUNDS = 8,    /* of counting again with another list given */
-    SCRATCH_PARTS = 16 /* of the memory, of which a count of some stages takes one before it begins anew */
+    SCRATCH_PARTS = 16 /* of the memory, of which a count takes one before it begins anew */
 };
 
 /* Which rows of a table count. */
@@ -933,6 +933,11 @@ void sp_count_free(struct sp_count *count)
     sp_arena_free(&count->keys);
 }
 
+bool sp_count_is_large(const struct sp_count *count)
+{
+    return count->symbolic.algebra.arena.used > sp_budget_memory() / SCRATCH_PARTS;
+}
+
 /* A group of the table without a single tensor has no parameters. */
 static const struct sp_poly *empty_group(struct sp_count *count, const char *name)
 {
@@ -1193,7 +1198,7 @@ static bool count_apart(struct sp_count *count, struct sp_count *scratch, const 
     struct tally tally = {0};
     how.named = NULL;
     how.tensors = NULL;
-    if (scratch->symbolic.algebra.arena.used > sp_budget_memory() / SCRATCH_PARTS) {
+    if (sp_count_is_large(scratch)) {
         sp_count_free(scratch);
         *scratch = (struct sp_count){.table = NULL};
     }

@@ -86,6 +86,9 @@ bool sp_count_settled_but(struct sp_count *count, const struct shapeproof_tables
                           const struct sp_hyper *settings, const char *const *open, size_t open_count,
                           enum sp_sides sides);
 void sp_count_free(struct sp_count *count);
+/* Whether the formulas of a count take so much memory that it is freed, and counted anew, before the next evaluation:
+ * the memory of a formula is only given back with the whole count. */
+bool sp_count_is_large(const struct sp_count *count);
 /* The parameters of a group; of all for NULL or "total". NULL when there is no such group. */
 const struct sp_poly *sp_count_group(void *count, const char *name);
 /* Of them those that are in use. NULL with a message when that is not known. */
