@@ -172,6 +172,75 @@ static void test_flops_are_what_torch_counts(void **state)
     check_lines("fixtures/measures/flops.jsonl", check_flops, 139);
 }
 
+/* ---- the output layer ---- */
+
+/* The output layer is not in [head]; it is in [head]; there is a classifier in its place. */
+static const char layers_and_heads[] = "table own\n"
+                                       "model_type \"own\"\n"
+                                       "measures active\n"
+                                       "V = vocab\n"
+                                       "H = width\n"
+                                       "emb.weight (V, H) lookup\n"
+                                       "[layers] for i in 0..1\n"
+                                       "l.{i}.w.weight (H, H)\n"
+                                       "[out]\n"
+                                       "head.weight (V, H)\n"
+                                       "table headed extends own\n"
+                                       "model_type \"headed\"\n"
+                                       "measures active\n"
+                                       "[out]\n"
+                                       "[head]\n"
+                                       "head.* rows(V, H)\n"
+                                       "table sorting extends own\n"
+                                       "model_type \"sorting\"\n"
+                                       "measures active\n"
+                                       "[out]\n"
+                                       "[head]\n"
+                                       "score.weight (classes default 2, H)\n"
+                                       "part rows(rows, columns)\n"
+                                       "weight (rows, columns)\n";
+
+/* lora(rank=1) adds 16 for each matrix of 8 x 8; Muon keeps one moment of these, and two of everything else. */
+static void test_the_output_layer_is_that_of_the_vocabulary(void **state)
+{
+    static const struct {
+        const char *config;
+        int64_t adapters, states; /* of rank 1; in bytes */
+    } models[] = {
+        {"{\"model_type\": \"own\", \"vocab\": 100, \"width\": 8}", 32, 8 * 1600 + 4 * 128},
+        {"{\"model_type\": \"headed\", \"vocab\": 100, \"width\": 8}", 32, 8 * 1600 + 4 * 128},
+        {"{\"model_type\": \"own\", \"vocab\": 8, \"width\": 8}", 32, 8 * 128 + 4 * 128},
+        {"{\"model_type\": \"headed\", \"vocab\": 8, \"width\": 8}", 32, 8 * 128 + 4 * 128},
+        {"{\"model_type\": \"sorting\", \"vocab\": 100, \"width\": 8}", 32, 8 * 816 + 4 * 128},
+        /* OPT-350m: 24 layers, project_in and project_out */
+        {"{\"model_type\": \"opt\", \"architectures\": [\"OPTForCausalLM\"], \"vocab_size\": 50272, \"hidden_size\": "
+         "1024, "
+         "\"ffn_dim\": 4096, \"num_hidden_layers\": 24, \"num_attention_heads\": 16, \"word_embed_proj_dim\": 512, "
+         "\"do_layer_norm_before\": false}",
+         3563520 / 8, 8 * 331196416LL - 4 * (301989888 + 2 * 524288)},
+        /* The default of ModernBertDecoderConfig: 22 layers and lm_head.dense */
+        {"{\"model_type\": \"modernbert-decoder\", \"architectures\": [\"ModernBertDecoderForCausalLM\"]}", 1972224 / 8,
+         0},
+    };
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    (void)state;
+    if (shapeproof_tables_add_text(tables, "own.shapes", layers_and_heads, strlen(layers_and_heads), &error) !=
+        SHAPEPROOF_OK)
+        fail_msg("%s", shapeproof_tables_messages(tables));
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        int64_t value;
+        char why[256];
+        if (!evaluate(tables, models[i].config, "lora(rank=1, targets=all-linear)", &value, why)) fail_msg("%s", why);
+        assert_int_equal(value, models[i].adapters);
+        if (!models[i].states) continue;
+        if (!evaluate(tables, models[i].config, "optimizer(muon, part=states, precision=f32)", &value, why))
+            fail_msg("%s", why);
+        assert_int_equal(value, models[i].states);
+    }
+    shapeproof_tables_free(tables);
+}
+
 /* ---- what tables say ---- */
 
 /* Whether a text names experts, of which a token uses some only. */
@@ -551,6 +620,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_active_is_what_transformers_uses),
+        cmocka_unit_test(test_the_output_layer_is_that_of_the_vocabulary),
         cmocka_unit_test(test_no_table_forgets_the_share_of_its_experts),
         cmocka_unit_test(test_cache_is_what_transformers_keeps),
         cmocka_unit_test(test_sizes_are_those_of_peft_and_of_optimizers),

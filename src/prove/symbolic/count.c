@@ -11,6 +11,7 @@
 #include "lang/tables.h"
 #include "lang/walk.h"
 #include "prove/symbolic/atoms.h"
+#include "prove/symbolic/meaning.h"
 #include "prove/symbolic/operate.h"
 #include "prove/symbolic/reduce.h"
 #include "prove/symbolic/shard.h"
@@ -268,12 +269,18 @@ static bool measure_tensor(struct walk *walk, const struct sp_sym_env *env, cons
                            const struct sp_poly *const *shape, const struct sp_poly *present,
                            const struct sp_poly **size)
 {
+    struct sp_arena *arena = &walk->symbolic->algebra.arena;
+    const char **sources = sp_arena_array(arena, row->rank, sizeof *sources);
+    struct sp_rational known;
     size_t prefix;
+    for (size_t i = 0; i < row->rank; i++) sources[i] = sp_sym_source(walk->symbolic, env, row->shape[i]);
     const struct sp_measured_tensor one = {.name = row_name(walk, env, &row->name, &prefix),
                                            .group = group_of_section(walk, env),
                                            .shape = shape,
+                                           .sources = sources,
                                            .rank = row->rank,
                                            .is_lookup = row->lookup,
+                                           .is_certain = sp_poly_is_constant(present, &known),
                                            .span = row->span};
     const struct sp_poly *value = walk->measure->of(walk->measure->context, walk->symbolic, &one);
     *size = sp_poly_mul(&walk->symbolic->algebra, present, value);
@@ -337,8 +344,11 @@ static struct sp_sym_frame *new_count_frame(struct walk *walk, const struct sp_u
 static bool count_arguments(struct walk *walk, const struct sp_sym_env *env, struct sp_expr **given,
                             struct sp_sym_frame *frame)
 {
-    struct sp_sym *params = sp_arena_array(&walk->symbolic->algebra.arena, frame->unit->param_count, sizeof *params);
+    struct sp_arena *arena = &walk->symbolic->algebra.arena;
+    struct sp_sym *params = sp_arena_array(arena, frame->unit->param_count, sizeof *params);
+    const char **sources = sp_arena_array(arena, frame->unit->param_count, sizeof *sources);
     frame->params = params;
+    frame->param_sources = sources;
     for (size_t i = 0; i < frame->unit->param_count; i++) {
         const struct sp_expr *expr = given ? given[i] : NULL;
         const struct sp_sym_env own = {.frame = frame};
@@ -348,6 +358,9 @@ static bool count_arguments(struct walk *walk, const struct sp_sym_env *env, str
         if (expr ? !sp_sym_eval(walk->symbolic, env, expr, &params[i])
                  : !sp_sym_eval(walk->symbolic, &own, frame->unit->params[i].fallback, &params[i]))
             return false;
+        if (walk->measure || !given)
+            sources[i] = expr ? sp_sym_source(walk->symbolic, env, expr)
+                              : sp_sym_source(walk->symbolic, &own, frame->unit->params[i].fallback);
     }
     return true;
 }
@@ -1003,6 +1016,7 @@ static struct sp_sym_frame *new_given_frame(struct walk *walk, const struct sp_c
 {
     struct sp_sym_frame *frame = new_count_frame(walk, count->table);
     frame->params = count->frame->params;
+    frame->param_sources = count->frame->param_sources;
     frame->given = walk->given;
     frame->given_count = walk->given_count;
     return frame;

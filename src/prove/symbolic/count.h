@@ -98,8 +98,10 @@ struct sp_measured_tensor {
     const char *name; /* with the placeholders of its template */
     const char *group;
     const struct sp_poly *const *shape;
+    const char *const *sources; /* of each dimension: sp_sym_source */
     size_t rank;
-    bool is_lookup; /* an embedding */
+    bool is_lookup;  /* an embedding */
+    bool is_certain; /* it is there under all settings that are open */
     struct sp_span span;
 };
 /* What is counted of a tensor in place of its elements. NULL after a message when that is not known. */

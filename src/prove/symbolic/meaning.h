@@ -39,6 +39,10 @@ enum sp_sym_key_state {
 
 /* "text_config.hidden_size", in the arena. */
 const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
+/* Where a dimension comes from, in the arena: the path of its key, "vocab_size" of V where V = vocab_size default
+ * 32000; for a computed one its text, "2*H". Two dimensions of equal size are the same one only if their sources are
+ * equal. */
+const char *sp_sym_source(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
 /* The same of what a claim names: through its definitions and those of the table. NULL for what is no key. */
 const char *sp_sym_claimed_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
 /* The default of a key that is not set: evaluates the definition of the table that begins with it, "A = n_head default

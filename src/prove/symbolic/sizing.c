@@ -30,11 +30,72 @@ static bool ends_in(const char *name, const char *end)
     return length >= size && strcmp(name + length - size, end) == 0;
 }
 
-/* Whether the tensor is the matrix of a linear layer, where all that is no such matrix is marked as an embedding. The
- * output layer is left out, as peft does, and Muon. */
-static bool is_inner_matrix(const struct sp_measured_tensor *tensor)
+/* ---- the output layer ---- */
+
+/* What tells the output layer from other matrices: one of its dimensions is that of the vocabulary. Only in a table
+ * without such a matrix in [head], that of a classifier, it is every matrix of [head]. */
+struct output_layer {
+    struct sp_measured_tensor embedding; /* the first one that is looked up; its first dimension is the vocabulary */
+    bool has_embedding;
+    SP_ARRAY(struct sp_measured_tensor) heads; /* the matrices of [head] */
+    bool is_in_head;                           /* one of them has the vocabulary */
+    bool may_be_in_head;                       /* one of them has, under some of the settings that are open */
+};
+
+static bool is_matrix(const struct sp_measured_tensor *tensor) { return tensor->rank == 2 && !tensor->is_lookup; }
+
+static bool is_in_head(const struct sp_measured_tensor *tensor) { return ends_in(tensor->group, "head"); }
+
+/* Whether one of its dimensions is the vocabulary. One that has as many elements, but comes from another key, is not:
+ * the vocabulary may be as large as the width. */
+static bool has_vocabulary(const struct output_layer *output, const struct sp_measured_tensor *tensor)
 {
-    return tensor->rank == 2 && !tensor->is_lookup && !ends_in(tensor->group, "head");
+    const struct sp_measured_tensor *embedding = &output->embedding;
+    bool found = false;
+    for (size_t i = 0; i < tensor->rank && output->has_embedding; i++)
+        found = found || (sp_poly_equal(tensor->shape[i], embedding->shape[0]) && tensor->sources[i] &&
+                          embedding->sources[0] && strcmp(tensor->sources[i], embedding->sources[0]) == 0);
+    return found;
+}
+
+/* Keeps the first embedding, and the matrices of [head]. Nothing is counted. */
+static const struct sp_poly *find_output(void *context, struct sp_symbolic *symbolic,
+                                         const struct sp_measured_tensor *tensor)
+{
+    struct output_layer *output = context;
+    if (tensor->is_lookup && tensor->rank == 2 && !output->has_embedding) {
+        output->embedding = *tensor;
+        output->has_embedding = true;
+    }
+    if (is_matrix(tensor) && is_in_head(tensor)) *SP_PUSH(&output->heads) = *tensor;
+    return sp_poly_int(&symbolic->algebra, 0);
+}
+
+/* Finds out what the output layer is. False after a message. */
+static bool read_output_layer(struct sp_count *count, struct output_layer *output)
+{
+    *output = (struct output_layer){.has_embedding = false};
+    const bool good = sp_count_measure(count, &(struct sp_row_measure){true, find_output, output}) != NULL;
+    for (size_t i = 0; good && i < output->heads.count; i++) {
+        if (!has_vocabulary(output, &output->heads.items[i])) continue;
+        if (output->heads.items[i].is_certain) output->is_in_head = true;
+        else output->may_be_in_head = true;
+    }
+    sp_free(output->heads.items);
+    return good;
+}
+
+/* Whether the tensor is the matrix of a linear layer, where all that is no such matrix is marked as an embedding. The
+ * output layer is left out, as peft does, and Muon. False after a message. */
+static bool is_inner_matrix(const struct output_layer *output, struct sp_symbolic *symbolic,
+                            const struct sp_measured_tensor *tensor, bool *is_inner)
+{
+    *is_inner = is_matrix(tensor) && !has_vocabulary(output, tensor);
+    if (!*is_inner || output->is_in_head || !is_in_head(tensor)) return true;
+    *is_inner = false;
+    return !output->may_be_in_head ||
+           sp_sym_fail(symbolic, tensor->span, "whether %s is the output layer depends on settings that are not given",
+                       tensor->name);
 }
 
 /* Whether the table marks its embeddings, which a question about all matrices depends on. */
@@ -51,7 +112,8 @@ static bool marks_embeddings(struct sp_count *count, const struct sp_expr *expr)
 
 struct adapters {
     const struct sp_sizing *sizing;
-    bool *matched; /* by target */
+    struct output_layer output; /* of all-linear */
+    bool *matched;              /* by target */
 };
 
 /* The last component of the name before its first `length` bytes, "q_proj" of "layers.{i}.q_proj"; its length in
@@ -106,8 +168,9 @@ static const struct sp_poly *measure_adapter(void *context, struct sp_symbolic *
     const struct sp_poly *none = sp_poly_int(&symbolic->algebra, 0);
     const bool is_weight = ends_in(tensor->name, ".weight");
     const size_t length = strlen(tensor->name) - (is_weight ? strlen(".weight") : 0);
-    bool matches = sizing->is_all_linear && is_inner_matrix(tensor);
+    bool matches = false;
     if (!is_weight) return none;
+    if (sizing->is_all_linear && !is_inner_matrix(&adapters->output, symbolic, tensor, &matches)) return NULL;
     for (size_t i = 0; i < sizing->target_count; i++) {
         const enum fit fit = fits_target(tensor->name, length, sizing->targets[i]);
         if (fit == MAY_FIT) {
@@ -136,7 +199,9 @@ static const struct sp_poly *count_adapters(struct sp_count *count, const struct
                     "name");
         return NULL;
     }
-    struct adapters adapters = {sizing, sp_arena_array(&symbolic->algebra.arena, sizing->target_count, sizeof(bool))};
+    struct adapters adapters = {
+        .sizing = sizing, .matched = sp_arena_array(&symbolic->algebra.arena, sizing->target_count, sizeof(bool))};
+    if (sizing->is_all_linear && !read_output_layer(count, &adapters.output)) return NULL;
     const struct sp_poly *sum = sp_count_measure(count, &(struct sp_row_measure){true, measure_adapter, &adapters});
     for (size_t i = 0; sum && i < sizing->target_count; i++)
         if (!adapters.matched[i]) {
@@ -182,12 +247,20 @@ static const struct sp_poly *moments_of_8bit(struct sp_symbolic *symbolic, const
     return sp_poly_int(&symbolic->algebra, bytes);
 }
 
+/* What counting the states of an optimizer needs. */
+struct states {
+    const struct sp_sizing *sizing;
+    struct output_layer output; /* of Muon */
+};
+
 /* The bytes of what the optimizer keeps of a tensor: a copy of it in mixed precision, and its moments. */
 static const struct sp_poly *measure_states(void *context, struct sp_symbolic *symbolic,
                                             const struct sp_measured_tensor *tensor)
 {
-    const struct sp_sizing *sizing = context;
+    const struct states *states = context;
+    const struct sp_sizing *sizing = states->sizing;
     const struct precision *precision = &precisions[sizing->precision];
+    bool is_inner;
     struct sp_algebra *algebra = &symbolic->algebra;
     const struct sp_poly *elements = elements_without(algebra, tensor, tensor->rank), *moments;
     const int64_t moment = precision->moment;
@@ -207,7 +280,8 @@ static const struct sp_poly *measure_states(void *context, struct sp_symbolic *s
         moments = sp_poly_scale(algebra, moments, sp_rational_int(moment));
         break;
     case SP_OPTIMIZER_MUON:
-        moments = sp_poly_scale(algebra, elements, sp_rational_int(is_inner_matrix(tensor) ? moment : 2 * moment));
+        if (!is_inner_matrix(&states->output, symbolic, tensor, &is_inner)) return NULL;
+        moments = sp_poly_scale(algebra, elements, sp_rational_int(is_inner ? moment : 2 * moment));
         break;
     default: /* SP_OPTIMIZER_ADAM */
         moments = sp_poly_scale(algebra, elements, sp_rational_int(2 * moment));
@@ -227,8 +301,9 @@ static const struct sp_poly *count_training(struct sp_count *count, const struct
     struct sp_symbolic *symbolic = &count->symbolic;
     struct sp_algebra *algebra = &symbolic->algebra;
     const struct sp_sizing *sizing = expr->sizing;
-    struct sp_sizing context = *sizing;
-    if (sizing->optimizer == SP_OPTIMIZER_MUON && !marks_embeddings(count, expr)) return NULL;
+    struct states context = {.sizing = sizing};
+    const bool is_muon = sizing->optimizer == SP_OPTIMIZER_MUON;
+    if (is_muon && (!marks_embeddings(count, expr) || !read_output_layer(count, &context.output))) return NULL;
     const struct sp_poly *states = sp_count_measure(count, &(struct sp_row_measure){false, measure_states, &context});
     if (!states) return NULL;
     const struct sp_poly *const whole[] = {
@@ -294,7 +369,7 @@ static void put_states(struct sp_text *text, const struct sp_sizing *sizing)
         sp_text_printf(text, "of each row and column %u", precision->moment);
         break;
     case SP_OPTIMIZER_MUON:
-        sp_text_printf(text, "moment %u of matrices in the layers, otherwise two", precision->moment);
+        sp_text_printf(text, "moment %u of linear layers except the output layer, otherwise two", precision->moment);
         break;
     default:
         sp_text_printf(text, "moments %u", 2 * precision->moment);

@@ -229,11 +229,12 @@ struct sp_sym_frame {
     const struct sp_sym_given *given; /* by `with` */
     size_t given_count;
     const struct sp_sym *params;
-    struct sp_sym *cache; /* of unit->definitions: their values */
-    char *cached;         /* beside it: enum sp_sym_cache */
-    const char *group;    /* NULL: the section's own name */
-    const char *prefix;   /* in front of every name */
-    size_t prefix_length; /* of it, what a placeholder at its beginning gave */
+    const char *const *param_sources; /* beside it: sp_sym_source of each argument; NULL: not known */
+    struct sp_sym *cache;             /* of unit->definitions: their values */
+    char *cached;                     /* beside it: enum sp_sym_cache */
+    const char *group;                /* NULL: the section's own name */
+    const char *prefix;               /* in front of every name */
+    size_t prefix_length;             /* of it, what a placeholder at its beginning gave */
 };
 
 /* The index of sum(i in first..last: body). */
