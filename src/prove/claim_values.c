@@ -126,6 +126,11 @@ static bool counts_shard(const struct sp_expr *expr)
     return expr->kind == SP_EXPR_SIZING && expr->sizing->kind == SP_SIZING_SHARD;
 }
 
+static bool counts_adapters_of_experts(const struct sp_trial *trial, const struct sp_expr *expr)
+{
+    return expr->kind == SP_EXPR_SIZING && expr->sizing->kind == SP_SIZING_LORA && trial->count->adapts_experts;
+}
+
 /* What the value of the expression counts, which was the last one evaluated. */
 static const char *convention_of(const struct sp_trial *trial, const struct sp_expr *expr)
 {
@@ -134,6 +139,9 @@ static const char *convention_of(const struct sp_trial *trial, const struct sp_e
     if (counts_shard(expr)) sp_put_shard_convention(&text, trial->count, expr->sizing);
     else if (expr->kind == SP_EXPR_ACTIVATIONS && trial->count->table->activations_source)
         sp_text_puts(&text, trial->count->table->activations_source);
+    else if (counts_adapters_of_experts(trial, expr))
+        sp_text_puts(&text, "with adapters of each expert, which a framework with all experts in one tensor does "
+                            "not add");
     else if (expr->kind == SP_EXPR_SIZING) sp_put_sizing_convention(&text, expr->sizing);
     return sp_text_keep(&text, trial->arena);
 }
@@ -162,7 +170,8 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
     const bool is_whole = left->kind == SP_EXPR_NAME && strcmp(left->name, "active") == 0; /* and not a letter for it */
     value.is_active = value.text && trial->asks_active && (is_whole || left->kind == SP_EXPR_ACTIVE);
     value.is_bytes = value.text && counts_bytes(left);
-    if (value.text && (value.is_bytes || counts_shard(left))) value.convention = convention_of(trial, left);
+    const bool counts_parameters = counts_shard(left) || counts_adapters_of_experts(trial, left);
+    if (value.text && (value.is_bytes || counts_parameters)) value.convention = convention_of(trial, left);
     symbolic->algebra.failed = NULL; /* so that the next expression can be evaluated */
     symbolic->report.mistakes = 0;
     sp_text_free(messages);

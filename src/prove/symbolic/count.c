@@ -47,7 +47,8 @@ struct stage {
 /* The walk through the sections and rows of a table, and of what it uses. */
 struct walk {
     struct sp_symbolic *symbolic;
-    unsigned uses; /* parts and tables used within one another */
+    unsigned uses;   /* parts and tables used within one another */
+    unsigned shares; /* of them those of which only a share is in use */
     enum counted counted;
     const struct sp_row_measure *measure; /* what is counted of a tensor; NULL: its elements */
     struct sp_active_count *active;       /* of COUNTS_ACTIVE and COUNTS_PRODUCTS: where the shares are noted */
@@ -211,6 +212,12 @@ static void note_share(struct walk *walk, struct sp_share_count share)
     active->shares[active->share_count++] = share;
 }
 
+/* Whether the row or its section says that only a share is in use. */
+static bool has_share(const struct sp_sym_env *env, const struct sp_row *row)
+{
+    return row->share.part || env->section->share.part;
+}
+
 /* Multiplies *size, the parameters of a row or the number of its uses, by the shares of the row and of its section. */
 static bool take_shares(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
                         const struct sp_poly **size)
@@ -280,6 +287,7 @@ static bool measure_tensor(struct walk *walk, const struct sp_sym_env *env, cons
                                            .sources = sources,
                                            .rank = row->rank,
                                            .is_lookup = row->lookup,
+                                           .is_shared = walk->shares || has_share(env, row),
                                            .is_certain = sp_poly_is_constant(present, &known),
                                            .span = row->span};
     const struct sp_poly *value = walk->measure->of(walk->measure->context, walk->symbolic, &one);
@@ -448,10 +456,13 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     }
     const struct sp_poly *times = walk->times;
     sp_sym_note_keys(walk->symbolic, &(struct sp_sym_env){.frame = frame});
+    const bool is_shared = has_share(env, row);
     walk->uses++;
+    walk->shares += is_shared;
     bool good = open_products(walk, env, row, frame) &&
                 count_arguments(walk, env, row->choice ? NULL : row->given, frame) && count_unit(walk, frame, &inner);
     walk->uses--;
+    walk->shares -= is_shared;
     walk->times = times;
     if (good && !row->optional && !take_shares(walk, env, row, &wanted)) good = false;
     if (!row->optional) multiply_into(walk, tally, &inner, wanted);

@@ -61,6 +61,7 @@ struct sp_count {
     struct sp_active_count active; /* counted when it is first asked for */
     struct sp_active_count flops;  /* of the last sp_count_flops, the rows aside */
     struct sp_shard_count shard;   /* of the last sp_count_shard */
+    bool adapts_experts;           /* the last lora(...) counted matrices of which a token uses a share */
     struct sp_text messages;
     struct sp_map given;  /* keys of lists that are needed in one place and have a default in another: they are given */
     struct sp_arena keys; /* the texts of these keys */
@@ -101,6 +102,7 @@ struct sp_measured_tensor {
     const char *const *sources; /* of each dimension: sp_sym_source */
     size_t rank;
     bool is_lookup;  /* an embedding */
+    bool is_shared;  /* `share` says that a token uses only some of these tensors, as of experts */
     bool is_certain; /* it is there under all settings that are open */
     struct sp_span span;
 };

@@ -114,6 +114,7 @@ struct adapters {
     const struct sp_sizing *sizing;
     struct output_layer output; /* of all-linear */
     bool *matched;              /* by target */
+    bool matched_experts;       /* one of the matrices is that of experts */
 };
 
 /* The last component of the name before its first `length` bytes, "q_proj" of "layers.{i}.q_proj"; its length in
@@ -182,6 +183,7 @@ static const struct sp_poly *measure_adapter(void *context, struct sp_symbolic *
         if (fit == FITS && tensor->rank >= 2) adapters->matched[i] = true;
     }
     if (!matches || tensor->rank < 2) return none;
+    adapters->matched_experts = adapters->matched_experts || tensor->is_shared;
     if (tensor->rank == 2) return sp_poly_add(&symbolic->algebra, tensor->shape[0], tensor->shape[1]);
     sp_sym_fail(symbolic, tensor->span, "%s is no matrix: what an adapter adds to it is not known", tensor->name);
     return NULL;
@@ -203,6 +205,7 @@ static const struct sp_poly *count_adapters(struct sp_count *count, const struct
         .sizing = sizing, .matched = sp_arena_array(&symbolic->algebra.arena, sizing->target_count, sizeof(bool))};
     if (sizing->is_all_linear && !read_output_layer(count, &adapters.output)) return NULL;
     const struct sp_poly *sum = sp_count_measure(count, &(struct sp_row_measure){true, measure_adapter, &adapters});
+    count->adapts_experts = adapters.matched_experts;
     for (size_t i = 0; sum && i < sizing->target_count; i++)
         if (!adapters.matched[i]) {
             sp_sym_fail(symbolic, expr->span, "the target '%s' is the name of no matrix of the table '%s'",
