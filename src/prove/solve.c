@@ -188,8 +188,8 @@ static int plausibility(struct sp_range range)
 {
     for (int64_t power = 1; power > 0 && power <= range.last; power *= 2)
         if (power >= range.first) return 4;
-    if (range.last / 64 * 64 >= range.first) return 3;
-    if (range.last / 8 * 8 >= range.first) return 2;
+    if (range.last > 0 && range.last / 64 * 64 >= range.first) return 3;
+    if (range.last > 0 && range.last / 8 * 8 >= range.first) return 2;
     return range.first < 200; /* numbers of layers and heads are small */
 }
 
@@ -556,19 +556,28 @@ bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count
     return count >= (uint64_t)question->wanted.least && count <= (uint64_t)question->wanted.most;
 }
 
-bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config, uint64_t *count,
-                      size_t *tensors, struct shapeproof_error *error)
+/* What sp_solve_predict does; but the count is not known of a prediction that `accepts`, unless it is NULL, refuses. */
+static bool predict_accepted(const struct sp_solve_question *question, struct shapeproof_config *config,
+                             bool (*accepts)(const struct shapeproof_prediction *prediction), uint64_t *count,
+                             size_t *tensors, struct shapeproof_error *error)
 {
     const struct sp_scope scope = {.most = MAX_TENSORS};
     sp_config_limit(config, &scope);
     struct shapeproof_prediction *prediction = shapeproof_predict(
         question->tables, config, &(struct shapeproof_predict_options){.table = question->table->name}, error);
-    const bool is_counted = prediction && count_asked(question, config, prediction, count, error);
+    const bool is_counted =
+        prediction && (!accepts || accepts(prediction)) && count_asked(question, config, prediction, count, error);
     const bool is_too_large = !prediction && error->kind == SHAPEPROOF_KIND_LIMIT;
     if (tensors) *tensors += prediction ? shapeproof_prediction_count(prediction) : is_too_large ? MAX_TENSORS : 0;
     sp_config_limit(config, NULL);
     shapeproof_prediction_free(prediction);
     return is_counted;
+}
+
+bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config, uint64_t *count,
+                      size_t *tensors, struct shapeproof_error *error)
+{
+    return predict_accepted(question, config, NULL, count, tensors, error);
 }
 
 /* What is varied: the value under a key, or one item of the list there. */
@@ -768,6 +777,49 @@ static bool solve_items(struct shapeproof_solutions *solutions, const struct sp_
     return good;
 }
 
+/* ---- zero ---- */
+
+/* What is above solves for values from 1 up, because most hyper-parameters are sizes, which are never 0. Others may be
+ * 0: first_k_dense_replace, the number of layers without experts. */
+
+static bool has_no_empty_tensor(const struct shapeproof_prediction *prediction)
+{
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
+        for (uint32_t k = 0; k < tensor->rank; k++)
+            if (tensor->shape[k] == 0) return false;
+    }
+    return true;
+}
+
+/* Whether the table has no empty tensor where the key is 0, and the count is a wanted one. */
+static bool holds_at_zero(const struct varied *varied)
+{
+    const struct sp_solve_question *question = varied->question;
+    struct shapeproof_error ignored = {0};
+    uint64_t count;
+    struct shapeproof_config *config = sp_config_variant(question->config);
+    sp_config_set_value(config, varied->key, sp_value_int(0), "");
+    const bool holds = predict_accepted(question, config, has_no_empty_tensor, &count, NULL, &ignored) &&
+                       sp_solve_is_wanted(question, count);
+    shapeproof_config_free(config);
+    return holds;
+}
+
+/* Adds the value 0 of a number, to the range from 1 up if there is one. False if it gives no wanted count. */
+static bool solve_zero(struct shapeproof_solutions *solutions, const struct varied *varied,
+                       const struct sp_symbol_info *symbol, struct shapeproof_value now)
+{
+    if (solutions->as_given || now.integer == 0 || !holds_at_zero(varied)) return false;
+    for (size_t i = 0; i < solutions->count; i++)
+        if (strcmp(solutions->items[i].key, varied->key) == 0 && solutions->items[i].value == 1) {
+            solutions->items[i].value = 0;
+            return true;
+        }
+    add_solution(solutions, symbol, now, (struct sp_range){0, 0});
+    return true;
+}
+
 /* ---- all of them ---- */
 
 /* Solves for one key: by the formula of the count where there is one, else by predictions. A key for which a solution
@@ -787,6 +839,7 @@ static void solve_or_skip(struct shapeproof_solutions *solutions, const struct s
                                                  : search_values(solutions, &varied, &symbol, now);
     }
     drop_refused(solutions, &varied, before);
+    if (now.type == SHAPEPROOF_VALUE_INT && solve_zero(solutions, &varied, &symbol, now)) good = true;
     if (!good) skip_key(solutions, key);
 }
 

@@ -59,6 +59,33 @@ static void figures(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_false(sp_printed_read(wrong[i], &printed));
 }
 
+/* The value 0 is tried where the table may have it, and not where a dimension would be 0. */
+static void zero(void **state)
+{
+    (void)state;
+    const char *const *settings =
+        SETTINGS("vocab_size=100", "hidden_size=64", "num_hidden_layers=6", "intermediate_size=32",
+                 "num_attention_heads=4", "n_routed_experts=4", "moe_intermediate_size=8", "kv_lora_rank=16");
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = config_of(settings);
+    assert_int_equal(shapeproof_config_set(config, "first_k_dense_replace=0", &error), SHAPEPROOF_OK);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.table = "deepseek_v3"}, &error);
+    assert_non_null(prediction);
+    const uint64_t total = shapeproof_prediction_totals(prediction)->unique_parameters;
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
+    const struct shapeproof_solution dense = solve("deepseek_v3", settings, NULL, total, "F");
+    assert_non_null(dense.name);
+    assert_int_equal(dense.value, 0);
+    assert_int_equal(dense.last, 0);
+    /* Without channels a layer has its attention of 4*8*8, and two norms of 8; the embedding has 100*8. */
+    const char *const *small = SETTINGS("vocab_size=100", "hidden_size=8", "num_attention_heads=2",
+                                        "num_hidden_layers=1", "intermediate_size=16", "tie_word_embeddings=true");
+    assert_null(solve("llama", small, NULL, 800 + 4 * 64 + 2 * 8 + 8, "I").name);
+    assert_int_equal(solve("llama", small, NULL, 800 + 8, "L").value, 0);
+}
+
 /* Of the two answers that give the total of nparam's second configuration, the width comes first. */
 static void exact(void **state)
 {
@@ -280,10 +307,10 @@ static void mistakes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(figures),  cmocka_unit_test(exact),
-                                       cmocka_unit_test(table_3),  cmocka_unit_test(ends_of_ranges),
-                                       cmocka_unit_test(as_given), cmocka_unit_test(missing),
-                                       cmocka_unit_test(sockeye),  cmocka_unit_test(solutions_give_the_total),
-                                       cmocka_unit_test(mistakes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures), cmocka_unit_test(exact),          cmocka_unit_test(zero),
+        cmocka_unit_test(table_3), cmocka_unit_test(ends_of_ranges), cmocka_unit_test(as_given),
+        cmocka_unit_test(missing), cmocka_unit_test(sockeye),        cmocka_unit_test(solutions_give_the_total),
+        cmocka_unit_test(mistakes)};
     return cmocka_run_group_tests(tests, open_tables, close_tables);
 }
