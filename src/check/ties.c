@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/order.h"
 #include "config/config.h"
 #include "lang/prediction.h"
 #include "model/bytes.h"
 #include "model/inventory.h"
+#include "model/layouts.h"
 
 /* ---- rules ---- */
 
@@ -124,6 +126,15 @@ static bool begins_alike(const struct shapeproof_tensor *tensor, const struct sh
     return sp_is_row_major(tensor) && sp_is_row_major(whole);
 }
 
+/* Whether the tensor has the shape of the whole, or that of its first rows, and so no byte that the whole lacks. */
+static bool fits_first_rows(const struct shapeproof_tensor *tensor, const struct shapeproof_tensor *whole)
+{
+    if (tensor->bytes > whole->bytes) return false;
+    if (sp_tensor_same_shape(tensor, whole)) return true;
+    return tensor->rank && whole->rank && tensor->shape[0] <= whole->shape[0] &&
+           sp_same_dims(tensor->shape + 1, tensor->rank - 1, whole->shape + 1, whole->rank - 1);
+}
+
 /* Why it cannot be compared, or NULL. */
 static const char *obstacle_to_likeness(struct shapeproof_check *check, size_t tensor, size_t whole)
 {
@@ -131,6 +142,9 @@ static const char *obstacle_to_likeness(struct shapeproof_check *check, size_t t
     const struct shapeproof_tensor *b = shapeproof_inventory_tensor(check->inventory, whole);
     if (a->dtype != b->dtype)
         return sp_arena_printf(&check->arena, "one is %s, the other %s", a->dtype_name, b->dtype_name);
+    if (!fits_first_rows(a, b))
+        return sp_arena_printf(&check->arena, "the shapes are %s and %s", sp_found_shape(&check->arena, a),
+                               sp_found_shape(&check->arena, b));
     if (!check->data) return NULL;
     const char *why = shapeproof_data_obstacle(check->data, tensor);
     if (!why) why = shapeproof_data_obstacle(check->data, whole);

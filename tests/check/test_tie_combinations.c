@@ -245,7 +245,7 @@ static void what_to_do(void **state)
     model_retype(&model, "lm_head.weight", SHAPEPROOF_DTYPE_F16);
     model_check(&model);
     assert_string_equal(model_cause(&model, "tied-copy")->hint,
-                        "it is not known whether they are equal: one is F16, the other F32");
+                        "their data are not compared: one is F16, the other F32");
     model_close(&model);
 }
 
@@ -269,6 +269,60 @@ static void the_last_byte(void **state)
         model_check_path(&model, path),
         "differs: lm_head.weight differs from model.embed_tokens.weight from element 255 on although the two are "
         "tied (tie_word_embeddings is true in config.json): transformers 5 keeps both, transformers 4 does not");
+    model_close(&model);
+}
+
+/* ---- other shapes ---- */
+
+/* Checks the data of a model in which one tensor has another number of rows, or of columns. */
+static void check_resized(struct model *model, const struct rule *rule, const char *name, uint64_t from, uint64_t to)
+{
+    model_open(model, rule->config);
+    model_predict(model, WITH_TIED);
+    model_resize(model, name, from, to);
+    model->options.data = true;
+    assert_memory_equal(model_check(model), "differs: ", 9);
+}
+
+/* Either of the two may hold fewer bytes than the other. */
+static void untied_of_other_shapes(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t from, to;
+    } cases[] = {{"model.embed_tokens.weight", 32, 30},
+                 {"model.embed_tokens.weight", 32, 0},
+                 {"model.embed_tokens.weight", 8, 4},
+                 {"lm_head.weight", 32, 40},
+                 {"lm_head.weight", 8, 4}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model model;
+        check_resized(&model, &rules[1], cases[i].name, cases[i].from, cases[i].to);
+        assert_null(model_cause(&model, "untied-copy"));
+        model_close(&model);
+    }
+}
+
+static void tied_of_other_shapes(void **state)
+{
+    struct model model;
+    (void)state;
+    check_resized(&model, &rules[0], "model.embed_tokens.weight", 32, 30);
+    assert_string_equal(model_cause(&model, "tied-copy")->hint,
+                        "their data are not compared: the shapes are (32, 8) and (30, 8)");
+    model_close(&model);
+}
+
+/* The first rows of the embedding are all that a shorter head has. */
+static void untied_first_rows(void **state)
+{
+    struct model model;
+    (void)state;
+    check_resized(&model, &rules[1], "lm_head.weight", 32, 30);
+    assert_string_equal(model_cause(&model, "untied-copy")->message,
+                        "lm_head.weight is byte for byte the same as the first rows of model.embed_tokens.weight, "
+                        "though not tied to it (tie_word_embeddings is false in config.json)");
     model_close(&model);
 }
 
@@ -297,6 +351,9 @@ int main(void)
         cmocka_unit_test(every_combination),
         cmocka_unit_test(what_to_do),
         cmocka_unit_test(the_last_byte),
+        cmocka_unit_test(untied_of_other_shapes),
+        cmocka_unit_test(tied_of_other_shapes),
+        cmocka_unit_test(untied_first_rows),
         cmocka_unit_test(a_file_that_was_cut_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

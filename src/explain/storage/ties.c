@@ -169,7 +169,7 @@ static void describe_ties(struct shapeproof_check *check, const struct tie *tie)
                                          one ? "it is" : "they are", partner, rule);
         cause->hint = tie->manner == COPY
                           ? "--data tells whether the two are equal"
-                          : sp_arena_printf(arena, "it is not known whether they are equal: %s", tie->likeness.why);
+                          : sp_arena_printf(arena, "their data are not compared: %s", tie->likeness.why);
     }
 }
 

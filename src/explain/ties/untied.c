@@ -12,6 +12,7 @@
 #include "explain/renaming.h"
 #include "explain/what_if.h"
 #include "lang/prediction.h"
+#include "model/layouts.h"
 
 /* ---- flags of ties ---- */
 
@@ -277,6 +278,13 @@ static void explain_stand_in(struct shapeproof_check *check, const struct sp_tie
             sp_attribute_finding(check, i, added);
 }
 
+/* Whether two stored tensors have one shape in the file. */
+static bool has_same_shape(const struct shapeproof_check *check, size_t a, size_t b)
+{
+    return sp_tensor_same_shape(shapeproof_inventory_tensor(check->inventory, check->match.tensor_of[a]),
+                                shapeproof_inventory_tensor(check->inventory, check->match.tensor_of[b]));
+}
+
 /* A note that two tensors which nothing ties are equal. */
 static void explain_equal(struct shapeproof_check *check, const struct sp_tie_pair *pair)
 {
@@ -284,8 +292,10 @@ static void explain_equal(struct shapeproof_check *check, const struct sp_tie_pa
     if (sp_match_shares(&check->match, pair->member, pair->target)) return; /* which is worse, and said elsewhere */
     if (likeness(check, pair->member, pair->target).equality != SP_DATA_EQUAL) return;
     struct shapeproof_cause cause = sp_cause_of(SP_CAUSE_UNTIED_COPY);
-    cause.message = sp_arena_printf(&check->arena, "%s is byte for byte the same as %s, though not tied to it (%s)",
-                                    stored_name(check, pair->member), stored_name(check, pair->target),
+    const bool whole = has_same_shape(check, pair->member, pair->target);
+    cause.message = sp_arena_printf(&check->arena, "%s is byte for byte the same as %s%s, though not tied to it (%s)",
+                                    stored_name(check, pair->member), whole ? "" : "the first rows of ",
+                                    stored_name(check, pair->target),
                                     sp_tie_said(check, pair->condition, &cause));
     sp_check_add_cause(check, cause);
 }
