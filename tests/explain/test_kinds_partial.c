@@ -300,6 +300,29 @@ static void a_copy_that_lost_a_tensor(void **state)
     model_close(&model);
 }
 
+/* An average of weights that had fewer rows then. It lacks a tensor, too, which is no error of an average. */
+static void an_average_of_other_shapes(void **state)
+{
+    BEGIN(llama);
+    add_copies(&model, "*", "ema.");
+    model_drop(&model, "ema.lm_head.weight");
+    model_resize(&model, "ema.model.embed_tokens.weight", 32000, 31999);
+    model_check(&model);
+    assert_told(&model,
+                "differs: the file holds a second copy of 290 tensors below 'ema.', which lacks lm_head.weight, but "
+                "with other shapes: ema.model.embed_tokens.weight is (31999, 4096), model.embed_tokens.weight is "
+                "(32000, 4096)",
+                "copy", 0);
+    model_resize(&model, "ema.model.layers.0.*", 11008, 11000);
+    model_check(&model);
+    assert_told(&model,
+                "differs: the file holds a second copy of 290 tensors below 'ema.', which lacks lm_head.weight, but "
+                "with other shapes: ema.model.embed_tokens.weight is (31999, 4096), model.embed_tokens.weight is "
+                "(32000, 4096) and 3 more",
+                "copy", 0);
+    model_close(&model);
+}
+
 /* Of a few tensors there may be copies for any reason. */
 static void copies_of_a_few(void **state)
 {
@@ -607,6 +630,7 @@ int main(void)
         cmocka_unit_test(an_average_of_the_layers),
         cmocka_unit_test(an_average_below_an_outer_key),
         cmocka_unit_test(a_copy_that_lost_a_tensor),
+        cmocka_unit_test(an_average_of_other_shapes),
         cmocka_unit_test(copies_of_a_few),
         cmocka_unit_test(an_embedding_for_the_head),
         cmocka_unit_test(shards_in_order),

@@ -295,8 +295,7 @@ static void explain_equal(struct shapeproof_check *check, const struct sp_tie_pa
     const bool whole = has_same_shape(check, pair->member, pair->target);
     cause.message = sp_arena_printf(&check->arena, "%s is byte for byte the same as %s%s, though not tied to it (%s)",
                                     stored_name(check, pair->member), whole ? "" : "the first rows of ",
-                                    stored_name(check, pair->target),
-                                    sp_tie_said(check, pair->condition, &cause));
+                                    stored_name(check, pair->target), sp_tie_said(check, pair->condition, &cause));
     sp_check_add_cause(check, cause);
 }
 
