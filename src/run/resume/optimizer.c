@@ -511,6 +511,57 @@ static void compare_with_model(struct optimizer *o)
     sp_free(census.list.items);
 }
 
+/* ---- the two groups of Trainer ---- */
+
+/* Whether the group has parameters, and all of them are known to be vectors or single numbers. */
+static bool has_only_vectors(const struct optimizer *o, size_t group)
+{
+    size_t vectors = 0;
+    for (size_t i = 0; i < o->list.count; i++) {
+        const struct moments *m = &o->list.items[i];
+        if (m->group != group) continue;
+        if (!m->is_known || m->rank >= 2) return false;
+        vectors++;
+    }
+    return vectors > 0;
+}
+
+static bool has_matrices(const struct optimizer *o, size_t group)
+{
+    for (size_t i = 0; i < o->list.count; i++)
+        if (o->list.items[i].group == group && o->list.items[i].is_known && o->list.items[i].rank >= 2) return true;
+    return false;
+}
+
+static double weight_decay_of(struct optimizer *o, uint32_t group)
+{
+    double decay;
+    return sp_contents_number(o->contents, sp_contents_get(o->groups->as.items[group], "weight_decay"), &decay) ? decay
+                                                                                                                : 0;
+}
+
+/* Trainer has two groups: first the weights, which decay, then norms and biases, which do not. A script that makes its
+ * optimizer itself may have another order. When no matrix is in the first group, and some are in the second, the values
+ * of weight_decay decide:
+ *
+ *     vectors (0.1), matrices (0)    wrong: the groups are exchanged
+ *     vectors (0), matrices (0)      unknown: exchanged, or of such a script
+ *     vectors (0), matrices (0.1)    right: of such a script */
+static void judge_groups_of_trainer(struct optimizer *o)
+{
+    const char *layout = o->resume->layout; /* NULL while the folders of verl are read */
+    if (!layout || strcmp(layout, "Trainer") != 0 || o->groups->length != 2) return;
+    if (!has_only_vectors(o, 0) || !has_matrices(o, 1)) return;
+    const double first = weight_decay_of(o, 0), second = weight_decay_of(o, 1);
+    if (first > second)
+        say_wrong(o, "the matrices in the first of its two groups", "them in the second",
+                  "the groups are exchanged: norms and biases decay, and no matrix does");
+    if (first != second) return;
+    o->failed = true;
+    sp_resume_untold(o->resume, true, "optimizer", o->file,
+                     "no matrix is in the first of its two groups: they are exchanged, or not made by Trainer");
+}
+
 /* ---- all of it ---- */
 
 bool sp_resume_is_optimizer(const struct sp_pickle_value *value)
@@ -585,6 +636,7 @@ void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *c
         for (size_t i = 0; i < o.list.count; i++) read_moments(&o, &o.list.items[i]);
         if (!o.failed) compare_kinds(&o);
         if (resume->model) compare_with_model(&o);
+        if (!o.failed) judge_groups_of_trainer(&o);
         conclude_optimizer(&o);
     }
     sp_free(o.list.items);
