@@ -53,7 +53,7 @@ static struct reading read_with(const struct shapeproof_check *check, const char
     struct reading reading = {.config = sp_config_variant(check->config), .errors = SIZE_MAX};
     sp_config_set_value(reading.config, key, value, "the other");
     reading.prediction = sp_check_predict(check, reading.config, NULL, NULL);
-    if (reading.prediction) reading.errors = sp_match_best_errors(check->inventory, reading.prediction, NULL);
+    if (reading.prediction) reading.errors = sp_match_best_errors(check->inventory, reading.prediction);
     return reading;
 }
 

@@ -6,68 +6,27 @@
 
 #include "base/order.h"
 #include "infer/classes.h"
+#include "infer/computed.h"
 #include "infer/guess/guess.h"
 #include "infer/infer.h"
 #include "infer/limits.h"
 #include "infer/numbers/numbers.h"
 #include "infer/search.h"
 #include "match/layers.h"
-#include "match/present_modules.h"
-#include "model/computed.h"
 #include "names/wrappers.h"
 #include "stored/suffixes.h"
 
 /* ---- what it explains ---- */
 
-/* A tensor of the view that is not predicted, and that by its name, shape and dtype is a buffer that loaders compute.
- */
-static bool may_be_computed(const struct sp_attempt *attempt, size_t seen)
-{
-    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(attempt->match.inventory, seen);
-    return sp_match_tensor(&attempt->match, seen) == SP_UNEXPECTED && !(tensor->flags & SHAPEPROOF_TENSOR_NO_SHAPE) &&
-           sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
-}
-
-/* The same of a predicted buffer that the view lacks. */
-static bool may_be_recomputed(const struct sp_attempt *attempt, size_t predicted)
-{
-    const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(attempt->prediction, predicted);
-    return tensor->buffer && sp_match_predicted(&attempt->match, predicted) == SP_MISSING &&
-           sp_is_computed(tensor->name, tensor->shape, tensor->rank, tensor->dtype);
-}
-
-/* Marks buffers that loaders compute anyway, such as rotary frequencies: those of the file that are not predicted
- * (is_excused) and those that are predicted and not stored (is_recomputed), in modules that are there. Some versions of
- * a library store them, others do not, so that they are no evidence against the table. All of these buffers are
- * collected before the first is judged, because a module is present when the file has something else of it than such
- * buffers. */
 static void excuse_computed(struct sp_attempt *attempt)
 {
     struct sp_arena *arena = &attempt->outline.solver.arena;
     const size_t count = shapeproof_inventory_count(attempt->match.inventory);
     const size_t predicted = shapeproof_prediction_count(attempt->prediction);
-    struct sp_present_modules present = {0};
     attempt->is_excused = sp_arena_array(arena, count, sizeof *attempt->is_excused);
     attempt->is_recomputed = sp_arena_array(arena, predicted, sizeof *attempt->is_recomputed);
-    for (size_t i = 0; i < count; i++)
-        if (may_be_computed(attempt, i))
-            sp_present_modules_add(&present, shapeproof_inventory_tensor(attempt->match.inventory, i)->name);
-    for (size_t i = 0; i < predicted; i++)
-        if (may_be_recomputed(attempt, i))
-            sp_present_modules_add(&present, shapeproof_prediction_tensor(attempt->prediction, i)->name);
-    if (!present.tensors.count) return; /* no such buffers: nothing was allocated for them */
-    sp_present_modules_read(&present, &attempt->match);
-    for (size_t i = 0; i < count; i++)
-        attempt->is_excused[i] =
-            may_be_computed(attempt, i) &&
-            sp_module_is_present(&present, shapeproof_inventory_tensor(attempt->match.inventory, i)->name);
-    for (size_t i = 0; i < predicted; i++) {
-        attempt->is_recomputed[i] =
-            may_be_recomputed(attempt, i) &&
-            sp_module_is_present(&present, shapeproof_prediction_tensor(attempt->prediction, i)->name);
-        attempt->recomputed += attempt->is_recomputed[i];
-    }
-    sp_present_modules_free(&present);
+    sp_find_computed(&attempt->match, attempt->is_excused, attempt->is_recomputed);
+    for (size_t i = 0; i < predicted; i++) attempt->recomputed += attempt->is_recomputed[i];
 }
 
 /* ---- what is beside the model ---- */

@@ -189,17 +189,24 @@ size_t sp_match_errors(const struct sp_match *match)
     return errors;
 }
 
-size_t sp_match_best_errors(const struct shapeproof_inventory *inventory,
-                            const struct shapeproof_prediction *prediction, bool *plain)
+void sp_match_init_best(struct sp_match *match, const struct shapeproof_inventory *inventory,
+                        const struct shapeproof_prediction *prediction, bool *plain)
 {
     struct sp_arena arena = {0};
-    struct sp_match match;
-    sp_match_begin(&match, inventory, prediction);
-    const struct sp_naming naming = sp_naming_infer(&arena, &match);
-    sp_match_rest(&match, &naming);
-    const size_t errors = sp_match_errors(&match);
-    if (plain) *plain = sp_naming_is_plain(&naming);
-    sp_match_free(&match);
+    sp_match_begin(match, inventory, prediction);
+    const struct sp_naming naming = sp_naming_infer(&arena, match);
+    sp_match_rest(match, &naming);
+    *plain = sp_naming_is_plain(&naming);
     sp_arena_free(&arena);
+}
+
+size_t sp_match_best_errors(const struct shapeproof_inventory *inventory,
+                            const struct shapeproof_prediction *prediction)
+{
+    struct sp_match match;
+    bool plain;
+    sp_match_init_best(&match, inventory, prediction, &plain);
+    const size_t errors = sp_match_errors(&match);
+    sp_match_free(&match);
     return errors;
 }

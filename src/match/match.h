@@ -65,9 +65,11 @@ static inline bool sp_is_error(enum sp_difference difference)
     return difference == SP_MISSING || difference == SP_UNEXPECTED || difference == SP_SHAPE;
 }
 size_t sp_match_errors(const struct sp_match *match);
-/* How many there are under the naming that makes the most of it. `plain`, which may be NULL: whether that leaves every
- * name as it is. */
+/* Pairs under the naming that makes the most of it. `plain`: whether that leaves every name as it is. */
+void sp_match_init_best(struct sp_match *match, const struct shapeproof_inventory *inventory,
+                        const struct shapeproof_prediction *prediction, bool *plain);
+/* How many errors there are then. */
 size_t sp_match_best_errors(const struct shapeproof_inventory *inventory,
-                            const struct shapeproof_prediction *prediction, bool *plain);
+                            const struct shapeproof_prediction *prediction);
 
 #endif

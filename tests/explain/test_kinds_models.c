@@ -69,6 +69,43 @@ static void dense_in_place_of_experts(void **state)
                "another-model", 0);
 }
 
+#define SIZES(heads, pairs, width)                                                                                     \
+    "\"hidden_size\": 24, \"intermediate_size\": 40, \"num_attention_heads\": " #heads                                 \
+    ", \"num_key_value_heads\": " #pairs ", \"head_dim\": " #width
+#define LLAMA(class, sizes) DECODER("llama", class, sizes)
+
+/* What the file leaves open and the configuration says right is no cause: the product of heads and width is told, and
+ * inference would guess 6 heads of 4. What does not fit is one value, if one will do. */
+static void another_class_of_unusual_heads(void **state)
+{
+    (void)state;
+    check_made(LLAMA("LlamaForSequenceClassification", SIZES(4, 2, 6)), NULL, LLAMA("LlamaForCausalLM", SIZES(4, 2, 6)),
+               "differs: the weights are of LlamaForSequenceClassification, but config.json says LlamaForCausalLM",
+               "another-model", 0);
+    check_made(LLAMA("LlamaForSequenceClassification", SIZES(8, 4, 6)), NULL, LLAMA("LlamaForCausalLM", SIZES(8, 4, 6)),
+               "differs: the weights are of LlamaForSequenceClassification, but config.json says LlamaForCausalLM",
+               "another-model", 0);
+    check_made(LLAMA("LlamaForSequenceClassification", SIZES(4, 2, 6)), NULL, LLAMA("LlamaForCausalLM", SIZES(4, 2, 8)),
+               "differs: the weights are of LlamaForSequenceClassification, but config.json says LlamaForCausalLM: "
+               "head_dim is 8 in config.json, the file has 6 or another that fits",
+               "another-model", 0);
+}
+
+#define SWIN(depths)                                                                                                   \
+    "{\"model_type\": \"swin\", \"architectures\": [\"SwinForImageClassification\"], \"embed_dim\": 12, "              \
+    "\"depths\": " depths ", \"num_heads\": [2, 3], \"window_size\": 4, \"patch_size\": 4, \"image_size\": 32, "       \
+    "\"id2label\": {\"0\": \"a\", \"1\": \"b\", \"2\": \"c\"}, \"transformers_version\": \"5.24.0\"}"
+
+/* The release says nothing of the weights, and id2label says how many labels there are. The file has no buffers, as
+ * transformers 5 writes it. */
+static void other_depths_without_buffers(void **state)
+{
+    (void)state;
+    check_made(SWIN("[1, 2]"), "*.relative_position_index", SWIN("[2, 1]"),
+               "differs: the weights are of another swin model: depths is [2, 1] in config.json, the file has [1, 2]",
+               "another-model absent-buffers", 0);
+}
+
 /* Two letters in common are no likeness of names: seed_oss explains the file as llama does, and so do others. */
 static void first_of_equal_models(void **state)
 {
@@ -250,6 +287,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_class),
         cmocka_unit_test(another_model_type),
+        cmocka_unit_test(another_class_of_unusual_heads),
+        cmocka_unit_test(other_depths_without_buffers),
         cmocka_unit_test(dense_in_place_of_experts),
         cmocka_unit_test(first_of_equal_models),
         cmocka_unit_test(heads_or_their_width),

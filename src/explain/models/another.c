@@ -106,13 +106,25 @@ static bool lacks_whole_kinds(const struct shapeproof_check *check)
 
 /* ---- the cause ---- */
 
+/* Whether the finding is one that the other model explains: it would be there under the right configuration too, if a
+ * tensor is beside the model, or a buffer that loaders compute. */
+static bool is_of_model(const struct shapeproof_check *check, const struct shapeproof_finding *finding,
+                        const void *context)
+{
+    if (!is_about_tensors(check, finding, context) || is_beside_model(check, finding)) return false;
+    if (finding->cause == SHAPEPROOF_NONE) return true;
+    const char *id = check->causes[finding->cause].id;
+    return strcmp(id, sp_cause_rows[SP_CAUSE_STRAY_BUFFERS].id) != 0 &&
+           strcmp(id, sp_cause_rows[SP_CAUSE_ABSENT_BUFFERS].id) != 0;
+}
+
 /* Takes from other causes what this one explains as a whole. Those that have nothing left are taken back, and so are
  * those about what is in front of names when the other model has these names: without a message they go. */
 static void retract_causes(struct shapeproof_check *check, const struct sp_model *model)
 {
     for (size_t i = 0; i < check->finding_count; i++) {
         struct shapeproof_finding *finding = &check->findings[i];
-        if (finding->cause == SHAPEPROOF_NONE || !is_about_tensors(check, finding, NULL)) continue;
+        if (finding->cause == SHAPEPROOF_NONE || !is_of_model(check, finding, NULL)) continue;
         struct shapeproof_cause *cause = &check->causes[finding->cause];
         finding->cause = SHAPEPROOF_NONE;
         if (!--cause->explains) cause->message = NULL;
@@ -254,7 +266,7 @@ static void blame_model(const struct sp_model *model)
 {
     struct shapeproof_check *check = model->check;
     retract_causes(check, model);
-    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_ANOTHER_MODEL, is_about_tensors, NULL);
+    struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_ANOTHER_MODEL, is_of_model, NULL);
     if (!cause) return;
     const bool same_family = strcmp(model->table, shapeproof_prediction_table(check->prediction)) == 0;
     cause->message = same_family ? same_family_said(model, cause) : other_family_said(model, cause);

@@ -5,6 +5,7 @@
 
 #include "base/suggest.h"
 #include "explain/models/asked.h"
+#include "infer/computed.h"
 #include "lang/functions.h"
 
 /* So many tensors are predicted to find out which changes are needed. */
@@ -23,8 +24,38 @@ static struct shapeproof_config *config_of_model(const struct sp_model *model)
     return config;
 }
 
-/* Whether every tensor of the file is as predicted with the changes, and none is missing. The configuration chooses the
- * table, unless the caller of the check did. */
+/* How many errors are none: buffers that loaders compute, and tensors that the inference takes to be beside the model,
+ * such as those of a copy. */
+static size_t count_excused(const struct sp_match *match, const struct sp_attempt *attempt)
+{
+    const size_t count = shapeproof_inventory_count(match->inventory);
+    const size_t predicted = shapeproof_prediction_count(match->prediction);
+    bool *is_excused = sp_realloc(NULL, count, sizeof *is_excused);
+    bool *is_recomputed = sp_realloc(NULL, predicted, sizeof *is_recomputed);
+    size_t excused = 0;
+    sp_find_computed(match, is_excused, is_recomputed);
+    for (size_t i = 0; i < count; i++)
+        excused +=
+            is_excused[i] || (sp_match_tensor(match, i) == SP_UNEXPECTED && sp_attempt_tensor(attempt, i) == SP_STATE);
+    for (size_t i = 0; i < predicted; i++) excused += is_recomputed[i];
+    sp_free(is_excused);
+    sp_free(is_recomputed);
+    return excused;
+}
+
+/* Whether every tensor of the model is there as predicted. */
+static bool is_as_predicted(struct sp_model *model, const struct shapeproof_prediction *prediction)
+{
+    struct sp_match match;
+    sp_match_init_best(&match, model->check->inventory, prediction, &model->plain);
+    const size_t errors = sp_match_errors(&match);
+    const bool whole = !errors || errors == count_excused(&match, model->inference->best);
+    sp_match_free(&match);
+    return whole;
+}
+
+/* Whether the file is as predicted with the changes. The configuration chooses the table, unless the caller of the
+ * check did. */
 static bool leaves_nothing_open(struct sp_model *model)
 {
     struct shapeproof_check *check = model->check;
@@ -34,7 +65,7 @@ static bool leaves_nothing_open(struct sp_model *model)
     const size_t count = prediction ? shapeproof_prediction_count(prediction) : 0;
     const bool whole = prediction && count <= model->budget &&
                        strcmp(shapeproof_prediction_table(prediction), model->table) == 0 &&
-                       !sp_match_best_errors(model->check->inventory, prediction, &model->plain);
+                       is_as_predicted(model, prediction);
     if (count > model->budget) check->open_hint = not_to_the_end;
     model->budget -= count < model->budget ? count : model->budget;
     shapeproof_prediction_free(prediction);
@@ -151,63 +182,63 @@ static size_t *list_free_integers(struct sp_arena *arena, const struct sp_model 
     return places;
 }
 
-/* How many times the one is the other; 0 when it is not. */
-static int64_t ratio_of(int64_t a, int64_t b)
+/* The one that is kept as it is configured, the others multiplied by inferred / configured value of that one where
+ * the bit of it is set, or by the inverse. False when one of these is no integer. */
+static bool scale_factors(struct sp_model *model, const size_t *places, size_t count, size_t kept, unsigned larger)
 {
-    if (a <= 0 || b <= 0) return 0;
-    return a >= b ? (a % b ? 0 : a / b) : (b % a ? 0 : b / a);
-}
-
-/* Each of them, but for the one that is kept, so many times larger where the bit of it is set, or smaller. */
-static bool scale_factors(struct sp_model *model, const size_t *places, size_t count, size_t kept, int64_t by,
-                          unsigned larger)
-{
+    const int64_t inferred = model->changes[kept].what.value.integer,
+                  configured = model->changes[kept].what.configured.integer;
     for (size_t i = 0; i < count; i++) {
-        int64_t *value = &model->changes[places[i]].what.value.integer;
-        if (places[i] == kept) continue;
-        if (larger >> i & 1) {
-            if (__builtin_mul_overflow(*value, by, value)) return false;
-        } else if (*value % by) return false;
-        else *value /= by;
+        struct sp_model_change *change = &model->changes[places[i]];
+        int64_t *value = &change->what.value.integer;
+        const bool grows = larger >> i & 1;
+        if (places[i] != kept) {
+            if (__builtin_mul_overflow(*value, grows ? inferred : configured, value)) return false;
+            if (*value % (grows ? configured : inferred)) return false;
+            *value /= grows ? configured : inferred;
+        }
+        change->dropped = places[i] == kept || sp_values_equal(change->what.value, change->what.configured);
     }
     return true;
 }
 
-/* One of them as it is configured, the others to match: 12 heads of 128 for 24 of 64, where the configuration has 128.
- */
-static bool keep_configured_factor(struct sp_model *model, const size_t *places, size_t count, size_t kept)
+static size_t count_needed(const struct sp_model *model)
 {
-    enum { MOST = 4 };
-    const struct sp_change *what = &model->changes[kept].what;
-    const int64_t by =
-        what->configured.type == SHAPEPROOF_VALUE_INT ? ratio_of(what->value.integer, what->configured.integer) : 0;
-    for (unsigned larger = 0; by > 1 && count <= MOST && larger < 1u << count; larger++) {
-        struct sp_model scaled = *model;
-        scaled.changes[kept].dropped = true;
-        const bool fits = scale_factors(&scaled, places, count, kept, by, larger) && leaves_nothing_open(&scaled);
-        model->budget = scaled.budget;
-        if (fits) {
-            *model = scaled;
-            return true;
-        }
-    }
-    return false;
+    size_t needed = 0;
+    for (size_t i = 0; i < model->count; i++) needed += !model->changes[i].dropped;
+    return needed;
 }
 
+/* Keeps one of them as it is configured, and the others match: where the configuration has a width of 128, 12 heads of
+ * 128 for 24 of 64. Of several ways the one with the fewest changes is taken. */
 static void keep_configured_factors(struct sp_model *model)
 {
+    enum { MOST = 4 };
     struct sp_arena arena = {0};
     size_t count;
     const size_t *places = list_free_integers(&arena, model, &count);
-    for (size_t i = 0; i < count; i++)
-        if (keep_configured_factor(model, places, count, places[i])) break;
+    struct sp_model best = *model;
+    for (size_t i = 0; i < count && count <= MOST; i++) {
+        const struct shapeproof_value configured = model->changes[places[i]].what.configured;
+        if (configured.type != SHAPEPROOF_VALUE_INT || configured.integer <= 0) continue;
+        for (unsigned larger = 0; larger < 1u << count; larger++) {
+            struct sp_model scaled = *model;
+            if (larger >> i & 1 || !scale_factors(&scaled, places, count, places[i], larger)) continue;
+            if (count_needed(&scaled) >= count_needed(&best)) continue;
+            const bool fits = leaves_nothing_open(&scaled);
+            model->budget = scaled.budget;
+            if (fits) best = scaled;
+        }
+    }
+    best.budget = model->budget;
+    *model = best;
     sp_arena_free(&arena);
 }
 
 /* ---- as few as will do ---- */
 
 /* The first to go are removals, then keys that the configuration does not have. Then what the file leaves open stays as
- * it is configured, all at once if that will do: heads and their width go together. */
+ * it is configured, all at once if that will do: heads and their width go together, whatever the class is. */
 static void drop_needless_changes(struct sp_model *model)
 {
     enum { ROUNDS = 4 };
@@ -215,7 +246,7 @@ static void drop_needless_changes(struct sp_model *model)
     for (size_t i = 0; i < model->count; i++) {
         wanted[0][i] = model->changes[i].what.value.type == SHAPEPROOF_VALUE_NULL;
         wanted[1][i] = !sp_value_is_set(model->changes[i].what.configured);
-        wanted[2][i] = model->changes[i].free;
+        wanted[2][i] = model->changes[i].free && !sp_is_choice_of_table(model->changes[i].what.key);
         wanted[3][i] = true;
     }
     for (int round = 0; round < ROUNDS; round++) drop_needless(model, wanted[round], 0, model->count);
