@@ -288,7 +288,7 @@ struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expres
     if (!prediction) return NULL;
     struct shapeproof_evaluation *evaluation = sp_realloc(NULL, 1, sizeof *evaluation);
     *evaluation = (struct shapeproof_evaluation){.count = 0};
-    struct sp_count count;
+    struct sp_count count = {.table = NULL};
     const struct sp_group_sums sums = sp_verify_predicted_sums(&evaluation->arena, prediction);
     struct asked asked = {.trial = {.arena = &evaluation->arena,
                                     .count = &count,
