@@ -29,7 +29,8 @@ static bool fits_base(const struct sp_judged *judged, size_t index, struct sp_pr
 {
     uint64_t out, in;
     if (!sp_adapter_found_matrix(&judged->base, &judged->bases[index], &out, &in)) return false;
-    if (out == product.out && in == product.in) return true;
+    if (out == product.out && in == product.in)
+        return !sp_adapter_keeps_input_first(&judged->base, judged->bases[index].weights[0]);
     if (judged->bases[index].cuts == SP_CUTS_UNKNOWN) return in == product.in && product.out < out;
     const uint32_t rank =
         shapeproof_prediction_tensor(judged->check->prediction, judged->bases[index].weights[0])->rank;

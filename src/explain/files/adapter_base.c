@@ -316,6 +316,19 @@ bool sp_adapter_found_matrix(const struct sp_adapter_base *base, const struct sp
     return found->count > 0;
 }
 
+bool sp_adapter_keeps_input_first(const struct sp_adapter_base *base, size_t weight)
+{
+    const struct shapeproof_prediction *prediction = base->check->prediction;
+    const struct shapeproof_predicted *matrix = shapeproof_prediction_tensor(prediction, weight);
+    if (matrix->rank != 2 || !sp_ends_with(matrix->name, ".weight")) return false;
+    const size_t length = strlen(matrix->name) - strlen("weight");
+    const size_t bias = shapeproof_prediction_find(
+        prediction, sp_arena_printf(&base->check->arena, "%.*sbias", (int)length, matrix->name));
+    if (bias == SHAPEPROOF_NONE) return false;
+    const struct shapeproof_predicted *vector = shapeproof_prediction_tensor(prediction, bias);
+    return vector->rank == 1 && vector->shape[0] == matrix->shape[1] && vector->shape[0] != matrix->shape[0];
+}
+
 size_t sp_adapter_base_find(const struct sp_adapter_base *base, const char *module, const char *rest)
 {
     if (strcmp(rest, "weight") != 0) return find_anywhere(base, module, rest);

@@ -48,6 +48,9 @@ struct sp_adapter_found sp_adapter_base_weights(const struct sp_adapter_base *ba
  * kernel of a convolution belongs to `in`. Where `cuts` is known, `out` is that of one of the parts. */
 bool sp_adapter_found_matrix(const struct sp_adapter_base *base, const struct sp_adapter_found *found, uint64_t *out,
                              uint64_t *in);
+/* Whether the weight is a matrix (in, out), as that of Conv1D in GPT-2: its bias has `out` elements. False
+ * without a bias, or for a square matrix. */
+bool sp_adapter_keeps_input_first(const struct sp_adapter_base *base, size_t weight);
 /* The predicted tensor `rest` of the module, such as "weight", or SHAPEPROOF_NONE. */
 size_t sp_adapter_base_find(const struct sp_adapter_base *base, const char *module, const char *rest);
 /* Whether the module stands for several weights, such as all experts of a layer, so that no single shape is right. */

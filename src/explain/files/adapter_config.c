@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT
+ * The tensors of an adapter against its adapter_config.json. PEFT makes the tensors that the configuration describes,
+ * and then loads the file into them: it ignores a tensor of the file that it has not made, leaves one that the file
+ * lacks at its initial values, and raises an error for another shape. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/chars.h"
+#include "base/names.h"
+#include "check/adapter.h"
+#include "explain/files/adapter_described.h"
+#include "explain/gather.h"
+#include "names/collapse.h"
+#include "names/components.h"
+
+/* The methods of PEFT. */
+static const struct sp_adapter_method methods[] = {
+    {"LORA", "lora_", true},
+    {"ADALORA", "lora_", true},
+    {"IA3", "ia3_", true},
+    {"LOHA", "hada_", true},
+    {"LOKR", "lokr_", true},
+    {"OFT", "oft_", true},
+    {"BOFT", "boft_", true},
+    {"VERA", "vera_", true},
+    {"PVERA", "pvera_", true},
+    {"FOURIERFT", "fourierft_", true},
+    {"HRA", "hra_", true},
+    {"HIRA", "hira_", true},
+    {"VBLORA", "vblora_", true},
+    {"MISS", "miss_", true},
+    {"RANDLORA", "randlora_", true},
+    {"ROAD", "road_", true},
+    {"SHIRA", "shira_", true},
+    {"C3A", "c3a_", true},
+    {"DELORA", "delora_", true},
+    {"GRALORA", "gralora_", true},
+    {"ADAPTION_PROMPT", "adaption_", false},
+    {"PROMPT_TUNING", "prompt_embeddings", false},
+    {"MULTITASK_PROMPT_TUNING", "prompt_embeddings", false},
+    {"P_TUNING", "prompt_embeddings", false},
+    {"PREFIX_TUNING", "prompt_embeddings", false},
+    {"CPT", "prompt_embeddings", false},
+};
+
+const char sp_described_front[] = "base_model.model.";
+
+struct shapeproof_value sp_described_setting(const struct sp_described *described, const char *key)
+{
+    return sp_value_member(described->config, key);
+}
+
+bool sp_described_is_of_type(const struct sp_described *described, const char *type)
+{
+    return strcmp(described->method->type, type) == 0;
+}
+
+bool sp_described_is_own(const struct sp_described *described, const struct sp_described_item *item)
+{
+    return strcmp(item->method->begins, described->method->begins) == 0;
+}
+
+/* ---- reading ---- */
+
+static const struct sp_adapter_method *method_of_component(const char *text)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strncmp(text, methods[i].begins, strlen(methods[i].begins)) == 0) return &methods[i];
+    return NULL;
+}
+
+const char *sp_described_bare_module(struct sp_arena *arena, const char *module)
+{
+    static const char *const wrappers[] = {".base_layer", ".token_adapter"};
+    size_t length = strlen(module);
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++) {
+        const char *wrapper = strstr(module, wrappers[i]);
+        if (wrapper && (size_t)(wrapper - module) < length) length = (size_t)(wrapper - module);
+    }
+    return sp_arena_copy(arena, module, length);
+}
+
+/* Takes the name of a tensor apart at its last component that a method names; false when it has none, or when the name
+ * does not begin as PEFT's names do. */
+static bool read_item(struct sp_arena *arena, const struct shapeproof_tensor *tensor, struct sp_described_item *item)
+{
+    const char *name = tensor->name, *found = NULL;
+    if (strncmp(name, "base_model.", strlen("base_model.")) != 0 && strchr(name, '.')) return false;
+    for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");)
+        if (method_of_component(part.text)) found = part.text;
+    if (!found) return false;
+    *item = (struct sp_described_item){.method = method_of_component(found), .full = "", .tensor = tensor};
+    const size_t before = (size_t)(found - name), length = strcspn(found, ".");
+    item->component = sp_arena_copy(arena, found, length);
+    item->rest = found[length] ? found + length + 1 : "";
+    if (before) item->full = sp_arena_copy(arena, name, before - 1);
+    if (before > strlen(sp_described_front) && strncmp(name, sp_described_front, strlen(sp_described_front)) == 0)
+        item->module = sp_described_bare_module(arena, item->full + strlen(sp_described_front));
+    return true;
+}
+
+static void read_items(struct sp_described *described)
+{
+    const struct shapeproof_inventory *inventory = described->check->inventory;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++) {
+        struct sp_described_item item;
+        if (read_item(described->arena, shapeproof_inventory_tensor(inventory, i), &item)) *SP_PUSH(described) = item;
+    }
+    described->names = sp_arena_array(described->arena, described->count, sizeof *described->names);
+}
+
+/* The method that peft_type names; NULL for one that is not known here. */
+static const struct sp_adapter_method *configured_method(struct shapeproof_value config)
+{
+    const struct shapeproof_value type = sp_value_member(config, "peft_type");
+    for (size_t i = 0; type.type == SHAPEPROOF_VALUE_STRING && i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(methods[i].type, type.string) == 0) return &methods[i];
+    return NULL;
+}
+
+size_t sp_described_weight(const struct sp_described *described, const char *full)
+{
+    const struct sp_adapter_found found = sp_adapter_base_weights(&described->base, full, NULL);
+    return found.count == 1 && found.in_place && found.behind_front ? found.weights[0] : SHAPEPROOF_NONE;
+}
+
+/* ---- saying it ---- */
+
+/* A cause with that message. */
+static struct shapeproof_cause *blame(const struct sp_described *described, size_t count, const char *message)
+{
+    struct shapeproof_cause *cause = sp_blame(described->check, SP_CAUSE_ADAPTER_CONFIG);
+    cause->explains = count;
+    cause->message = message;
+    return cause;
+}
+
+void sp_described_name(struct sp_described *described, const char *name)
+{
+    if (described->named < described->count && sp_map_add(&described->known, name, described->named))
+        described->names[described->named++] = name;
+}
+
+static void forget_named(struct sp_described *described)
+{
+    described->named = 0;
+    sp_map_free(&described->known);
+    described->known = (struct sp_map){0};
+}
+
+void sp_described_blame(struct sp_described *described, const char *says, const char *noun)
+{
+    const size_t count = described->named;
+    if (count)
+        blame(described, count,
+              sp_arena_printf(described->arena, "%s: %s (%s)", says,
+                              sp_some_names(described->arena, described->names, count),
+                              sp_count_of(described->arena, count, noun)));
+    forget_named(described);
+}
+
+/* Whether the tensor is a bias, "lora_B.bias" or, with the name of the adapter, "lora_B.default.bias". */
+static bool is_bias(const struct sp_described_item *item)
+{
+    return strcmp(sp_behind_last(item->rest, '.'), "bias") == 0;
+}
+
+/* ---- the method ---- */
+
+/* Whether any tensor of the method has that component. */
+static bool has_component(const struct sp_described *described, const char *component)
+{
+    for (size_t i = 0; i < described->count; i++)
+        if (strcmp(described->items[i].component, component) == 0) return true;
+    return false;
+}
+
+/* Whether the file has tensors of the other of two methods with the same names: AdaLoRA saves lora_A, lora_B and
+ * lora_E, LoRA lora_A.weight and lora_B.weight. NULL, or the type of the other one. */
+static const char *other_of_lora(const struct sp_described *described)
+{
+    bool has_weight = false;
+    for (size_t i = 0; i < described->count; i++)
+        has_weight |= strcmp(described->items[i].component, "lora_A") == 0 &&
+                      strcmp(sp_behind_last(described->items[i].rest, '.'), "weight") == 0;
+    if (sp_described_is_of_type(described, "LORA") && has_component(described, "lora_E")) return "ADALORA";
+    if (sp_described_is_of_type(described, "ADALORA") && has_weight && !has_component(described, "lora_E"))
+        return "LORA";
+    return NULL;
+}
+
+/* Tensors of a method that peft_type does not name. */
+static void explain_method(struct sp_described *described)
+{
+    const char *of_lora = other_of_lora(described), *other = of_lora;
+    for (size_t i = 0; i < described->count; i++) {
+        if (!of_lora && sp_described_is_own(described, &described->items[i])) continue;
+        if (!other) other = described->items[i].method->type;
+        sp_described_name(described, described->items[i].tensor->name);
+    }
+    if (other)
+        sp_described_blame(
+            described,
+            sp_arena_printf(described->arena,
+                            "peft_type in adapter_config.json is %s, but the adapter has tensors of %s, which "
+                            "PEFT ignores",
+                            described->method->type, other),
+            "tensor");
+}
+
+/* ---- ranks and sizes ---- */
+
+/* Names the tensors with that component whose dimension is not `size`; none for 0, a size that is not known. */
+static void name_sizes(struct sp_described *described, const char *component, uint32_t dimension, uint64_t size)
+{
+    for (size_t i = 0; i < described->count && size; i++) {
+        const struct shapeproof_tensor *tensor = described->items[i].tensor;
+        if (strcmp(described->items[i].component, component) == 0 && dimension < tensor->rank &&
+            tensor->shape[dimension] != size)
+            sp_described_name(described, tensor->name);
+    }
+}
+
+/* "WHAT is 8, but BUT: ..." for the tensors that were named. */
+static void blame_sizes(struct sp_described *described, uint64_t size, const char *what, const char *but)
+{
+    sp_described_blame(described, sp_arena_printf(described->arena, "%s is %" PRIu64 ", but %s", what, size, but),
+                       "tensor");
+}
+
+/* AdaLoRA begins with rank init_r, and reduces ranks as rank_pattern says. */
+static void explain_adalora(struct sp_described *described)
+{
+    if (!has_component(described, "lora_E"))
+        blame(described, 1,
+              "peft_type in adapter_config.json is ADALORA, but the adapter has no lora_E: PEFT leaves these singular "
+              "values at their initial values");
+    if (sp_value_is_set(sp_described_setting(described, "rank_pattern"))) return;
+    const uint64_t rank = sp_value_count(sp_described_setting(described, "init_r"));
+    name_sizes(described, "lora_A", 0, rank);
+    blame_sizes(described, rank, "init_r in adapter_config.json", "tensors of the adapter have another rank");
+}
+
+/* The largest output and input of the modules of VeRA, which its shared matrices are made for; false when one of them
+ * is not known. */
+static bool largest_sizes(const struct sp_described *described, uint64_t *out, uint64_t *in)
+{
+    *out = *in = 0;
+    for (size_t i = 0; i < described->count; i++) {
+        uint64_t rows, columns;
+        if (!described->items[i].module) continue;
+        const struct sp_adapter_found found = sp_adapter_base_weights(&described->base, described->items[i].full, NULL);
+        if (!found.count || !found.behind_front || sp_adapter_keeps_input_first(&described->base, found.weights[0]) ||
+            !sp_adapter_found_matrix(&described->base, &found, &rows, &columns))
+            return false;
+        if (rows > *out) *out = rows;
+        if (columns > *in) *in = columns;
+    }
+    return *out && *in;
+}
+
+/* VeRA has one A (r, inputs) and one B (outputs, r) for all modules, and vectors of `r` and `outputs` for each. */
+static void explain_vera(struct sp_described *described)
+{
+    const uint64_t rank = sp_value_count(sp_described_setting(described, "r"));
+    const bool saved = sp_value_is_true(sp_described_setting(described, "save_projection"));
+    uint64_t out, in;
+    name_sizes(described, "vera_lambda_d", 0, rank);
+    name_sizes(described, "vera_A", 0, rank);
+    name_sizes(described, "vera_B", 1, rank);
+    blame_sizes(described, rank, "r in adapter_config.json", "tensors of the adapter have another rank");
+    if (saved && (!has_component(described, "vera_A") || !has_component(described, "vera_B")))
+        blame(described, 1,
+              sp_arena_printf(described->arena,
+                              "save_projection in adapter_config.json is true, but the adapter has no %s: PEFT "
+                              "initialises it at random, or raises an error",
+                              has_component(described, "vera_A") ? "vera_B" : "vera_A"));
+    if (!largest_sizes(described, &out, &in)) return;
+    name_sizes(described, "vera_A", 1, in);
+    blame_sizes(described, in, "the largest input of the adapted modules", "vera_A has another size");
+    name_sizes(described, "vera_B", 0, out);
+    blame_sizes(described, out, "the largest output of the adapted modules", "vera_B has another size");
+}
+
+/* Whether the name of the module ends with an entry of feedforward_modules: PEFT looks at characters here, not at
+ * components. */
+static bool is_feedforward(struct shapeproof_value list, const char *module)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (sp_ends_with(module, list.items[i].string)) return true;
+    return false;
+}
+
+/* IA3 scales the inputs of feedforward modules, with (1, in), and the outputs of others, with (out, 1). */
+static void explain_ia3(struct sp_described *described)
+{
+    const struct shapeproof_value list = sp_described_setting(described, "feedforward_modules");
+    if (list.type != SHAPEPROOF_VALUE_LIST) return;
+    for (size_t i = 0; i < list.count; i++)
+        if (list.items[i].type != SHAPEPROOF_VALUE_STRING) return;
+    for (size_t i = 0; i < described->count; i++) {
+        const struct sp_described_item *item = &described->items[i];
+        if (!item->module || strcmp(item->component, "ia3_l") != 0 || item->tensor->rank != 2) continue;
+        const bool feedforward = is_feedforward(list, item->module);
+        if (item->tensor->shape[feedforward ? 0 : 1] != 1) sp_described_name(described, item->tensor->name);
+    }
+    sp_described_blame(
+        described,
+        "IA3 scales the input of a module in feedforward_modules of adapter_config.json, shape (1, in), and the "
+        "output of others, shape (out, 1); tensors have the other shape",
+        "tensor");
+}
+
+/* LoRA's lora_B has a bias if lora_bias is set. That single ones are missing is said elsewhere (adapter_parts.c). */
+static void explain_lora_bias(struct sp_described *described)
+{
+    const bool set = sp_value_is_true(sp_described_setting(described, "lora_bias"));
+    for (size_t i = 0; i < described->count; i++) {
+        const struct sp_described_item *item = &described->items[i];
+        if (strcmp(item->component, "lora_B") == 0 && is_bias(item)) sp_described_name(described, item->tensor->name);
+    }
+    if (set && !described->named && has_component(described, "lora_B"))
+        blame(described, 1,
+              "lora_bias in adapter_config.json is true, but the adapter has no lora_B.bias: PEFT leaves the biases at "
+              "their initial values");
+    if (set) forget_named(described);
+    sp_described_blame(described,
+                       "lora_bias in adapter_config.json is not true, but the adapter has biases, which PEFT ignores",
+                       "tensor");
+}
+
+/* ---- tokens ---- */
+
+/* The tensor with the trained rows of an embedding, from number `*next` on; NULL behind the last one. `module` is the
+ * embedding: "base_model.model.model.embed_tokens". */
+static const struct shapeproof_tensor *next_delta(const struct sp_described *described, size_t *next,
+                                                  const char **module)
+{
+    static const char tail[] = ".trainable_tokens_delta";
+    const struct shapeproof_inventory *inventory = described->check->inventory;
+    while (*next < shapeproof_inventory_count(inventory)) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, (*next)++);
+        if (!sp_ends_with(tensor->name, tail)) continue;
+        *module = sp_described_bare_module(
+            described->arena, sp_arena_copy(described->arena, tensor->name, strlen(tensor->name) - strlen(tail)));
+        return tensor;
+    }
+    return NULL;
+}
+
+/* The indices of the tokens that are trained in the embedding: trainable_token_indices is a list, or an object with a
+ * list for each embedding. Absent when there is none. */
+static struct shapeproof_value indices_of(struct shapeproof_value indices, const char *module)
+{
+    if (indices.type == SHAPEPROOF_VALUE_LIST) return indices;
+    for (size_t i = 0; indices.type == SHAPEPROOF_VALUE_OBJECT && i < indices.count; i++) {
+        const char *key = indices.members[i].key;
+        if (sp_ends_with(module, key) && indices.members[i].value.type == SHAPEPROOF_VALUE_LIST)
+            return indices.members[i].value;
+    }
+    return sp_value_absent("trainable_token_indices");
+}
+
+/* One tensor of trained rows: a row for each index, which must be below the number of tokens. */
+static void explain_delta(struct sp_described *described, const struct shapeproof_tensor *tensor, const char *module,
+                          struct shapeproof_value list)
+{
+    struct sp_arena *arena = described->arena;
+    const size_t base = sp_described_weight(described, module);
+    int64_t largest = -1;
+    if (tensor->rank && tensor->shape[0] != list.count)
+        blame(described, 1,
+              sp_arena_printf(arena, "trainable_token_indices in adapter_config.json lists %s, but %s has %s",
+                              sp_count_of(arena, list.count, "token"), sp_quote(tensor->name).text,
+                              sp_count_of(arena, tensor->shape[0], "row")));
+    for (size_t i = 0; i < list.count; i++)
+        if (list.items[i].type == SHAPEPROOF_VALUE_INT && list.items[i].integer > largest)
+            largest = list.items[i].integer;
+    if (base == SHAPEPROOF_NONE || largest < 0) return;
+    const struct shapeproof_predicted *weight = shapeproof_prediction_tensor(described->check->prediction, base);
+    if (weight->rank != 2 || (uint64_t)largest < weight->shape[0]) return;
+    struct shapeproof_cause *cause =
+        blame(described, 1,
+              sp_arena_printf(
+                  arena, "trainable_token_indices in adapter_config.json lists token %" PRId64 ", but %s has only %s",
+                  largest, weight->name, sp_count_of(arena, weight->shape[0], "row")));
+    cause->hint = "if tokens were added for the training, call resize_token_embeddings on the base before the adapter "
+                  "is loaded; otherwise correct the list";
+}
+
+/* trainable_token_indices against the trained rows of the file. An embedding that is tied to another one has no rows of
+ * its own, so an object may list more embeddings than the file has. */
+static void explain_tokens(struct sp_described *described)
+{
+    const struct shapeproof_value indices = sp_described_setting(described, "trainable_token_indices");
+    const struct shapeproof_tensor *tensor;
+    const char *module;
+    size_t next = 0, found = 0;
+    while ((tensor = next_delta(described, &next, &module)) != NULL) {
+        const struct shapeproof_value list = indices_of(indices, module);
+        found++;
+        if (list.type == SHAPEPROOF_VALUE_LIST) explain_delta(described, tensor, module, list);
+        else
+            blame(described, 1,
+                  sp_arena_printf(described->arena,
+                                  "trainable_token_indices in adapter_config.json does not list the tokens of %s, "
+                                  "which PEFT ignores",
+                                  sp_quote(tensor->name).text));
+    }
+    const bool wanted =
+        (indices.type == SHAPEPROOF_VALUE_LIST || indices.type == SHAPEPROOF_VALUE_OBJECT) && indices.count;
+    if (wanted && !found)
+        blame(described, 1,
+              "adapter_config.json has trainable_token_indices, but the adapter has no trainable_tokens_delta: PEFT "
+              "raises an error");
+}
+
+/* ---- all of it ---- */
+
+/* Whether the adapter fits its base: one cause says so, and none says that a part of it does not fit. */
+static bool is_fitting(const struct shapeproof_check *check)
+{
+    static const enum sp_cause_kind unfit[] = {SP_CAUSE_ADAPTER_PREFIX, SP_CAUSE_ADAPTER_SHAPE, SP_CAUSE_ADAPTER_MODULE,
+                                               SP_CAUSE_ADAPTER_PAIR};
+    bool fits = false;
+    for (size_t i = 0; i < check->cause_count; i++) {
+        fits |= check->causes[i].id == sp_cause_rows[SP_CAUSE_ADAPTER].id;
+        for (size_t k = 0; k < sizeof unfit / sizeof *unfit; k++)
+            if (check->causes[i].id == sp_cause_rows[unfit[k]].id) return false;
+    }
+    return fits;
+}
+
+static void explain_described(struct sp_described *described)
+{
+    explain_method(described);
+    bool has_own = false;
+    for (size_t i = 0; i < described->count; i++) has_own |= sp_described_is_own(described, &described->items[i]);
+    if (!has_own || other_of_lora(described)) return;
+    sp_described_check_choice(described);
+    if (sp_described_is_of_type(described, "LORA")) explain_lora_bias(described);
+    if (sp_described_is_of_type(described, "ADALORA")) explain_adalora(described);
+    if (sp_described_is_of_type(described, "VERA")) explain_vera(described);
+    if (sp_described_is_of_type(described, "IA3")) explain_ia3(described);
+    explain_tokens(described);
+}
+
+/* Only of adapters that PEFT loads, with a method that is known here. Names that another program gave to the modules
+ * are not those of adapter_config.json. */
+void sp_explain_adapter_config(struct shapeproof_check *check)
+{
+    struct sp_described described = {.check = check, .arena = &check->arena};
+    if (!is_fitting(check)) return;
+    described.config = sp_adapter_config(&check->arena, check->inventory);
+    described.method = configured_method(described.config);
+    if (!described.method) return;
+    read_items(&described);
+    sp_adapter_base_open(&described.base, check);
+    if (!described.base.scheme && described.count) explain_described(&described);
+    sp_adapter_base_close(&described.base);
+    forget_named(&described);
+    sp_free(described.items);
+}
