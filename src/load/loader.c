@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "load/loader.h"
 
+#include <string.h>
+
 #include "base/chars.h"
+#include "load/renaming.h"
 
 const char *sp_loader_rules(const struct sp_loader *loader, const char *identifier, size_t length)
 {
@@ -46,4 +49,17 @@ struct sp_loaded sp_loader_class(const struct sp_loader *loader, const char *mod
         if (!*name || strcmp(name, class) == 0) return loaded_of(row);
     }
     return (struct sp_loaded){0};
+}
+
+const char *sp_loader_multiple_of(const struct sp_loaded *loaded, const char *key, size_t *length)
+{
+    const char *words = loaded->needed, *word;
+    const size_t wanted = strlen(key);
+    for (size_t size; words && (size = sp_word(&words, &word));) {
+        const char *sign = memchr(word, '%', size);
+        if (!sign || (size_t)(word + size - sign - 1) != wanted || memcmp(sign + 1, key, wanted) != 0) continue;
+        *length = (size_t)(sign - word);
+        return word;
+    }
+    return NULL;
 }

@@ -91,5 +91,8 @@ bool sp_next_rule(const char **rules, struct sp_rule *rule);
 bool sp_loader_next_class(const struct sp_loader *loader, const char **row, struct sp_loaded *loaded);
 /* Without a model_type when the loader knows no such model. */
 struct sp_loaded sp_loader_class(const struct sp_loader *loader, const char *model_type, const char *class);
+/* The key that must be a multiple of this one by a condition "a%b" of `needed`: hidden_size for num_attention_heads.
+ * NULL when there is none. It is as long as `length`. */
+const char *sp_loader_multiple_of(const struct sp_loaded *loaded, const char *key, size_t *length);
 
 #endif

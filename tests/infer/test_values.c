@@ -249,6 +249,22 @@ static void heads_of_a_usual_width(void **state)
     END();
 }
 
+/* Of 40 = heads * width and 20 = heads * width heads that divide the hidden size, as transformers requires, although 10
+ * heads have a usual width; and of these first the most. */
+static void heads_that_transformers_accepts(void **state)
+{
+    BEGIN("{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 24, "
+          "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 10, \"num_hidden_layers\": 2, "
+          "\"intermediate_size\": 40, \"vocab_size\": 97}");
+    FIND();
+    FOUND("llama");
+    GUESSED("num_attention_heads", "4");
+    BECAUSE("num_attention_heads", "2 would do as well, this one is usual");
+    GUESSED("num_key_value_heads", "2");
+    GUESSED("head_dim", "10");
+    END();
+}
+
 /* Layers of two kinds tell by their norms how wide a head is: that comes before the default number of heads. */
 static void heads_that_norms_tell(void **state)
 {
@@ -371,6 +387,7 @@ int main(void)
         cmocka_unit_test(classes_of_one_table),
         cmocka_unit_test(layers_of_two_kinds),
         cmocka_unit_test(heads_of_a_usual_width),
+        cmocka_unit_test(heads_that_transformers_accepts),
         cmocka_unit_test(heads_that_norms_tell),
         cmocka_unit_test(sizes_of_fused_tensors),
         cmocka_unit_test(layers_in_a_list),

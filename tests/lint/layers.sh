@@ -54,7 +54,7 @@ src/explain/            explain      load infer stored solve check match names c
 src/load/               load         stored check match expect names config lang lang/syntax model base
 src/diff/               diff         load/conversion.h load/loader.h load/renaming.h stored expect names model base
 src/solve/              solve        names lang lang/syntax base
-src/infer/              infer        stored solve match names config lang lang/syntax model base
+src/infer/              infer        load/loader.h stored solve match names config lang lang/syntax model base
 src/learn/terms/      learn/terms  names config lang base
 src/learn/rows/         learn/rows   learn/terms names config lang base
 src/learn/              learn        learn/rows learn/terms names config lang base

@@ -16,13 +16,16 @@
 #include "infer/guess/members.h"
 #include "infer/limits.h"
 #include "lang/functions.h"
+#include "load/loader.h"
 
 /* ---- several keys together ---- */
 
-/* What the open constraints say to a value that is tried. Fewer contradictions are better; of equals more answers. */
+/* What the open constraints say to a value that is tried. Fewer contradictions are better; of equals more answers; of
+ * equals what transformers does not refuse. */
 struct sp_outcome {
     size_t contradictions; /* constraints that cannot be met under it; IMPOSSIBLE: the key cannot have the value */
     size_t answered;       /* constraints that are met */
+    bool refused;          /* it does not divide trial.multiple */
 };
 
 #define IMPOSSIBLE SIZE_MAX
@@ -126,6 +129,7 @@ struct trial {
     size_t count;
     size_t kind_end[10];
     size_t kinds;
+    int64_t multiple; /* by transformers the key must divide that: 24, the hidden_size, for num_attention_heads; or 0 */
 };
 
 /* ---- trying one value ---- */
@@ -188,6 +192,36 @@ static void add_head_counts(struct trial *trial, uint64_t dimension)
         if (dimension && dimension <= INT64_MAX && (int64_t)dimension % width == 0)
             add_guess_value(trial, sp_value_int((int64_t)dimension / width));
     }
+}
+
+/* The number that transformers requires to be a multiple of the key; 0 when it requires nothing, or the number is not
+ * known. */
+static int64_t find_multiple(const struct sp_deduction *deduction, const char *key)
+{
+    const struct sp_unit *table = deduction->solver->table;
+    size_t length;
+    if (!table->model_type_count) return 0;
+    const struct sp_loaded loaded = sp_loader_class(&sp_loader_transformers, table->model_types[0], "");
+    const char *name = sp_loader_multiple_of(&loaded, key, &length);
+    if (!name) return 0;
+    const struct shapeproof_value multiple =
+        sp_known_value(&deduction->solver->known, sp_arena_copy(deduction->solver->known.arena, name, length));
+    return multiple.type == SHAPEPROOF_VALUE_INT && multiple.integer > 0 ? multiple.integer : 0;
+}
+
+static bool is_refused(const struct trial *trial, struct shapeproof_value value)
+{
+    return trial->multiple && value.type == SHAPEPROOF_VALUE_INT && value.integer > 0 &&
+           trial->multiple % value.integer;
+}
+
+/* Numbers of heads that transformers accepts, many heads first, each of an even width, which rotary embeddings need: of
+ * the dimension 40 where the multiple is 24, 4 and 2. */
+static void add_accepted_counts(struct trial *trial, uint64_t dimension)
+{
+    for (int64_t count = SP_LARGEST_SMALL_NUMBER; trial->multiple && count > 0; count--)
+        if (dimension && dimension % (2 * (uint64_t)count) == 0 && trial->multiple % count == 0)
+            add_guess_value(trial, sp_value_int(count));
 }
 
 /* A release before all that the table compares with; NULL when it compares with none. */
@@ -280,6 +314,7 @@ static void add_candidates(struct trial *trial, struct sp_deduction *deduction, 
     if (constraint->kind == SP_CONSTRAINT_DIMENSION) {
         const struct shapeproof_tensor *tensor = sp_occurrence_tensor(&deduction->occurrences, constraint->named);
         for (uint32_t d = 0; d < tensor->rank; d++) add_head_counts(trial, tensor->shape[d]);
+        for (uint32_t d = 0; d < tensor->rank; d++) add_accepted_counts(trial, tensor->shape[d]);
         end_kind(trial);
     }
     add_small_numbers(trial, deduction, constraint);
@@ -303,7 +338,8 @@ struct choice {
 static bool is_better_guess(struct sp_outcome a, struct sp_outcome b)
 {
     if (a.contradictions != b.contradictions) return a.contradictions < b.contradictions;
-    return a.answered > b.answered;
+    if (a.answered != b.answered) return a.answered > b.answered;
+    return !a.refused && b.refused;
 }
 
 /* For a key that may be left unset: how many values contradict nothing, in the first kind that has any; at most 2. A
@@ -364,10 +400,12 @@ static void choose_best_guess(struct sp_deduction *deduction, const struct trial
         bool is_best_of_kind = false;
         for (; i < trial->kind_end[kind] && idle < SP_MOST_IDLE_VALUES; i++) {
             const size_t limit = best->key ? best->outcome.contradictions : NO_LIMIT;
-            const struct sp_outcome outcome = try_value(deduction, trial->key, trial->values[i], limit);
+            struct sp_outcome outcome = try_value(deduction, trial->key, trial->values[i], limit);
+            outcome.refused = is_refused(trial, trial->values[i]);
             equals += outcome.contradictions == 0;
             idle = is_idle_guess(outcome, trial->values[i]) ? idle + 1 : 0;
-            if (is_best_of_kind && !outcome.contradictions && outcome.answered == best->outcome.answered)
+            if (is_best_of_kind && !outcome.contradictions && outcome.answered == best->outcome.answered &&
+                outcome.refused == best->outcome.refused)
                 note_other(best, trial->values[i]);
             if (best->key && !is_better_guess(outcome, best->outcome)) continue;
             *best = (struct choice){.key = trial->key, .value = trial->values[i], .outcome = outcome};
@@ -448,7 +486,7 @@ static struct lacking find_lacking_keys(struct sp_deduction *deduction)
 /* The best value for a key that the constraint lacks. */
 static struct choice choose_for(struct sp_deduction *deduction, const char *key, const struct sp_constraint *constraint)
 {
-    struct trial trial = {.key = key};
+    struct trial trial = {.key = key, .multiple = find_multiple(deduction, key)};
     struct choice choice = {.key = NULL};
     add_candidates(&trial, deduction, constraint);
     choose_best_guess(deduction, &trial, &choice);
