@@ -56,12 +56,22 @@ static struct shapeproof_value split_patch(struct sp_arena *arena, struct shapep
     return rest;
 }
 
-/* ", and take out is_gated_act, dense_act_fn: programs compute what is absent". */
-static const char *removed_keys(struct sp_arena *arena, struct sp_names *names)
+/* What to write into a JSON file, and which keys to delete from it:
+ *
+ *     {"n_layer": 2}              write into config.json: {"n_layer": 2}
+ *     {"n_layer": 2}, and a key   write into config.json: {"n_layer": 2}, and take out 'layer_types': programs compute
+ *                                 it anew
+ *     {}, and a key               take 'layer_types' out of config.json: programs compute it anew */
+static const char *edits_said(struct sp_arena *arena, const char *file, struct shapeproof_value written,
+                              struct sp_names *removed)
 {
-    if (!names->count) return "";
-    return sp_arena_printf(arena, ", and take out %s: programs compute %s anew", sp_names_text(names),
-                           names->count == 1 ? "it" : "them");
+    const char *const they = removed->count == 1 ? "it" : "them";
+    if (!written.count && removed->count)
+        return sp_arena_printf(arena, "take %s out of %s: programs compute %s anew", sp_names_text(removed), file,
+                               they);
+    const char *said = sp_arena_printf(arena, "write into %s: %s", file, sp_value_words(arena, written));
+    if (!removed->count) return said;
+    return sp_arena_printf(arena, "%s, and take out %s: programs compute %s anew", said, sp_names_text(removed), they);
 }
 
 /* What to write into the file whose metadata are the configuration. A program that sets single numbers in place comes
@@ -105,12 +115,9 @@ static const char *patch_said(struct shapeproof_check *check, struct shapeproof_
     struct sp_names removed = {0};
     const struct shapeproof_value rest = split_patch(&check->arena, patch, "", &removed);
     const bool is_one_option = !strstr(options + 1, " --set ");
-    const char *said =
-        sp_arena_printf(&check->arena, "write into %s: %s%s%s%s%s", hyper->file, sp_value_words(&check->arena, rest),
-                        removed_keys(&check->arena, &removed), is_one_option ? ";" : "", is_one_option ? options : "",
-                        is_one_option ? " tries it" : "");
+    const char *said = edits_said(&check->arena, hyper->file, rest, &removed);
     sp_names_free(&removed);
-    return said;
+    return is_one_option ? sp_arena_printf(&check->arena, "%s;%s tries it", said, options) : said;
 }
 
 void sp_say_remedy(struct shapeproof_check *check)

@@ -38,12 +38,14 @@ static inline void follow_options(struct shapeproof_config *config, const char *
     }
 }
 
-/* ", and take out 'a', 'b.c': programs compute them anew". */
+/* ", and take out 'a', 'b.c': programs compute them anew", or "take 'a' out of config.json: ...". */
 static inline void follow_removals(struct shapeproof_config *config, const char *hint)
 {
     struct shapeproof_error error = {0};
     const char *p = strstr(hint, ", and take out '");
-    for (p = p ? p + strlen(", and take out ") : ""; *p == '\'';) {
+    if (p) p += strlen(", and take out ");
+    else p = strncmp(hint, "take '", strlen("take '")) == 0 ? hint + strlen("take ") : "";
+    while (*p == '\'') {
         char setting[128];
         const int length = (int)strcspn(++p, "'");
         snprintf(setting, sizeof setting, "%.*s=null", length, p);
@@ -62,6 +64,10 @@ static inline void follow(struct shapeproof_config *config, const char *hint)
     const char *begin = strchr(hint, '{'), *end = strrchr(hint, '}');
     if (strncmp(hint, "give --set ", strlen("give --set ")) == 0) {
         follow_options(config, hint);
+        return;
+    }
+    if (strncmp(hint, "take '", strlen("take '")) == 0) {
+        follow_removals(config, hint);
         return;
     }
     assert_non_null(begin);
@@ -90,7 +96,9 @@ static inline const struct shapeproof_finding *finding_of(const struct shapeproo
 /* Whether the hint is one about the configuration. */
 static inline bool is_to_be_followed(const char *hint)
 {
-    return hint && (strncmp(hint, "write into ", strlen("write into ")) == 0 || strncmp(hint, "give --set ", 11) == 0);
+    return hint &&
+           (strncmp(hint, "write into ", strlen("write into ")) == 0 ||
+            strncmp(hint, "give --set ", strlen("give --set ")) == 0 || strncmp(hint, "take '", strlen("take '")) == 0);
 }
 
 /* Does as the hint of a cause says. */

@@ -224,6 +224,29 @@ static void a_list_of_layers(void **state)
                  "write into config.json: {\"num_hidden_layers\": 4}; --set num_hidden_layers=4 tries it");
 }
 
+#define LFM2(lists)                                                                                                    \
+    "{\"model_type\": \"lfm2\", \"architectures\": [\"Lfm2ForCausalLM\"], \"vocab_size\": 97, \"hidden_size\": 24, "   \
+    "\"intermediate_size\": 40, \"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"num_hidden_layers\": 3, "    \
+    "\"full_attn_idxs\": [1]" lists "}"
+
+/* The other key has the truth: nothing is to be written. */
+static void a_list_that_is_only_taken_out(void **state)
+{
+    struct model model, other;
+    (void)state;
+    model_open(&model, LFM2(""));
+    model_predict(&model, 0);
+    model_write(&model, "model.safetensors");
+    model_open(&other, LFM2(", \"layer_types\": [\"conv\", \"conv\", " FULL "]"));
+    model_check_path(&other, scratch_path(&model.scratch, "model.safetensors"));
+    assert_string_equal(shapeproof_check_cause(other.check, 0)->hint,
+                        "take 'layer_types' out of config.json: programs compute it anew; --set layer_types=null tries "
+                        "it");
+    assert_hints_hold(other.check);
+    model_close(&other);
+    model_close(&model);
+}
+
 #define LABELLED(labels)                                                                                               \
     "{\"model_type\": \"bert\", \"architectures\": [\"BertForSequenceClassification\"], \"vocab_size\": 100, "         \
     "\"hidden_size\": 12, \"num_hidden_layers\": 1" labels "}"
@@ -245,6 +268,7 @@ int main(void)
         cmocka_unit_test(a_flag_that_follows_from_a_text),
         cmocka_unit_test(a_flag_beside_its_text),
         cmocka_unit_test(a_list_of_layers),
+        cmocka_unit_test(a_list_that_is_only_taken_out),
         cmocka_unit_test(labels),
         cmocka_unit_test(a_text_that_is_not_known),
         cmocka_unit_test(heads_and_width),
