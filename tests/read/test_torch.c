@@ -186,6 +186,12 @@ static const struct expected files[] = {
      {{"steps", "I64", 1, {1}, 8, 0, NULL},
       {"inner.weight", "F32", 2, {3, 4}, 48, 0, NULL},
       {"inner.bias", "F32", 1, {3}, 12, 0, NULL}}},
+    {"optimizer_in_list.pt",
+     "torch-zip",
+     3,
+     {{"0.w", "F32", 1, {2}, 8, 0, NULL},
+      {"1.state.0.step", "F32", 0, {0}, 4, STATE, NULL},
+      {"1.state.0.exp_avg", "F32", 1, {2}, 8, STATE, NULL}}},
 };
 
 static void check_row(const struct shapeproof_inventory *inventory, size_t index, const struct row *row)

@@ -69,6 +69,7 @@ struct frame {
     unsigned nesting;                  /* streams within streams */
     bool is_module;                    /* a pickled module, whose attributes are no keys */
     bool aside;                        /* what is below is no part of the model */
+    bool optimizer;                    /* what is below is the state of an optimizer */
     bool opaque;                       /* what is below is packed: it is named in a warning, not listed */
 };
 
@@ -387,12 +388,21 @@ bool sp_torch_list(struct sp_torch *torch, const char *name, const struct sp_tor
     return true;
 }
 
+/* Whether it is what state_dict() of an optimizer of torch returns: {"state": {0: {...}}, "param_groups": [{...}]}. */
+static bool is_state_of_optimizer(const struct sp_pickle_value *node)
+{
+    enum { MOST = 2 * 16 }; /* keys and values: a state has two keys, and a few more of a wrapper */
+    return sp_pickle_is(node, SP_PICKLE_DICT) && node->length <= MOST &&
+           sp_pickle_is(sp_pickle_get(node, "state"), SP_PICKLE_DICT) &&
+           sp_pickle_is(sp_pickle_get(node, "param_groups"), SP_PICKLE_LIST);
+}
+
 /* What a state dict would not have. A flat one may well have a key "amp.weight": only containers at the root are told
- * by their keys. */
+ * by their keys, and the state of an optimizer beside the model by its own. */
 static bool is_optimizer_state(const struct walk *w)
 {
     const struct frame *top = w->depth ? &w->stack[w->depth - 1] : NULL;
-    if (top && (top->aside || top->parts[top->part].aside)) return true;
+    if (top && (top->aside || top->parts[top->part].aside || top->optimizer)) return true;
     return w->depth > 1 && sp_torch_is_state_key(w->stack[0].key) && !w->stack[0].is_module;
 }
 
@@ -543,14 +553,19 @@ static bool enter_node(struct walk *w, struct sp_pickle_value *node, bool packed
 {
     const bool aside = leads_aside(w) && !packed;
     const bool opaque = (w->depth && w->stack[w->depth - 1].opaque) || (packed && is_opaque(node));
+    const bool optimizer = w->depth && (w->stack[w->depth - 1].optimizer || is_state_of_optimizer(node));
     if (is_passed_over(w, node, aside)) return true;
     if (w->depth >= MAX_DEPTH)
         return sp_fail(w->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "objects nested deeper than %d",
                        MAX_DEPTH);
     node->tag = (node->tag + 1) | ON_PATH;
     struct frame *frame = &w->stack[w->depth++];
-    *frame = (struct frame){
-        .node = node, .listed_before = w->listed, .nesting = w->torch->nesting, .aside = aside, .opaque = opaque};
+    *frame = (struct frame){.node = node,
+                            .listed_before = w->listed,
+                            .nesting = w->torch->nesting,
+                            .aside = aside,
+                            .optimizer = optimizer,
+                            .opaque = opaque};
     expand_node(w, frame, node);
     if (node->type == SP_PICKLE_OBJECT && attributes(node))
         w->steps += LOOKUPS * (uint64_t)attributes(node)->length; /* many objects may share one state */
