@@ -186,6 +186,14 @@ static void predict_without_guesses(struct sp_attempt *attempt)
     }
 }
 
+/* Whether "", which stands for any text that the table does not name, is the value of a key or of an item. */
+static bool has_unnamed_text(const struct sp_known *known)
+{
+    for (size_t i = 0; i < known->count; i++)
+        if (known->facts[i].value.type == SHAPEPROOF_VALUE_STRING && !*known->facts[i].value.string) return true;
+    return false;
+}
+
 /* Predicts what the table gives under what is known, and compares that with the view. Without a prediction, which is
  * NULL then, nothing is counted. */
 static void verify(struct sp_attempt *attempt)
@@ -201,7 +209,9 @@ static void verify(struct sp_attempt *attempt)
     find_beside(attempt);
     sp_attempt_join(attempt);
     count_explained(attempt);
-    if (sp_attempt_explains_all(attempt)) attempt->settings = sp_attempt_settings(attempt);
+    if (!sp_attempt_explains_all(attempt)) return;
+    attempt->settings = sp_attempt_settings(attempt);
+    attempt->has_unnamed_text = has_unnamed_text(&attempt->outline.solver.known);
 }
 
 void sp_attempt_verify_anew(struct sp_attempt *attempt)
@@ -214,7 +224,7 @@ void sp_attempt_verify_anew(struct sp_attempt *attempt)
     attempt->fused.count = 0;
     attempt->joints = attempt->explained = attempt->unexplained = attempt->reshaped = attempt->missing = 0;
     attempt->recomputed = attempt->missing_in_present_layers = attempt->settings = 0;
-    attempt->lacks_layers = false;
+    attempt->lacks_layers = attempt->has_unnamed_text = false;
     attempt->joint = NULL;
     verify(attempt);
 }
@@ -595,6 +605,7 @@ struct sp_score sp_attempt_score(const struct sp_attempt *attempt)
                [SP_SCORE_PART] = attempt->is_part,
                [SP_SCORE_TRANSPOSED] = attempt->view->transposed > 0,
                [SP_SCORE_UNNAMED] = attempt->name == NULL,
+               [SP_SCORE_UNNAMED_TEXT] = attempt->has_unnamed_text,
                [SP_SCORE_SETTINGS] = attempt->settings,
                [SP_SCORE_DEPTH] = sp_unit_depth(attempt->table),
                [SP_SCORE_GUESSES] = attempt->outline.solver.known.guesses},

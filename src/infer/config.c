@@ -6,6 +6,8 @@
 #include "infer/guess/members.h"
 #include "infer/infer.h"
 #include "lang/functions.h"
+#include "names/layer_kinds.h"
+#include "solve/literals.h"
 #include "stored/schemes.h"
 
 static bool is_item_path(const char *path) { return strchr(path, '[') != NULL; }
@@ -179,6 +181,38 @@ static void name_table(struct shapeproof_config *config, const struct sp_attempt
     sp_config_set_value(config, key, sp_value_string(name), "inferred");
 }
 
+/* The first kind of layer in the list `key` that the table does not name; NULL when there is none. If `mellum` names
+ * only "sparse": mlp_layer_types -> "dense". */
+static const char *unnamed_kind(struct sp_attempt *attempt, const char *key)
+{
+    const char *kinds = sp_layer_kinds(key), *found = NULL;
+    struct sp_literals named = {0};
+    if (kinds) sp_literals_about(&named, attempt->table, key);
+    for (; kinds && *kinds && !found; kinds += strspn(kinds, " ")) {
+        const size_t length = strcspn(kinds, " ");
+        const char *kind = sp_arena_copy(&attempt->outline.solver.arena, kinds, length);
+        if (!sp_literals_have(&named, kind)) found = kind;
+        kinds += length;
+    }
+    sp_literals_free(&named);
+    return found;
+}
+
+/* The value with a kind of layer in place of "", which stands for any text that the table does not name:
+ * mlp_layer_types = ["sparse", "", "sparse"] -> ["sparse", "dense", "sparse"]. */
+static struct shapeproof_value with_kinds(struct sp_attempt *attempt, const char *key, struct shapeproof_value value)
+{
+    struct sp_arena *arena = &attempt->outline.solver.arena;
+    const char *kind = NULL;
+    if (value.type != SHAPEPROOF_VALUE_LIST) return value;
+    for (size_t i = 0; i < value.count; i++) {
+        if (value.items[i].type != SHAPEPROOF_VALUE_STRING || *value.items[i].string) continue;
+        if (!kind && !(kind = unnamed_kind(attempt, key))) return value;
+        value = sp_value_list_with(arena, value, value.count, i, sp_value_string(kind));
+    }
+    return value;
+}
+
 struct shapeproof_config *sp_known_config(struct sp_attempt *attempt)
 {
     struct sp_outline *outline = &attempt->outline;
@@ -189,7 +223,7 @@ struct shapeproof_config *sp_known_config(struct sp_attempt *attempt)
     for (size_t i = 0; i < outline->solver.known.count; i++) {
         const struct sp_fact *fact = &outline->solver.known.facts[i];
         if (is_item_path(fact->path)) continue;
-        const struct shapeproof_value value = put_values_together(outline, fact);
+        const struct shapeproof_value value = with_kinds(attempt, fact->path, put_values_together(outline, fact));
         if (is_said(attempt->by_name, fact, value)) continue;
         if (sp_value_is_set(value) || value.type == SHAPEPROOF_VALUE_NULL)
             sp_config_set_value(config, fact->path, value, "inferred");

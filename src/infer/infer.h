@@ -79,6 +79,7 @@ struct sp_attempt {
     size_t missing_in_present_layers; /* missing tensors in layers of which the file has others */
     size_t recomputed;                /* how many are is_recomputed; they are not missing */
     size_t settings;                  /* sp_attempt_settings, if the attempt explains all; otherwise 0 */
+    bool has_unnamed_text;            /* a hyper-parameter, or an item of one, is a text that the table does not name */
     bool lacks_layers;                /* there are layers of which the file has nothing */
     struct sp_map present_layers;     /* the names of the others; only filled when something is missing */
 
@@ -161,6 +162,7 @@ enum sp_score_field {
     SP_SCORE_PART,          /* 1: the table is a part of other models */
     SP_SCORE_TRANSPOSED,    /* 1: matrices were transposed */
     SP_SCORE_UNNAMED,       /* 1: it is no model with a name */
+    SP_SCORE_UNNAMED_TEXT,  /* 1: a value is a text that the table does not name */
     SP_SCORE_SETTINGS,      /* hyper-parameters that are not the defaults */
     SP_SCORE_DEPTH,         /* tables that the table builds on */
     SP_SCORE_GUESSES, /* hyper-parameters that were guessed; before it the number of tables that build on the table

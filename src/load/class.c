@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "lang/prediction.h"
 #include "load/renaming.h"
+#include "names/layer_kinds.h"
 
 enum { MAX_LABELS = 100000 };
 
@@ -209,17 +210,12 @@ static struct shapeproof_value value_at(struct shapeproof_value object, const ch
 }
 
 /* Words of transformers 5.24: functions that it knows by name; kinds of rotary embeddings, and those of them that need
- * a factor; kinds of layers, with those that it reads as others. Of rotary embeddings, some classes know more. */
+ * a factor. Of rotary embeddings, some classes know more. */
 static const char activations[] =
     "gelu gelu_10 gelu_fast gelu_new gelu_python gelu_pytorch_tanh gelu_python_tanh gelu_accurate hardswish laplace "
     "leaky_relu linear mish quick_gelu relu relu2 relu6 sigmoid silu sqrtsoftplus swish tanh prelu xielu";
 static const char rotary_kinds[] = "default linear dynamic yarn longrope llama3 proportional mrope su axial";
 static const char scaled_kinds[] = "linear dynamic yarn llama3";
-static const char layer_kinds[] =
-    "full_attention sliding_attention chunked_attention window_attention indexed_attention compressed_sparse_attention "
-    "heavily_compressed_attention minimax_m3_sparse conv moe hybrid hybrid_sliding reference_sliding_attention "
-    "linear_attention mamba attention deepseek_sparse_attention qwen_sparse_attention";
-static const char mlp_layer_kinds[] = "sparse dense";
 
 static bool is_one_of(const char *words, const char *text)
 {
@@ -233,8 +229,8 @@ static bool is_one_of(const char *words, const char *text)
 static const char *unknown_layer(struct sp_arena *arena, const char *front, const char *key,
                                  struct shapeproof_value list)
 {
-    const char *known = strcmp(key, "mlp_layer_types") == 0 ? mlp_layer_kinds : layer_kinds;
-    for (size_t i = 0; i < list.count; i++) {
+    const char *known = sp_layer_kinds(key);
+    for (size_t i = 0; known && i < list.count; i++) {
         if (list.items[i].type != SHAPEPROOF_VALUE_STRING)
             return sp_arena_printf(arena, "an entry of %s%s is not a string", front, key);
         if (!is_one_of(known, list.items[i].string))

@@ -44,6 +44,7 @@ static struct sp_attempt random_attempt(const struct shapeproof_tables *tables, 
     attempt.joints = random_up_to(1);
     attempt.is_part = random_up_to(1);
     attempt.name = random_up_to(1) ? "a name" : NULL;
+    attempt.has_unnamed_text = random_up_to(1);
     attempt.settings = random_up_to(2);
     attempt.outline.solver.known.guesses = random_up_to(2);
     return attempt;

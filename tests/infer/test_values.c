@@ -372,6 +372,25 @@ static void dense_layers_of_a_mixture(void **state)
     END();
 }
 
+/* A table that names one of two kinds of layers: the other kind is a word of transformers. The table that names all of
+ * its values comes first, although it builds on more tables. */
+static void kinds_that_no_table_names(void **state)
+{
+    BEGIN("{\"model_type\": \"qwen3_moe\", \"vocab_size\": 64, \"hidden_size\": 32, \"num_hidden_layers\": 3, "
+          "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 16, \"intermediate_size\": 40, "
+          "\"num_experts\": 3, \"moe_intermediate_size\": 12, \"mlp_only_layers\": [1]}");
+    FIND();
+    FOUND("qwen3_moe");
+    assert_string_equal(shapeproof_inference_candidate(finding.inference, 0)->table, "qwen3_moe");
+    GUESSED("mlp_only_layers", "[1]");
+    assert_true(is_found(&finding, "mellum"));
+    finding_close(&finding);
+    finding = find(&model, "mellum");
+    FOUND("mellum");
+    GUESSED("mlp_layer_types", "[\"sparse\", \"dense\", \"sparse\"]");
+    END();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +412,7 @@ int main(void)
         cmocka_unit_test(layers_in_a_list),
         cmocka_unit_test(layers_of_a_period),
         cmocka_unit_test(dense_layers_of_a_mixture),
+        cmocka_unit_test(kinds_that_no_table_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
