@@ -282,6 +282,30 @@ static void class_of_ones_own(void **state)
     }
 }
 
+#define MIXTURE(type, dense)                                                                                           \
+    "{\"model_type\": \"" type                                                                                         \
+    "\", \"vocab_size\": 64, \"num_hidden_layers\": 3, \"hidden_size\": 16, \"intermediate_size\": 24, "               \
+    "\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"head_dim\": 8, \"num_experts\": 3, "                    \
+    "\"moe_intermediate_size\": 12, \"shared_expert_intermediate_size\": 20, \"mlp_only_layers\": [" dense "]}"
+
+/* Layers with a dense feed-forward: another one is listed than the file has, or none. */
+static void another_dense_layer(void **state)
+{
+    (void)state;
+    check_made(MIXTURE("qwen3_moe", "1"), NULL, MIXTURE("qwen3_moe", "0"),
+               "differs: the weights are of another qwen3_moe model: mlp_only_layers is [0] in config.json, the file "
+               "has [1] or another that fits",
+               "another-model", 0);
+    check_made(MIXTURE("qwen2_moe", "1"), NULL, MIXTURE("qwen2_moe", "0"),
+               "differs: the weights are of another qwen2_moe model: mlp_only_layers is [0] in config.json, the file "
+               "has [1] or another that fits",
+               "another-model", 0);
+    check_made(MIXTURE("qwen2_moe", "1"), NULL, MIXTURE("qwen2_moe", ""),
+               "differs: the weights are of another qwen2_moe model: mlp_only_layers is [] in config.json, the file "
+               "has [1] or another that fits",
+               "another-model", 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +324,7 @@ int main(void)
         cmocka_unit_test(another_class_with_a_loss),
         cmocka_unit_test(norms_of_another_type),
         cmocka_unit_test(class_of_ones_own),
+        cmocka_unit_test(another_dense_layer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

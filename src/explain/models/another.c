@@ -73,6 +73,13 @@ static bool is_another_model(const struct shapeproof_check *check, struct eviden
            (evidence.others || evidence.missing * 4 >= shapeproof_prediction_count(check->prediction));
 }
 
+/* Whether one layer is of another kind: it lacks several kinds of tensors, and has others. A list of the configuration
+ * that names layers may be wrong. */
+static bool is_layer_of_another_kind(struct evidence evidence)
+{
+    return evidence.several_kinds && !evidence.several_layers && evidence.missing && evidence.others;
+}
+
 /* Whether all that differs is that the file lacks whole kinds of tensors, such as the biases of every layer: a model of
  * another type may have no such kinds. So each kind that is missing somewhere is missing everywhere, at least one has
  * an index, and those with an index have two missing tensors each on average. A kind without an index, such as a last
@@ -377,12 +384,13 @@ void sp_explain_another(struct shapeproof_check *check)
     if (!is_any_unexplained(check)) return;
     const struct evidence evidence = weigh_findings(check);
     const bool own = sp_is_own_table(check->prediction);
-    if (!own && !is_another_model(check, evidence)) return;
+    const bool is_another = is_another_model(check, evidence);
+    if (!own && !is_another && !is_layer_of_another_kind(evidence)) return;
     if (shapeproof_inventory_count(check->inventory) > MAX_TENSORS) {
         check->open_hint = "no fix is known: other models are not tried for a file of more than 50,000 tensors";
         return;
     }
     if (try_table(check, shapeproof_prediction_table(check->prediction))) return;
     /* Who wrote the table knows of which model the weights are: the rows that differ are what is worth seeing. */
-    if (evidence.others && !own) try_table(check, NULL);
+    if (evidence.others && is_another && !own) try_table(check, NULL);
 }

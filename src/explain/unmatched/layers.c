@@ -113,12 +113,49 @@ static bool is_of_gone_layer(const struct shapeproof_check *check, const struct 
     return sp_is_missing_layer(gone, sp_missing_layer_of(gone, finding));
 }
 
+/* Whether the file has something else in place of a module: unexpected tensors begin with its name, and nothing that is
+ * predicted in it is there. Then the layer is of another kind: dense, where one with experts is predicted. */
+static bool is_replaced(const struct shapeproof_check *check, const char *module, size_t length)
+{
+    bool is_other_there = false;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++)
+        if (check->match.tensor_of[i] != SHAPEPROOF_NONE &&
+            strncmp(shapeproof_prediction_tensor(check->prediction, i)->name, module, length) == 0)
+            return false;
+    for (size_t i = 0; i < check->finding_count && !is_other_there; i++)
+        is_other_there = sp_finding_is_open_as(&check->findings[i], SHAPEPROOF_FINDING_UNEXPECTED) &&
+                         strncmp(check->findings[i].name, module, length) == 0;
+    return is_other_there;
+}
+
+/* Takes experts out of what is gone if their module is replaced: "model.layers.1.mlp." of
+ * "model.layers.1.mlp.experts.3". */
+static void keep_replaced_apart(const struct shapeproof_check *check, struct sp_missing_layers *gone)
+{
+    const char *last = NULL; /* the module that was looked at last: mostly that of the next expert as well */
+    size_t last_length = 0;
+    bool is_last_replaced = false;
+    for (size_t i = 0; i < gone->layers->count; i++) {
+        const struct sp_layer *layer = &gone->layers->items[i];
+        if (!sp_is_missing_layer(gone, i)) continue;
+        size_t length = sp_last_component(layer->name, layer->length, ".");    /* before "3" */
+        length = length ? sp_last_component(layer->name, length - 1, ".") : 0; /* before "experts" */
+        if (!length) continue;
+        if (!last || length != last_length || strncmp(layer->name, last, length) != 0)
+            is_last_replaced = is_replaced(check, layer->name, length);
+        last = layer->name;
+        last_length = length;
+        if (is_last_replaced) gone->missing[i] = 0;
+    }
+}
+
 /* One cause for the layers of a level (match/layers.h) of which nothing is there. */
 static void explain_level(struct shapeproof_check *check, int level)
 {
     struct sp_missing_layers gone = sp_missing_layers_find(check, level);
     if (!gone.layers) return;
     const bool experts = level == SP_LAYER_PARTS && are_experts(&gone);
+    if (experts) keep_replaced_apart(check, &gone);
     struct shapeproof_cause *cause =
         sp_gather(check, experts ? SP_CAUSE_EXPERTS_MISSING : SP_CAUSE_LAYERS_MISSING, is_of_gone_layer, &gone);
     if (cause) describe_gone(check, &gone, cause);
