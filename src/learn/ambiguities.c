@@ -442,6 +442,20 @@ static bool is_never_set(const struct sp_terminal *terminal, size_t examples)
     return true;
 }
 
+static void strike_in_answer(void *context, const struct sp_answer *answer, struct sp_asked asked)
+{
+    (void)asked;
+    sp_search_term_terminals(answer->term, strike_terminal, context);
+}
+
+/* Whether an expression of the table has the key. */
+static bool is_in_table(const struct shapeproof_learning *learning, const struct sp_terminal *terminal)
+{
+    const struct sp_terminal *missing = terminal;
+    sp_layout_answers(&learning->problem.layout, strike_in_answer, &missing);
+    return !missing;
+}
+
 /* Whether a key is a flag of a tie that no row depends on. The examples cannot show what it changes: wherever it would
  * have left out the head, something else did. */
 static bool is_idle_tie(const struct shapeproof_learning *learning, const struct sp_terminal *terminal)
@@ -450,7 +464,7 @@ static bool is_idle_tie(const struct shapeproof_learning *learning, const struct
     bool is_flag = false;
     for (size_t e = 0; e < learning->evidence.count; e++)
         is_flag = is_flag || terminal->values[e].type == SHAPEPROOF_VALUE_BOOL;
-    return is_flag && !terminal->uses && SP_HAS_ANY(terminal->path, ties);
+    return is_flag && SP_HAS_ANY(terminal->path, ties) && !is_in_table(learning, terminal);
 }
 
 /* Keys that could say something of a size or a condition, and are the same in all examples. */

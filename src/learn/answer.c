@@ -120,6 +120,47 @@ static bool is_in_other_words(const struct sp_search_term *term, const struct sp
            facts_of_lists(term) == facts_of_lists(chosen) && roundings_of(term) == roundings_of(chosen);
 }
 
+/* The larger of *most and the number that the condition, which may be negated, compares its other side with; that other
+ * side is returned: i % 2 of not (i % 2 == 0). NULL for any other term. */
+static const struct sp_search_term *side_compared_with_number(const struct sp_search_term *condition, double *most)
+{
+    while (condition->op == SP_TERM_NOT) condition = condition->a;
+    if (condition->op != SP_TERM_EQUAL && condition->op != SP_TERM_LESS && condition->op != SP_TERM_AT_LEAST)
+        return NULL;
+    const bool is_left = condition->a->op == SP_TERM_NUMBER;
+    const struct sp_search_term *number = is_left ? condition->a : condition->b;
+    if (number->op != SP_TERM_NUMBER) return NULL;
+    if (number->number > *most) *most = number->number;
+    return is_left ? condition->b : condition->a;
+}
+
+/* Whether the condition of side_compared_with_number holds where that side has the value. */
+static bool holds_where(const struct sp_search_term *condition, double value)
+{
+    if (condition->op == SP_TERM_NOT) return !holds_where(condition->a, value);
+    const double a = condition->a->op == SP_TERM_NUMBER ? condition->a->number : value;
+    const double b = condition->b->op == SP_TERM_NUMBER ? condition->b->number : value;
+    return condition->op == SP_TERM_EQUAL ? a == b : condition->op == SP_TERM_LESS ? a < b : a >= b;
+}
+
+/* Whether two conditions hold for the same values, so that no example can tell them apart: i % 2 == 1 and i % 2 != 0,
+ * or i > 0 and i != 0. Both compare one index, length or remainder, a whole number from 0 up, with a number. */
+static bool are_equivalent(const struct sp_search_term *a, const struct sp_search_term *b)
+{
+    enum { MOST_VALUES = 1024 }; /* that are compared: more than any model has layers */
+    double most = 0;
+    const struct sp_search_term *side = side_compared_with_number(a, &most);
+    const struct sp_search_term *other = side ? side_compared_with_number(b, &most) : NULL;
+    if (!other || !sp_search_terms_equal(side, other)) return false;
+    if (side->op == SP_TERM_REST && side->b->op == SP_TERM_NUMBER) most = side->b->number - 1;
+    else if (side->op == SP_TERM_INDEX || side->op == SP_TERM_LENGTH) most += 1; /* above both numbers all is alike */
+    else return false;
+    if (most > MOST_VALUES) return false;
+    for (double value = 0; value <= most; value++)
+        if (holds_where(a, value) != holds_where(b, value)) return false;
+    return true;
+}
+
 /* 0 and 1: no alternatives to them are reported. */
 static bool is_plain_number(const struct sp_search_term *term)
 {
@@ -271,7 +312,7 @@ static bool is_clumsy(const struct sp_search_term *term)
 static bool is_worth_telling(const struct sp_search_term *term, const struct sp_search_term *chosen, const char *name,
                              unsigned slack)
 {
-    if (is_in_other_words(term, chosen) || is_clumsy(term)) return false;
+    if (is_in_other_words(term, chosen) || are_equivalent(term, chosen) || is_clumsy(term)) return false;
     if (term->cost <= chosen->cost + slack) return true;
     return term->cost <= chosen->cost + SLACK_OF_NEAR &&
            sp_search_term_affinity(term, name) > sp_search_term_affinity(chosen, name);
@@ -282,9 +323,12 @@ static struct sp_answer best_of_found(const struct sp_found *found, const char *
 {
     struct sp_answer answer = {.term = found->count ? found->terms[0] : NULL};
     if (!answer.term || is_plain_number(answer.term)) return answer;
-    for (size_t i = 1; i < found->count && answer.other_count < SP_MOST_ALTERNATIVES; i++)
-        if (is_worth_telling(found->terms[i], answer.term, name, slack))
-            answer.others[answer.other_count++] = found->terms[i];
+    for (size_t i = 1; i < found->count && answer.other_count < SP_MOST_ALTERNATIVES; i++) {
+        bool is_new = is_worth_telling(found->terms[i], answer.term, name, slack);
+        for (size_t k = 0; k < answer.other_count && is_new; k++)
+            is_new = !are_equivalent(found->terms[i], answer.others[k]);
+        if (is_new) answer.others[answer.other_count++] = found->terms[i];
+    }
     return answer;
 }
 

@@ -462,6 +462,36 @@ static void what_cannot_be_written_is_left_out(void **state)
     lesson_close(&problem);
 }
 
+/* ---- what is undecided ---- */
+
+/* Every second layer has experts, and two of three heads are tied. That i % 2 is 1 and that it is not 0 are one
+ * condition, and so are i > 0 and i != 0; the flag of the tie has an effect. */
+static void equivalents_are_no_alternatives(void **state)
+{
+    (void)state;
+    struct problem problem = {.count = 0};
+    for (uint64_t e = 0; e < 3; e++) {
+        const uint64_t width = 8 + 3 * e, words = 50 + 11 * e;
+        lesson_beginf(&problem, "{\"width\": %d, \"vocab_size\": %d, \"layers\": %d, \"tie_word_embeddings\": %s}",
+                      (int)width, (int)words, (int)(4 + e), e == 1 ? "false" : "true");
+        lesson_add(&problem, "emb.weight", SHAPE(words, width));
+        if (e == 1) lesson_add(&problem, "head.weight", SHAPE(words, width));
+        for (uint64_t i = 0; i < 4 + e; i++) {
+            lesson_addf(&problem, SHAPE(width, width), "b.%d.q.weight", (int)i);
+            if (i % 2) lesson_addf(&problem, SHAPE(width, 2 * width), "b.%d.router.weight", (int)i);
+            if (i) lesson_addf(&problem, SHAPE(width, 3 * width), "b.%d.mix.weight", (int)i);
+        }
+    }
+    assert_learns(&problem);
+    assert_says(&problem, "when tie_word_embeddings");
+    assert_null(strstr(shapeproof_learning_unvaried(problem.learning), "tie_word_embeddings"));
+    for (size_t i = 0; i < shapeproof_learning_undecided_count(problem.learning); i++) {
+        const char *other = shapeproof_learning_undecided(problem.learning, i)->alternatives;
+        if (strstr(other, "i % 2") || strstr(other, "i != 0") || strstr(other, "i > 0")) fail_msg("%s", other);
+    }
+    lesson_close(&problem);
+}
+
 /* ---- conditions that hold by accident ---- */
 
 /* Whether the row's condition is said to be undecided, with that expression chosen. */
@@ -739,6 +769,7 @@ int main(void)
         cmocka_unit_test(a_number_stands_for_every_item),
         cmocka_unit_test(a_loop_is_begun_where_its_list_is),
         cmocka_unit_test(what_cannot_be_written_is_left_out),
+        cmocka_unit_test(equivalents_are_no_alternatives),
         cmocka_unit_test(numbers_agree_by_accident),
         cmocka_unit_test(a_list_is_long_enough),
         cmocka_unit_test(a_fraction_becomes_a_width),
