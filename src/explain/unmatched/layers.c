@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "check/check.h"
 #include "explain/gather.h"
 #include "explain/missing_layers.h"
@@ -118,6 +119,7 @@ static bool is_of_gone_layer(const struct shapeproof_check *check, const struct 
 static bool is_replaced(const struct shapeproof_check *check, const char *module, size_t length)
 {
     bool is_other_there = false;
+    sp_budget_spend(shapeproof_prediction_count(check->prediction) + check->finding_count);
     for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++)
         if (check->match.tensor_of[i] != SHAPEPROOF_NONE &&
             strncmp(shapeproof_prediction_tensor(check->prediction, i)->name, module, length) == 0)
