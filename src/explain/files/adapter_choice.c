@@ -18,10 +18,15 @@ static bool is_plain_name(const char *text)
     return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
 }
 
-/* Whether the list names the module: as a whole, or by its last components. */
+/* Whether the list names the module: as a whole, or by its last components, of at most LONGEST characters together, for
+ * a name may have 64 KiB. */
 static bool is_listed(const struct sp_map *list, const char *module)
 {
-    for (const char *rest = module; rest; rest = sp_behind_component(rest, "."))
+    enum { LONGEST = 1024 };
+    const size_t length = strlen(module);
+    const char *rest = length > LONGEST ? module + (length - LONGEST) : module;
+    if (sp_map_get(list, module) != SIZE_MAX) return true;
+    for (; rest; rest = sp_behind_component(rest, "."))
         if (sp_map_get(list, rest) != SIZE_MAX) return true;
     return false;
 }
@@ -62,21 +67,24 @@ static bool read_layers(struct sp_described *described, struct choice *choice)
     return true;
 }
 
-/* Reads layers_pattern: a name or a list of names. */
+/* Reads layers_pattern: a name or a list of names; false of more than any model has. */
 static bool read_patterns(struct sp_described *described, struct choice *choice)
 {
+    enum { MOST_PATTERNS = 64 };
     struct shapeproof_value *patterns = sp_arena_array(described->arena, 1, sizeof *patterns);
     *patterns = sp_described_setting(described, "layers_pattern");
     if (!sp_value_is_set(*patterns)) return true;
     choice->patterns = patterns->type == SHAPEPROOF_VALUE_LIST ? patterns->items : patterns;
     choice->pattern_count = patterns->type == SHAPEPROOF_VALUE_LIST ? patterns->count : 1;
+    if (choice->pattern_count > MOST_PATTERNS) return false;
     for (size_t i = 0; i < choice->pattern_count; i++)
         if (choice->patterns[i].type != SHAPEPROOF_VALUE_STRING || !is_plain_name(choice->patterns[i].string))
             return false;
     return true;
 }
 
-/* Reads the modules of target_parameters: "mlp.experts" of "mlp.experts.down_proj". */
+/* Reads the modules of target_parameters: "mlp.experts" of "mlp.experts.down_proj". False of a parameter without a
+ * module, "down_proj", which may be in any. */
 static bool read_parameters(struct sp_described *described, struct choice *choice)
 {
     const struct shapeproof_value parameters = sp_described_setting(described, "target_parameters");
@@ -86,7 +94,8 @@ static bool read_parameters(struct sp_described *described, struct choice *choic
         if (parameters.items[i].type != SHAPEPROOF_VALUE_STRING) return false;
         const char *name = parameters.items[i].string;
         const size_t length = sp_last_component(name, strlen(name), ".");
-        if (length) sp_map_add(&choice->parameters, sp_arena_copy(described->arena, name, length - 1), i);
+        if (!length) return false;
+        sp_map_add(&choice->parameters, sp_arena_copy(described->arena, name, length - 1), i);
     }
     return true;
 }
@@ -119,31 +128,37 @@ static bool is_pattern(const struct choice *choice, const char *text, size_t len
     return !choice->pattern_count;
 }
 
-/* The number of the module's layer, as PEFT finds it: the first component of digits that is not the last, and that is
- * behind one of layers_pattern or, without these, behind two components at least. NULL without one. */
-static const char *layer_of(const struct choice *choice, const char *module, size_t *length)
+/* The number of the module's layer, as PEFT finds it: a component of digits that is not the last, and that is behind
+ * one of layers_pattern or, without these, behind two components at least. Of several the first or, as older versions
+ * of PEFT have it, the last. NULL without one. */
+static const char *layer_of(const struct choice *choice, const char *module, size_t *length, bool is_last)
 {
-    const char *before = NULL;
+    const char *before = NULL, *found = NULL;
     size_t index = 0, before_length = 0;
     for (struct sp_component_walk part = {.rest = module}; sp_component_next(&part, "."); index++) {
         const bool is_number = strspn(part.text, "0123456789") == part.length && part.length && *part.rest;
-        if (is_number && index >= (choice->pattern_count ? 1 : 2) && is_pattern(choice, before, before_length)) {
+        if (is_number && (is_last || !found) && index >= (choice->pattern_count ? 1 : 2) &&
+            is_pattern(choice, before, before_length)) {
             *length = part.length;
-            return part.text;
+            found = part.text;
         }
         before = part.text;
         before_length = part.length;
     }
-    return NULL;
+    return found;
 }
 
-/* Whether layers_to_transform leaves the module out. */
+/* Whether layers_to_transform leaves the module out, in all versions of PEFT. */
 static bool is_of_other_layer(struct sp_described *described, const struct choice *choice, const char *module)
 {
-    size_t length;
     if (!choice->layers.count || sp_map_get(&choice->targets, module) != SIZE_MAX) return false;
-    const char *layer = layer_of(choice, module, &length);
-    return !layer || sp_map_get(&choice->layers, sp_arena_copy(described->arena, layer, length)) == SIZE_MAX;
+    for (int is_last = 0; is_last < 2; is_last++) {
+        size_t length;
+        const char *layer = layer_of(choice, module, &length, is_last);
+        if (layer && sp_map_get(&choice->layers, sp_arena_copy(described->arena, layer, length)) != SIZE_MAX)
+            return false;
+    }
+    return true;
 }
 
 /* Whether the module may be changed although target_modules does not list it: by target_parameters, or because it is
@@ -184,28 +199,47 @@ static const char *in_layer(struct sp_arena *arena, const char *module, const ch
     return sp_arena_printf(arena, "%.*s%s%s", (int)(layer - module), module, other, layer + length);
 }
 
-/* Modules that the file has in one layer of layers_to_transform, and lacks in another one that the model has. */
+/* Whether modules_to_save names single modules, "layers.2.q_proj": these are trained in full, and have no adapter. */
+static bool saves_single_modules(const struct sp_described *described)
+{
+    const struct shapeproof_value saved = sp_described_setting(described, "modules_to_save");
+    for (size_t i = 0; saved.type == SHAPEPROOF_VALUE_LIST && i < saved.count; i++)
+        if (saved.items[i].type == SHAPEPROOF_VALUE_STRING && strchr(saved.items[i].string, '.')) return true;
+    return false;
+}
+
+/* How many modules in other layers are looked at, so that the time is bounded. */
+enum { MOST_LOOKUPS = 1 << 16 };
+
+/* Modules that the file has in one layer of layers_to_transform, and lacks in another one that the model has. A module
+ * that target_modules names as a whole is in one layer alone. Where versions of PEFT find different layers in a name,
+ * nothing is said. */
 static void explain_lacking_layers(struct sp_described *described, const struct choice *choice)
 {
-    enum { MOST_LAYERS = 1024 }; /* of layers_to_transform that are looked at: more than any model has */
     struct sp_arena *arena = described->arena;
     struct sp_map there = {0}, asked = {0};
+    size_t lookups = 0;
+    if (saves_single_modules(described)) return;
     for (size_t i = 0; i < described->count; i++)
         if (described->items[i].module) sp_map_add(&there, described->items[i].module, i);
     for (size_t i = 0; i < described->count && choice->layers.count; i++) {
         const struct sp_described_item *item = &described->items[i];
-        size_t length;
-        if (!item->module || !sp_described_is_own(described, item) || is_listed(&choice->parameters, item->module))
+        size_t length, last_length;
+        if (!item->module || !sp_described_is_own(described, item) || is_listed(&choice->parameters, item->module) ||
+            sp_map_get(&choice->targets, item->module) != SIZE_MAX)
             continue;
-        const char *layer = layer_of(choice, item->module, &length);
+        const char *layer = layer_of(choice, item->module, &length, false);
+        if (layer != layer_of(choice, item->module, &last_length, true)) continue;
         if (!layer || !sp_map_add(&asked, in_layer(arena, item->module, layer, length, "*"), i)) continue;
         const struct shapeproof_value layers = sp_described_setting(described, "layers_to_transform");
         const bool one = layers.type == SHAPEPROOF_VALUE_INT;
-        for (size_t k = 0; k < (one ? 1 : layers.count) && k < MOST_LAYERS; k++) {
+        for (size_t k = 0; k < (one ? 1 : layers.count) && lookups++ < MOST_LOOKUPS; k++) {
             const int64_t number = one ? layers.integer : layers.items[k].integer;
             const char *module =
                 in_layer(arena, item->module, layer, length, sp_arena_printf(arena, "%" PRId64, number));
-            if (sp_map_get(&there, module) != SIZE_MAX || is_listed(&choice->excluded, module)) continue;
+            if (sp_map_get(&there, module) != SIZE_MAX || is_listed(&choice->excluded, module) ||
+                !is_listed(&choice->targets, module))
+                continue;
             const char *full = sp_arena_printf(arena, "%s%s", sp_described_front, module);
             if (sp_described_weight(described, full) == SHAPEPROOF_NONE) continue;
             sp_described_name(described, module);
@@ -255,7 +289,8 @@ static void explain_ranks_of_experts(struct sp_described *described, const struc
         if (!is_a && strcmp(item->component, "lora_B") != 0) continue;
         const uint64_t is = item->tensor->shape[is_a ? 0 : 1];
         if (is % rank == 0 && !rows) rows = is;
-        if (is % rank || is != rows) sp_described_name(described, item->tensor->name);
+        const bool is_of_vectors = is == rank; /* one for each expert: a matrix (experts, n) has r ranks */
+        if (!is_of_vectors && (is % rank || is != rows)) sp_described_name(described, item->tensor->name);
     }
     sp_described_blame(described,
                        sp_arena_printf(described->arena,
@@ -277,7 +312,7 @@ static bool find_layers_of_experts(const struct sp_described *described, struct 
     for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
         const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
         size_t length;
-        const char *layer = strstr(tensor->name, ".experts.") ? layer_of(&any, tensor->name, &length) : NULL;
+        const char *layer = strstr(tensor->name, ".experts.") ? layer_of(&any, tensor->name, &length, false) : NULL;
         if (!layer || tensor->optional) continue;
         if (!first) before = (size_t)(layer - tensor->name);
         if (!first) first = tensor->name;
@@ -297,15 +332,16 @@ static void explain_lacking_experts(struct sp_described *described, const struct
     const size_t predicted = shapeproof_prediction_count(described->check->prediction);
     const char **list = sp_arena_array(arena, predicted, sizeof *list);
     struct sp_map layers = {0}, there = {0}, asked = {0};
+    size_t lookups = 0;
     const bool known = find_layers_of_experts(described, &layers, list);
     for (size_t i = 0; i < described->count; i++) sp_map_add(&there, described->items[i].full, i);
     for (size_t i = 0; i < described->count && known; i++) {
         const struct sp_described_item *item = &described->items[i];
         size_t length;
-        if (!is_of_experts(choice, item)) continue;
-        const char *layer = layer_of(&any, item->full + strlen(sp_described_front), &length);
+        if (!is_of_experts(choice, item) || sp_ends_with(item->full, ".base_layer")) continue;
+        const char *layer = layer_of(&any, item->full + strlen(sp_described_front), &length, false);
         if (!layer || !sp_map_add(&asked, in_layer(arena, item->full, layer, length, "*"), i)) continue;
-        for (size_t k = 0; k < layers.count; k++) {
+        for (size_t k = 0; k < layers.count && lookups++ < MOST_LOOKUPS; k++) {
             const char *module = in_layer(arena, item->full, layer, length, list[k]);
             if (sp_map_get(&there, module) == SIZE_MAX &&
                 is_listed(&choice->parameters, sp_described_bare_module(arena, module + strlen(sp_described_front))))

@@ -106,7 +106,6 @@ static void read_items(struct sp_described *described)
         struct sp_described_item item;
         if (read_item(described->arena, shapeproof_inventory_tensor(inventory, i), &item)) *SP_PUSH(described) = item;
     }
-    described->names = sp_arena_array(described->arena, described->count, sizeof *described->names);
 }
 
 /* The method that peft_type names; NULL for one that is not known here. */
@@ -137,8 +136,9 @@ static struct shapeproof_cause *blame(const struct sp_described *described, size
 
 void sp_described_name(struct sp_described *described, const char *name)
 {
-    if (described->named < described->count && sp_map_add(&described->known, name, described->named))
-        described->names[described->named++] = name;
+    if (!sp_map_add(&described->known, name, described->named)) return;
+    SP_GROW(described->names, described->named, described->names_capacity);
+    described->names[described->named++] = name;
 }
 
 static void forget_named(struct sp_described *described)
@@ -294,8 +294,9 @@ static bool is_feedforward(struct shapeproof_value list, const char *module)
 /* IA3 scales the inputs of feedforward modules, with (1, in), and the outputs of others, with (out, 1). */
 static void explain_ia3(struct sp_described *described)
 {
+    enum { MOST_ENTRIES = 1024 }; /* of the list: each is compared with each module */
     const struct shapeproof_value list = sp_described_setting(described, "feedforward_modules");
-    if (list.type != SHAPEPROOF_VALUE_LIST) return;
+    if (list.type != SHAPEPROOF_VALUE_LIST || list.count > MOST_ENTRIES) return;
     for (size_t i = 0; i < list.count; i++)
         if (list.items[i].type != SHAPEPROOF_VALUE_STRING) return;
     for (size_t i = 0; i < described->count; i++) {
@@ -460,4 +461,5 @@ void sp_explain_adapter_config(struct shapeproof_check *check)
     sp_adapter_base_close(&described.base);
     forget_named(&described);
     sp_free(described.items);
+    sp_free(described.names);
 }

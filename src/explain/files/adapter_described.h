@@ -31,8 +31,8 @@ struct sp_described {
     struct sp_adapter_base base;
     struct sp_described_item *items; /* tensors of `method`, and of others */
     size_t count, capacity;
-    const char **names; /* of modules or tensors with the fault that is looked for */
-    size_t named;
+    const char **names; /* heap: of modules or tensors with the fault that is looked for */
+    size_t named, names_capacity;
     struct sp_map known; /* these names */
 };
 
@@ -49,7 +49,7 @@ const char *sp_described_bare_module(struct sp_arena *arena, const char *module)
 /* The weight of the module that PEFT finds by this name, "base_model.model.model.embed_tokens"; SHAPEPROOF_NONE without
  * one. */
 size_t sp_described_weight(const struct sp_described *described, const char *full);
-/* Adds the name of a module or tensor with a fault, once; at most as many as there are items. */
+/* Adds the name of a module or tensor with a fault, once. */
 void sp_described_name(struct sp_described *described, const char *name);
 /* A cause "SAYS: NAMES (3 modules)" for the names that were added, which are forgotten then. None without any. */
 void sp_described_blame(struct sp_described *described, const char *says, const char *noun);

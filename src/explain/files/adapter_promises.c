@@ -13,6 +13,7 @@
 #include "explain/gather.h"
 #include "explain/siblings.h"
 #include "explain/vocabulary.h"
+#include "names/components.h"
 
 enum { MOST = 64 }; /* entries of a list in adapter_config.json that are looked at */
 
@@ -53,8 +54,21 @@ static void explain_targets(const struct sp_judged *judged)
     sp_names_free(&absent);
 }
 
+/* Whether target_modules is a list of modules that are in all layers: none of its entries has the number of a
+ * layer in front of a name, as "layers.0.q_proj" has; "to_out.0" has none. */
+static bool names_modules_of_all_layers(struct shapeproof_value targets)
+{
+    if (targets.type != SHAPEPROOF_VALUE_LIST) return false;
+    for (size_t i = 0; i < targets.count; i++) {
+        if (targets.items[i].type != SHAPEPROOF_VALUE_STRING) return false;
+        for (struct sp_component_walk part = {.rest = targets.items[i].string}; sp_component_next(&part, ".");)
+            if (part.length && *part.rest && strspn(part.text, "0123456789") == part.length) return false;
+    }
+    return true;
+}
+
 /* Matrices without a pair, where the same matrix of another layer has one: of pairs for layers 0, 1 and 3 of a q_proj
- * the one of layer 2. It is an error where adapter_config.json lists the modules: they mean all layers then. Nothing is
+ * the one of layer 2. It is an error where adapter_config.json lists modules that are in all layers. Nothing is
  * said where it chooses layers, by layers_to_transform or exclude_modules. */
 static void explain_lacking(const struct sp_judged *judged)
 {
@@ -76,7 +90,7 @@ static void explain_lacking(const struct sp_judged *judged)
     const size_t count = sp_siblings_lacking(&siblings);
     if (count) {
         struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_TARGET);
-        if (sp_value_member(config, "target_modules").type == SHAPEPROOF_VALUE_LIST)
+        if (names_modules_of_all_layers(sp_value_member(config, "target_modules")))
             cause->severity = SHAPEPROOF_SEVERITY_ERROR;
         cause->explains = count;
         cause->message = sp_arena_printf(
