@@ -806,17 +806,19 @@ static bool holds_at_zero(const struct varied *varied)
     return holds;
 }
 
-/* Adds the value 0 of a number, to the range from 1 up if there is one. False if it gives no wanted count. */
+/* Adds the value 0 of a number, to the range from 1 up if there is one. False if it gives no wanted count. Where the
+ * configuration as it is gives one, only a range is made longer. */
 static bool solve_zero(struct shapeproof_solutions *solutions, const struct varied *varied,
                        const struct sp_symbol_info *symbol, struct shapeproof_value now)
 {
-    if (solutions->as_given || now.integer == 0 || !holds_at_zero(varied)) return false;
-    for (size_t i = 0; i < solutions->count; i++)
-        if (strcmp(solutions->items[i].key, varied->key) == 0 && solutions->items[i].value == 1) {
-            solutions->items[i].value = 0;
-            return true;
-        }
-    add_solution(solutions, symbol, now, (struct sp_range){0, 0});
+    size_t range = 0;
+    while (range < solutions->count &&
+           (strcmp(solutions->items[range].key, varied->key) != 0 || solutions->items[range].value != 1))
+        range++;
+    const bool is_new = range == solutions->count;
+    if (now.integer == 0 || (is_new && solutions->as_given) || !holds_at_zero(varied)) return false;
+    if (is_new) add_solution(solutions, symbol, now, (struct sp_range){0, 0});
+    else solutions->items[range].value = 0;
     return true;
 }
 
