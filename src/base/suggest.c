@@ -106,21 +106,33 @@ static bool has_part(const char *key, const char *part, size_t length)
     return false;
 }
 
+/* The last word of a key, "heads" of "num_attention_heads". */
+static const char *last_word(const char *key)
+{
+    for (const char *word = key; *word; word += strcspn(word, "_."), word += *word != '\0') key = word;
+    return key;
+}
+
 /* Of the letters of a key that shares a word of at least four characters with another one, how many per cent may be
  * wrong: half of them, or a third if that word is "size", with which half of all keys end. Any
- * number may if the other key has each of its words: "num_heads" and "num_attention_heads". 0 when they share none. */
+ * number may if the other key has each of its words, of which there are two or more, and the same last one: "num_heads"
+ * and "num_attention_heads". 0 when they share none. */
 static unsigned tolerance(const char *a, const char *b)
 {
     enum { SHORTEST_PART = 4, ANY = 100 * LONGEST, HALF = 50, THIRD = 34 };
-    unsigned percent = 0;
-    bool are_all_shared = true;
+    unsigned percent = 0, words = 0;
+    bool has_all = true;
+    const char *last = a, *last_of_b = last_word(b);
     for (; *a; a += strcspn(a, "_."), a += *a != '\0') {
         const bool is_shared = has_part(b, a, part_length(a));
-        are_all_shared = are_all_shared && is_shared;
+        words++;
+        last = a;
+        has_all = has_all && is_shared;
         if (part_length(a) < SHORTEST_PART || !is_shared || percent == HALF) continue;
         percent = strncmp(a, "size", 4) == 0 ? THIRD : HALF;
     }
-    return percent && are_all_shared ? ANY : percent;
+    const bool is_shorter = has_all && words > 1 && has_part(last_of_b, last, part_length(last));
+    return percent && is_shorter ? ANY : percent;
 }
 
 const char *sp_suggest_key(const char *key, const char *const *candidates, size_t count)
