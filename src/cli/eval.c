@@ -572,6 +572,7 @@ static int evaluate_models(const struct cli_args *args)
 {
     static const char *const others[] = {"config", "model", "table", "checkpoint", "for", "plot", "vocabulary"};
     const char *names = cli_value(args, "models", NULL);
+    size_t position = 0;
     const struct given_expressions given = {args->operands, args->operand_count};
     struct compared_model *models = NULL;
     size_t count = 0;
@@ -579,6 +580,8 @@ static int evaluate_models(const struct cli_args *args)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (cli_value(args, others[i], NULL))
             return cli_usage_error(NULL, "eval: --%s does not go with --models", others[i]);
+    if (cli_next_value(args, "models", &position) && cli_next_value(args, "models", &position))
+        return cli_usage_error("--models gpt2-xl,llama-3-8b", "--models is given twice: it takes all names");
     for (bool is_last = false; !is_last && status == CLI_OK;) {
         const size_t length = strcspn(names, ",");
         is_last = !names[length];

@@ -23,6 +23,8 @@ bool sp_prediction_could_read(const struct shapeproof_prediction *prediction, co
 const char *sp_prediction_unknown_setting(const struct shapeproof_prediction *prediction,
                                           const struct shapeproof_tables *tables,
                                           const struct shapeproof_config *config);
+/* Whether the prediction asked for the key, or for something in the object under it. */
+bool sp_prediction_has_asked(const struct shapeproof_prediction *prediction, const char *key);
 /* The key that the table gives this name, as L to num_hidden_layers, or that was read and is spelt most like this one;
  * or NULL. */
 const char *sp_prediction_key_like(const struct shapeproof_prediction *prediction, const char *key);

@@ -88,8 +88,7 @@ bool shapeproof_prediction_misspelt(const struct shapeproof_prediction *predicti
     return false;
 }
 
-/* Whether the prediction asked for the key, or for something in the object under it. */
-static bool was_asked(const struct shapeproof_prediction *prediction, const char *key)
+bool sp_prediction_has_asked(const struct shapeproof_prediction *prediction, const char *key)
 {
     const size_t length = strlen(key);
     for (size_t i = 0; i < prediction->asked_count; i++) {
@@ -107,7 +106,8 @@ size_t sp_prediction_unread(const struct shapeproof_prediction *prediction, cons
     size_t count = 0;
     for (size_t i = 0; root.type == SHAPEPROOF_VALUE_OBJECT && i < root.count && count < most; i++) {
         const char *key = root.members[i].key;
-        if (!was_asked(prediction, key) && !is_for_others(sp_config_hyper(config), key)) keys[count++] = key;
+        if (!sp_prediction_has_asked(prediction, key) && !is_for_others(sp_config_hyper(config), key))
+            keys[count++] = key;
     }
     return count;
 }

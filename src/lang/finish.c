@@ -118,13 +118,24 @@ static bool was_looked_at(const struct sp_expander *x, const char *setting)
     return is_for_others(x->eval.hyper, setting);
 }
 
+/* Whether a measure may read the setting, though no tensor depends on it. One in an object, text_config.layers, only if
+ * something else in that object was read. */
+static bool may_be_measured_by(const struct sp_expander *x, const char *setting)
+{
+    const char *dot = strrchr(setting, '.');
+    const size_t object = dot ? (size_t)(dot + 1 - setting) : 0;
+    bool is_object_read = !object;
+    for (size_t i = 0; i < x->eval.reading_count && !is_object_read; i++)
+        is_object_read = strncmp(x->eval.readings[i].path, setting, object) == 0;
+    return is_object_read && sp_unit_is_measured_by(x->out->table, x->eval.hyper->root, setting);
+}
+
 static void find_unused(struct sp_expander *x)
 {
     const struct sp_hyper *hyper = x->eval.hyper;
     x->out->unused = sp_arena_array(&x->out->arena, hyper->override_count, sizeof *x->out->unused);
     for (size_t i = 0; i < hyper->override_count; i++)
-        if (!was_looked_at(x, hyper->overrides[i].path) &&
-            !sp_unit_is_measured_by(x->out->table, hyper->overrides[i].path))
+        if (!was_looked_at(x, hyper->overrides[i].path) && !may_be_measured_by(x, hyper->overrides[i].path))
             x->out->unused[x->out->unused_count++] = hyper->overrides[i].path;
 }
 

@@ -104,6 +104,7 @@ const char *sp_unit_key_of_name(const struct sp_unit *unit, const char *name)
 /* A search for a key in what measures read. */
 struct key_search {
     const struct sp_unit *unit;
+    struct shapeproof_value root; /* the configuration */
     const char *key;
     bool *searched; /* heap, by the unit's definitions: it is not in there, or is being searched for there */
     unsigned depth; /* of expressions and definitions within one another */
@@ -120,6 +121,13 @@ static bool definition_depends_on(struct key_search *search, const char *name)
     return depends_on(search, meaning.definition->expr);
 }
 
+/* Whether the expression is a key that is set, so that the other side of `default` is not read. */
+static bool is_set_key(const struct key_search *search, const struct sp_expr *expr)
+{
+    return expr->kind == SP_EXPR_NAME && sp_meaning_at(search->unit, expr).kind == SP_MEANS_KEY &&
+           sp_value_is_set(sp_value_member(search->root, expr->name));
+}
+
 /* Whether the key is in the expression, or in a definition that it uses. It may be where nesting is too deep to search.
  */
 static bool depends_on(struct key_search *search, const struct sp_expr *expr)
@@ -132,7 +140,8 @@ static bool depends_on(struct key_search *search, const struct sp_expr *expr)
         expr->kind == SP_EXPR_MEMBER || (is_name && sp_meaning_at(search->unit, expr).kind == SP_MEANS_KEY);
     bool depends = is_key ? strcmp(expr->name, search->key) == 0
                           : (is_name || is_call) && definition_depends_on(search, expr->name);
-    for (size_t i = 0; i < expr->count && !depends; i++) depends = depends_on(search, expr->args[i]);
+    const bool has_first = expr->kind == SP_EXPR_DEFAULT && is_set_key(search, expr->args[0]);
+    for (size_t i = 0; i < (has_first ? 1 : expr->count) && !depends; i++) depends = depends_on(search, expr->args[i]);
     search->depth--;
     return depends;
 }
@@ -170,10 +179,10 @@ static bool section_depends_on(struct key_search *search, const struct sp_sectio
     return depends;
 }
 
-bool sp_unit_is_measured_by(const struct sp_unit *unit, const char *key)
+bool sp_unit_is_measured_by(const struct sp_unit *unit, struct shapeproof_value root, const char *key)
 {
     const char *dot = strrchr(key, '.');
-    struct key_search search = {.unit = unit, .key = dot ? dot + 1 : key};
+    struct key_search search = {.unit = unit, .root = root, .key = dot ? dot + 1 : key};
     bool is_measured = false;
     search.searched = sp_realloc(NULL, unit->definition_count, sizeof *search.searched);
     memset(search.searched, 0, unit->definition_count * sizeof *search.searched);

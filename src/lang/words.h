@@ -11,8 +11,9 @@
  * "text_config.vocab_size". The words live as long as the tables. */
 void sp_unit_words(const struct sp_unit *unit, struct sp_map *words);
 /* Whether a measure of the table depends on the key, ffn_config.moe_top_k by the last part of its path: what one unit
- * of work uses, or what is kept at run time. No tensor needs to depend on it. */
-bool sp_unit_is_measured_by(const struct sp_unit *unit, const char *key);
+ * of work uses, or what is kept at run time. No tensor needs to depend on it. Nothing depends on num_hidden_layers of
+ * `n_layer default num_hidden_layers` where n_layer is set in `root`, the configuration. */
+bool sp_unit_is_measured_by(const struct sp_unit *unit, struct shapeproof_value root, const char *key);
 /* The key that a definition of the unit is the value of, num_hidden_layers of "L" in
  * `L = num_hidden_layers default 12`; NULL when the unit defines no such name. */
 const char *sp_unit_key_of_name(const struct sp_unit *unit, const char *name);

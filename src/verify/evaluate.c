@@ -69,13 +69,10 @@ static struct shapeproof_prediction *predict_table(const struct shapeproof_expre
  * without it. NULL when it has read it. */
 static const char *why_not_read(struct sp_arena *arena, const struct shapeproof_prediction *prediction, const char *key)
 {
-    for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++) {
-        if (strcmp(shapeproof_prediction_unused(prediction, i), key) != 0) continue;
-        const char *like = sp_prediction_key_like(prediction, key);
-        return sp_arena_printf(arena, "no tensor depends on '%s'%s%s%s", key, like ? "; did you mean '" : "",
-                               like ? like : "", like ? "'?" : "");
-    }
-    return NULL;
+    if (sp_prediction_has_asked(prediction, key)) return NULL;
+    const char *like = sp_prediction_key_like(prediction, key);
+    return sp_arena_printf(arena, "no tensor depends on '%s'%s%s%s", key, like ? "; did you mean '" : "",
+                           like ? like : "", like ? "'?" : "");
 }
 
 /* The parameters of [group], or of the total, with other settings, by a prediction of their own. `context` is a struct
