@@ -147,7 +147,7 @@ static bool holds_where(const struct sp_search_term *condition, double value)
  * or i > 0 and i != 0. Both compare one index, length or remainder, a whole number from 0 up, with a number. */
 static bool are_equivalent(const struct sp_search_term *a, const struct sp_search_term *b)
 {
-    enum { MOST_VALUES = 1024 }; /* that are compared: more than any model has layers */
+    const double most_compared = 1024; /* values: more than any model has layers */
     double most = 0;
     const struct sp_search_term *side = side_compared_with_number(a, &most);
     const struct sp_search_term *other = side ? side_compared_with_number(b, &most) : NULL;
@@ -155,7 +155,7 @@ static bool are_equivalent(const struct sp_search_term *a, const struct sp_searc
     if (side->op == SP_TERM_REST && side->b->op == SP_TERM_NUMBER) most = side->b->number - 1;
     else if (side->op == SP_TERM_INDEX || side->op == SP_TERM_LENGTH) most += 1; /* above both numbers all is alike */
     else return false;
-    if (most > MOST_VALUES) return false;
+    if (most > most_compared) return false;
     for (double value = 0; value <= most; value++)
         if (holds_where(a, value) != holds_where(b, value)) return false;
     return true;
