@@ -362,6 +362,12 @@ static struct shapeproof_value indices_of(struct shapeproof_value indices, const
     return sp_value_absent("trainable_token_indices");
 }
 
+/* "1 row", "97 rows". */
+static const char *rows_said(struct sp_arena *arena, const uint64_t *shape)
+{
+    return sp_arena_printf(arena, "%" PRIu64 " %s", shape[0], shape[0] == 1 ? "row" : "rows");
+}
+
 /* One tensor of trained rows: a row for each index, which must be below the number of tokens. */
 static void explain_delta(struct sp_described *described, const struct shapeproof_tensor *tensor, const char *module,
                           struct shapeproof_value list)
@@ -373,7 +379,7 @@ static void explain_delta(struct sp_described *described, const struct shapeproo
         blame(described, 1,
               sp_arena_printf(arena, "trainable_token_indices in adapter_config.json lists %s, but %s has %s",
                               sp_count_of(arena, list.count, "token"), sp_quote(tensor->name).text,
-                              sp_count_of(arena, tensor->shape[0], "row")));
+                              rows_said(arena, tensor->shape)));
     for (size_t i = 0; i < list.count; i++)
         if (list.items[i].type == SHAPEPROOF_VALUE_INT && list.items[i].integer > largest)
             largest = list.items[i].integer;
@@ -384,7 +390,7 @@ static void explain_delta(struct sp_described *described, const struct shapeproo
         blame(described, 1,
               sp_arena_printf(
                   arena, "trainable_token_indices in adapter_config.json lists token %" PRId64 ", but %s has only %s",
-                  largest, weight->name, sp_count_of(arena, weight->shape[0], "row")));
+                  largest, weight->name, rows_said(arena, weight->shape)));
     cause->hint = "if tokens were added for the training, call resize_token_embeddings on the base before the adapter "
                   "is loaded; otherwise correct the list";
 }
