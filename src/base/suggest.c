@@ -114,9 +114,9 @@ static const char *last_word(const char *key)
 }
 
 /* Of the letters of a key that shares a word of at least four characters with another one, how many per cent may be
- * wrong: half of them, or a third if that word is "size", with which half of all keys end. Any
- * number may if the other key has each of its words, of which there are two or more, and the same last one: "num_heads"
- * and "num_attention_heads". 0 when they share none. */
+ * wrong: half of them, or a third if that word is "size", with which half of all keys end. Any number may
+ * be wrong if the key has two words or more, and the other key has all of them and the same last one: "num_heads" and
+ * "num_attention_heads". 0 when they share none. */
 static unsigned tolerance(const char *a, const char *b)
 {
     enum { SHORTEST_PART = 4, ANY = 100 * LONGEST, HALF = 50, THIRD = 34 };

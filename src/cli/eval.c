@@ -338,7 +338,17 @@ static void close_results(struct scan_results *results)
     free(results->points);
 }
 
-/* Evaluates at one value. Where the table cannot be predicted, the point has the first line of the error. */
+/* A point with that value. Where the table cannot be predicted, it has the first line of the error, which is cut there.
+ */
+static struct shapeproof_evaluated_point point_at(const char *value, const struct shapeproof_evaluation *evaluation,
+                                                  struct shapeproof_error *error)
+{
+    if (!evaluation) error->message[strcspn(error->message, "\n")] = '\0';
+    return (struct shapeproof_evaluated_point){
+        .value = value, .evaluation = evaluation, .why = evaluation ? NULL : error->message};
+}
+
+/* Evaluates at one value. */
 static void evaluate_point(const struct asked *asked, const struct scan *scan, size_t index,
                            struct scan_results *results)
 {
@@ -349,9 +359,7 @@ static void evaluate_point(const struct asked *asked, const struct scan *scan, s
         evaluation = shapeproof_evaluate(asked->expressions, asked->subject->config, &what, error);
     results->evaluations[index] = evaluation;
     results->evaluated += evaluation != NULL;
-    if (!evaluation) error->message[strcspn(error->message, "\n")] = '\0';
-    results->points[index] = (struct shapeproof_evaluated_point){
-        .value = scan_value(scan, index), .evaluation = evaluation, .why = evaluation ? NULL : error->message};
+    results->points[index] = point_at(scan_value(scan, index), evaluation, error);
 }
 
 /* Evaluates at every value of the scan. It is an error only when there is no value at all. */
@@ -442,10 +450,11 @@ static struct shapeproof_prediction *predict_chosen(const struct cli_args *args,
     struct shapeproof_error error = {0}, ignored = {0};
     struct scan scan = {.key = NULL};
     const struct shapeproof_predict_options what = {.table = subject->table_name};
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
+    *status = CLI_OK;
+    if (prediction) return prediction;
     *status = read_scan(args, &scan);
-    struct shapeproof_prediction *prediction =
-        *status == CLI_OK ? shapeproof_predict(subject->tables, subject->config, &what, &error) : NULL;
-    if (*status == CLI_OK && !prediction && scan.key &&
+    if (*status == CLI_OK && scan.count &&
         shapeproof_config_set(subject->config, scan.settings[0], &ignored) == SHAPEPROOF_OK)
         prediction = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
     if (*status == CLI_OK && !prediction) *status = cli_no_prediction(subject, &what, &error);
@@ -546,21 +555,18 @@ static int evaluate_model(const struct cli_args *args, const char *name, struct 
         shapeproof_predict(model->subject.tables, model->subject.config, &what, &model->error);
     if (prediction) status = evaluate_for_table(model, shapeproof_prediction_table(prediction), given);
     shapeproof_prediction_free(prediction);
-    model->error.message[strcspn(model->error.message, "\n")] = '\0';
     return status;
 }
 
 /* Writes a row for each model; exit status. It is an error only when no model has a value. */
-static int report_models(const struct cli_args *args, const struct compared_model *models, size_t count)
+static int report_models(const struct cli_args *args, struct compared_model *models, size_t count)
 {
     const struct asked asked = {.args = args};
     struct shapeproof_evaluated_point *points = never_null(calloc(count, sizeof *points));
     size_t evaluated = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct shapeproof_evaluation *evaluation = models[i].evaluation;
-        evaluated += evaluation != NULL;
-        points[i] = (struct shapeproof_evaluated_point){
-            .value = models[i].name, .evaluation = evaluation, .why = evaluation ? NULL : models[i].error.message};
+        evaluated += models[i].evaluation != NULL;
+        points[i] = point_at(models[i].name, models[i].evaluation, &models[i].error);
     }
     const int status = evaluated ? report_points(&asked, points, count, "model") : cli_error(&models[0].error);
     free(points);
@@ -698,8 +704,8 @@ const struct cli_command cli_eval = {
         "\n"
         "Integers and fractions are computed exactly. A fraction is printed as a decimal number, followed by the "
         "exact fraction. With --for, --models or --csv the exact fraction is omitted. If an expression contains a "
-        "number with "
-        "a decimal point, its result is a floating-point number. With --for there is a row for each value of a "
+        "number with a decimal point, its result is a floating-point number. With --for there is a row for each value "
+        "of a "
         "hyper-parameter, with --models one for each model, and below the table how each measure counts. If nothing "
         "can be predicted for a value or a model, its row gives the reason.",
     .least = 1,

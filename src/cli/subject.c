@@ -26,8 +26,9 @@ static const char *only_table_of(const struct shapeproof_tables *tables, const c
     return only;
 }
 
-/* A directory that is called like a table, as checkpoints are, does not hide the table; "./gpt2" is the file. A name
- * with a dot, which no table has, is that of a file, also if there is none. */
+/* A directory that is called like a table, as checkpoints are, does not hide the table; "./gpt2" is the file. No
+ * table has a dot in its name: a name with a dot is always that of a file, so that a missing file is reported as such.
+ */
 static bool is_name(const struct shapeproof_tables *tables, const char *table)
 {
     if (strchr(table, '/')) return false;

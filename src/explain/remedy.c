@@ -56,12 +56,11 @@ static struct shapeproof_value split_patch(struct sp_arena *arena, struct shapep
     return rest;
 }
 
-/* What to write into a JSON file, and which keys to delete from it:
+/* What to write into a JSON file, and which keys to delete from it. Of {"n_layer": 2} and the key layer_types:
  *
- *     {"n_layer": 2}              write into config.json: {"n_layer": 2}
- *     {"n_layer": 2}, and a key   write into config.json: {"n_layer": 2}, and take out 'layer_types': programs compute
- *                                 it anew
- *     {}, and a key               take 'layer_types' out of config.json: programs compute it anew */
+ *     write into config.json: {"n_layer": 2}, and take out 'layer_types': programs compute it anew
+ *
+ * Where there is only one of the two, the sentence is about that one alone. */
 static const char *edits_said(struct sp_arena *arena, const char *file, struct shapeproof_value written,
                               struct sp_names *removed)
 {

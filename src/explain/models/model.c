@@ -24,8 +24,8 @@ static struct shapeproof_config *config_of_model(const struct sp_model *model)
     return config;
 }
 
-/* How many errors are none: buffers that loaders compute, and tensors that the inference takes to be beside the model,
- * such as those of a copy. */
+/* How many errors of the match do not count: buffers that loaders compute, and unexpected tensors that the inference
+ * takes for something beside the model, such as a copy of it. */
 static size_t count_excused(const struct sp_match *match, const struct sp_attempt *attempt)
 {
     const size_t count = shapeproof_inventory_count(match->inventory);
