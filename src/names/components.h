@@ -33,6 +33,12 @@ static inline bool sp_is_component(const char *text, size_t length, const char *
     return strncmp(text, component, length) == 0 && !component[length];
 }
 
+/* Whether the component is the number of a layer or of an expert, "3", and another component is behind it. */
+static inline bool sp_component_is_index(const struct sp_component_walk *part)
+{
+    return part->length && *part->rest && strspn(part->text, "0123456789") == part->length;
+}
+
 /* Where the last component of name[0..length) begins. */
 static inline size_t sp_last_component(const char *name, size_t length, const char *separators)
 {

@@ -44,7 +44,8 @@ static bool add_strings(struct sp_map *map, struct shapeproof_value list)
 /* Which modules adapter_config.json chooses. */
 struct choice {
     struct sp_map targets, excluded;
-    struct sp_map layers;                    /* layers_to_transform, as texts */
+    const char **numbers;                    /* layers_to_transform, as texts */
+    struct sp_map layers;                    /* the same, to be looked up */
     struct sp_map parameters;                /* the modules that target_parameters is about */
     const struct shapeproof_value *patterns; /* of layers_pattern; NULL: layers may be called anything */
     size_t pattern_count;
@@ -59,10 +60,14 @@ static bool read_layers(struct sp_described *described, struct choice *choice)
     const bool one = layers.type == SHAPEPROOF_VALUE_INT;
     if (!sp_value_is_set(layers)) return true;
     if (!one && layers.type != SHAPEPROOF_VALUE_LIST) return false;
-    for (size_t i = 0; i < (one ? 1 : layers.count); i++) {
+    const size_t count = one ? 1 : layers.count;
+    choice->numbers = sp_arena_array(described->arena, count, sizeof *choice->numbers);
+    for (size_t i = 0; i < count; i++) {
         const struct shapeproof_value layer = one ? layers : layers.items[i];
         if (layer.type != SHAPEPROOF_VALUE_INT) return false;
-        sp_map_add(&choice->layers, sp_arena_printf(described->arena, "%" PRId64, layer.integer), i);
+        const char *number = sp_arena_printf(described->arena, "%" PRId64, layer.integer);
+        const size_t next = choice->layers.count;
+        if (sp_map_add(&choice->layers, number, next)) choice->numbers[next] = number;
     }
     return true;
 }
@@ -136,8 +141,7 @@ static const char *layer_of(const struct choice *choice, const char *module, siz
     const char *before = NULL, *found = NULL;
     size_t index = 0, before_length = 0;
     for (struct sp_component_walk part = {.rest = module}; sp_component_next(&part, "."); index++) {
-        const bool is_number = strspn(part.text, "0123456789") == part.length && part.length && *part.rest;
-        if (is_number && (is_last || !found) && index >= (choice->pattern_count ? 1 : 2) &&
+        if (sp_component_is_index(&part) && (is_last || !found) && index >= (choice->pattern_count ? 1 : 2) &&
             is_pattern(choice, before, before_length)) {
             *length = part.length;
             found = part.text;
@@ -161,32 +165,33 @@ static bool is_of_other_layer(struct sp_described *described, const struct choic
     return true;
 }
 
-/* Whether the module may be changed although target_modules does not list it: by target_parameters, or because it is
- * tied to an embedding, which is in no layer. */
-static bool may_be_unlisted(const struct choice *choice, const char *module)
+/* Why adapter_config.json does not choose a module. */
+enum reason { EXCLUDED, NOT_LISTED, OF_OTHER_LAYER, REASONS, CHOSEN = REASONS };
+
+/* The reason for a module of the file. One that is tied to an embedding, and so in no layer, may be chosen with it. */
+static enum reason why_unchosen(struct sp_described *described, const struct choice *choice, const char *module)
 {
-    return is_listed(&choice->parameters, module) || (choice->ties && !module[strcspn(module, "0123456789")]);
+    const bool may_be_tied = choice->ties && !module[strcspn(module, "0123456789")];
+    if (is_listed(&choice->parameters, module)) return CHOSEN;
+    if (is_listed(&choice->excluded, module)) return EXCLUDED;
+    if (may_be_tied) return CHOSEN;
+    if (!is_listed(&choice->targets, module)) return NOT_LISTED;
+    return is_of_other_layer(described, choice, module) ? OF_OTHER_LAYER : CHOSEN;
 }
 
-/* Modules of the file that adapter_config.json does not choose, for each of three reasons. */
+/* Modules of the file that adapter_config.json does not choose, by the reason. */
 static void explain_unchosen(struct sp_described *described, const struct choice *choice)
 {
-    static const char *const says[] = {
+    static const char *const says[REASONS] = {
         "exclude_modules in adapter_config.json excludes modules of the adapter, whose tensors PEFT ignores",
         "target_modules in adapter_config.json does not list modules of the adapter, whose tensors PEFT ignores",
         "layers_to_transform in adapter_config.json does not list layers of the adapter, whose tensors PEFT ignores"};
-    for (int reason = 0; reason < 3; reason++) {
+    for (enum reason reason = EXCLUDED; reason < REASONS; reason++) {
         for (size_t i = 0; i < described->count; i++) {
             const struct sp_described_item *item = &described->items[i];
-            if (!item->module || !sp_described_is_own(described, item) || is_listed(&choice->parameters, item->module))
-                continue;
-            const bool excluded = is_listed(&choice->excluded, item->module);
-            const bool listed = is_listed(&choice->targets, item->module) || may_be_unlisted(choice, item->module);
-            const bool is = reason == 0   ? excluded
-                            : reason == 1 ? !excluded && !listed
-                                          : !excluded && listed && !may_be_unlisted(choice, item->module) &&
-                                                is_of_other_layer(described, choice, item->module);
-            if (is) sp_described_name(described, item->module);
+            if (item->module && sp_described_is_own(described, item) &&
+                why_unchosen(described, choice, item->module) == reason)
+                sp_described_name(described, item->module);
         }
         sp_described_blame(described, says[reason], "module");
     }
@@ -211,9 +216,9 @@ static bool saves_single_modules(const struct sp_described *described)
 /* How many modules in other layers are looked at, so that the time is bounded. */
 enum { MOST_LOOKUPS = 1 << 16 };
 
-/* Modules that the file has in one layer of layers_to_transform, and lacks in another one that the model has. A module
- * that target_modules names as a whole is in one layer alone. Where versions of PEFT find different layers in a name,
- * nothing is said. */
+/* Modules that the file has in one layer of layers_to_transform, and lacks in another one that the model has. Two sorts
+ * of modules are passed over: those that target_modules names as a whole, because they are in one layer alone, and
+ * those with a name in which versions of PEFT find different layers. */
 static void explain_lacking_layers(struct sp_described *described, const struct choice *choice)
 {
     struct sp_arena *arena = described->arena;
@@ -231,12 +236,8 @@ static void explain_lacking_layers(struct sp_described *described, const struct 
         const char *layer = layer_of(choice, item->module, &length, false);
         if (layer != layer_of(choice, item->module, &last_length, true)) continue;
         if (!layer || !sp_map_add(&asked, in_layer(arena, item->module, layer, length, "*"), i)) continue;
-        const struct shapeproof_value layers = sp_described_setting(described, "layers_to_transform");
-        const bool one = layers.type == SHAPEPROOF_VALUE_INT;
-        for (size_t k = 0; k < (one ? 1 : layers.count) && lookups++ < MOST_LOOKUPS; k++) {
-            const int64_t number = one ? layers.integer : layers.items[k].integer;
-            const char *module =
-                in_layer(arena, item->module, layer, length, sp_arena_printf(arena, "%" PRId64, number));
+        for (size_t k = 0; k < choice->layers.count && lookups++ < MOST_LOOKUPS; k++) {
+            const char *module = in_layer(arena, item->module, layer, length, choice->numbers[k]);
             if (sp_map_get(&there, module) != SIZE_MAX || is_listed(&choice->excluded, module) ||
                 !is_listed(&choice->targets, module))
                 continue;

@@ -189,10 +189,10 @@ static const char *other_of_lora(const struct sp_described *described)
     return NULL;
 }
 
-/* Tensors of a method that peft_type does not name. */
-static void explain_method(struct sp_described *described)
+/* Tensors of a method that peft_type does not name. `of_lora` is what other_of_lora returned. */
+static void explain_method(struct sp_described *described, const char *of_lora)
 {
-    const char *of_lora = other_of_lora(described), *other = of_lora;
+    const char *other = of_lora;
     for (size_t i = 0; i < described->count; i++) {
         if (!of_lora && sp_described_is_own(described, &described->items[i])) continue;
         if (!other) other = described->items[i].method->type;
@@ -312,7 +312,8 @@ static void explain_ia3(struct sp_described *described)
         "tensor");
 }
 
-/* LoRA's lora_B has a bias if lora_bias is set. That single ones are missing is said elsewhere (adapter_parts.c). */
+/* Every lora_B has a bias if lora_bias is set, and none otherwise. If only some of them lack it, adapter_parts.c names
+ * these. */
 static void explain_lora_bias(struct sp_described *described)
 {
     const bool set = sp_value_is_true(sp_described_setting(described, "lora_bias"));
@@ -349,8 +350,8 @@ static const struct shapeproof_tensor *next_delta(const struct sp_described *des
     return NULL;
 }
 
-/* The indices of the tokens that are trained in the embedding: trainable_token_indices is a list, or an object with a
- * list for each embedding. Absent when there is none. */
+/* The list of the tokens that are trained in the embedding `module`. trainable_token_indices is this list, or an object
+ * with a list for each embedding; without a list for this one, the result is absent. */
 static struct shapeproof_value indices_of(struct shapeproof_value indices, const char *module)
 {
     if (indices.type == SHAPEPROOF_VALUE_LIST) return indices;
@@ -440,10 +441,11 @@ static bool is_fitting(const struct shapeproof_check *check)
 
 static void explain_described(struct sp_described *described)
 {
-    explain_method(described);
+    const char *of_lora = other_of_lora(described);
+    explain_method(described, of_lora);
     bool has_own = false;
     for (size_t i = 0; i < described->count; i++) has_own |= sp_described_is_own(described, &described->items[i]);
-    if (!has_own || other_of_lora(described)) return;
+    if (!has_own || of_lora) return;
     sp_described_check_choice(described);
     if (sp_described_is_of_type(described, "LORA")) explain_lora_bias(described);
     if (sp_described_is_of_type(described, "ADALORA")) explain_adalora(described);

@@ -62,7 +62,7 @@ static bool names_modules_of_all_layers(struct shapeproof_value targets)
     for (size_t i = 0; i < targets.count; i++) {
         if (targets.items[i].type != SHAPEPROOF_VALUE_STRING) return false;
         for (struct sp_component_walk part = {.rest = targets.items[i].string}; sp_component_next(&part, ".");)
-            if (part.length && *part.rest && strspn(part.text, "0123456789") == part.length) return false;
+            if (sp_component_is_index(&part)) return false;
     }
     return true;
 }
