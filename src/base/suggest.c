@@ -98,54 +98,86 @@ static size_t part_length(const char *part)
     return length > 1 && part[length - 1] == 's' ? length - 1 : length;
 }
 
-/* Whether a key has that word. */
-static bool has_part(const char *key, const char *part, size_t length)
+/* The next word of a key; its end when there is none. */
+static const char *next_part(const char *part)
 {
-    for (; *key; key += strcspn(key, "_."), key += *key != '\0')
-        if (part_length(key) == length && memcmp(key, part, length) == 0) return true;
-    return false;
+    part += strcspn(part, "_.");
+    return part + (*part != '\0');
 }
 
-/* The last word of a key, "heads" of "num_attention_heads". */
-static const char *last_word(const char *key)
+static const char *last_part(const char *key)
 {
-    for (const char *word = key; *word; word += strcspn(word, "_."), word += *word != '\0') key = word;
+    for (const char *part = key; *part; part = next_part(part)) key = part;
     return key;
 }
 
-/* Of the letters of a key that shares a word of at least four characters with another one, how many per cent may be
- * wrong: half of them, or a third if that word is "size", with which half of all keys end. Any number may
- * be wrong if the key has two words or more, and the other key has all of them and the same last one: "num_heads" and
- * "num_attention_heads". 0 when they share none. */
-static unsigned tolerance(const char *a, const char *b)
+static bool is_number_of(const char *part) { return strncmp(part, "n_", 2) == 0 || strncmp(part, "num_", 4) == 0; }
+
+/* Whether two keys begin with the same word; "n" and "num" are the same. */
+static bool begin_alike(const char *a, const char *b)
 {
-    enum { SHORTEST_PART = 4, ANY = 100 * LONGEST, HALF = 50, THIRD = 34 };
-    unsigned percent = 0, words = 0;
-    bool has_all = true;
-    const char *last = a, *last_of_b = last_word(b);
-    for (; *a; a += strcspn(a, "_."), a += *a != '\0') {
-        const bool is_shared = has_part(b, a, part_length(a));
-        words++;
-        last = a;
-        has_all = has_all && is_shared;
-        if (part_length(a) < SHORTEST_PART || !is_shared || percent == HALF) continue;
-        percent = strncmp(a, "size", 4) == 0 ? THIRD : HALF;
-    }
-    const bool is_shorter = has_all && words > 1 && has_part(last_of_b, last, part_length(last));
-    return percent && is_shorter ? ANY : percent;
+    const size_t length = part_length(a);
+    return (is_number_of(a) && is_number_of(b)) || (part_length(b) == length && memcmp(a, b, length) == 0);
 }
 
+/* Whether a key has the word that `part` begins with. */
+static bool has_part(const char *key, const char *part)
+{
+    for (; *key; key = next_part(key))
+        if (begin_alike(key, part)) return true;
+    return false;
+}
+
+/* Of the letters of a key that shares a word of at least four characters with another one, how many per cent may be
+ * wrong: half of them, or a third if that word is "size", with which half of all keys end. 0 when they share none. */
+static unsigned tolerance(const char *key, const char *meant)
+{
+    enum { SHORTEST_PART = 4, HALF = 50, THIRD = 34 };
+    unsigned percent = 0;
+    for (; *key && percent != HALF; key = next_part(key))
+        if (part_length(key) >= SHORTEST_PART && has_part(meant, key))
+            percent = strncmp(key, "size", 4) == 0 ? THIRD : HALF;
+    return percent;
+}
+
+/* How a key resembles another one, from the weakest to the strongest. */
+enum likeness {
+    UNLIKE,
+    NEAR,     /* they share a word, and few letters differ: "hidden_dim" and "hidden_size" */
+    FIRST,    /* it is the other one's first word: "vocab" and "vocab_size" */
+    INCLUDED, /* the other one has all its words and ends alike: "num_heads" and "mamba_num_heads" */
+    ABRIDGED, /* they begin alike, too: "num_heads" and "num_attention_heads" */
+};
+
+/* The likeness of a key to another one from which it differs in `edits` letters. A plural alone is read as a number:
+ * "layers" as "num_layers". */
+static enum likeness likeness(const char *key, const char *other, size_t edits)
+{
+    const char *member = strrchr(other, '.') ? strrchr(other, '.') + 1 : other;
+    const size_t length = strlen(key);
+    const bool is_one_word = !key[strcspn(key, "_.")], is_plural = is_one_word && part_length(key) < length;
+    bool has_all = !is_one_word || is_plural;
+    for (const char *part = key; *part && has_all; part = next_part(part)) has_all = has_part(other, part);
+    if (has_all && begin_alike(last_part(key), last_part(other)))
+        return (is_plural ? is_number_of(member) : begin_alike(key, member)) ? ABRIDGED : INCLUDED;
+    if (is_one_word && strncmp(member, key, length) == 0 && member[length] == '_') return FIRST;
+    return 100 * edits <= tolerance(key, other) * length ? NEAR : UNLIKE;
+}
+
+/* Of candidates that are equally like, the one with the fewest wrong letters. */
 const char *sp_suggest_key(const char *key, const char *const *candidates, size_t count)
 {
     const char *best = NULL;
-    size_t least_distance = SIZE_MAX;
+    enum likeness most = UNLIKE;
+    size_t fewest = SIZE_MAX;
     for (size_t i = 0; i < count && strlen(key) <= LONGEST; i++) {
         if (strlen(candidates[i]) > LONGEST) continue;
         if (is_misspelt(key, candidates[i], 4)) return candidates[i];
-        const unsigned percent = tolerance(key, candidates[i]);
-        const size_t distance = percent ? typing_distance(key, candidates[i]) : SIZE_MAX;
-        if (distance >= least_distance || 100 * distance > percent * strlen(key)) continue;
-        least_distance = distance;
+        const size_t edits = typing_distance(key, candidates[i]);
+        const enum likeness found = likeness(key, candidates[i], edits);
+        if (found < most || found == UNLIKE || (found == most && edits >= fewest)) continue;
+        most = found;
+        fewest = edits;
         best = candidates[i];
     }
     return best;

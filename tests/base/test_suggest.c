@@ -48,6 +48,15 @@ static void a_key_of_other_words(void **state)
     assert_null(LIKE(sp_suggest_key, "wombat_size", "vocab_size"));
     assert_string_equal(LIKE(sp_suggest_key, "vocabulary_size", "hidden_size", "vocab_size"), "vocab_size");
     assert_null(LIKE(sp_suggest_key, "scale_attn_by_inverse_layer_idx", "num_hidden_layers"));
+    assert_string_equal(LIKE(sp_suggest_key, "layers", "mlp_only_layers", "num_hidden_layers"), "num_hidden_layers");
+    assert_string_equal(LIKE(sp_suggest_key, "layers", "vision_feature_layer", "text_config.num_hidden_layers"),
+                        "text_config.num_hidden_layers");
+    assert_string_equal(LIKE(sp_suggest_key, "num_heads", "mamba_num_heads", "num_attention_heads"),
+                        "num_attention_heads");
+    assert_string_equal(LIKE(sp_suggest_key, "num_experts", "num_experts_per_tok", "n_routed_experts"),
+                        "n_routed_experts");
+    assert_string_equal(LIKE(sp_suggest_key, "vocab", "hidden_size", "vocab_size"), "vocab_size");
+    assert_null(LIKE(sp_suggest_key, "layer", "num_hidden_layers"));
 }
 
 int main(void)
