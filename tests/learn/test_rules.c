@@ -129,6 +129,29 @@ static void a_head_is_as_its_embedding(void **state)
     lesson_close(&problem);
 }
 
+/* "head" is an output layer, which a tie decides, though a count of heads would do as well. */
+static void a_head_is_no_head_of_attention(void **state)
+{
+    static const struct {
+        const char *config;
+        uint64_t symbols, width;
+        bool head;
+    } made[] = {
+        {"{\"hidden\": 8, \"vocab_size\": 50, \"num_kv_heads\": 2, \"tie_word_embeddings\": false}", 50, 8, true},
+        {"{\"hidden\": 10, \"vocab_size\": 61, \"num_kv_heads\": 3, \"tie_word_embeddings\": false}", 61, 10, true},
+        {"{\"hidden\": 14, \"vocab_size\": 77, \"num_kv_heads\": 1, \"tie_word_embeddings\": true}", 77, 14, false}};
+    struct problem problem = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        lesson_begin(&problem, made[i].config);
+        lesson_add(&problem, "emb.weight", SHAPE(made[i].symbols, made[i].width));
+        if (made[i].head) lesson_add(&problem, "head.weight", SHAPE(made[i].symbols, made[i].width));
+    }
+    assert_learns(&problem);
+    assert_says(&problem, "head.weight   (V, H)   same as emb.weight when tie_word_embeddings");
+    lesson_close(&problem);
+}
+
 /* An adapter, which a flag adds, with a projection where two widths differ: in one example alone, and there one flag
  * or another would do. */
 static void a_projection_is_where_widths_differ(void **state)
@@ -757,6 +780,7 @@ int main(void)
         cmocka_unit_test(a_product_is_rounded),
         cmocka_unit_test(a_case_asks_the_list),
         cmocka_unit_test(a_head_is_as_its_embedding),
+        cmocka_unit_test(a_head_is_no_head_of_attention),
         cmocka_unit_test(a_projection_is_where_widths_differ),
         cmocka_unit_test(a_width_need_not_be_heads),
         cmocka_unit_test(a_width_is_divided_by_heads),
