@@ -5,10 +5,12 @@
 
 #include "names/components.h"
 
-/* Modules that frameworks wrap around others; each is a component of its own, anywhere in the name. The last ones are
- * PEFT's, around what an adapter changes. */
+/* Modules that frameworks wrap around others; each is a component of its own, anywhere in the name. */
 static const char *const wrappers[] = {"_orig_mod",  "_fsdp_wrapped_module", "_checkpoint_wrapped_module",
                                        "base_layer", "original_module",      "token_adapter"};
+
+/* Those of PEFT, around what an adapter changes. */
+static const char *const adapter_wrappers[] = {"base_layer", "original_module", "token_adapter"};
 
 /* What programs put in front of a whole model. Only these may be taken away while something else is put there:
  * any other replacement is a renaming, not a prefix. */
@@ -24,6 +26,8 @@ static const char *among_components(const char *const *list, size_t count, const
 #define AMONG(list, component, length) among_components(list, sizeof(list) / sizeof *(list), component, length)
 
 bool sp_is_wrapper(const char *component, size_t length) { return AMONG(wrappers, component, length) != NULL; }
+
+bool sp_is_adapter_wrapper(const char *wrapper) { return AMONG(adapter_wrappers, wrapper, strlen(wrapper)) != NULL; }
 
 const char *sp_wrapper_in(const char *name)
 {

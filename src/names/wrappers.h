@@ -12,6 +12,8 @@
 /* The component of the name that is a framework's wrapper and not part of the model, "_orig_mod"; or NULL. */
 const char *sp_wrapper_in(const char *name);
 bool sp_is_wrapper(const char *component, size_t length);
+/* Whether PEFT puts this wrapper around a module that an adapter changes: "base_layer". */
+bool sp_is_adapter_wrapper(const char *wrapper);
 /* What programs put in front of a whole model: "module", "model". */
 bool sp_is_holder(const char *component, size_t length);
 /* Whether every component of "model.module." is one; true of "". */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "check/adapter.h"
+#include "explain/files/adapter_described.h"
 #include "explain/gather.h"
 #include "names/collapse.h"
 #include "names/wrappers.h"
@@ -120,11 +122,22 @@ static const char *which_wrappers(struct shapeproof_check *check)
     return sp_arena_printf(&check->arena, count > 1 ? "the wrappers %s stand" : "the wrapper %s stands", list);
 }
 
+/* Whether the file is an adapter, and its names have no wrappers but those that PEFT puts there. */
+static bool has_usual_wrappers(const struct shapeproof_check *check)
+{
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
+        for (const char *name = name_of_stored(check, i), *wrapper; (wrapper = sp_wrapper_in(name)) != NULL;) {
+            if (!sp_is_adapter_wrapper(wrapper)) return false;
+            name = strstr(name, wrapper) + strlen(wrapper);
+        }
+    return sp_is_adapter(check->inventory);
+}
+
 /* True when that says all that was taken away. */
 static bool say_wrappers(struct shapeproof_check *check)
 {
     const size_t count = count_renamed(check, SP_UNWRAPPED), front = count ? common_front(check) : 0;
-    if (!count) return false;
+    if (!count || has_usual_wrappers(check)) return false;
     if (front) warn(check, SP_CAUSE_WRAPPER, count, say_prefix(check, name_of_stored(check, 0), front, count));
     else
         warn(check, SP_CAUSE_WRAPPER, count,
@@ -234,10 +247,16 @@ static const char *first_with(const struct shapeproof_check *check, const char *
     return prefix;
 }
 
+/* Whether the names begin as PEFT writes those of an adapter. */
+static bool has_usual_prefix(const struct shapeproof_check *check)
+{
+    return strcmp(check->naming.strip, sp_described_front) == 0 && sp_is_adapter(check->inventory);
+}
+
 static void warn_of_prefixes(struct shapeproof_check *check, bool said, size_t stripped, size_t added)
 {
     const char *strip = check->naming.strip, *add = check->naming.add;
-    if (!said && stripped)
+    if (!said && stripped && !has_usual_prefix(check))
         warn(check, SP_CAUSE_PREFIX, stripped, say_prefix(check, first_with(check, strip), strlen(strip), stripped));
     const bool usual = is_left_out_by_writer(check, NULL);
     if (added && !check->naming.scheme)
