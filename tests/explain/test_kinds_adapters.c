@@ -245,7 +245,7 @@ static void with_more_tokens(void **state)
     model_add_shape(&model, PEFT "model.embed_tokens.weight", SHAPE(128264, 2048));
     SAYS("differs: the adapter was trained with 128264 tokens, the base has 128256: "
          "base_model.model.model.embed_tokens.weight (1 tensor)",
-         "adapter-shape adapter prefix", 0);
+         "adapter-shape adapter", 0);
     assert_string_equal(shapeproof_check_cause(model.check, 0)->hint,
                         "call resize_token_embeddings(128264) on the base before the adapter is loaded");
     model_resize(&model, "*embed_tokens*", 2048, 1024);
