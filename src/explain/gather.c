@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/gather.h"
 
+#include <stdlib.h>
+
 #include "model/layouts.h"
 
 static size_t number_of_finding(const struct shapeproof_check *check, const struct shapeproof_finding *finding)
@@ -116,4 +118,10 @@ const char *sp_cause_file_summary(struct shapeproof_check *check, size_t cause)
         if (*names) sp_text_printf(&text, "%s%s %s", text.length ? " and " : "", kinds[i].verb, names);
     }
     return sp_text_keep(&text, &check->arena);
+}
+
+bool sp_is_of_transformers_5(const struct shapeproof_check *check)
+{
+    const struct shapeproof_value said = sp_value_member(sp_config_hyper(check->config)->root, "transformers_version");
+    return said.type == SHAPEPROOF_VALUE_STRING && strtol(said.string, NULL, 10) >= 5;
 }

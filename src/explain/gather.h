@@ -42,4 +42,7 @@ const char *sp_cause_file_summary(struct shapeproof_check *check, size_t cause);
 const struct shapeproof_finding *sp_first_of(const struct shapeproof_check *check,
                                              const struct shapeproof_cause *cause);
 
+/* Whether the configuration says that transformers 5 or a later release wrote the file. */
+bool sp_is_of_transformers_5(const struct shapeproof_check *check);
+
 #endif

@@ -63,15 +63,16 @@ static void names_of_meta(void **state)
 /* Of the same models some versions store buffers that others compute. */
 static void without_computed_buffers(void **state)
 {
-    BEGIN("{\"model_type\": \"swin\", \"architectures\": [\"SwinModel\"], \"depths\": [1, 2], \"num_heads\": [2, 4], "
-          "\"embed_dim\": 8, \"image_size\": 32, \"window_size\": 4}");
-    model_drop(&model, "*relative_position_index");
+    BEGIN("{\"model_type\": \"bros\", \"architectures\": [\"BrosModel\"], \"num_hidden_layers\": 2, "
+          "\"num_attention_heads\": 2, \"hidden_size\": 16, \"intermediate_size\": 24, \"vocab_size\": 40, "
+          "\"max_position_embeddings\": 12}");
+    model_drop(&model, "*inv_freq");
     FIND();
     assert_non_null(finding.inference);
-    assert_string_equal(shapeproof_inference_table(finding.inference), "swin");
+    assert_string_equal(shapeproof_inference_table(finding.inference), "bros");
     assert_true(shapeproof_inference_explains_all(finding.inference));
     assert_int_equal(shapeproof_inference_missing_count(finding.inference), 0);
-    NOTED("absent-buffers", "encoder.layers.1.blocks.{0,1}.attention.self.relative_position_index");
+    NOTED("absent-buffers", "bbox_embeddings.bbox_sinusoid_emb.{x_pos_emb,y_pos_emb}.inv_freq");
     END();
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What stands in front of names, or is spelt as another program spells it: wrappers, prefixes. The match has already
  * looked past them; here they are counted and said once. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/chars.h"
@@ -187,12 +186,6 @@ static void put_front(struct sp_text *text, const char *from, const char *to, si
 
 /* ---- what transformers leaves out since its version 5, and reads with it and without ---- */
 
-static bool is_of_transformers_5(const struct shapeproof_check *check)
-{
-    const struct shapeproof_value said = sp_value_member(sp_config_hyper(check->config)->root, "transformers_version");
-    return said.type == SHAPEPROOF_VALUE_STRING && strtol(said.string, NULL, 10) >= 5;
-}
-
 /* Whether `to` is `from` with an inner model's own prefix behind it: "vision_tower.vision_model." */
 static bool is_inner_prefix(const char *from, const char *to)
 {
@@ -209,7 +202,7 @@ static bool is_inner_prefix(const char *from, const char *to)
 static bool is_left_out_by_writer(const struct shapeproof_check *check, const size_t *counts)
 {
     const struct sp_naming *naming = &check->naming;
-    if (*naming->strip || naming->scheme || !is_of_transformers_5(check)) return false;
+    if (*naming->strip || naming->scheme || !sp_is_of_transformers_5(check)) return false;
     if (*naming->add && !is_inner_prefix("", naming->add)) return false;
     for (size_t i = 0; i < naming->prefix_rule_count; i++)
         if (counts && counts[i] && !is_inner_prefix(naming->prefix_rules[i].from, naming->prefix_rules[i].to))
