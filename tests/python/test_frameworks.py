@@ -134,6 +134,110 @@ class Frameworks(WithFixtures):
         with self.assertRaisesRegex(shapeproof.UsageError, "no weights yet"):
             shapeproof.inspect(keras.Sequential([layers.Dense(5)]))
 
+    @needs("keras")
+    def test_keras_names(self):
+        """Models whose weights have paths of their own, also when they are loaded: each has its tensors."""
+        import keras
+        from keras import layers
+
+        def sequential(*inside, **options):
+            return keras.Sequential([keras.Input((8,)), *inside], **options)
+
+        inner = keras.Input((8,))
+        nested = keras.Model(inner, layers.Dense(2)(inner))
+        built = layers.Dense(4)
+        built.build((None, 8))
+        models = [
+            sequential(layers.Dense(4), layers.Dense(2)),
+            sequential(keras.Sequential([layers.Dense(3)], name="mine"), name="mine"),
+            sequential(layers.Dense(3, name="mine"), name="mine"),
+            sequential(nested, layers.Dense(2)),
+            sequential(built),
+            keras.Sequential([keras.Input((4, 8)), layers.Bidirectional(layers.LSTM(3)), layers.BatchNormalization()]),
+            keras.Sequential([keras.Input((4, 8)), layers.TimeDistributed(layers.Dense(3))]),
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            for model in models:
+                model.save(f"{folder}/model.keras")
+                for each in (model, keras.models.load_model(f"{folder}/model.keras")):
+                    with self.subTest([weight.path for weight in each.weights]):
+                        self.assertEqual(shapeproof.check(each).verdict, "match")
+                        self.assertTrue(shapeproof.diff(each, f"{folder}/model.keras"))
+
+    @needs("keras")
+    def test_learn_from_keras(self):
+        """A subclassed model has the names of its attributes, which are the same in each instance."""
+        import keras
+        from keras import layers
+
+        class Mine(keras.Model):
+            def __init__(self, width, depth):
+                super().__init__()
+                self.first = layers.Dense(width)
+                self.blocks = [keras.Sequential([layers.Dense(width)]) for _ in range(depth)]
+                self.build((None, 4))
+
+            def build(self, shape):
+                self.first.build(shape)
+                for block in self.blocks:
+                    block.build((None, self.first.units))
+
+        sizes = [{"width": 5, "depth": 1}, {"width": 7, "depth": 3}, {"width": 12, "depth": 2}]
+        learnt = shapeproof.learn([(Mine(**size), size) for size in sizes])
+        self.assertIn("blocks/{i}/0/kernel", learnt.text)
+        with tempfile.TemporaryDirectory() as folder:
+            learnt.save(f"{folder}/mine.shapes")
+            config = {"width": 9, "depth": 4}
+            self.assertTrue(shapeproof.check(Mine(**config), config, table=f"{folder}/mine.shapes"))
+
+    def test_names_of_keras(self):
+        """Those of the layers, whatever the weights say; in a subclassed model those of the attributes."""
+
+        class Weight(FakeArray):
+            def __init__(self, path):
+                super().__init__((3, 4))
+                self.path, self.name = path, path.rpartition("/")[2]
+
+        class Layer:
+            def __init__(self, name, *inside, weights=()):
+                self.name, self._layers, self._own = name, list(inside), [Weight(path) for path in weights]
+
+            @property
+            def layers(self):
+                return self._layers
+
+            @property
+            def weights(self):
+                return self._own + [weight for layer in self._layers for weight in layer.weights]
+
+            def _flatten_layers(self, include_self, recursive):
+                return self._layers
+
+            def get_config(self):
+                return {"layers": []}
+
+            def to_json(self):
+                return json.dumps({"config": self.get_config()})
+
+        class Subclassed(Layer):
+            def __init__(self, name, first, *blocks):
+                super().__init__(name, first, *blocks)
+                self.first, self.blocks = first, blocks
+
+            def get_config(self):
+                raise NotImplementedError
+
+        def names(model):
+            return [tensor.name for tensor in shapeproof.inspect(model)]
+
+        dense = Layer("dense_7", weights=["sequential/dense_7/kernel", "sequential/dense_7/scope/bias"])
+        wrapper = Layer("wrapper", Layer("cell", weights=["cell/kernel", "cell/kernel"]))
+        written = ["dense_7/kernel", "dense_7/scope/bias", "wrapper/cell/kernel", "wrapper/cell/kernel_again"]
+        self.assertEqual(names(Layer("sequential", dense, wrapper)), written)
+        Sequential = type("Sequential", (Layer,), {})
+        subclassed = Subclassed("mine", dense, Sequential("sequential_3", wrapper))
+        self.assertEqual(names(subclassed)[1:3], ["first/scope/bias", "blocks/0/0/cell/kernel"])
+
     def test_subclassed_keras(self):
         """Its names and shapes are known, and its layers are not."""
 
@@ -143,7 +247,7 @@ class Frameworks(WithFixtures):
                 self.path, self.name = path, "kernel"
 
         class Subclassed:
-            weights = [Weight("mine/dense/kernel", (3, 4))]
+            name, weights = "mine", [Weight("mine/dense/kernel", (3, 4))]
 
             def get_config(self):
                 raise NotImplementedError
@@ -151,7 +255,7 @@ class Frameworks(WithFixtures):
             def to_json(self):
                 self.get_config()
 
-        self.assertEqual(shapeproof.inspect(Subclassed())[0].name, "mine/dense/kernel")
+        self.assertEqual(shapeproof.inspect(Subclassed())[0].name, "dense/kernel")
         with self.assertRaisesRegex(shapeproof.UnknownArchitectureError, "there is no configuration"):
             shapeproof.check(Subclassed())
 

@@ -42,8 +42,67 @@ def _is_nnx(source: Any) -> bool:
 
 
 def keras_names(source: Any) -> list[str]:
-    """The names of the weights of a model of Keras: "dense/kernel"."""
-    return [getattr(weight, "path", weight.name) for weight in source.weights]
+    """The names of the weights of a model of Keras, in the order of `weights`: "dense/kernel". No two are equal."""
+    by_weight: dict[int, str] = {}
+    _name_weights(source, "", not _keras_layers(source), by_weight)
+    names: dict[str, None] = {}
+    for weight in source.weights:
+        name = by_weight.get(id(weight), getattr(weight, "path", weight.name))
+        while name in names:
+            name += "_again"
+        names[name] = None
+    return list(names)
+
+
+def _name_weights(layer: Any, prefix: str, by_attributes: bool, names: dict[int, str]) -> None:
+    """Names the weights of a layer below a prefix, which ends with "/", and those of the layers in it, depth first. A
+    weight of several layers has the name of the first. The `path` of a weight does not always serve: Sequential writes
+    its own name into it, and a model that was loaded has no names of nested models there."""
+    inner = _layers_in(layer)
+    inside = {id(weight) for each in inner for weight in each.weights}
+    for weight in layer.weights:
+        if id(weight) not in inside:
+            path = getattr(weight, "path", weight.name).split("/")
+            below = path[len(path) - path[::-1].index(layer.name) :] if layer.name in path[:-1] else []
+            names.setdefault(id(weight), prefix + ("/".join(below) or weight.name))
+    attributes = _attributes_of(layer) if by_attributes else {}
+    for each in inner:
+        _name_weights(each, f"{prefix}{attributes.get(id(each), each.name)}/", by_attributes, names)
+
+
+def _layers_in(layer: Any) -> list[Any]:
+    """The layers that a layer of Keras consists of."""
+    try:
+        return list(layer._flatten_layers(include_self=False, recursive=False))
+    except (AttributeError, TypeError):
+        return []
+
+
+def _attributes_of(layer: Any) -> dict[int, str]:
+    """How the code of a class calls the layers in it, by their identities: "dense", "blocks/0". Keras counts the names
+    that it makes itself through all models of a process ("dense_7"), so that only these are the same in each instance.
+    A Sequential numbers its layers."""
+    found: dict[int, str] = {}
+    own = vars(layer)
+    for key, value in {**own, **own.get("_modules", {})}.items():  # a layer on torch is a module, too
+        if key.startswith("_"):
+            continue
+        if isinstance(value, (list, tuple)):
+            found.update({id(each): f"{key}/{i}" for i, each in enumerate(value)})
+        else:
+            found[id(value)] = key
+    if type(layer).__name__ == "Sequential":
+        found.update({id(each): str(i) for i, each in enumerate(layer.layers)})
+    return found
+
+
+def _keras_layers(source: Any) -> dict[str, Any] | None:
+    """The configuration of a model of Keras: its list of layers. None for a subclassed model, which has no list."""
+    try:
+        layers: dict[str, Any] = json.loads(source.to_json())
+    except (NotImplementedError, TypeError):  # a class whose arguments Keras cannot write
+        return None
+    return layers if "layers" in layers.get("config", {}) else None
 
 
 def is_model(source: Any) -> bool:
@@ -138,11 +197,7 @@ def config_of(source: Any) -> dict[str, Any] | None:
     if isinstance(source, Mapping):
         return None
     if is_keras(source):
-        try:
-            layers: dict[str, Any] = json.loads(source.to_json())
-        except (NotImplementedError, TypeError):  # a class whose arguments Keras cannot write
-            return None
-        return layers
+        return _keras_layers(source)
     values = values_of(getattr(source, "config", None))
     if values is not None and not values.get("architectures"):
         values["architectures"] = [name_of(source)]
