@@ -8,9 +8,27 @@ import sys
 import tempfile
 import unittest
 
-from test_package import ROOT, needs
+import shapeproof
+from test_package import FakeArray, ROOT, needs
 
 EXAMPLE = os.path.join(ROOT, "docs/examples/my_model")
+
+
+class Table(unittest.TestCase):
+    SIZES = [(50, 12, 31, 1, 17), (91, 20, 27, 3, 9), (70, 14, 53, 2, 37)]  # those of learn_table.py
+
+    def test_is_what_learn_writes(self):
+        """Without torch: from instances that have the tensors which the table predicts."""
+        path = f"{EXAMPLE}/my_model.shapes"
+        examples = []
+        for sizes in self.SIZES:
+            config = dict(zip(("vocabulary", "width", "inner", "depth", "context"), sizes))
+            arrays = {}
+            for tensor in shapeproof.predict("my_model", table=path, set=config).tensors:
+                arrays[tensor.name] = arrays[tensor.same_as] if tensor.same_as else FakeArray(tensor.shape)
+            examples.append((arrays, {**config, "architectures": ["MyModel"]}))
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(shapeproof.learn(examples, name="my_model").text, file.read())
 
 
 @needs("torch", "pytest")
