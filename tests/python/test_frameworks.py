@@ -57,9 +57,19 @@ class OwnClass(WithFixtures):
             shapeproof.check(Stack(5, 1), 3)
 
     def test_classes_are_no_models(self):
-        for wrong in (Stack, dict, 3):
-            with self.assertRaisesRegex(shapeproof.UsageError, "neither a path"):
+        for wrong, text in (
+            (Stack, "Stack is a class, and no model\nhint: give an instance of it"),
+            (dict, "dict is a class"),
+            (3, "neither a path, nor a module, nor a dictionary of arrays$"),
+            ([("weight", FakeArray((3,)))], r"list is neither .*\nhint: .*: dict\("),
+            ({"weight": FakeArray((None, 3))}, "weight: its shape is not known yet\nhint: run the model once"),
+        ):
+            with self.assertRaisesRegex(shapeproof.UsageError, text):
                 shapeproof.inspect(wrong)
+
+    def test_what_is_undecided_is_shown(self):
+        learnt = shapeproof.learn([Stack(5, 1)], name="stack")
+        self.assertRegex(repr(learnt), r"^<Learning table stack: explains 3 of 3 tensors, \d+ undecided>$")
 
 
 class Frameworks(WithFixtures):
@@ -77,6 +87,8 @@ class Frameworks(WithFixtures):
         inventory = shapeproof.inspect(views)
         self.assertEqual([tensor.same_as for tensor in inventory], [None, None, None, "a"])
         self.assertEqual(inventory["b"].offset, 16)
+        with self.assertRaisesRegex(shapeproof.UsageError, "weight: its shape is not known yet"):
+            shapeproof.inspect(torch.nn.LazyLinear(3))
 
     @needs("torch")
     def test_torch_module(self):

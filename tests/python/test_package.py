@@ -401,15 +401,21 @@ class Assertions(WithFixtures):
 
     def test_failures_show_the_report(self):
         for text, call in (
-            ("vocab_size is 65", lambda: testing.assert_matches(GPT2, set={"vocab_size": 65})),
-            ("REFUTED", lambda: testing.assert_claims("gpt2", claim="total = V*E + 1")),
-            ("FAILS", lambda: testing.assert_claims(checkpoint=GPT2, claim="total = 3")),
-            ("transformers 5 refuses it", lambda: testing.assert_loads(GPT2, set={"vocab_size": 65})),
+            ("^differs: vocab_size is 65", lambda: testing.assert_matches(GPT2, set={"vocab_size": 65})),
+            ("^refuted: claim total = 1\n\ngpt2\n  REFUTED", lambda: testing.assert_claims("gpt2", claim="total = 1")),
+            ("^fails: claim total = 3\n\n.*FAILS", lambda: testing.assert_claims(checkpoint=GPT2, claim="total = 3")),
+            ("^transformers 5 refuses it", lambda: testing.assert_loads(GPT2, set={"vocab_size": 65})),
+            ("^it is not known whether mlx-lm loads", lambda: testing.assert_loads(GPT2, "mlx")),
             ("there is no claim", lambda: testing.assert_claims("word_lstm", table=LSTM["table"])),
             ("name one", lambda: testing.assert_loads("fixtures/gguf/models/llama.gguf")),
         ):
-            with self.assertRaisesRegex(AssertionError, text):
+            with self.assertRaisesRegex(AssertionError, f"(?s){text}"):
                 call()
+        with tempfile.NamedTemporaryFile("w", suffix=".shapes") as file:
+            file.write("claims for gpt2\n\nclaim total = 3\n")
+            file.flush()
+            with self.assertRaisesRegex(AssertionError, "^fails: claim total = 3\n\nmatch: all 28"):
+                testing.assert_matches(GPT2, claims=file.name)
         self.assertEqual(shapeproof.check("fixtures/gguf/models/llama.gguf").verdict, "match")
 
 

@@ -118,7 +118,8 @@ class Plugin(unittest.TestCase):
         for name, outcome in OUTCOMES.items():
             self.assertIn(f"pkg/stack.py::{name} {outcome}", output)
         self.assertIn("4 failed, 2 passed", output)
-        self.assertIn("Stack: total = 180\n\nStack: table stack\n  W = 7, D = 3 (config)", output)
+        self.assertIn("fails: claim total = 180\n\nStack: table stack\n  W = 7, D = 3 (config)", output)
+        self.assertIn("FAILED pkg/stack.py::Stack::total = 180 - fails: claim total = 180", output)
         self.assertIn("claim total = D*3*W*W", output)
         self.assertIn("expected an expression", output)
         self.assertIn("needs a line 'table FILE' or 'model EXPRESSION'", output)

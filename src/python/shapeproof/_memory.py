@@ -154,7 +154,10 @@ def _dimensions(values: tuple[int, ...]) -> Any:
 
 
 def _describe(name: str, array: Any, storages: dict[str, bytes]) -> TensorDescription:
-    shape = tuple(int(dimension) for dimension in array.shape)
+    try:
+        shape = tuple(int(dimension) for dimension in array.shape)
+    except (RuntimeError, TypeError):  # a parameter of a lazy module of torch, a dimension of None
+        raise UsageError(f"{name}: its shape is not known yet", "run the model once: its layers infer shapes") from None
     storage, offset, stride = _place(array)
     dtype = str(array.dtype).rpartition(".")[2]  # "torch.float32", "float32"
     return TensorDescription(

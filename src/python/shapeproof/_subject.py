@@ -59,14 +59,24 @@ def open_inventory(session: Session, source: Source) -> tuple[int, str]:
     if _memory.is_model(source):
         return _memory.describe(session, source), _memory.name_of(source)
     if not isinstance(source, (str, os.PathLike)):
-        hint = "give its parameters: those of module.init(...)" if hasattr(source, "apply") else ""
-        raise UsageError(f"{type(source).__name__} is neither a path, nor a module, nor a dictionary of arrays", hint)
+        raise _not_a_checkpoint(source)
     path = checkpoint_path(source)
     if os.path.isdir(path):
         components = session.make("components_open", "components_free", encode(path))
         if call("component_count", components) and not take_text(call("config_beside", encode(path))):
             raise UsageError(f"{path}: holds several models", "give the folder of one of them")
     return session.make("inventory_open", "inventory_close", encode(path)), path
+
+
+def _not_a_checkpoint(source: Any) -> UsageError:
+    if isinstance(source, type):
+        return UsageError(f"{source.__name__} is a class, and no model", "give an instance of it")
+    hint = ""
+    if hasattr(source, "apply"):
+        hint = "give its parameters: those of module.init(...)"
+    elif hasattr(source, "__iter__") and not hasattr(source, "shape"):
+        hint = "a dictionary has the names: dict(module.named_parameters())"
+    return UsageError(f"{type(source).__name__} is neither a path, nor a module, nor a dictionary of arrays", hint)
 
 
 # ---- tables and configurations ----

@@ -67,6 +67,31 @@ def read_block(docstring: str) -> Block | None:
     return block
 
 
+class _Crash(NamedTuple):
+    """Where a claim failed and why, for the summary of pytest."""
+
+    path: str
+    lineno: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.lineno}: {self.message}"
+
+
+class _Failure:
+    """What pytest prints about a claim that fails: the report of the command, without the frames that lead to it."""
+
+    def __init__(self, report: str, path: Path, line: int) -> None:
+        self.report = report
+        self.reprcrash = _Crash(str(path), line, report.partition("\n")[0])
+
+    def toterminal(self, terminal: Any) -> None:
+        terminal.line(self.report)
+
+    def __str__(self) -> str:
+        return self.report
+
+
 class ClaimItem(pytest.Item):
     """A claim of a class: about each of its models, or about all hyper-parameters of its table if it names none."""
 
@@ -83,9 +108,8 @@ class ClaimItem(pytest.Item):
             assert_claims(checkpoint=source, config=config, table=tables or None, claim=self.name)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The report of the command, without the frames that lead to it."""
         if isinstance(excinfo.value, (AssertionError, Error)):
-            return f"{self.parent.name}: {self.name}\n{excinfo.value}"
+            return _Failure(str(excinfo.value), self.path, (self.parent.line or 0) + 1)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

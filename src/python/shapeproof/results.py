@@ -505,7 +505,8 @@ class Learning(Result):
             file.write(self.text)
 
     def _brief(self) -> str:
-        return f"table {self.table}: explains {self.explained:,} of {self.tensors:,} tensors"
+        brief = f"table {self.table}: explains {self.explained:,} of {self.tensors:,} tensors"
+        return f"{brief}, {len(self.undecided):,} undecided" if self.undecided else brief
 
     def _repr_html_(self) -> str:
         return _html(self._brief(), (), ()) + f"<pre>{_escape(self.text)}</pre>"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Assertions for tests, with pytest, unittest or alone. A failure has the report of the command as its message.
+"""Assertions for tests, with pytest, unittest or alone. The message of a failure says on its first line what is wrong,
+for the summary of pytest; then comes the report of the command.
 
     from shapeproof.testing import assert_matches
 
@@ -13,6 +14,7 @@ from typing import Any
 
 from . import Check, Proofs, Verification, check, prove
 from ._subject import Config, Source
+from .results import Claim
 
 __all__ = ["assert_claims", "assert_loads", "assert_matches"]
 
@@ -23,8 +25,13 @@ def assert_matches(source: Source, config: Config = None, *, strict: bool = Fals
     __tracebackhide__ = True  # pytest shows the caller
     made = check(source, config, **options)
     if not made or (strict and made.verdict != "match"):
-        raise AssertionError(f"\n{made}")
+        failing = [claim for claim in made.claims if not claim.erratum and claim.answer in ("fails", "unknown")]
+        raise AssertionError(f"{_of_claims(failing)}\n\n{made}" if failing and made.verdict == "match" else str(made))
     return made
+
+
+def _of_claims(failing: list[Claim]) -> str:
+    return "; ".join(f"{claim.answer or claim.verdict}: {claim.claim}" for claim in failing)
 
 
 def assert_claims(*names: str, **options: Any) -> Proofs | Verification:
@@ -35,7 +42,8 @@ def assert_claims(*names: str, **options: Any) -> Proofs | Verification:
     if not made.claims:
         raise AssertionError("there is no claim")
     if not made:
-        raise AssertionError(f"\n{made}")
+        failing = [claim for claim in made.claims if not (claim.as_expected or claim.answer == "holds")]
+        raise AssertionError(f"{_of_claims(failing)}\n\n{made}")
     return made
 
 
@@ -45,7 +53,8 @@ def assert_loads(path: Source, *loaders: str, config: Config = None, **options: 
     __tracebackhide__ = True
     made = check(path, config, loaders=loaders or None, **options)
     if not made.loads:
-        raise AssertionError(f"it is not known which loader the file is meant for: name one\n{made}")
-    if any(load.answer != "whole" for load in made.loads):
-        raise AssertionError(f"\n{made}")
+        raise AssertionError(f"it is not known which loader the file is meant for: name one\n\n{made}")
+    failing = [load.message for load in made.loads if load.answer != "whole"]
+    if failing:
+        raise AssertionError(f"{'; '.join(failing)}\n\n{made}")
     return made
