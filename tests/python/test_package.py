@@ -229,6 +229,12 @@ class Others(WithFixtures):
     def test_version(self):
         self.assertIn(shapeproof.__version__, run("--version")[1])
 
+    def test_names(self):
+        """What a notebook completes are the functions and classes, not what the package imports."""
+        public = {name for name in dir(shapeproof) if not name.startswith("__")}
+        self.assertEqual(public, {*shapeproof.__all__, "eval"})
+        self.assertIn("__version__", dir(shapeproof))
+
 
 class Results(WithFixtures):
     def test_repr(self):

@@ -47,3 +47,10 @@ def hold(path: Path) -> None:
         shapeproof.diff(path, {"weight": 3})
     except shapeproof.CheckpointError as error:
         print(error.message, error.hint, error.kind)
+
+
+def is_refused() -> None:
+    version: str = shapeproof.__version__
+    print(version)
+    shapeproof.chekc("checkpoint")  # type: ignore[attr-defined]
+    shapeproof.check("checkpoint", tables="gpt2")  # type: ignore[call-arg]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from ctypes import byref, c_void_p, cast, pointer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _library as _c
 from . import _memory, _subject
@@ -83,10 +83,18 @@ _GIVEN_CLAIMS = "claim"  # stands for a file, in messages about claims and expre
 _NO_FILES = [""]  # verifies no claim: only what is stored is counted
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        return _c.decode(call("version"))
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__version__: str  # asked of the library
+
+if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            return _c.decode(call("version"))
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        """What a notebook completes: not what this module imports for itself."""
+        return [*__all__, "eval", *(name for name in globals() if name.startswith("__")), "__version__"]
 
 
 # ---- checkpoints ----
