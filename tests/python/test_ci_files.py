@@ -88,6 +88,71 @@ class PreCommit(unittest.TestCase):
         self.assertIn("REFUTED", output)
 
 
+class Action(unittest.TestCase):
+    """The steps of the GitHub Action, run as the service runs them."""
+
+    def setUp(self):
+        if shutil.which("bash") is None:
+            self.skipTest("the steps of the GitHub Action: there is no bash")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        with open(f"{ROOT}/.github/actions/check/action.yml", encoding="utf-8") as file:
+            blocks = re.findall(r"^      run: \|\n((?: {8}.*\n|\n)+)", file.read(), re.M)
+        self.build, self.check = (re.sub(r"^ {8}", "", block, flags=re.M) for block in blocks)
+
+    def run_step(self, script, path=None, **variables):
+        """Status, standard output and errors of a step."""
+        variables["GITHUB_STEP_SUMMARY"] = f"{self.folder}/summary"
+        environment = {**os.environ, **variables, "PATH": f"{path or self.folder}:{os.environ['PATH']}"}
+        command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script]
+        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_check(self):
+        os.symlink(os.path.abspath(COMMAND), f"{self.folder}/shapeproof")
+        good, bad = (f"{ROOT}/fixtures/models/{name}" for name in ("tiny-gpt2", "odd-gpt2"))
+        self.assertEqual(self.run_step(self.build)[0], 0)
+        for paths, options, expected in (
+            (f"{good}\n", "", 0),
+            (f"{good}\n{bad}\n", "--strict --for=transformers", 1),
+            (f"{self.folder}/nowhere", "", 4),
+            (good, "--bogus", 2),
+        ):
+            with self.subTest(paths):
+                status, _, errors = self.run_step(self.check, PATHS=paths, OPTIONS=options, SARIF="out.sarif")
+                self.assertEqual(status, expected, errors)
+        with open(f"{self.folder}/summary", encoding="utf-8") as summary:
+            self.assertIn("**differs**: the file lacks biases", summary.read())
+        with open(f"{self.folder}/out.sarif", encoding="utf-8") as sarif:
+            self.assertIn('"ruleId": "io"', sarif.read())  # of the last run that had a list
+
+    def test_build(self):
+        """It builds and installs below the folder of the runner, which is added to the path of later steps."""
+        tools = f"{self.folder}/tools"
+        os.mkdir(tools)
+        for name in ("make", "nproc"):
+            with open(f"{tools}/{name}", "w", encoding="utf-8") as file:
+                file.write(f'#!/bin/sh\necho {name} "$@" >>{self.folder}/called\necho 2\n')
+            os.chmod(f"{tools}/{name}", 0o755)
+        script = "command() { return 1; }\n" + self.build
+        variables = {"RUNNER_TEMP": "/runner", "GITHUB_PATH": f"{self.folder}/path", "GITHUB_ACTION_PATH": "/a/b/c"}
+        status, _, errors = self.run_step(script, path=tools, **variables)
+        self.assertEqual(status, 0, errors)
+        with open(f"{self.folder}/called", encoding="utf-8") as file:
+            self.assertIn("install PREFIX=/runner/shapeproof\n", file.read())
+        with open(f"{self.folder}/path", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "/runner/shapeproof/bin\n")
+
+
+class Hook(unittest.TestCase):
+    def test_command_is_missing(self):
+        environment = {"PATH": "/nowhere"}
+        script = ["/bin/sh", f"{ROOT}/src/hooks/check.sh", "model.gguf"]
+        done = subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout[:27], done.stderr), (1, "shapeproof is not installed", ""))
+
+
 @needs("check_jsonschema")
 class Schemas(unittest.TestCase):
     def holds(self, schema, *files):
