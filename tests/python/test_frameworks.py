@@ -67,6 +67,11 @@ class OwnClass(WithFixtures):
             with self.assertRaisesRegex(shapeproof.UsageError, text):
                 shapeproof.inspect(wrong)
 
+    def test_sharded_class(self):
+        """As fully_shard of torch makes it: the architecture is that of the class below."""
+        sharded = type("FSDPStack", (type("FSDPModule", (), {}), Stack), {})
+        self.assertEqual(shapeproof.inspect(sharded(5, 1)).file, "Stack")
+
     def test_what_is_undecided_is_shown(self):
         learnt = shapeproof.learn([Stack(5, 1)], name="stack")
         self.assertRegex(repr(learnt), r"^<Learning table stack: explains 3 of 3 tensors, \d+ undecided>$")

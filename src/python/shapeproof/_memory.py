@@ -173,10 +173,12 @@ def _describe(name: str, array: Any, storages: dict[str, bytes]) -> TensorDescri
 
 
 def name_of(source: Any) -> str:
-    """What reports call a model in memory: its class, or "state_dict"."""
+    """What reports call a model in memory: its class, or "state_dict". `fully_shard` of torch gives a module a class of
+    another name, FSDPMyModel for MyModel, which is the base class."""
     if isinstance(source, Mapping):
         return "state_dict"
-    return type(getattr(source, "_orig_mod", source)).__name__  # torch.compile wraps the module
+    kind = type(getattr(source, "_orig_mod", source))  # torch.compile wraps the module
+    return next((base.__name__ for base in kind.__mro__ if kind.__name__ == f"FSDP{base.__name__}"), kind.__name__)
 
 
 def values_of(config: Any) -> dict[str, Any] | None:
