@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Judges the pages of a site: site.py SITE TABLE... prints each fault, and "N passed, M failed".
 
-Every link within the site leads to a file, and to an element with that id; no page needs a script, style, font or
-image from elsewhere; every TABLE has a section with a formula or the reason why there is none. Each page and each table
-is one test.
+Every link within the site leads to a file, and to an element with that id, and its text is no name of a source (x.md);
+no page needs a script, style, font or image from elsewhere; every TABLE has a section with a formula or the reason why
+there is none. Each page and each table is one test.
 """
 
 import html.parser
@@ -16,15 +16,25 @@ import urllib.parse
 class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__()
-        self.ids, self.links, self.needs = set(), [], []
+        self.ids, self.links, self.needs, self.texts = set(), [], [], []
+        self.in_link = False
         self.text = path.read_text()
         self.feed(self.text)
+
+    def handle_endtag(self, tag):
+        self.in_link = self.in_link and tag != "a"
+
+    def handle_data(self, data):
+        if self.in_link:
+            self.texts[-1] += data
 
     def handle_starttag(self, tag, attributes):
         given = dict(attributes)
         self.ids.update(given[key] for key in ("id", "name") if given.get(key))
         if tag in ("a", "area") and given.get("href") is not None:
             self.links.append(given["href"])
+            self.texts.append("")
+            self.in_link = True
         elif tag == "link" and given.get("rel") not in ("canonical", "next", "prev"):
             self.needs.append(given.get("href"))
         elif tag in ("script", "img", "iframe", "source") and given.get("src"):
@@ -48,6 +58,7 @@ def faults_of_link(pages, path, link):
 def faults_of_page(pages, path, page):
     for link in page.links:
         yield from faults_of_link(pages, path, link)
+    yield from (f"a link is called {text}" for text in page.texts if re.fullmatch(r"\S+\.md", text))
     for need in page.needs:
         if need.startswith("data:"):
             continue

@@ -36,17 +36,20 @@ def write(name, text):
 # ---- pages of the repository ----
 
 
-def adapt_links():
-    """Comments that tests read are left out, and links lead to the copies of the pages."""
-    for path in PAGES.glob("*.md"):
+def adapt_pages():
+    """Comments that tests read are left out, links lead to the copies of the pages, and name them by their titles:
+    "[causes.md](causes.md)" becomes "[Verdicts, findings and causes](causes.md)"."""
+    licence = pathlib.Path("LICENSE").read_text()
+    write("licence.md", f"# Licence\n\n```text\n{licence}```\n")
+    readme = pathlib.Path("README.md").read_text()
+    write("index.md", readme.replace("](docs/", "](").replace("](LICENSE)", "](licence.md)"))
+    titles = {path.name: re.search(r"^# (.*)", path.read_text(), re.MULTILINE)[1] for path in PAGES.glob("*.md")}
+    for path in PAGES.rglob("*.md"):
         text = path.read_text()
         text = re.sub(r"^<!-- (?:same|saved) as .*-->\n", "", text, flags=re.MULTILINE)
         text = text.replace("](../.github/", "](").replace("](../docs/", "](")
+        text = re.sub(r"\[(?:docs/)?([\w-]+\.md)\](?=\()", lambda link: f"[{titles[link[1]]}]", text)
         path.write_text(text)
-    readme = pathlib.Path("README.md").read_text()
-    licence = pathlib.Path("LICENSE").read_text()
-    write("licence.md", f"# Licence\n\n```text\n{licence}```\n")
-    write("index.md", readme.replace("](docs/", "](").replace("](LICENSE)", "](licence.md)"))
 
 
 def write_commands():
@@ -125,15 +128,15 @@ def write_catalogue():
     index = [
         "# Tables\n",
         f"shapeproof has {len(tables):,} tables. Each section has the number of parameters of a table as a formula of "
-        "its hyper-parameters. [formulas.md](../formulas.md) explains how the formulas are found.\n",
+        "its hyper-parameters. [Formulas](../formulas.md) explains how the formulas are found.\n",
     ]
     for kind in sorted({kind for kind, _ in pages}):
-        index += [f"\n## {kind}\n", "| table | |", "|---|---|"]
+        index.append(f"\n## {kind}\n")
         for table in tables:
             if table["kind"] == kind:
                 page = f"{kind}-{table['file'].removesuffix('.shapes')}.md"
-                title = html.escape(table["title"] or "").replace("|", "\\|")
-                index.append(f"| [{table['name']}]({page}#{table['name']}) | {title} |")
+                title = html.escape(table["title"] or "")
+                index.append(f"- [{table['name']}]({page}#{table['name']}): {title}")
         index.append("")
     write("catalogue/index.md", "\n".join(index))
     for (kind, file), listed in pages.items():
@@ -158,16 +161,22 @@ REPORTS = [
 
 
 def write_reports():
-    lines = ["# Reports\n", "Pages that `--format html` writes. [html.md](../html.md) explains them.\n"]
+    """A gallery: each report in a frame, below its title and the command that writes it."""
+    lines = [
+        "# Reports\n",
+        "These pages are written by `--format html`. [HTML reports](../html.md) explains them. A title opens the page.\n",
+    ]
     (PAGES / "reports").mkdir()
     for name, title, words in REPORTS:
         subprocess.run([COMMAND, *words.split(), "--format", "html", "-o", PAGES / "reports" / name], check=False)
         assert (PAGES / "reports" / name).stat().st_size > 10_000, name
-        lines += [f"- [{title}]({name})", "", f"    `shapeproof {words} --format html`", ""]
+        lines += [f"## [{title}]({name}) {{: #{name.removesuffix('.html')} }}", ""]
+        lines += [f"`shapeproof {words} --format html`", ""]
+        lines += [f'<iframe class="report" src="{name}" title="{title}" loading="lazy"></iframe>', ""]
     write("reports/index.md", "\n".join(lines))
 
 
-adapt_links()
+adapt_pages()
 write_commands()
 write_catalogue()
 write_reports()
