@@ -7,7 +7,8 @@
 const HUB = 'https://huggingface.co'
 const element = id => document.getElementById(id)
 const whole = loadProgram()
-let worker = null, subject = null, source = null, lastId = 0, waiting = null
+let worker = null, lastId = 0, waiting = null
+let subject = null, source = null, hasConfig = false // what is open: its name for the command, its files
 
 // ---- the worker ----
 
@@ -113,9 +114,15 @@ function command(args, config) {
 // ---- checkpoints ----
 
 function read(name) {
-    const config = name === 'check' ? element('config').value : ''
-    const args = [name, '--format', 'html', ...(config.trim() ? ['--config', 'pasted/config.json'] : []), '--', subject]
-    answer(() => command(args, config), true)
+    const config = name === 'check' ? element('config').value.trim() : ''
+    answer(async () => {
+        const result = await command([name, '--format', 'html', '--', subject], config)
+        if (name === 'check' && result.status > 1 && !config && !hasConfig) {
+            element('pasting').open = true
+            result.messages += 'On this page: paste the config.json above, or drop it on the page.\n'
+        }
+        return result
+    }, true)
 }
 
 // The file or folder that the command is called with: the only checkpoint, or the folder that has them all.
@@ -127,20 +134,32 @@ function subjectOf(paths) {
     return checkpoints.length === 1 ? checkpoints[0] : '.'
 }
 
-function open(what, name, hasConfig) {
-    source = what
+function open(what, name, withConfig) {
     answer(async () => {
+        forget()
         await ask(what)
         subject = name
+        source = what
+        hasConfig = withConfig
         element('subject').textContent = name === '.' ? 'the dropped files' : name
         element('opened').hidden = false
         read(hasConfig || element('config').value.trim() ? 'check' : 'inspect')
     }, true)
 }
 
+// A configuration alone is pasted: it is for the checkpoint that is open, or says itself what to predict.
+async function pasteFile(file) {
+    element('config').value = await file.text()
+    element('pasting').open = true
+    element('table').value = ''
+    if (subject) read('check')
+    else runFormula('predict')
+}
+
 function openFiles(files) {
-    if (!files.length) return
     const paths = files.map(({ path }) => path)
+    if (!paths.length) return answer(() => { throw new Error('There is no file in what was dropped.') })
+    if (paths.length === 1 && /(^|\/)config\.json$/.test(paths[0])) return pasteFile(files[0].file)
     open({ files }, subjectOf(paths), paths.some(path => /(^|\/)config\.json$/.test(path)))
 }
 
@@ -163,28 +182,47 @@ async function takeDropped(transfer) {
     const entries = [...transfer.items].map(item => item.webkitGetAsEntry && item.webkitGetAsEntry()).filter(Boolean)
     const found = []
     for (const entry of entries) found.push(...await filesOf(entry, ''))
-    openFiles(found)
+    return openFiles(found)
 }
 
 function takeChosen(input) {
-    openFiles([...input.files].map(file => ({ path: file.webkitRelativePath || file.name, file })))
+    const files = [...input.files].map(file => ({ path: file.webkitRelativePath || file.name, file }))
+    if (files.length) openFiles(files)
     input.value = ''
 }
 
-// ORG/NAME, hf://ORG/NAME[@REVISION] or https://HOST/ORG/NAME[/tree/REVISION]; null for anything else.
+// What `hf://` names, with or without it: [ORGANISATION/]NAME[@REVISION][/PATH]; or the address of a page of the hub,
+// where PATH is behind the revision: 'https://huggingface.co/org/name/blob/v1/model.gguf' and 'org/name@v1/model.gguf'
+// are { endpoint: HUB, name: 'org/name', revision: 'v1', path: 'model.gguf' }. Throws for anything else.
 function hubOf(text) {
-    const match = /^(?:hf:\/\/|(https?:\/\/[^/]+)\/)?([\w.-]+\/[\w.-]+)(?:@([^/]+)|\/tree\/([^/?#]+))?\/?$/
-        .exec(text.trim())
-    if (!match) return null
-    return { endpoint: match[1] || HUB, name: match[2], revision: match[3] || decodeURIComponent(match[4] || 'main') }
+    let endpoint = HUB, name, revision, path
+    const address = text.trim().replace(/^(?=(huggingface|hf)\.co\/)/, 'https://')
+    if (/^https?:\/\//.test(address)) {
+        const url = new URL(address), words = url.pathname.split('/').filter(Boolean).map(decodeURIComponent)
+        const view = words.findIndex((word, i) => (i === 1 || i === 2) && /^(tree|blob|resolve|raw)$/.test(word))
+        endpoint = url.origin === 'https://hf.co' ? HUB : url.origin
+        name = words.splice(0, view < 0 ? words.length : view).join('/')
+        revision = words[1]
+        path = words.slice(2).join('/')
+    } else {
+        [, name, revision, path] =
+            /^(?:hf:\/\/)?([^/@]+(?:\/[^/@]+)?)(?:@(refs\/[^/]+\/[^/]+|[^/]+))?(?:\/(.*?))?\/?$/.exec(address) || []
+    }
+    if (!/^[A-Za-z0-9_][\w.-]*(\/[A-Za-z0-9_][\w.-]*)?$/.test(name || '')) throw new Error('no name')
+    return { endpoint, name, revision: revision || 'main', path: path || '' }
 }
 
 function openHub(text) {
-    const hub = hubOf(text)
     const fail = why => answer(() => { throw new Error(`'${text}' ${why}`) })
-    if (!hub) return fail('is no repository: write ORGANISATION/NAME or its URL')
+    let hub
+    try {
+        hub = hubOf(text)
+    } catch {
+        return fail('is no repository: write ORGANISATION/NAME or its URL')
+    }
     if (![HUB, location.origin].includes(hub.endpoint)) return fail(`is not on ${HUB}, where this page may read`)
-    open({ hub }, hub.name, true)
+    history.replaceState(null, '', '#' + new URLSearchParams({ hub: text.trim() }))
+    open({ hub }, hub.path ? `${hub.name}/${hub.path}` : hub.name, true)
 }
 
 // ---- formulas, and links to them ----
@@ -195,15 +233,16 @@ function runFormula(name) {
     const table = element('table').value.trim(), settings = lines('settings')
     const claims = name === 'prove' ? lines('claims') : []
     const expressions = name === 'eval' ? lines('expressions') : []
-    const config = element('config').value
+    const config = table ? '' : element('config').value.trim()
+    if (!table && !config && ['derive', 'predict'].includes(name))
+        return answer(() => { throw new Error('Name a table or a model, or paste a config.json.') })
     const args = [name, ...settings.map(text => `--set=${text}`), ...claims.map(text => `--claim=${text}`)]
-    if (!table && config.trim()) args.push('--config', 'pasted/config.json')
-    const link = new URLSearchParams({ do: name, table })
+    const link = new URLSearchParams(config ? { do: name, config } : { do: name, table })
     for (const text of settings) link.append('set', text)
     for (const text of claims) link.append('claim', text)
     for (const text of expressions) link.append('expression', text)
     history.replaceState(null, '', '#' + link)
-    answer(() => command([...args, '--', ...(table ? [table] : []), ...expressions], table ? '' : config), false)
+    answer(() => command([...args, '--', ...(table ? [table] : []), ...expressions], config), false)
 }
 
 // A link fills the forms. It runs a formula, which is harmless; it never opens a repository by itself.
@@ -214,6 +253,10 @@ function followLink() {
     element('claims').value = link.getAll('claim').join('\n')
     element('expressions').value = link.getAll('expression').join('\n')
     element('repository').value = link.get('hub') || ''
+    if (link.has('config')) {
+        element('config').value = link.get('config')
+        element('pasting').open = true // it also applies to the next checkpoint
+    }
     if (['derive', 'predict', 'prove', 'eval'].includes(link.get('do'))) runFormula(link.get('do'))
 }
 

@@ -5,8 +5,9 @@
 //
 // Messages of the page:   { module }                                  the compiled program, first and once
 //                         { id, files: [{ path, file }] }             replaces the files that the command sees
-//                         { id, hub: { endpoint, name, revision } }   the same, with the files of a repository
-//                         { id, args, config }                        runs the command
+//                         { id, hub: { endpoint, name, revision, path } }   the same, with the files of a repository,
+//                                                                     or only those in the folder of path
+//                         { id, args, config }                        runs the command, with --config if there is one
 // Answers, with that id:  nothing else after files and hub; { error }
 //                         { status, output, messages, milliseconds, bytesRead } of a command
 // In between:             { progress }
@@ -98,6 +99,7 @@ function slicesOf(file) {
 }
 
 let root = new Folder()
+let pasted = '' // the name of the folder that has the pasted configuration
 
 // Puts a node at a path, and makes the folders above it.
 function place(path, node) {
@@ -113,6 +115,7 @@ function place(path, node) {
 
 function emptyRoot() {
     root = new Folder()
+    pasted = ''
     root.entries.set('tmp', new Folder())
 }
 
@@ -167,10 +170,18 @@ function getRangeNow(url, begin, end) {
     return new Uint8Array(request.response)
 }
 
+// The entries in the folder that `path` is or that the file `path` is in; all for an empty path.
+function entriesNear(entries, { name, path }) {
+    const isBelow = folder => ({ path: other }) => !folder || other.startsWith(folder + '/')
+    const isFile = entries.some(entry => entry.path === path)
+    if (path && !isFile && !entries.some(isBelow(path))) throw new Error(`${name}: it has no ${path} to read`)
+    return entries.filter(isBelow(isFile ? path.split('/').slice(0, -1).join('/') : path))
+}
+
 // Lists the repository and fetches what nearly every command needs, several files at once: the configurations and the
 // beginnings of safetensors and GGUF files. The command fetches the rest while it reads.
 async function openRepository(hub) {
-    const entries = await listRepository(hub)
+    const entries = entriesNear(await listRepository(hub), hub)
     const waiting = []
     emptyRoot()
     for (const entry of entries) {
@@ -491,12 +502,26 @@ function joined(chunks) {
     return new Blob(chunks).arrayBuffer().then(bytes => new TextDecoder().decode(bytes))
 }
 
+// Puts a pasted configuration beside the files, in a folder with a name that none of them has, and returns the option
+// that names it.
+function paste(config) {
+    root.entries.delete(pasted)
+    if (!config) return []
+    for (pasted = 'pasted'; root.entries.has(pasted);) pasted += '_'
+    place(pasted + '/config.json', new MemoryFile(new TextEncoder().encode(config)))
+    return ['--config', pasted + '/config.json']
+}
+
+// What was read since the files were opened, or since the last command.
+function takeBytesRead() {
+    const read = bytesRead
+    bytesRead = 0
+    return read
+}
+
 async function run({ args, config }) {
     const before = performance.now()
-    bytesRead = 0
-    root.entries.delete('pasted')
-    if (config) place('pasted/config.json', new MemoryFile(new TextEncoder().encode(config)))
-    const program = new Program(['shapeproof', ...args])
+    const program = new Program(['shapeproof', ...args.slice(0, 1), ...paste(config), ...args.slice(1)])
     let status
     try {
         status = program.run(module)
@@ -506,11 +531,12 @@ async function run({ args, config }) {
     }
     const milliseconds = performance.now() - before
     const output = await joined(program.output), messages = await joined(program.messages)
-    return { status, output, messages, milliseconds, bytesRead }
+    return { status, output, messages, milliseconds, bytesRead: takeBytesRead() }
 }
 
 async function work(data) {
     if (data.args) return run(data)
+    takeBytesRead()
     if (data.hub) await openRepository(data.hub)
     if (data.files) {
         emptyRoot()

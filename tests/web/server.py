@@ -5,6 +5,7 @@ import http.server
 import json
 import os
 import re
+import sys
 import threading
 import urllib.parse
 
@@ -72,8 +73,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(206, file.read(end - begin), Content_Range=f"bytes {begin}-{end - 1}/{size}")
 
 
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        """A browser that ends, or that cancels a request, closes its connections: that is no error."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def start(page, hub):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     server.page, server.hub, server.ranges = page, hub, True
     server.lock, server.sent, server.requests = threading.Lock(), 0, []
     server.daemon_threads = True

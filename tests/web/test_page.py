@@ -70,6 +70,16 @@ def test_files(b):
     expect("with the same findings", "attn.c_attn.bias" in b.report())
     b.fill("config", "")
 
+    b.choose("#files", [f"{fixture}/model.safetensors"])
+    expect("a file without a configuration is inspected", b.status() == 0, b.text("messages"))
+    b.click("#check")
+    expect("checked, it needs one", b.status() == 5 and "paste the config.json" in b.text("messages"),
+           b.text("messages"))
+    b.choose("#files", [f"{fixture}/config.json"])
+    expect("a configuration that follows is for it", b.status() == 1 and "attn.c_attn.bias" in b.report(),
+           b.text("messages"))
+    b.fill("config", "")
+
     for path in ("torch/ok/deflated.pt", "torch/ok/legacy.pt", "gguf/ok/aligned.gguf", "gguf/ok/big_endian.gguf"):
         folder, name = os.path.split(os.path.join("fixtures", path))
         b.choose("#files", [os.path.join(folder, name)])
@@ -100,6 +110,12 @@ def test_drop(b):
                                                                        "html", "odd-gpt2"))
 
 
+    empty = os.path.join(work, "empty")
+    os.mkdir(empty)
+    b.drop([empty])
+    expect("an empty folder is an error", b.status() == -1 and "no file" in b.text("messages"), b.text("messages"))
+
+
 def test_stop(b):
     b.fill("table", "")
     b.fill("settings", "")
@@ -123,6 +139,18 @@ def test_folder(b):
     b.choose("#folder", [top])
     expect("a folder of shards is read", b.status() == 0, b.text("messages"))
     expect("as the command does", b.report() == native(work, "inspect", "--format", "html", "sharded"))
+
+    # A pasted configuration has a folder of its own, whatever the dropped ones are called.
+    shutil.copytree("fixtures/models/odd-gpt2", os.path.join(work, "pasted"))
+    for command_name, status in (("check", 1), ("inspect", 0)):
+        if command_name == "check":
+            b.fill("config", '{"model_type": "gpt2", "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 16, '
+                             '"vocab_size": 64}')
+        b.choose("#folder", [os.path.join(work, "pasted")])
+        b.status()
+        b.click("#" + command_name)
+        expect(f"{command_name} of a folder with that name", b.status() == status, b.text("messages"))
+        b.fill("config", "")
 
 
 def test_large(b):
@@ -163,6 +191,14 @@ def test_hostile(b):
 
 
 def test_forms(b, base):
+    # What the empty fields show as examples is right.
+    for name in ("table", "settings", "claims", "expressions"):
+        b.fill(name, b.evaluate(f"document.getElementById('{name}').placeholder"))
+    for name in ("derive", "predict", "prove", "eval"):
+        b.click(f"[name={name}]")
+        expect(f"the examples of {name} hold", b.status() == 0, b.text("text") + b.text("messages"))
+    b.fill("claims", "")
+    b.fill("expressions", "")
     b.fill("table", "gpt2")
     b.fill("settings", "n_layer=3\nn_embd=64")
     for name in ("derive", "predict"):
@@ -194,11 +230,42 @@ def test_forms(b, base):
     expected = native(work, "eval", "--config", "config.json", *expressions)
     expect("also of a pasted configuration", b.status() == 0 and b.text("text") == expected,
            b.text("text") + b.text("messages"))
+    b.open(base + b.evaluate("location.hash"))
+    expect("also by a link", b.status() == 0 and b.text("text") == expected, b.text("text") + b.text("messages"))
+    expect("which shows the configuration", b.evaluate("document.getElementById('pasting').open"))
+    b.fill("config", "")
+    b.click("[name=derive]")
+    expect("no table and no configuration", b.status() == -1 and "Name a table" in b.text("messages"),
+           b.text("messages"))
+    b.choose("#files", ["fixtures/models/odd-gpt2/config.json"])
+    expected = native("fixtures/models/odd-gpt2", "predict", "--config", "config.json")
+    expect("a configuration alone is predicted", b.status() == 0 and b.text("text") == expected,
+           b.text("text") + b.text("messages"))
     b.fill("config", "")
     b.fill("table", "no such table")
     b.click("[name=derive]")
     expect("an unknown table is an error", b.status() > 0 and "no such table" in b.text("messages"),
            b.text("messages"))
+
+
+def test_keyboard(b):
+    """Each control can be reached by Tab, has a name, and Enter in the name of a table derives its formula."""
+    names = b.evaluate("""[...document.querySelectorAll('input, textarea, button, summary')].map(control =>
+        control.closest('label') || control.labels?.[0] || control.textContent.trim() ? '' : control.id).join('')""")
+    expect("each control has a name", names == "", names)
+    expect("and none is left out by Tab", not b.evaluate("document.querySelectorAll('[tabindex=\"-1\"]').length"))
+    b.fill("table", "gpt2")
+    b.evaluate("document.getElementById('table').focus(); delete document.body.dataset.status")
+    for kind in ("keyDown", "keyUp"):
+        b.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    expect("Enter derives", b.status() == 0 and b.text("text") == native(".", "derive", "gpt2"), b.text("text"))
+
+
+def test_narrow(b):
+    b.call("Emulation.setDeviceMetricsOverride", width=375, height=700, deviceScaleFactor=2, mobile=True)
+    width = b.evaluate("document.documentElement.scrollWidth")
+    expect("a telephone shows the page without scrolling sideways", width <= 375, width)
+    b.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_hub(b, local, base):
@@ -211,6 +278,20 @@ def test_hub(b, local, base):
     b.click("#hub button")
     expect("a repository is checked", b.status() == 1, b.text("messages"))
     expect("with the findings of the command", "attn.c_attn.bias" in b.report(), b.report())
+    read = int((re.search(r"([\d,]+) bytes read", b.text("status")) or ["", "0"])[1].replace(",", ""))
+    expect("all that is fetched is counted", read >= os.path.getsize(f"{hub}/model.safetensors"), b.text("status"))
+
+    # A folder and a file of a repository, by the addresses that the hub's own pages have.
+    deep = os.path.join(local.hub, "org", "deep", "a", "b")
+    shutil.copytree("fixtures/models/odd-gpt2", deep)
+    shutil.copy("fixtures/gguf/ok/aligned.gguf", os.path.join(local.hub, "org", "deep", "model.gguf"))
+    for place, subject in (("tree/main/a/b", "a/b"), ("blob/main/a/b/model.safetensors?x=1", "a/b/model.safetensors")):
+        before = len(local.requests)
+        b.fill("repository", f"{address}/org/deep/{place}")
+        b.click("#hub button")
+        expect(f"{place} is checked", b.status() == 1 and b.text("subject") == f"org/deep/{subject}",
+               b.text("subject") + b.text("messages"))
+        expect("and nothing else is fetched", not any("gguf" in path for path in local.requests[before:]))
 
     # A header beyond what is fetched at first: the rest is fetched while the command reads.
     long = os.path.join(local.hub, "org", "long")
@@ -233,7 +314,9 @@ def test_hub(b, local, base):
     expect("a server without ranges is refused", b.status() == -1 and "range" in b.text("messages"),
            b.text("messages"))
     local.ranges = True
-    for text, reason in ((f"{address}/org/none", "404"), ("javascript:alert(1)", "is no repository"),
+    for text, reason in ((f"{address}/org/none", "404"), (f"{address}/org/deep/tree/main/c", "has no c"),
+                         (f"{address}/org/deep/tree/%zz", "is no repository"), ("", "is no repository"),
+                         ("javascript:alert(1)", "is no repository"),
                          ("https://example.org/org/model", "is not on")):
         b.fill("repository", text)
         b.click("#hub button")
@@ -263,6 +346,8 @@ def main():
         before = len(local.requests)
         test_hostile(b)
         test_forms(b, base)
+        test_keyboard(b)
+        test_narrow(b)
         expect("nothing was requested meanwhile but the page", set(local.requests[before:]) <= {"/shapeproof.html"},
                local.requests[before:])
         test_hub(b, local, base)
