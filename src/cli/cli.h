@@ -234,6 +234,9 @@ int cli_exit_of(enum shapeproof_status status);
 int cli_error(const struct shapeproof_error *error);
 /* The same of an error about that file, which the user named. */
 int cli_error_about(const char *path, const struct shapeproof_error *error);
+/* The same of mistakes in a table, a claim or an expression: `mistakes` has the lines for people, each with its place.
+ * Returns `status`. */
+int cli_mistakes(int status, const struct shapeproof_error *error, const char *mistakes);
 /* Redacts messages from here on, if it is not NULL. */
 void cli_redact_messages(struct shapeproof_redaction *redaction);
 /* What they are redacted with; NULL if they are not. */

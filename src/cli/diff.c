@@ -176,9 +176,6 @@ static int diff_files(const struct cli_args *args, const struct shapeproof_expec
 /* What would be ignored without a word is refused. */
 static bool options_agree(const struct cli_args *args)
 {
-    const char *of_sums = cli_writes(args, SHAPEPROOF_REPORT_CSV)        ? "csv"
-                          : cli_writes(args, SHAPEPROOF_REPORT_MARKDOWN) ? "markdown"
-                                                                         : NULL;
     enum shapeproof_by keys[2];
     if (!cli_keys(args, keys)) return false;
     const bool by = keys[0] != SHAPEPROOF_BY_NONE;
@@ -192,7 +189,6 @@ static bool options_agree(const struct cli_args *args)
     else if (by && cli_flag(args, "all")) cli_usage_error(NULL, "diff: --all does not go with --by");
     else if (by && cli_writes(args, SHAPEPROOF_REPORT_HTML))
         cli_usage_error("a page always has what grew and shrank", "diff: --format html does not go with --by");
-    else if (!by && of_sums) cli_usage_error(NULL, "diff: --format %s goes with --by", of_sums);
     else if (!by && (cli_value(args, "rows", NULL) || cli_flag(args, "exact")))
         cli_usage_error(NULL, "diff: --%s goes with --by", cli_flag(args, "exact") ? "exact" : "rows");
     else return true;
@@ -240,7 +236,9 @@ const struct cli_command cli_diff = {
         "that only one file has, and what a conversion to GGUF or to the names of a known program changes.\n"
         "\n"
         "--format html writes a page that needs neither a network nor scripts: the verdict, what grew and shrank, the "
-        "findings, and the tensors of both. In a browser with scripts it also has a map of the tensors and a search.\n"
+        "findings, and the tensors of both. In a browser with scripts it also has a map of the tensors and a search. "
+        "--format markdown writes the verdict and a table of the errors and warnings, --format csv a row for each "
+        "finding.\n"
         "\n"
         "With --by, the report has a row for each group. It gives B minus A, also as a percentage of A: 'new' if A "
         "has none, 'gone' if B has none. Groups without a change share one row. With --by group, each checkpoint "

@@ -174,6 +174,15 @@ int cli_error_about(const char *path, const struct shapeproof_error *error)
     return status;
 }
 
+int cli_mistakes(int status, const struct shapeproof_error *error, const char *mistakes)
+{
+    keep_first_error(error);
+    if (captures) return status;
+    fprintf(cli_messages(), "%s\n", mistakes);
+    put_error_document(NULL, error, status);
+    return status;
+}
+
 int cli_complain(enum cli_exit status, const char *hint, const char *format, ...)
 {
     char message[1024];

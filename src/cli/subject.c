@@ -39,8 +39,9 @@ int cli_add_table_file(struct shapeproof_tables *tables, const char *file)
 {
     struct shapeproof_error error = {0};
     if (shapeproof_tables_add_file(tables, file, &error) == SHAPEPROOF_OK) return CLI_OK;
-    if (error.status == SHAPEPROOF_ERR_TABLE) fprintf(cli_messages(), "%s\n", shapeproof_tables_messages(tables));
-    else cli_error(&error);
+    if (error.status == SHAPEPROOF_ERR_TABLE)
+        return cli_mistakes(CLI_TABLE, &error, shapeproof_tables_messages(tables));
+    cli_error(&error);
     return CLI_TABLE;
 }
 
@@ -356,8 +357,7 @@ int cli_lines_error(const struct cli_subject *subject, const struct shapeproof_e
         first.message[strcspn(first.message, "\n")] = '\0';
         return cli_error(&first);
     }
-    fprintf(cli_messages(), "%s\n", shapeproof_tables_messages(subject->tables));
-    return CLI_USAGE;
+    return cli_mistakes(CLI_USAGE, error, shapeproof_tables_messages(subject->tables));
 }
 
 bool cli_complain_of_key(const char *option, const struct shapeproof_prediction *prediction, const char *key)

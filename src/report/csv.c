@@ -6,6 +6,7 @@
 static void begin_field(struct sp_csv *csv)
 {
     if (csv->filled) sp_text_puts(csv->text, ",");
+    else csv->begin = csv->text->length;
     csv->filled = true;
 }
 
@@ -34,6 +35,8 @@ void sp_csv_number(struct sp_csv *csv, uint64_t number)
 
 void sp_csv_end_row(struct sp_csv *csv)
 {
+    /* a line with nothing in it is no row */
+    if (csv->filled && csv->text->length == csv->begin) sp_text_puts(csv->text, "\"\"");
     sp_text_puts(csv->text, "\r\n");
     csv->filled = false;
 }

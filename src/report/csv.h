@@ -12,7 +12,8 @@
 
 struct sp_csv {
     struct sp_text *text;
-    bool filled; /* the row has a field */
+    bool filled;  /* the row has a field */
+    size_t begin; /* of the row in the text; only if it is filled */
 };
 
 /* A field, made printable; NULL is an empty one. */

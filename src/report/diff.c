@@ -493,6 +493,10 @@ char *shapeproof_report_diff(const struct shapeproof_diff *diff, const struct sh
         sp_html_diff(diff, &text, options);
         return sp_text_take(&text, length);
     }
+    if (options->format == SHAPEPROOF_REPORT_CSV || options->format == SHAPEPROOF_REPORT_MARKDOWN) {
+        (options->format == SHAPEPROOF_REPORT_CSV ? sp_csv_diff : sp_markdown_diff)(&text, diff);
+        return sp_text_take(&text, length);
+    }
     sp_color_puts(&text, options->color, shapeproof_diff_is_same(diff) ? SP_COLOR_GREEN : SP_COLOR_RED,
                   sp_diff_verdict(diff));
     sp_text_puts(&text, ": ");

@@ -9,4 +9,9 @@
 void sp_put_compared_sides(const struct shapeproof_diff *diff, struct sp_text *text,
                            const struct shapeproof_report_options *options);
 
+/* The findings as comma-separated values. */
+void sp_csv_diff(struct sp_text *text, const struct shapeproof_diff *diff);
+/* The verdict, both sides, how names were translated, and the errors and warnings. */
+void sp_markdown_diff(struct sp_text *text, const struct shapeproof_diff *diff);
+
 #endif
