@@ -96,6 +96,7 @@ static int run_derive(const struct cli_args *args)
     if (cli_value(args, "measure", NULL) && (cli_flag(args, "claims") || cli_flag(args, "python")))
         return cli_usage_error(NULL, "--claims and --python are about the parameters: they take no --measure");
     if (cli_flag(args, "claims") || cli_flag(args, "python")) return derive_general(args);
+    if (!cli_subject_is_given(args, "shapeproof derive gpt2")) return CLI_USAGE;
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
     if (status == CLI_OK && !subject.is_named) status = cli_subject_fit(&subject, NULL);

@@ -11,14 +11,29 @@
 
 enum { COMMANDS_AT_MOST = 32 };
 
+/* What other programs call a command: { their word, ours }. */
+static const char *const other_names[][2] = {
+    {"compare", "diff"},   {"count", "eval"},     {"dump", "inspect"}, {"format", "fmt"},
+    {"formula", "derive"}, {"info", "inspect"},   {"list", "inspect"}, {"ls", "inspect"},
+    {"show", "inspect"},   {"validate", "check"}, {"verify", "check"}, {"view", "browse"},
+};
+
+/* The command that is called so elsewhere, or one that is written alike; NULL if there is none. */
+static const char *command_like(const char *name)
+{
+    const char *names[COMMANDS_AT_MOST] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+        if (strcmp(other_names[i][0], name) == 0) return other_names[i][1];
+    for (; count < COMMANDS_AT_MOST && cli_commands[count]; count++) names[count] = cli_commands[count]->name;
+    return sp_suggest(name, names, count);
+}
+
 /* Complains of a word that is not `wanted`, such as a command, with the hint that comes nearest. */
 static int complain_of_word(const char *name, const char *wanted)
 {
     char hint[512] = "shapeproof --help lists the commands";
-    const char *names[COMMANDS_AT_MOST] = {NULL};
-    size_t count = 0;
-    for (; count < COMMANDS_AT_MOST && cli_commands[count]; count++) names[count] = cli_commands[count]->name;
-    const char *likely = sp_suggest(name, names, count);
+    const char *likely = strcmp(name, "version") == 0 ? "--version" : command_like(name);
     if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
     else cli_hint_of_path(name, hint, sizeof hint);
     return cli_usage_error(hint, "'%s' is %s", name, wanted);
@@ -82,6 +97,19 @@ static void print_version(void)
         puts("portable build: no sandbox for libhdf5 and libcurl, only limits of memory, time and open files");
 }
 
+/* Complains of an option in front of the command: --help and --version alone may stand there. */
+static int complain_of_option(const char *option, int count, char **words)
+{
+    static const char *const alone[] = {"--help", "--version"};
+    char hint[512] = "shapeproof COMMAND [OPTION]...";
+    const char *likely = sp_suggest(option, alone, sizeof alone / sizeof *alone);
+    if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
+    for (int i = count - 1; i >= 0 && !likely; i--) /* the first one is written last */
+        if (cli_command_named(words[i]))
+            snprintf(hint, sizeof hint, "the command comes first: shapeproof %s %s", words[i], option);
+    return cli_usage_error(hint, "expected a command in front of '%s'", option);
+}
+
 /* The first word is a command or a checkpoint, or asks for help or the version. */
 static int dispatch_command(int argc, char **argv)
 {
@@ -95,8 +123,7 @@ static int dispatch_command(int argc, char **argv)
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) cli_print_help(stdout);
     else if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) print_version();
     else if (is_checkpoint(first)) return show_checkpoint(argc - 1, argv + 1);
-    else if (first[0] == '-')
-        return cli_usage_error("shapeproof COMMAND [OPTION]...", "expected a command in front of '%s'", first);
+    else if (first[0] == '-') return complain_of_option(first, argc - 2, argv + 2);
     else return complain_of_word(first, "neither a command nor a file");
     return CLI_OK;
 }

@@ -125,6 +125,22 @@ const char *cli_table_called(const struct shapeproof_tables *tables, const char 
     return called;
 }
 
+/* The published model that a name without its last words, parted by "-", is that of; NULL when there is none:
+ * "llama-3.1-8b-instruct" -> llama-3.1-8b. */
+static const char *model_begun(const struct shapeproof_models *models, const char *name)
+{
+    char begun[LONGEST_LINE];
+    if (!models || strlen(name) >= sizeof begun) return NULL;
+    snprintf(begun, sizeof begun, "%s", name);
+    for (;;) {
+        const struct shapeproof_model *model = shapeproof_models_find(models, begun);
+        if (model) return model->name;
+        char *dash = strrchr(begun, '-');
+        if (!dash) return NULL;
+        *dash = '\0';
+    }
+}
+
 const char *cli_name_like(const struct shapeproof_tables *tables, const struct shapeproof_models *models,
                           const char *name)
 {
@@ -141,7 +157,7 @@ const char *cli_name_like(const struct shapeproof_tables *tables, const struct s
     }
     const char *likely = sp_suggest(name, names, count);
     free(names);
-    return likely;
+    return likely ? likely : model_begun(models, name);
 }
 
 /* Whether `predict` takes the word. */
@@ -157,6 +173,18 @@ static bool is_table_or_model(const char *word)
 }
 
 /* ---- hints ---- */
+
+/* Of ORG/NAME, where a table or a published model is wanted: a model that is called so, or the repository. */
+static void hint_of_repository(const char *repository, char *hint, size_t size)
+{
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_models *models = shapeproof_models_new(&ignored);
+    const char *model = model_begun(models, strchr(repository, '/') + 1);
+    if (model)
+        snprintf(hint, size, "did you mean '%s'? shapeproof inspect hf://%s lists the repository", model, repository);
+    else snprintf(hint, size, "to list a repository of the Hugging Face hub: shapeproof inspect hf://%s", repository);
+    shapeproof_models_free(models);
+}
 
 /* Of a file or folder that exists. */
 static void hint_of_file(const struct cli_args *args, const char *path, const char *quoted, char *hint, size_t size)
@@ -222,9 +250,11 @@ void cli_hint_of_operand(const struct cli_args *args, const char *operand, char 
         snprintf(hint, size, "a number of parameters is given with --total: --total %s", quoted);
     else if (cli_is_figure(operand) && cli_has_option(args, "rounds-to"))
         snprintf(hint, size, "a rounded number of parameters is given with --rounds-to: --rounds-to %s", quoted);
+    else if (cli_has_option(args, "memory") && cli_read_size(operand, cli_units_of_bytes))
+        snprintf(hint, size, "the size of a memory is given with --memory: --memory %s", quoted);
     else if (is_claim) snprintf(hint, size, "a claim is given with --claim: --claim %s", quoted);
     else if (!args->command->checkpoints && is_hub_repository(operand) && !is_expression(operand))
-        snprintf(hint, size, "to list a repository of the Hugging Face hub: shapeproof inspect hf://%s", operand);
+        hint_of_repository(operand, hint, size);
     else if (cli_has_option(args, "total") && is_size(operand))
         snprintf(hint, size, "solve counts parameters; what fits in a memory: shapeproof fit %s --memory 24GB",
                  has_table ? args->operands[0] : "MODEL");

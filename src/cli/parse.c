@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct cli_given {
     const struct cli_option *option;
@@ -23,7 +24,7 @@ struct words {
     int count;
 };
 
-enum { OPTIONS_AT_MOST = 64 };
+enum { OPTIONS_AT_MOST = 64, CHOICES_AT_MOST = 16 };
 
 /* ---- looking up ---- */
 
@@ -83,6 +84,28 @@ static bool complain_unknown(const struct cli_command *command, const char *name
     return false;
 }
 
+/* Puts the one of the words in "a|b|c" that is written like the value, or is it in other letters; false if none is. Of
+ * "htm=page", "htm" is the value. */
+static bool suggest_choice(const char *choices, const char *given, char *hint, size_t size)
+{
+    char words[256], value[64];
+    const char *names[CHOICES_AT_MOST];
+    size_t count = 0;
+    snprintf(words, sizeof words, "%s", choices);
+    snprintf(value, sizeof value, "%.*s", (int)strcspn(given, "="), given);
+    for (char *word = words, *end; *word && count < CHOICES_AT_MOST; word = end) {
+        end = word + strcspn(word, "|");
+        if (*end) *end++ = '\0';
+        names[count++] = word;
+    }
+    const char *likely = sp_suggest(value, names, count);
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(names[i], value) == 0) likely = names[i];
+    if (likely && strcmp(likely, value) == 0) likely = NULL; /* the FILE is what is wrong */
+    if (likely) snprintf(hint, size, "did you mean '%s'?", likely);
+    return likely;
+}
+
 /* A value that the option cannot have. */
 static bool complain_value(const struct cli_command *command, const struct cli_option *option, const char *value)
 {
@@ -90,7 +113,8 @@ static bool complain_value(const struct cli_command *command, const struct cli_o
     const bool number = strcmp(option->argument, "N") == 0;
     if (number && cli_is_figure(value) && find_long(command, "rounds-to", strlen("rounds-to")))
         snprintf(hint, sizeof hint, "a rounded number of parameters is given with --rounds-to: --rounds-to %s", value);
-    else help_hint(command, hint, sizeof hint);
+    else if (number || !suggest_choice(option->argument, value, hint, sizeof hint))
+        help_hint(command, hint, sizeof hint);
     cli_usage_error(hint, "%s: '%s' is no value for --%s: expected %s%s%s", command->name, value, option->name,
                     number ? "a number" : "one of ", number ? "" : option->argument,
                     option->takes_file ? "[=FILE]" : "");

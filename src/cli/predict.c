@@ -256,7 +256,7 @@ static bool options_agree(const struct cli_args *args)
 static int run_predict(const struct cli_args *args)
 {
     struct cli_subject subject;
-    if (!options_agree(args)) return CLI_USAGE;
+    if (!options_agree(args) || !cli_subject_is_given(args, "shapeproof predict gpt2-xl")) return CLI_USAGE;
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
     if (status == CLI_OK && !subject.is_named) status = cli_subject_fit(&subject, NULL);

@@ -165,7 +165,8 @@ static int report_solutions(const struct cli_args *args, const struct cli_subjec
 {
     struct shapeproof_error error = {0};
     if (!cli_value(args, "total", NULL) == !cli_value(args, "rounds-to", NULL))
-        return cli_usage_error(NULL, "solve: either --total N or --rounds-to FIGURE is needed");
+        return cli_usage_error("shapeproof solve gpt2 --rounds-to 1.5B",
+                               "solve: either --total N or --rounds-to FIGURE is needed");
     const char *percent = cli_value(args, "within", NULL);
     char *end = NULL;
     const double within = percent ? strtod(percent, &end) : 0;
@@ -190,6 +191,7 @@ static int report_solutions(const struct cli_args *args, const struct cli_subjec
 static int run_solve(const struct cli_args *args)
 {
     struct cli_subject subject;
+    if (!cli_subject_is_given(args, "shapeproof solve gpt2 --rounds-to 1.5B")) return CLI_USAGE;
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
     if (status == CLI_OK && !cli_settings_are_known(&subject, args)) status = CLI_USAGE;

@@ -4,6 +4,7 @@
 #include "cli/near.h"
 #include "config/settings.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +27,20 @@ static const char *only_table_of(const struct shapeproof_tables *tables, const c
     return only;
 }
 
+/* Whether the name ends as that of a file does: in a dot and a letter. "mine.shapes", but not "llama-3.1-8b". */
+static bool has_ending(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && isalpha((unsigned char)dot[1]);
+}
+
 /* A directory that is called like a table, as checkpoints are, does not hide the table; "./gpt2" is the file. No
- * table has a dot in its name: a name with a dot is always that of a file, so that a missing file is reported as such.
- */
+ * table has a dot in its name: a name with an ending is always that of a file, so that a missing file is reported as
+ * such. */
 static bool is_name(const struct shapeproof_tables *tables, const char *table)
 {
     if (strchr(table, '/')) return false;
-    return cli_table_called(tables, table) || (!strchr(table, '.') && access(table, F_OK) != 0);
+    return cli_table_called(tables, table) || (!has_ending(table) && access(table, F_OK) != 0);
 }
 
 int cli_add_table_file(struct shapeproof_tables *tables, const char *file)
@@ -188,6 +196,21 @@ static void hint_of_model(const struct cli_subject *subject, const struct shapep
     shapeproof_config_free(config);
 }
 
+/* --table with the name of a published model; that of no table is reported when it is looked up. */
+static int refuse_model_as_table(struct cli_subject *subject, const struct cli_args *args)
+{
+    const char *name = subject->table_name;
+    if (!name || cli_table_called(subject->tables, name)) return CLI_OK;
+    const struct shapeproof_models *models = cli_subject_models(subject);
+    const struct shapeproof_model *model = models ? shapeproof_models_find(models, name) : NULL;
+    char hint[512] = "";
+    if (!model) return CLI_OK;
+    if (cli_has_option(args, "model"))
+        snprintf(hint, sizeof hint, "'%s' is a published model: --model %s", name, model->name);
+    else hint_of_model(subject, model, hint, sizeof hint);
+    return cli_usage_error(hint, "there is no table '%s'", name);
+}
+
 int cli_complain_of_name(struct cli_subject *subject, const struct cli_args *args, const char *name)
 {
     char hint[512] = "";
@@ -203,6 +226,16 @@ int cli_complain_of_name(struct cli_subject *subject, const struct cli_args *arg
 
 /* ---- settings ---- */
 
+/* Of --config with a folder: the config.json in it. */
+static void hint_of_folder(const char *path, struct shapeproof_error *error)
+{
+    char file[LONGEST_PATH];
+    const size_t length = strlen(path);
+    if (!cli_is_folder(path)) return;
+    snprintf(file, sizeof file, "%s%sconfig.json", path, length && path[length - 1] == '/' ? "" : "/");
+    if (access(file, F_OK) == 0) cli_hint(error, "--config %s", file);
+}
+
 /* The configuration or the model first, then --set, which wins. */
 static int add_settings(struct cli_subject *subject, const struct cli_args *args, const char *config_path)
 {
@@ -213,8 +246,10 @@ static int add_settings(struct cli_subject *subject, const struct cli_args *args
     config_path = model ? NULL : cli_value(args, "config", config_path);
     if (model && !find_model(subject, model))
         return subject->models ? cli_complain_of_model(subject->models, model) : CLI_TABLE;
-    if (config_path && shapeproof_config_load(subject->config, config_path, &error) != SHAPEPROOF_OK)
+    if (config_path && shapeproof_config_load(subject->config, config_path, &error) != SHAPEPROOF_OK) {
+        hint_of_folder(config_path, &error);
         return cli_error(&error);
+    }
     for (size_t i = 0; i < shapeproof_config_remark_count(subject->config); i++)
         cli_warning(config_path, shapeproof_config_remark(subject->config, i));
     for (size_t position = 0; (setting = cli_next_value(args, "set", &position)) != NULL;)
@@ -226,8 +261,9 @@ int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *
 {
     struct shapeproof_error error = {0};
     *subject = (struct cli_subject){.tables = shapeproof_tables_new(&error), .config = shapeproof_config_new()};
-    if (subject->tables) return add_tables(subject, args);
-    return cli_error(&error);
+    if (!subject->tables) return cli_error(&error);
+    const int status = add_tables(subject, args);
+    return status == CLI_OK ? refuse_model_as_table(subject, args) : status;
 }
 
 int cli_subject_open(struct cli_subject *subject, const struct cli_args *args, const char *config_path)
@@ -280,6 +316,13 @@ bool cli_is_told(const struct cli_args *args)
 {
     return cli_value(args, "config", NULL) || given_model(args) || cli_value(args, "table", NULL) ||
            cli_value(args, "set", NULL);
+}
+
+bool cli_subject_is_given(const struct cli_args *args, const char *example)
+{
+    if (cli_operand(args) || cli_is_told(args)) return true;
+    cli_usage_error(example, "%s needs a table, a model or --config", args->command->name);
+    return false;
 }
 
 char *cli_search_config(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,

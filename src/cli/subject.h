@@ -48,6 +48,8 @@ int cli_subject_fit(struct cli_subject *subject, const struct shapeproof_invento
 int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_args *args);
 /* Whether the command line says anything of the architecture. */
 bool cli_is_told(const struct cli_args *args);
+/* Whether it has an operand or says anything of the architecture; otherwise complains, with the example as a hint. */
+bool cli_subject_is_given(const struct cli_args *args, const char *example);
 /* The configuration that shapeproof_config_search finds, with its *inside; free it with shapeproof_free. */
 char *cli_search_config(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,
                         bool *inside);
