@@ -23,6 +23,9 @@ ${CC:-cc} -O1 -o "$work/make" tests/bench/make_safetensors.c && "$work/make" moe
 
 shapeproof inspect "$work/hostile.safetensors" --format html -o "$work/hostile.html"
 shapeproof inspect "$work/moe.safetensors" --format html -o "$work/moe.html"
+"$work/make" gpt2 "$work/gpt2.safetensors"
+shapeproof inspect fixtures/models/tiny-gpt2 --format html -o "$work/small.html"
+shapeproof inspect "$work/gpt2.safetensors" --format html -o "$work/gpt2.html"
 shapeproof inspect "$work/unlike.safetensors" --format html -o "$work/unlike.html"
 shapeproof diff "$work/moe.safetensors" "$work/hostile.safetensors" --format html -o "$work/diff.html"
 shapeproof check fixtures/models/odd-gpt2 --format html -o "$work/check.html"
@@ -90,12 +93,25 @@ if ! has '<p>shown</p>'; then
     exit
 fi
 
+# too_long: the labels of the map that a box has no room for, by 5 pixels for a letter: most are wider.
+too_long() {
+    grep -o '<\(div\|button\) [^>]*class="box[^>]*>[^<]*' "$work/page" |
+        sed -n 's/.*width: \([0-9.]*\)px[^>]*>\(.*\)/\1 \2/p' |
+        awk '{ width = $1; sub(/^[^ ]* /, ""); if (length > 2 && 5 * length > width) print width ": " $0 }'
+}
+fit() { [ -z "$(too_long)" ] || { too_long | head -n 3; return 1; }; }
+
 for page in check prove diff; do
     show $page.html
     expect "$page: the page is whole" has '</footer>'
     expect "$page: the console is silent" is_silent
 done
 
+show gpt2.html
+expect 'gpt2: the labels of the map fit into their boxes' fit
+expect 'gpt2: a name without its size where there is no room for it' grep -q '>c_proj</div>' "$work/page"
+show small.html '#by=use%20of%20bytes'
+expect 'small: the bytes of the header have a box' has '>[structure]'
 show moe.html '#search=layers.7.%20experts.255.&by=layer'
 expect 'moe: the console is silent' is_silent
 expect 'moe: the search finds the three matrices of an expert' has '<p>3 tensors, '

@@ -55,15 +55,17 @@ static void put_finding_row(struct sp_text *html, const struct shapeproof_check 
     sp_text_puts(html, "<tr><td>");
     sp_html_severity(html, finding->severity);
     sp_text_puts(html, "</td><th scope=\"row\">");
-    sp_html_code(html, group->name);
-    sp_text_printf(html, "</th><td class=\"number\">%zu</td>", group->count);
+    sp_html_name(html, group->name);
+    sp_text_puts(html, "</th><td class=\"number\">");
+    sp_text_grouped(html, group->count);
+    sp_text_puts(html, "</td>");
     for (size_t i = 0; i < 2; i++) {
         sp_text_puts(html, "<td class=\"shape\">");
         if (cells[i]) sp_html_text(html, cells[i]);
         else if (has_sides) sp_text_puts(html, "<span class=\"dim\">&mdash;</span>");
         sp_text_puts(html, "</td>");
     }
-    sp_text_puts(html, "<td>");
+    sp_text_puts(html, "<td class=\"remark\">");
     sp_html_text(html, finding->message);
     if (finding->reason) {
         sp_text_puts(html, " (expected: ");
@@ -193,7 +195,7 @@ static void list_absent(const struct shapeproof_check *check, const struct shape
 
 static void put_tensors(const struct shapeproof_check *check, struct sp_text *html)
 {
-    struct sp_html_tensors tensors = {.kind = SP_HTML_CHECK};
+    struct sp_html_tensors tensors = {.kind = SP_HTML_CHECK, .file = shapeproof_check_inventory(check)};
     const struct shapeproof_finding **worst = worst_findings(check);
     for (size_t i = 0; i < shapeproof_inventory_count(shapeproof_check_inventory(check)); i++)
         list_stored(check, i, worst[i], &tensors);

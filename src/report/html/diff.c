@@ -14,8 +14,10 @@ static void put_finding_row(struct sp_text *html, const struct shapeproof_diff_g
     sp_text_puts(html, "<tr><td>");
     sp_html_severity(html, finding->severity);
     sp_text_puts(html, "</td><th scope=\"row\">");
-    sp_html_code(html, group->name);
-    sp_text_printf(html, "</th><td class=\"number\">%zu</td><td>", group->count);
+    sp_html_name(html, group->name);
+    sp_text_puts(html, "</th><td class=\"number\">");
+    sp_text_grouped(html, group->count);
+    sp_text_puts(html, "</td><td class=\"remark\">");
     sp_html_text(html, finding->message);
     if (group->count == 1 && finding->detail) {
         sp_text_puts(html, ", ");

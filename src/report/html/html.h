@@ -49,6 +49,8 @@ const char *sp_html_class_of_color(enum sp_color color);
 /* Text from outside: made printable, and escaped. */
 void sp_html_text(struct sp_text *html, const char *string);
 void sp_html_code(struct sp_text *html, const char *string);
+/* The same of the name of a tensor, whose lines break behind its components. */
+void sp_html_name(struct sp_text *html, const char *name);
 /* A section with that heading; the next one, or sp_html_end, ends it. */
 void sp_html_section(struct sp_text *html, const char *heading);
 /* What is folded away until somebody opens it: between the two. */
@@ -96,6 +98,7 @@ struct sp_html_tensor {
 /* Zero-initialise but for the kind; free with sp_html_tensors_free. */
 struct sp_html_tensors {
     enum sp_html_kind kind;
+    const struct shapeproof_inventory *file; /* that has all of them; NULL if there is none */
     struct sp_arena arena;
     struct sp_html_tensor *items;
     size_t count, capacity;

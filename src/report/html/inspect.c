@@ -57,7 +57,8 @@ static void list_tensor(const struct sp_inspect *inspect, size_t i, struct sp_ht
 
 void sp_html_inspect(const struct sp_inspect *inspect, struct sp_text *html, bool is_part)
 {
-    struct sp_html_tensors tensors = {.kind = SP_HTML_INSPECT};
+    const bool has_all = inspect->count == shapeproof_inventory_count(inspect->inventory);
+    struct sp_html_tensors tensors = {.kind = SP_HTML_INSPECT, .file = has_all ? inspect->inventory : NULL};
     struct sp_text format = {0};
     put_format(&format, inspect->inventory);
     const struct sp_html_title title = {.command = "inspect",

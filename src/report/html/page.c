@@ -40,6 +40,23 @@ void sp_html_code(struct sp_text *html, const char *string)
     sp_text_puts(html, "</code>");
 }
 
+void sp_html_name(struct sp_text *html, const char *name)
+{
+    sp_text_puts(html, "<code>");
+    if (!*name) sp_text_puts(html, "\"\"");
+    while (*name) {
+        size_t length = strcspn(name, "./");
+        length += name[length] != '\0';
+        struct sp_text component = {0};
+        sp_text_append(&component, name, length);
+        sp_html_text(html, component.data);
+        sp_text_free(&component);
+        name += length;
+        if (*name) sp_text_puts(html, "<wbr>");
+    }
+    sp_text_puts(html, "</code>");
+}
+
 bool sp_html_has_room(const struct sp_text *html, size_t begin, size_t rows)
 {
     enum { MOST_ROWS = 2000, MOST_BYTES = 400 * 1000 }; /* of the two tables that can be so long, and of the data */

@@ -19,8 +19,11 @@
 
   const MOST_FOUND = 100; /* tensors that the search lists */
   const MOST_BOXES = 4000; /* of the map: more are too small to be seen, and slow */
-  const HUES = 6, HEAD = 18, GAP = 2, SMALLEST = 5; /* pixels, but for the hues */
+  const HUES = 6, HEAD = 18, GAP = 2, SMALLEST = 5, LABEL_SIDE = 5; /* pixels, but for the hues; see .box */
   const STATES = ['as predicted', 'note', 'warning', 'error', 'added', 'removed', 'changed'];
+
+  const ink = document.createElement('canvas').getContext('2d'); /* measures labels */
+  ink.font = '12px system-ui, sans-serif';
 
   /* ---- data ---- */
 
@@ -60,12 +63,20 @@
     }
   }
 
+  const blankRow = {dtype: null, before: null, after: null, shard: null, group: null, state: 0, note: null, words: '',
+    parameters: 0, bytes: 0, parametersBefore: 0, bytesBefore: 0};
+
   /* The tensors for which the page has no room, as one. */
   function othersOf(data) {
-    const row = {dtype: null, before: null, after: null, shard: null, group: null, state: 0, note: null,
-      words: '', count: data.left_out.tensors, ...data.left_out};
+    const row = {...blankRow, count: data.left_out.tensors, ...data.left_out};
     return {name: `[${grouped(row.count)} others]`, row};
   }
+
+  /* The bytes of the files that belong to no tensor, one for each use. */
+  const PARTS = {unused: 'data of no tensor', padding: 'between data, for alignment',
+    structure: 'headers, names and metadata', unaccounted: 'bytes of unknown use'};
+  const partsOf = (data) => data.parts.map(([name, bytes]) =>
+    ({name: `[${name}]`, row: {...blankRow, count: 0, bytes, note: PARTS[name]}}));
 
   const sizeOf = {
     parameters: (row) => Math.max(row.parameters, row.parametersBefore),
@@ -103,6 +114,7 @@
     group: (tensor) => [tensor.row.group || 'no group'],
     dtype: (tensor) => [tensor.row.dtype || 'not in the file'],
     shard: (tensor) => [tensor.row.shard || 'not in the file'],
+    'use of bytes': (tensor, parts, kind) => [kind === 'check' && !tensor.row.after ? 'not in the file' : 'tensors'],
   };
 
   function makeNode(name, parent) {
@@ -110,14 +122,15 @@
       parameters: 0, bytes: 0, parametersBefore: 0, bytesBefore: 0};
   }
 
-  function buildTree(list, view, measure) {
+  /* `count` is a key of the rows that are no tensors of a page: they are boxes beside the others. */
+  function buildTree(list, view, measure, kind) {
     const root = makeNode('all', null), size = sizeOf[measure];
     for (const tensor of list) {
-      const row = tensor.row, parts = row.count ? [tensor.name] : components(tensor.name);
-      const path = row.count ? parts : [...views[view](tensor, parts), ...parts];
+      const row = tensor.row, isBeside = 'count' in row, parts = isBeside ? [tensor.name] : components(tensor.name);
+      const path = isBeside ? parts : [...views[view](tensor, parts, kind), ...parts];
       let node = root;
       for (let i = 0; ; i++) {
-        node.count += row.count || 1;
+        node.count += row.count ?? 1;
         node.size += size(row);
         node.states |= 1 << row.state;
         for (const sum of ['parameters', 'bytes', 'parametersBefore', 'bytesBefore']) node[sum] += row[sum];
@@ -199,7 +212,7 @@
 
   function showModel(place, element, isOnly) {
     const data = JSON.parse(element.textContent), tensors = [...tensorsOf(data)];
-    const others = data.left_out ? [othersOf(data)] : [];
+    const others = data.left_out ? [othersOf(data)] : [], parts = data.parts ? partsOf(data) : [];
     const isDiff = data.kind === 'diff', judges = data.kind !== 'inspect';
 
     /* The worst state of what is in a node; of a diff "changed" when there are several. */
@@ -209,9 +222,11 @@
     }
 
     const has = (key) => tensors.some((tensor) => tensor.row[key]);
-    const by = choice('by', Object.keys(views).filter((view) =>
-      (view !== 'group' && view !== 'shard' && (view !== 'dtype' || has('dtype'))) || has(view)), () => rebuild());
+    const isOffered = {module: true, layer: true, group: has('group'), dtype: has('dtype'), shard: has('shard'),
+      'use of bytes': parts.length > 0};
+    const by = choice('by', Object.keys(views).filter((view) => isOffered[view]), () => rebuild());
     const measure = choice('size', ['parameters', 'bytes'], () => rebuild());
+    const showsBytes = () => by.select.value === 'use of bytes' || measure.select.value === 'bytes';
     const search = make('input', {type: 'search', placeholder: 'name, dtype, shape, finding', spellcheck: false});
     searches.push(search);
     const trail = make('ol', {className: 'trail'});
@@ -251,13 +266,13 @@
         sums[1] += ' (' + signed(node.parameters - node.parametersBefore, grouped) + ')';
         sums[2] += ' (' + signed(node.bytes - node.bytesBefore, bytesText) + ')';
       }
-      if (root.size) sums.push((100 * node.size / root.size).toFixed(1) + ' % of ' + measure.select.value);
+      if (root.size) sums.push((100 * node.size / root.size).toFixed(1) + ' % of ' + (showsBytes() ? 'bytes' : 'parameters'));
       lines.push(make('p', {textContent: sums.join(', ')}));
       if (row) {
         const labels = isDiff ? ['A', 'B'] : data.kind === 'check' ? ['predicted', 'stored'] : ['', ''];
-        const facts = [row.dtype, ...[row.before, row.after].map((shape, i) => (shape || judges) &&
+        const facts = 'count' in row ? [] : [row.dtype, ...[row.before, row.after].map((shape, i) => (shape || judges) &&
           (labels[i] + ' ' + (shape || '\u2014')).trim()), row.group && 'group ' + row.group, row.shard];
-        lines.push(make('p', {textContent: facts.filter(Boolean).join(' \u00b7 ')}));
+        if (facts.some(Boolean)) lines.push(make('p', {textContent: facts.filter(Boolean).join(' \u00b7 ')}));
         if (row.note) lines.push(make('p', {className: 'severity ' + (STATES[row.state] || ''), textContent:
           (row.state ? STATES[row.state] + ': ' : '') + row.note}));
       } else if (judges && node.states & ~1) {
@@ -291,7 +306,18 @@
       map.append(box);
     }
 
-    const label = (node) => node.name + ' \u00b7 ' + (measure.select.value === 'bytes' ? bytesText : short)(node.size);
+    const label = (node) => node.name + ' \u00b7 ' + (showsBytes() ? bytesText : short)(node.size);
+
+    /* As much of the label as a box of that width has room for: name and size, the name, the beginning of the name. */
+    function fittedLabel(node, width) {
+      const room = width - 2 * LABEL_SIDE, widthOf = (text) => ink.measureText(text).width;
+      for (const text of [label(node), node.name]) if (widthOf(text) <= room) return text;
+      for (let length = Math.floor(node.name.length * room / widthOf(node.name)); length >= 2; length--) {
+        const text = node.name.slice(0, length) + '\u2026';
+        if (widthOf(text) <= room) return text;
+      }
+      return '';
+    }
 
     /* The boxes within a module, largest first, as long as they can be seen. They are for the eye and the mouse. */
     function drawInside(node, hue, x, y, width, height) {
@@ -299,7 +325,7 @@
         const tint = hueOf(child, hue);
         if (w < SMALLEST || h < SMALLEST || map.childElementCount > MOST_BOXES) return;
         const box = make('div', {className: boxClass(child, tint), ariaHidden: 'true', title: pathText(child)});
-        if (w > 40 && h > HEAD) box.textContent = label(child);
+        if (h >= HEAD) box.textContent = fittedLabel(child, w);
         if (child.children) box.classList.add('leads');
         box.addEventListener('mouseenter', () => describe(child));
         box.addEventListener('click', () => open(child));
@@ -314,7 +340,7 @@
       squarify(boxes, 0, 0, map.clientWidth, map.clientHeight, (child, x, y, width, height) => {
         const hue = hueOf(child, 0);
         const box = make('button', {className: boxClass(child, hue), type: 'button', tabIndex: -1});
-        box.append(width > 30 && height > HEAD - 4 ? label(child) : '');
+        box.append(height >= HEAD ? fittedLabel(child, width) : '');
         box.setAttribute('aria-label', label(child) + ', ' + plural(child.count, 'tensor') +
           (judges && stateOf(child) ? ', ' + STATES[stateOf(child)] : ''));
         box.addEventListener('mouseenter', () => describe(child));
@@ -349,7 +375,10 @@
 
     function rebuild() {
       const list = matching();
-      root = buildTree(list === tensors ? [...tensors, ...others] : list, by.select.value, measure.select.value);
+      const isUse = by.select.value === 'use of bytes', beside = isUse ? [...others, ...parts] : others;
+      measure.select.disabled = isUse;
+      root = buildTree(list === tensors ? [...tensors, ...beside] : list, by.select.value,
+        showsBytes() ? 'bytes' : 'parameters', data.kind);
       here = root;
       draw();
     }

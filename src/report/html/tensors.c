@@ -9,8 +9,8 @@
  *
  * A row is: pattern, indices, dtype, shape before, shape after, parameters, bytes, both before, shard, group, state,
  * note. Strings are places in "strings", -1 for none. Indices are tuples between blanks, of which the last number may
- * be a range: "3.0-255 4.0-255". Rows that would make the page too large are left out; "left_out" has what they add up
- * to. */
+ * be a range: "3.0-255 4.0-255". "parts" has the bytes of the files that are no tensors: [["padding", 2]]. Rows that
+ * would make the page too large are left out; "left_out" has what they add up to. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,12 +144,14 @@ static void put_module_row(struct sp_text *html, const struct module *module, en
         put_difference_cell(html, module->bytes_before, module->bytes, sp_put_bytes);
     } else {
         const double share = all_parameters ? (double)module->parameters / (double)all_parameters : 0;
-        const unsigned tenths = (unsigned)(share * 1000 + 0.5);
+        const unsigned tenths = (unsigned)(share * 1000 + 0.5); /* of a percent */
+        const bool is_less = share > 0 && !tenths;              /* "<0.1 %" */
         put_number_cell(html, module->parameters);
         sp_text_printf(html,
-                       "<td class=\"number\">%u.%u %%</td><td><svg class=\"bar\" width=\"%d\" height=\"8\" "
+                       "<td class=\"number\">%s%u.%u %%</td><td><svg class=\"bar\" width=\"%d\" height=\"8\" "
                        "aria-hidden=\"true\"><rect width=\"%u.%u\" height=\"8\"/></svg></td>",
-                       tenths / 10, tenths % 10, BAR, tenths / 10, tenths % 10);
+                       is_less ? "&lt;" : "", (tenths + is_less) / 10, (tenths + is_less) % 10, BAR, tenths / 10,
+                       tenths % 10);
         put_bytes_cell(html, module->bytes);
     }
     sp_text_puts(html, "</tr>\n");
@@ -167,16 +169,17 @@ void sp_html_modules(struct sp_text *html, const struct sp_html_tensors *tensors
         add_tensor(&all, tensor);
     }
     sp_html_section(html, tensors->kind == SP_HTML_DIFF ? "What grew and shrank" : "Modules");
-    sp_text_printf(html,
-                   "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">module</th>"
-                   "<th scope=\"col\" class=\"number\">tensors</th>%s</tr></thead>\n<tbody>\n",
-                   tensors->kind == SP_HTML_DIFF
-                       ? "<th scope=\"col\" class=\"number\">parameters in A</th><th scope=\"col\" "
-                         "class=\"number\">in B</th><th scope=\"col\" class=\"number\">difference</th><th "
-                         "scope=\"col\" class=\"number\">bytes in A</th><th scope=\"col\" class=\"number\">in "
-                         "B</th><th scope=\"col\" class=\"number\">difference</th>"
-                       : "<th scope=\"col\" class=\"number\">parameters</th><th scope=\"col\" class=\"number\" "
-                         "colspan=\"2\">share</th><th scope=\"col\" class=\"number\">bytes</th>");
+    sp_text_printf(
+        html,
+        "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">module</th>"
+        "<th scope=\"col\" class=\"number\">tensors</th>%s</tr></thead>\n<tbody>\n",
+        tensors->kind == SP_HTML_DIFF
+            ? "<th scope=\"col\" class=\"number\">parameters in A</th><th scope=\"col\" "
+              "class=\"number\">in B</th><th scope=\"col\" class=\"number\">difference</th><th "
+              "scope=\"col\" class=\"number\">bytes in A</th><th scope=\"col\" class=\"number\">in "
+              "B</th><th scope=\"col\" class=\"number\">difference</th>"
+            : "<th scope=\"col\" class=\"number\">parameters</th><th scope=\"col\" class=\"number\">share</th>"
+              "<td></td><th scope=\"col\" class=\"number\">bytes</th>");
     for (size_t i = 0; i < modules.count && i < MOST_MODULES; i++)
         put_module_row(html, &modules.items[i], tensors->kind, all.parameters);
     put_module_row(html, &all, tensors->kind, all.parameters);
@@ -232,7 +235,7 @@ static void put_tensor_row(struct sp_text *html, enum sp_html_kind kind, const s
                            const struct sp_html_tensor *tensor)
 {
     sp_text_puts(html, "<tr><th scope=\"row\">");
-    sp_html_code(html, names->name);
+    sp_html_name(html, names->name);
     sp_text_puts(html, "</th>");
     put_number_cell(html, names->count);
     if (kind != SP_HTML_DIFF) put_shape_cell(html, tensor->dtype);
@@ -246,7 +249,7 @@ static void put_tensor_row(struct sp_text *html, enum sp_html_kind kind, const s
         put_number_cell(html, names->count * tensor->parameters);
         put_bytes_cell(html, names->count * tensor->bytes);
     }
-    sp_text_puts(html, "<td>");
+    sp_text_puts(html, tensor->state || tensor->note ? "<td class=\"remark\">" : "<td>");
     put_state(html, tensor->state);
     if (tensor->note) sp_html_text(html, tensor->note);
     sp_text_puts(html, "</td></tr>\n");
@@ -516,16 +519,40 @@ static size_t json_left_out(struct sp_writer *json, const struct row *rows, size
     return tensors;
 }
 
+/* What the files have besides the tensors, in bytes; nothing if it is not known. */
+static void json_parts(struct sp_writer *json, const struct shapeproof_inventory *file)
+{
+    const struct shapeproof_file_bytes *bytes = file ? shapeproof_inventory_file_bytes(file) : NULL;
+    if (!bytes) return;
+    const struct {
+        const char *name;
+        uint64_t bytes;
+    } parts[] = {{"unused", bytes->unused},
+                 {"padding", bytes->padding},
+                 {"structure", bytes->structure},
+                 {"unaccounted", bytes->unaccounted}};
+    sp_write_key_open(json, "parts", '[');
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!parts[i].bytes) continue;
+        sp_write_open_line(json, '[');
+        sp_write_string(json, parts[i].name);
+        sp_write_number(json, parts[i].bytes);
+        sp_write_close(json);
+    }
+    sp_write_close(json);
+}
+
 /* The document of the rows; returns the number of tensors that it leaves out. */
-static size_t json_rows(struct sp_text *text, enum sp_html_kind kind, const struct row *rows, size_t count,
-                        const struct sp_patterns *patterns)
+static size_t json_rows(struct sp_text *text, const struct sp_html_tensors *tensors, const struct row *rows,
+                        size_t count, const struct sp_patterns *patterns)
 {
     static const char *const kinds[] = {"inspect", "check", "diff"};
     struct references references = {.patterns = {.count = 0}};
     struct sp_writer json = {.text = text};
     sp_write_open(&json, '{');
-    sp_write_key_string(&json, "kind", kinds[kind]);
+    sp_write_key_string(&json, "kind", kinds[tensors->kind]);
     const size_t left_out = json_left_out(&json, rows, count);
+    json_parts(&json, tensors->file);
     sp_write_key_open(&json, "rows", '[');
     for (size_t i = 0; i < count; i++) {
         struct sp_text row = {0};
@@ -573,7 +600,7 @@ static size_t json_tensors(struct sp_text *text, const struct sp_html_tensors *t
         rows[count] = (struct row){.entries = &entries[i], .count = end - i};
     }
     leave_rows_out(rows, count, &patterns);
-    const size_t left_out = json_rows(text, tensors->kind, rows, count, &patterns);
+    const size_t left_out = json_rows(text, tensors, rows, count, &patterns);
     sp_free(rows);
     sp_free(entries);
     sp_kinds_free(&kinds);
