@@ -525,13 +525,36 @@ static bool check_file(struct shapeproof_resume *resume, struct shapeproof_error
 
 /* ---- all of it ---- */
 
-/* The folder is that of a whole run: leads to one of its checkpoints. */
-static bool refuse_folder(const struct shapeproof_resume *resume, struct shapeproof_error *error)
+static bool is_saved_by_torch(const char *name)
 {
-    const char *step = first_beginning(resume, "checkpoint-");
+    static const char *const endings[] = {".pt", ".pth", ".bin", ".ckpt", ".tar"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (sp_ends_with(name, endings[i])) return true;
+    return false;
+}
+
+/* A folder in a layout that is not known: its only file of torch.save is judged; of several, and of the steps of a
+ * run, one must be named. */
+static bool check_other_folder(struct shapeproof_resume *resume, struct shapeproof_error *error)
+{
+    const char *step = first_beginning(resume, "checkpoint-"), *last = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < resume->names.count; i++)
+        if (is_saved_by_torch(resume->names.items[i])) {
+            last = resume->names.items[i];
+            count++;
+        }
+    if (count == 1 && !step) {
+        resume->path = sp_folder_join(&resume->folder, last, &resume->arena);
+        sp_folder_close(&resume->folder);
+        return check_file(resume, error);
+    }
     sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
-            "%s: no checkpoint to go on from: there is no optimizer in it", resume->path);
+            count > 1 && !step ? "%s: which of its %zu files training shall go on from is not known"
+                               : "%s: no checkpoint to go on from: there is no optimizer in it",
+            resume->path, count);
     if (step) sp_hint(error, "name one of its checkpoints, such as %s/%s", resume->path, step);
+    else if (count) sp_hint(error, "name one of them, such as %s/%s", resume->path, last);
     return false;
 }
 
@@ -618,7 +641,7 @@ static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_err
         resume->layout = "verl";
         return true;
     }
-    if (!has_zero_files(resume)) return refuse_folder(resume, error);
+    if (!has_zero_files(resume)) return check_other_folder(resume, error);
     resume->layout = "DeepSpeed";
     check_deepspeed(resume);
     return true;
