@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/inside.h"
 #include "infer/infer.h"
 #include "infer/limits.h"
 #include "names/patterns.h"
@@ -118,6 +119,16 @@ static void put_nearest(struct sp_text *text, struct sp_attempt **attempts, size
     if (!put_nearest_of(text, attempts, count, NEAR)) put_nearest_of(text, attempts, count, BESIDE);
 }
 
+/* Whether the file lists the layers of the model itself, as those of Keras do. */
+static bool has_layers(const struct shapeproof_inventory *inventory)
+{
+    struct sp_arena arena = {0};
+    struct shapeproof_value entry;
+    const bool has = sp_config_keras_entry(&arena, inventory, &entry);
+    sp_arena_free(&arena);
+    return has;
+}
+
 /* One of
  *
  *     FILE: no table explains the 12 tensors; nearest: llama (explains 9, lacks 200), ...
@@ -140,8 +151,10 @@ void sp_fail_unknown(struct shapeproof_error *error, const struct shapeproof_inv
     else sp_text_printf(&text, "no table explains the %zu tensors", all);
     if (!table_name) put_nearest(&text, attempts, count);
     sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: %s", path, text.data);
-    sp_hint(error,
-            "'shapeproof tables' lists the tables, for --table NAME; 'shapeproof learn CHECKPOINT...' writes one from "
-            "checkpoints and their config.json, for --table FILE");
+    sp_hint(error, "%s",
+            has_layers(inventory)
+                ? "the file has its own configuration: 'shapeproof check' compares it with that, without a table"
+                : "'shapeproof tables' lists the tables, for --table NAME; 'shapeproof learn CHECKPOINT...' writes one "
+                  "from checkpoints and their config.json, for --table FILE");
     sp_text_free(&text);
 }
