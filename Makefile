@@ -443,7 +443,9 @@ uninstall:  ## uninstall: remove what install wrote
 	    $(FISHDIR)/shapeproof.fish
 	-rmdir $(HDRDIR) $(LIBDIR)/cmake/shapeproof 2>/dev/null
 
-deb: all  ## deb: Debian packages for this release, into build/deb
+deb: deps  ## deb: Debian packages for this release, into build/deb
+	@sh .ci/deps deb
+	@$(SELF) $(JOBS) all
 	@rm -rf $(BUILD)/deb
 	@$(SELF) install DESTDIR=$(abspath $(BUILD))/deb/staged PREFIX=/usr >/dev/null
 	@sh src/deb/build.sh $(BUILD)/deb/staged $(VERSION) $(BUILD)/deb
