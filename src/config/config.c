@@ -15,6 +15,7 @@
 #include "base/step_name.h"
 #include "base/utf8.h"
 #include "base/value.h"
+#include "config/choose.h"
 #include "config/inside.h"
 #include "config/sockeye.h"
 #include "config/variables.h"
@@ -387,6 +388,24 @@ static void complete_quantised(struct shapeproof_config *config)
     if (sp_value_is_set(beside)) sp_config_derive(config, "quantization_config", beside, name);
 }
 
+/* fully_shard of PyTorch makes a class of its own of each model that it divides, "FSDPLlamaForCausalLM", and
+ * save_pretrained writes that name. The model is one of LlamaForCausalLM. */
+static void complete_divided(struct shapeproof_config *config)
+{
+    static const char front[] = "FSDP";
+    const size_t length = strlen(front);
+    const char *class = sp_first_class(&config->hyper);
+    if (strncmp(class, front, length) != 0 || class[length] < 'A' || class[length] > 'Z') return;
+    struct shapeproof_value *item = sp_arena_alloc(&config->arena, sizeof *item);
+    *item = sp_value_string(class + length);
+    sp_config_derive(config, "architectures",
+                     (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = item},
+                     "the name of the class without FSDP");
+    add_remark(config,
+               sp_arena_printf(&config->arena, "architectures names %s: that is what fully_shard of PyTorch calls %s",
+                               sp_quote(class).text, class + length));
+}
+
 /* Takes the text of a configuration, JSON, YAML or .hpm, in place of what was loaded before. A JSON object that holds
  * the metadata of a GGUF file becomes a configuration of its table. If the text is that of a file, the keys that files
  * beside it tell are added: the version of Sockeye, or a description of how the weights are quantised. False with the
@@ -412,6 +431,7 @@ static bool parse_config(struct shapeproof_config *config, const char *path, con
     if (sp_sockeye_is_config(root))
         complete_sockeye(config, is_file ? sp_sockeye_version(&config->arena, config->path) : NULL);
     else if (is_file) complete_quantised(config);
+    complete_divided(config);
     rebuild(config);
     return true;
 }

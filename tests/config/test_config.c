@@ -167,6 +167,21 @@ static void repeated_keys(void **state)
     shapeproof_config_free(config);
 }
 
+/* The class that fully_shard of PyTorch makes of a model is read as that of the model. */
+static void divided_classes(void **state)
+{
+    (void)state;
+    struct shapeproof_config *config = loaded("config.json", "{\"architectures\": [\"FSDPLlamaForCausalLM\"]}");
+    assert_holds(config, "{\"architectures\": [\"LlamaForCausalLM\"]}");
+    assert_int_equal(shapeproof_config_remark_count(config), 1);
+    assert_string_equal(
+        shapeproof_config_remark(config, 0),
+        "architectures names 'FSDPLlamaForCausalLM': that is what fully_shard of PyTorch calls LlamaForCausalLM");
+    shapeproof_config_free(config);
+    assert_loads("c.json", "{\"architectures\": [\"FSDPa\"]}", "{\"architectures\": [\"FSDPa\"]}");
+    assert_loads("c.json", "{\"architectures\": [\"FSDP\"]}", "{\"architectures\": [\"FSDP\"]}");
+}
+
 static void wrong_json(void **state)
 {
     (void)state;
@@ -390,23 +405,15 @@ static void beside_a_checkpoint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_values),
-        cmocka_unit_test(absent_null_and_false),
-        cmocka_unit_test(json_numbers),
-        cmocka_unit_test(large_whole_numbers),
-        cmocka_unit_test(repeated_keys),
-        cmocka_unit_test(wrong_json),
-        cmocka_unit_test(deep_json),
-        cmocka_unit_test(unreadable_files),
-        cmocka_unit_test(texts_in_memory),
-        cmocka_unit_test(hpm_values),
-        cmocka_unit_test(large_hpm),
-        cmocka_unit_test(the_later_line_wins),
-        cmocka_unit_test(shell_commands_are_refused),
-        cmocka_unit_test(expansion_is_bounded),
-        cmocka_unit_test(settings),
-        cmocka_unit_test(wrong_settings),
-        cmocka_unit_test(who_wins),
+        cmocka_unit_test(json_values),          cmocka_unit_test(absent_null_and_false),
+        cmocka_unit_test(json_numbers),         cmocka_unit_test(large_whole_numbers),
+        cmocka_unit_test(repeated_keys),        cmocka_unit_test(divided_classes),
+        cmocka_unit_test(wrong_json),           cmocka_unit_test(deep_json),
+        cmocka_unit_test(unreadable_files),     cmocka_unit_test(texts_in_memory),
+        cmocka_unit_test(hpm_values),           cmocka_unit_test(large_hpm),
+        cmocka_unit_test(the_later_line_wins),  cmocka_unit_test(shell_commands_are_refused),
+        cmocka_unit_test(expansion_is_bounded), cmocka_unit_test(settings),
+        cmocka_unit_test(wrong_settings),       cmocka_unit_test(who_wins),
         cmocka_unit_test(beside_a_checkpoint),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
