@@ -59,10 +59,12 @@ struct shapeproof_check {
         struct shapeproof_tables *tables;
         struct shapeproof_config *config;
     } opened;
-    struct shapeproof_config
-        *own_config; /* `config`, where it was made since given_config contradicts itself; or NULL */
+    /* `config`, where given_config contradicts itself, or names another class than the task of an adapter; or NULL */
+    struct shapeproof_config *own_config;
     const struct shapeproof_config *given_config; /* of the caller */
     struct sp_contradiction contradiction;
+    const char *task_head; /* which the task of an adapter adds to its base, "ForSequenceClassification"; or NULL */
+    uint64_t task_labels;  /* labels of this head; 0: the configuration says how many */
     struct shapeproof_data *data;        /* NULL when only headers are read */
     bool reads_data;                     /* the check was asked to compare data; `data` is there while explainers run */
     struct shapeproof_error *data_error; /* filled when reading it failed */

@@ -77,6 +77,14 @@ static size_t class_prefix(const char *model_type, const char *class)
     return length && is_class_ending(class + length) ? length : 0;
 }
 
+const char *sp_class_with_head(struct sp_arena *arena, const struct sp_hyper *hyper, const char *head)
+{
+    const struct shapeproof_value type = sp_value_member(hyper->root, "model_type");
+    const char *class = sp_first_class(hyper);
+    const size_t length = type.type == SHAPEPROOF_VALUE_STRING ? class_prefix(type.string, class) : 0;
+    return length ? sp_arena_printf(arena, "%.*s%s", (int)length, class, head) : NULL;
+}
+
 /* Files of 2019 have no model_type; their class name begins with it. The longest one that any table serves, or NULL:
  * "xlm-roberta" for "XLMRobertaModel". */
 static const char *model_type_of_class(const struct shapeproof_tables *tables, const char *class)

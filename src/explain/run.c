@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "check/check.h"
 #include "config/config.h"
+#include "explain/adapter_task.h"
 #include "explain/causes.h"
 #include "explain/own_table.h"
 #include "explain/remedy.h"
@@ -104,13 +105,46 @@ static struct shapeproof_prediction *predict_without_class(struct shapeproof_che
     return reading.prediction;
 }
 
+/* ---- the task of an adapter ---- */
+
+/* The prediction for the class that the task of an adapter asks for, with as many labels as the head in the adapter has
+ * rows; NULL when the file is no such adapter, or no table has this class. */
+static struct shapeproof_prediction *predict_for_task(struct shapeproof_check *check)
+{
+    struct sp_adapter_task task;
+    struct shapeproof_error ignored = {0};
+    if (!sp_adapter_task_read(check, &task)) return NULL;
+    struct shapeproof_config *config = sp_config_variant(check->config);
+    struct shapeproof_value *class = sp_arena_alloc(&check->arena, sizeof *class);
+    *class = sp_value_string(task.class);
+    sp_config_set_value(config, "architectures",
+                        (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = class},
+                        "task_type in adapter_config.json");
+    if (task.labels && task.labels <= INT32_MAX) {
+        sp_config_set_value(config, "id2label", (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL}, "the head");
+        sp_config_set_value(config, "num_labels", sp_value_int((int64_t)task.labels), "the rows of the head");
+    }
+    const struct shapeproof_predict_options limited = {.most_tensors = sp_check_most_predicted(check->inventory)};
+    struct shapeproof_prediction *prediction = shapeproof_predict(check->tables, config, &limited, &ignored);
+    if (!prediction) {
+        shapeproof_config_free(config);
+        return NULL;
+    }
+    check->config = check->own_config = config;
+    check->task_head = task.head;
+    check->task_labels = task.labels;
+    return prediction;
+}
+
 /* The prediction of the check; NULL with an error. If the configuration contradicts itself, check->own_config has the
- * part of it with which the file agrees, and check->contradiction says which that is. */
+ * part of it with which the file agrees, and check->contradiction says which that is. For an adapter whose task needs
+ * another class, it has this class. */
 static struct shapeproof_prediction *predict_subject(struct shapeproof_check *check, struct shapeproof_error *error)
 {
     const struct shapeproof_predict_options chosen = {.table = check->table_name,
                                                       .most_tensors = sp_check_most_predicted(check->inventory)};
-    struct shapeproof_prediction *prediction = shapeproof_predict(check->tables, check->config, &chosen, error);
+    struct shapeproof_prediction *prediction = predict_for_task(check);
+    if (!prediction) prediction = shapeproof_predict(check->tables, check->config, &chosen, error);
     if (prediction) return prediction;
     if (error->status == SHAPEPROOF_ERR_TABLE) prediction = predict_loosely(check);
     if (error->status == SHAPEPROOF_ERR_UNKNOWN)

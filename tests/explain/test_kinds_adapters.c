@@ -367,6 +367,32 @@ static void for_the_base_alone(void **state)
     END;
 }
 
+/* The base is saved without a head, and the task adds one: PEFT saves it with the adapter. */
+static void for_a_task_with_a_head(void **state)
+{
+    static const char bert[] = "{\"model_type\": \"bert\", \"architectures\": [\"BertModel\"], \"vocab_size\": 100, "
+                               "\"hidden_size\": 8, \"num_hidden_layers\": 2, \"intermediate_size\": 16, "
+                               "\"num_attention_heads\": 2, \"max_position_embeddings\": 32}";
+    BEGIN(bert);
+    adapt(&model, "*.self.query.weight", PEFT "bert.", "lora_A.weight", "lora_B.weight", 2, AS_PEFT);
+    model_add_shape(&model, PEFT "classifier.weight", SHAPE(5, 8));
+    model_add_shape(&model, PEFT "classifier.bias", SHAPE(5));
+    model_check(&model);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS); /* nothing names a task */
+    put_config(&model, "{\"peft_type\": \"LORA\", \"task_type\": \"SEQ_CLS\", \"r\": 2}");
+    SAYS("explained: a LoRA adapter of rank 2 that fits 2 matrices of the model: "
+         "bert.encoder.layer.{0,1}.attention.self.query.weight; every name in the file begins with "
+         "'base_model.model.'",
+         "adapter prefix", 0);
+    assert_string_equal(model_cause(&model, "adapter")->hint,
+                        "load its base with AutoModelForSequenceClassification and num_labels=5, then the adapter: "
+                        "PeftModel.from_pretrained(base, DIRECTORY)");
+    model_resize(&model, "*classifier.weight", 8, 9);
+    model_check(&model);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS);
+    END;
+}
+
 /* The language model has another place in memory than in files. */
 static void for_a_part_of_the_model(void **state)
 {
@@ -642,6 +668,7 @@ int main(void)
         cmocka_unit_test(not_merged_with_a_whole_module),
         cmocka_unit_test(without_the_front_of_peft),
         cmocka_unit_test(for_the_base_alone),
+        cmocka_unit_test(for_a_task_with_a_head),
         cmocka_unit_test(for_a_part_of_the_model),
         cmocka_unit_test(a_layer_without),
         cmocka_unit_test(a_module_to_save),

@@ -215,6 +215,18 @@ static const char *with_names(const struct sp_judged *judged)
     return *whose ? sp_arena_printf(arena, " with %s names", whose) : "";
 }
 
+/* How to load an adapter whose task needs a head that its base does not have; NULL for any other. */
+static const char *task_hint(struct shapeproof_check *check)
+{
+    if (!check->task_head) return NULL;
+    const char *labels =
+        check->task_labels ? sp_arena_printf(&check->arena, " and num_labels=%" PRIu64, check->task_labels) : "";
+    return sp_arena_printf(&check->arena,
+                           "load its base with AutoModel%s%s, then the adapter: PeftModel.from_pretrained(base, "
+                           "DIRECTORY)",
+                           check->task_head, labels);
+}
+
 /* Which program loads an adapter with such names; NULL for PEFT, which the usual hint names. A label in the names,
  * which PEFT leaves out when it saves, is said before anything else. */
 static const char *loading_hint(const struct sp_judged *judged)
@@ -235,7 +247,7 @@ static const char *loading_hint(const struct sp_judged *judged)
         return "load it with ComfyUI, or the program that wrote it: diffusers loads only pairs of two matrices";
     if (strcmp(names, "kohya's") == 0 && sp_has_magnitudes(judged->check->inventory))
         return "load it with the program that wrote it: load_lora_weights of diffusers ignores the magnitudes";
-    return *names ? "load it into a pipeline of its base: pipeline.load_lora_weights(FILE)" : NULL;
+    return *names ? "load it into a pipeline of its base: pipeline.load_lora_weights(FILE)" : task_hint(judged->check);
 }
 
 /* The trainer's keys in front of the first pair that fits, "state_dict.model"; "" without any. */
