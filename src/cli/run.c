@@ -47,6 +47,19 @@ static struct shapeproof_run_result result_of(const struct cli_listed *listed, c
     return result;
 }
 
+static void warn_of_model(void *path, const char *warning) { cli_warning(path, warning); }
+
+/* Prints the warnings of the models, which their own processes have written into the documents alone. */
+static void warn_of_models(const struct shapeproof_run *run, const struct cli_listed *listed)
+{
+    for (size_t i = 0; i < shapeproof_run_model_count(run); i++) {
+        const size_t length = strcspn(listed[i].line, "\n");
+        char *line = copy_text(listed[i].line, length);
+        sp_line_each_warning(line, length, warn_of_model, (void *)shapeproof_run_model(run, i)->path);
+        free(line);
+    }
+}
+
 static bool has_broken_file(const struct shapeproof_run *run)
 {
     for (size_t i = 0; i < shapeproof_run_file_count(run); i++)
@@ -108,6 +121,7 @@ int cli_check_run(const struct cli_args *args, struct shapeproof_run *run, int (
         for (size_t i = 0; i < count; i++) results[i] = result_of(&listed[i], &copies[i]);
         status = judge_run(run, results);
         put_run(args, run, results);
+        warn_of_models(run, listed);
     } else status = cli_error(&error);
     for (size_t i = 0; i < count; i++) {
         free(listed[i].line);

@@ -161,6 +161,26 @@ bool sp_line_read(struct sp_fleet_line *line, char *text, size_t length)
     return (key = sp_json_member(&json, &first)) != NULL && read_outcome(line, &json, key, &first);
 }
 
+void sp_line_each_warning(char *text, size_t length, void (*say)(void *context, const char *warning), void *context)
+{
+    struct shapeproof_error error = {0};
+    struct sp_json json = {.what = "line", .text = text, .length = length, .error = &error};
+    const char *key;
+    size_t skipped;
+    if (!sp_json_check(&json) || !sp_json_open(&json, '{')) return;
+    for (bool first = true; (key = sp_json_member(&json, &first));) {
+        if (strcmp(key, "warnings") != 0) {
+            sp_json_skip(&json, &skipped);
+            continue;
+        }
+        if (!sp_json_open(&json, '[')) return;
+        for (bool first_item = true; sp_json_item(&json, &first_item);) {
+            const char *warning = sp_json_string(&json);
+            if (warning) say(context, warning);
+        }
+    }
+}
+
 bool sp_line_is_about(const struct sp_fleet_line *line, const char *path)
 {
     struct sp_text readable = readable_path(path);

@@ -51,6 +51,9 @@ bool sp_line_is_about(const struct sp_fleet_line *line, const char *path);
 /* Whether these bytes, the first of a file, can be the beginning of a line that was cut. */
 bool sp_line_may_begin(const char *text, size_t length);
 
+/* Calls `say` for each of the warnings in a line. The text is overwritten. */
+void sp_line_each_warning(char *text, size_t length, void (*say)(void *context, const char *warning), void *context);
+
 /* Whether the verdict is match or explained and the status is not 0 all the same: a loader does not take the file
  * whole, or an option asks for more than the verdict. */
 bool sp_line_fails(const struct sp_fleet_line *line);

@@ -20,13 +20,27 @@ static void break_file(struct shapeproof_run *run, struct shapeproof_run_file *f
     file->note = sp_arena_string(&run->arena, why);
 }
 
-/* A file that a reader knows is whole if it can be indexed. Of one that no reader knows nothing is said: pickles of
- * trainers hold any objects. */
+/* How many tensors are there by name alone. */
+static size_t count_without_data(const struct shapeproof_inventory *inventory)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        count += (shapeproof_inventory_tensor(inventory, i)->flags & SHAPEPROOF_TENSOR_NO_DATA) != 0;
+    return count;
+}
+
+/* A file that a reader knows is whole if it can be indexed, and has the data of all its tensors. Of one that no reader
+ * knows nothing is said: pickles of trainers hold any objects. */
 static void examine_tensors(struct shapeproof_run *run, struct shapeproof_run_file *file, const char *path)
 {
     struct shapeproof_error error = {0};
     struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
-    if (inventory) file->state = SHAPEPROOF_RUN_WHOLE;
+    const size_t lacking = inventory ? count_without_data(inventory) : 0;
+    if (lacking)
+        break_file(run, file,
+                   sp_arena_printf(&run->arena, "the data of %zu of %zu tensors are missing", lacking,
+                                   shapeproof_inventory_count(inventory)));
+    else if (inventory) file->state = SHAPEPROOF_RUN_WHOLE;
     else if (error.kind == SHAPEPROOF_KIND_MALFORMED || error.kind == SHAPEPROOF_KIND_IO)
         break_file(run, file, error.message);
     shapeproof_inventory_close(inventory);

@@ -162,6 +162,36 @@ static void add_model(struct shapeproof_run *run, const struct shapeproof_run_fi
         (struct shapeproof_run_model){.name = name, .path = path, .kind = file->kind, .step = file->step};
 }
 
+/* Whether the step has a file of that kind; `weights`: one with weights. */
+static bool has_file(const struct shapeproof_run *run, size_t step, bool weights)
+{
+    for (size_t i = 0; i < run->files.count; i++) {
+        const struct shapeproof_run_file *file = &run->files.items[i];
+        if (file->step != step) continue;
+        if (weights ? has_weights(file->kind) : file->kind == SHAPEPROOF_RUN_OPTIMIZER) return true;
+    }
+    return false;
+}
+
+/* A step with an optimizer and without weights has lost its model, where another step has one. Its folder is added as a
+ * model, whose check then says that there is none. */
+static void add_lost_models(struct shapeproof_run *run)
+{
+    size_t place = 0; /* models are in the order of their steps, those of no step first */
+    while (place < run->models.count && run->models.items[place].step == SHAPEPROOF_NONE) place++;
+    if (place == run->models.count) return;
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct shapeproof_run_step *step = &run->steps.items[i].step;
+        while (place < run->models.count && run->models.items[place].step < i) place++;
+        if (has_file(run, i, true) || !has_file(run, i, false)) continue;
+        SP_PUSH(&run->models);
+        struct shapeproof_run_model *models = run->models.items;
+        memmove(models + place + 1, models + place, (run->models.count - 1 - place) * sizeof *models);
+        models[place] = (struct shapeproof_run_model){
+            .name = step->name, .path = step->path, .kind = SHAPEPROOF_RUN_MODEL, .step = i};
+    }
+}
+
 /* Weights that Keras saves alone are of the model that it saves whole beside them. */
 static void find_configs(struct shapeproof_run *run)
 {
@@ -274,6 +304,7 @@ static void understand_files(struct shapeproof_run *run)
     if (run->files.count) qsort(run->files.items, run->files.count, sizeof *run->files.items, compare_by_step);
     for (size_t i = 0; i < run->files.count; i++)
         if (has_weights(run->files.items[i].kind)) add_model(run, &run->files.items[i]);
+    add_lost_models(run);
     find_configs(run);
     run->framework = framework_of(run);
     find_last(run);

@@ -60,9 +60,10 @@ struct sp_dcp_file {
     uint64_t end;  /* one past the last byte that a chunk takes of it */
     uint64_t size; /* UINT64_MAX: it is not there */
     size_t chunks;
-    unsigned looked; /* how many of its chunks were looked at */
-    bool foreign;    /* a chunk does not begin where it should: the file is of another save */
-    bool blank;      /* it begins with zeros: something has overwritten it */
+    unsigned looked;  /* how many of its chunks were looked at */
+    bool foreign;     /* a chunk does not begin where it should: the file is of another save */
+    bool overwritten; /* it does not begin as it was written: with zeros, or with a broken archive */
+    uint64_t front;   /* where the archive ends that the file begins with; 0: not known */
 };
 
 struct sp_dcp {

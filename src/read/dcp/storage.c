@@ -108,6 +108,7 @@ static bool read_place(struct sp_dcp *dcp, const struct sp_pickle_value *info, s
     struct sp_dcp_file *file = &dcp->files.items[place->file];
     const uint64_t end = place->offset + place->length; /* both below 2^63 */
     if (end > file->end) file->end = end;
+    if (!place->offset && !place->transformed) file->front = end;
     file->chunks++;
     return true;
 }
@@ -223,14 +224,38 @@ static bool begins_with_zeros(const struct sp_dcp *dcp, const struct sp_dcp_file
     return are_zeros;
 }
 
-/* Notes the names of files that have data and begin with zeros, among the first MAX_LOOKS files. */
-static void look_at_fronts(struct sp_dcp *dcp, struct sp_names *blank)
+/* Whether the first archive of the file is broken, as if a smaller file had been written over it. What is no archive
+ * is not known to be broken. */
+static bool begins_with_broken_archive(const struct sp_dcp *dcp, const struct sp_dcp_file *file)
+{
+    struct sp_file opened;
+    struct shapeproof_error why = {0};
+    if (!file->front || file->front > file->size) return false;
+    if (!sp_folder_open_file(dcp->folder, file->name, &opened, &why)) return false;
+    bool is_broken = false;
+    if (begins_archive(&opened, 0)) {
+        struct sp_file front = opened;
+        front.size = file->front;
+        front.nesting++;
+        struct shapeproof_inventory *own = sp_inventory_new(front.path);
+        const uint32_t index = sp_inventory_add_file(own, front.path);
+        const struct sp_reader *reader = sp_reader_for(&front, &why);
+        is_broken = (!reader || !reader->index(&front, index, own, &why)) && why.kind == SHAPEPROOF_KIND_MALFORMED;
+        shapeproof_inventory_close(own);
+    }
+    sp_file_close(&opened);
+    return is_broken;
+}
+
+/* Notes the names of files that have data and do not begin as they were written, among the first MAX_LOOKS files. */
+static void look_at_fronts(struct sp_dcp *dcp, struct sp_names *overwritten)
 {
     for (size_t i = 0; i < dcp->files.count && i < MAX_LOOKS; i++) {
         struct sp_dcp_file *file = &dcp->files.items[i];
         if (file->size == NOT_THERE || !file->size || !file->end || !sp_ends_with(file->name, ".distcp")) continue;
-        file->blank = begins_with_zeros(dcp, file);
-        if (file->blank) sp_names_add(blank, file->name);
+        if (file->foreign) continue;
+        file->overwritten = begins_with_zeros(dcp, file) || begins_with_broken_archive(dcp, file);
+        if (file->overwritten) sp_names_add(overwritten, file->name);
     }
 }
 
@@ -242,7 +267,7 @@ static bool lacks_data(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chun
     if (!chunk->placed) return dcp->has_places && dcp->steps < SP_DCP_MAX_SEARCH;
     if (chunk->cramped) return true;
     const struct sp_dcp_file *file = &dcp->files.items[chunk->file];
-    return dcp->folder && (file->size == NOT_THERE || file->size < chunk->end || file->foreign || file->blank);
+    return dcp->folder && (file->size == NOT_THERE || file->size < chunk->end || file->foreign || file->overwritten);
 }
 
 /* Marks the tensors whose data are not complete and returns how many there are. Also collects the names of those with a
@@ -276,7 +301,7 @@ static void warn_of_files(struct shapeproof_inventory *inventory, const char *wh
 
 /* For whoever checks the whole: what is the matter, in one line. */
 static void note_lack(struct sp_dcp *dcp, size_t lacking, const struct sp_names *absent, const struct sp_names *cut,
-                      const struct sp_names *foreign, const struct sp_names *blank, bool misplaced)
+                      const struct sp_names *foreign, const struct sp_names *overwritten, bool misplaced)
 {
     struct shapeproof_inventory *inventory = dcp->inventory;
     struct sp_arena *arena = &inventory->arena;
@@ -290,28 +315,31 @@ static void note_lack(struct sp_dcp *dcp, size_t lacking, const struct sp_names 
         inventory->lack = sp_arena_printf(arena, "files are shorter than it says (%zu of %zu)", cut->count, files);
     else if (foreign->count)
         inventory->lack = sp_arena_printf(arena, "files are of another save (%zu of %zu)", foreign->count, files);
-    else if (blank->count)
-        inventory->lack = sp_arena_printf(arena, "files begin with zeros (%zu of %zu)", blank->count, files);
+    else if (overwritten->count)
+        inventory->lack =
+            sp_arena_printf(arena, "files were overwritten at the front (%zu of %zu)", overwritten->count, files);
     else if (misplaced) inventory->lack = "its list of places does not fit its list of chunks";
     else inventory->lack = "there are tensors that its chunks do not cover";
 }
 
 void sp_dcp_check_files(struct sp_dcp *dcp)
 {
-    struct sp_names absent = {0}, cut = {0}, foreign = {0}, blank = {0}, unplaced = {0}, cramped = {0};
+    struct sp_names absent = {0}, cut = {0}, foreign = {0}, overwritten = {0}, unplaced = {0}, cramped = {0};
     if (dcp->folder) look_for_files(dcp, &absent, &cut);
     if (dcp->folder && !dcp->folder->far) {
         look_at_chunks(dcp, &foreign);
-        look_at_fronts(dcp, &blank);
+        look_at_fronts(dcp, &overwritten);
     }
     const size_t lacking = mark_tensors(dcp, &unplaced, &cramped);
-    note_lack(dcp, lacking, &absent, &cut, &foreign, &blank, unplaced.count || cramped.count);
+    note_lack(dcp, lacking, &absent, &cut, &foreign, &overwritten, unplaced.count || cramped.count);
     warn_of_files(dcp->inventory, "files of its data are not there", &absent);
     warn_of_files(dcp->inventory, "files of its data are shorter than it says", &cut);
     warn_of_files(dcp->inventory,
                   "files in which tensors begin elsewhere than it says, so that they are of another save", &foreign);
-    warn_of_files(dcp->inventory, "files of its data that begin with zeros, so that something has overwritten them",
-                  &blank);
+    warn_of_files(dcp->inventory,
+                  "files of its data that begin with zeros or with a broken archive, so that something has overwritten "
+                  "them",
+                  &overwritten);
     warn_of_files(dcp->inventory, "tensors with a chunk for which the metadata name no file", &unplaced);
     warn_of_files(dcp->inventory, "tensors with a chunk in fewer bytes than it needs", &cramped);
 }
