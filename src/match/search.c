@@ -38,13 +38,15 @@ void sp_naming_offer(struct sp_prefixes *strips, const struct shapeproof_invento
 }
 
 /* Keeps a naming whose score is higher than that of the best one so far, and so the simpler of two equals, which is
- * tried first. A scheme must lead by two names: one name may look like it by chance. */
+ * tried first. A scheme must lead by two names: one name may look like it by chance. Names of an average count half: it
+ * is the model only where the file has no other, even if that one lacks some tensors. */
 static void consider_naming(struct sp_naming_search *search, struct sp_naming naming, const char *strip,
                             const char *add)
 {
     naming.strip = strip;
     naming.add = add;
-    const size_t hits = search->score(search->context, &naming);
+    size_t hits = search->score(search->context, &naming);
+    if (sp_is_of_average(strip)) hits -= hits / 2;
     if (hits <= search->hits + (naming.scheme && !search->best.scheme)) return;
     search->hits = hits;
     search->best = naming;

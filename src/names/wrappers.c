@@ -69,3 +69,10 @@ bool sp_is_average(const char *component, size_t length)
     }
     return length == strlen(current) && memcmp(component, current, length) == 0;
 }
+
+bool sp_is_of_average(const char *prefix)
+{
+    for (struct sp_component_walk part = {.rest = prefix}; sp_component_next(&part, ".");)
+        if (sp_is_average(part.text, part.length)) return true;
+    return false;
+}

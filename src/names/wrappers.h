@@ -20,6 +20,8 @@ bool sp_is_holder(const char *component, size_t length);
 bool sp_is_all_holders(const char *prefix);
 /* Whether a word of the component is that of an average: "model_ema", "ema_state_dict", "averaged_model". */
 bool sp_is_average(const char *component, size_t length);
+/* Whether a component of a prefix is that of an average: "state_dict.model_ema.". */
+bool sp_is_of_average(const char *prefix);
 /* Puts the name without its wrapper components into `text`. */
 void sp_unwrap(struct sp_text *text, const char *name);
 

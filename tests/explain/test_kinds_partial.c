@@ -288,6 +288,20 @@ static void an_average_below_an_outer_key(void **state)
     model_close(&model);
 }
 
+/* The model that lacks a tensor stays the model: the average beside it is not taken for it. */
+static void a_model_that_lacks_what_its_average_has(void **state)
+{
+    BEGIN(llama);
+    model_rename(&model, "*", "model.", "module.model.");
+    model_rename(&model, "lm_head*", "lm_head", "module.lm_head");
+    add_copies(&model, "*", "model_ema.");
+    model_rename(&model, "model_ema.module.*", "model_ema.module.", "model_ema.");
+    model_rename(&model, "module.lm_head*", "weight", "wieght");
+    model_check(&model);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS);
+    model_close(&model);
+}
+
 /* Weights of which one was lost, that the other copy has. */
 static void a_copy_that_lost_a_tensor(void **state)
 {
@@ -629,6 +643,7 @@ int main(void)
         cmocka_unit_test(an_average_beside_the_weights),
         cmocka_unit_test(an_average_of_the_layers),
         cmocka_unit_test(an_average_below_an_outer_key),
+        cmocka_unit_test(a_model_that_lacks_what_its_average_has),
         cmocka_unit_test(a_copy_that_lost_a_tensor),
         cmocka_unit_test(an_average_of_other_shapes),
         cmocka_unit_test(copies_of_a_few),

@@ -175,14 +175,6 @@ static size_t count_lacking(const struct originals *originals, size_t *first)
     return count;
 }
 
-/* Whether a component of "state_dict.model_ema." is that of an average. */
-static bool is_of_average(const char *prefix)
-{
-    for (struct sp_component_walk part = {.rest = prefix}; sp_component_next(&part, ".");)
-        if (sp_is_average(part.text, part.length)) return true;
-    return false;
-}
-
 static const char *and_more(struct shapeproof_check *check, size_t count)
 {
     return count > 1 ? sp_arena_printf(&check->arena, " and %zu more", count - 1) : "";
@@ -213,7 +205,7 @@ static void describe_lacking(struct originals *originals, struct shapeproof_caus
     cause->message =
         sp_arena_printf(&check->arena, "%s, which lacks %s%s", cause->message,
                         shapeproof_inventory_tensor(check->inventory, first)->name, and_more(check, lacking));
-    if (!is_of_average(prefix)) cause->severity = SHAPEPROOF_SEVERITY_ERROR;
+    if (!sp_is_of_average(prefix)) cause->severity = SHAPEPROOF_SEVERITY_ERROR;
 }
 
 void sp_explain_copies(struct shapeproof_check *check)
