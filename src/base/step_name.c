@@ -43,7 +43,7 @@ bool sp_file_pattern_matches(const char *pattern, const char *text)
  * one. The first of the words that has a number wins: "epoch=3-step=12" is step 12. */
 static uint64_t number_in(const char *name)
 {
-    static const char *const words[] = {"step", "iter", "epoch", "checkpoint", "ckpt"};
+    static const char *const words[] = {"step", "iter", "-ba", "epoch", "checkpoint", "ckpt"};
     for (size_t i = 0; i < COUNT(words); i++) {
         const char *behind = strstr(name, words[i]);
         if (!behind) continue;
@@ -81,11 +81,12 @@ bool sp_rank_folder_read(const char *name, uint32_t *rank)
     return sp_rank_number_pass(&name, rank) && !*name;
 }
 
-/* "checkpoint_rank1.pt": what one rank has of a checkpoint is no step. */
+/* "checkpoint_rank1.pt": what one rank has of a checkpoint is no step. "ep0-ba10-rank0.pt" of Composer is: other ranks
+ * save a model only where it is divided, and then in a folder. */
 static bool is_of_rank(const char *name)
 {
     const char *rank = strstr(name, "rank");
-    if (!rank) return false;
+    if (!rank || sp_ends_with(name, "-rank0.pt")) return false;
     rank += strlen("rank");
     return sp_is_digit(rank[strspn(rank, "-_=")]);
 }

@@ -326,16 +326,17 @@ static const char *config_in_cache(struct sp_arena *arena, const char *hub, cons
     return path && sp_path_may_be_file(AT_FDCWD, path) ? path : NULL;
 }
 
-/* Tries base_model_name_or_path as it is; then behind the folder of the adapter and those above it, in one of which the
- * training ran; then, as the name of a model, in the cache of the hub. */
+/* Tries base_model_name_or_path of PEFT, or `model` of MLX, as it is; then behind the folder of the adapter and those
+ * above it, in one of which the training ran; then, as the name of a model, in the cache of the hub. */
 char *sp_adapter_base_config(const struct shapeproof_inventory *inventory, const char *hub)
 {
     enum { MOST_FOLDERS = 4 }; /* that of the adapter in "run/out/checkpoint-4", and above */
     struct sp_arena arena = {0};
     struct sp_text path = {0};
     bool found = false;
-    const struct shapeproof_value base =
-        sp_value_member(sp_adapter_config(&arena, inventory), "base_model_name_or_path");
+    const struct shapeproof_value config = sp_adapter_config(&arena, inventory);
+    struct shapeproof_value base = sp_value_member(config, "base_model_name_or_path");
+    if (!sp_value_is_set(base)) base = sp_value_member(config, "model"); /* of MLX */
     if (base.type == SHAPEPROOF_VALUE_STRING && *base.string) {
         const char *beside = config_path(&arena, inventory);
         size_t folder = (size_t)(sp_base_name(beside) - beside);

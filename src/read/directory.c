@@ -44,6 +44,7 @@ static const char *const candidates[] = {
     "params.best",
     "flax_model.msgpack",
     "model.onnx",
+    "adapters.safetensors",
 };
 
 /* Beginnings of files that trainers leave beside a checkpoint. */

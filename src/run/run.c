@@ -15,6 +15,11 @@
 
 /* ---- steps ---- */
 
+static bool has_weights(enum shapeproof_run_kind kind)
+{
+    return kind == SHAPEPROOF_RUN_MODEL || kind == SHAPEPROOF_RUN_ADAPTER || kind == SHAPEPROOF_RUN_AVERAGE;
+}
+
 /* The index of the step of that name, which is added if it is not there. */
 static size_t add_step(struct shapeproof_run *run, const char *name, const struct sp_step_name *said)
 {
@@ -44,7 +49,7 @@ static size_t step_of_file(struct shapeproof_run *run, const struct shapeproof_r
     }
     struct sp_shard_name shard; /* those of one checkpoint are numbered, too */
     const char *base = sp_base_name(file->name);
-    if (file->kind != SHAPEPROOF_RUN_MODEL && file->kind != SHAPEPROOF_RUN_AVERAGE) return SHAPEPROOF_NONE;
+    if (!has_weights(file->kind)) return SHAPEPROOF_NONE;
     if (sp_shard_name_read(base, &shard) || strstr(base, "rank_")) return SHAPEPROOF_NONE;
     return sp_step_name_read(base, true, &said) ? add_step(run, file->name, &said) : SHAPEPROOF_NONE;
 }
@@ -63,6 +68,9 @@ static void find_steps(struct shapeproof_run *run)
     for (size_t i = 0; i < run->files.count; i++) {
         struct shapeproof_run_file *file = &run->files.items[i];
         file->kind = shapeproof_run_kind_of(file->name, &file->framework);
+        if (strcmp(sp_base_name(file->name), "modules.json") == 0 ||
+            strcmp(sp_base_name(file->name), "model_index.json") == 0)
+            sp_map_add(&run->lists, file->name, i);
         step_of_file(run, file);
     }
     if (run->steps.count) qsort(run->steps.items, run->steps.count, sizeof *run->steps.items, compare_steps);
@@ -99,11 +107,6 @@ static int compare_by_step(const void *left, const void *right)
 
 /* ---- models ---- */
 
-static bool has_weights(enum shapeproof_run_kind kind)
-{
-    return kind == SHAPEPROOF_RUN_MODEL || kind == SHAPEPROOF_RUN_ADAPTER || kind == SHAPEPROOF_RUN_AVERAGE;
-}
-
 static const char *folder_above(struct sp_arena *arena, const char *name)
 {
     const char *base = sp_base_name(name);
@@ -135,6 +138,21 @@ static const char *folder_of(struct shapeproof_run *run, const char *name)
     return is_of_rank ? folder_of(run, folder) : folder;
 }
 
+/* The folder above that lists `folder` as one of its components, with modules.json of Sentence Transformers or
+ * model_index.json of diffusers; `folder` itself where there is none. A folder above that of the step is another model.
+ */
+static const char *folder_of_components(struct shapeproof_run *run, const char *folder, size_t step)
+{
+    static const char *const lists[] = {"modules.json", "model_index.json"};
+    const char *found = folder, *last = step == SHAPEPROOF_NONE ? "." : run->steps.items[step].step.name;
+    for (const char *above = folder; strcmp(above, last) != 0 && strcmp(above, ".") != 0;) {
+        above = folder_above(&run->arena, above);
+        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+            if (sp_map_get(&run->lists, sp_run_join(&run->arena, above, lists[i])) != SIZE_MAX) found = above;
+    }
+    return found;
+}
+
 /* What the map of models has for the model of a step. */
 static const char *key_of_model(struct shapeproof_run *run, size_t step, const char *name)
 {
@@ -150,7 +168,7 @@ static bool has_model_in(struct shapeproof_run *run, size_t step, const char *fo
  * (an adapter, averaged weights); otherwise its folder, once. */
 static void add_model(struct shapeproof_run *run, const struct shapeproof_run_file *file)
 {
-    const char *folder = folder_of(run, file->name);
+    const char *folder = folder_of_components(run, folder_of(run, file->name), file->step);
     const bool is_file = (file->step != SHAPEPROOF_NONE && run->steps.items[file->step].step.is_file) ||
                          file->kind == SHAPEPROOF_RUN_AVERAGE;
     const bool has_model = has_model_in(run, file->step, folder);
@@ -339,6 +357,7 @@ void shapeproof_run_close(struct shapeproof_run *run)
     sp_map_free(&run->step_names);
     sp_map_free(&run->model_names);
     sp_map_free(&run->of_ranks);
+    sp_map_free(&run->lists);
     sp_arena_free(&run->arena);
     sp_free(run);
 }

@@ -31,6 +31,7 @@ struct shapeproof_run {
     SP_ARRAY(struct shapeproof_run_model) models;
     struct sp_map step_names;  /* -> steps */
     struct sp_map model_names; /* "STEP NAME" -> models */
+    struct sp_map lists;       /* the names of lists of components, modules.json and model_index.json */
     struct sp_map of_ranks;    /* a folder with folders of ranks -> 1 if their files are joined, or 0 */
     size_t last, best;
     const char *last_reason, *best_reason;
