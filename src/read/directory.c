@@ -191,6 +191,19 @@ static void warn_absent_shards(const struct sp_shard *shards, size_t count, stru
     sp_names_free(&absent);
 }
 
+/* Loaders of Hugging Face's formats find shards only by their index. */
+static void warn_absent_index(const char *name, struct shapeproof_inventory *inventory)
+{
+    static const char *const stems[] = {"model", "pytorch_model", "diffusion_pytorch_model"};
+    static const char *const suffixes[] = {".safetensors", ".bin"};
+    struct sp_shard_name shard;
+    sp_shard_name_read(name, &shard);
+    const char *stem = sp_arena_copy(&inventory->arena, name, shard.stem - 1); /* without the hyphen */
+    if (!SP_IS_AMONG(stem, stems) || !SP_IS_AMONG(shard.suffix, suffixes)) return;
+    sp_inventory_warn(inventory, "%s%s.index.json is not there: transformers and diffusers find the shards only by it",
+                      stem, shard.suffix);
+}
+
 /* ---- the choice ---- */
 
 static bool is_file_read(const struct shapeproof_inventory *inventory, const char *name)
@@ -498,6 +511,7 @@ static bool choose_checkpoint(const struct sp_folder *folder, const struct listi
     const size_t count = find_shards(listing, shards);
     if (count) {
         warn_absent_shards(shards, count, inventory);
+        warn_absent_index(shards[0].name, inventory);
         return sp_folder_read_shards(folder, NULL, shards, count, inventory, error);
     }
     const char *only = listing->distributed ? NULL : only_name(listing);
