@@ -30,7 +30,7 @@ static const struct sp_part_kind kinds[] = {
     {"lokr_t2", "LoKr", SP_PART_KRONECKER, SP_PART_ANYWHERE},
     {"oft_R", "OFT", SP_PART_ANY, SP_PART_ANYWHERE},
     {"oft_r", "OFT", SP_PART_ANY, SP_PART_ANYWHERE},
-    {"boft_R", "BOFT", SP_PART_ANY, SP_PART_ANYWHERE},
+    {"boft_R", "BOFT", SP_PART_BLOCKS, SP_PART_ANYWHERE},
     {"boft_s", "BOFT", SP_PART_OUT, SP_PART_ANYWHERE},
     {"vera_lambda_b", "VeRA", SP_PART_OUT, SP_PART_ANYWHERE},
     {"vera_lambda_d", "VeRA", SP_PART_ANY, SP_PART_ANYWHERE},

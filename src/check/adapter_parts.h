@@ -20,6 +20,7 @@ enum sp_part_rule {
     SP_PART_KRONECKER, /* that of a factor of the weight, together with the other one */
     SP_PART_RANK,      /* (rank, 1), the rank being that of the pair beside it */
     SP_PART_SCALAR,    /* one element */
+    SP_PART_BLOCKS,    /* (any number, blocks, size, size), and blocks * size is `in` */
     SP_PART_OF_ALL,    /* of no module: of the adapter as a whole */
     SP_PART_PROMPT     /* likewise, and adapter_config.json has its sizes */
 };

@@ -531,6 +531,38 @@ static void other_methods(void **state)
     END;
 }
 
+/* BOFT: the blocks of a factor make up the inputs, 512 * 4 = 2048. As PEFT 0.21 saves it. */
+static void butterflies(void **state)
+{
+    char name[80];
+    BEGIN(llama);
+    model_empty(&model);
+    for (unsigned layer = 0; layer < 16; layer++) {
+        snprintf(name, sizeof name, PEFT "model.layers.%u.self_attn.q_proj.boft_R", layer);
+        model_add_shape(&model, name, SHAPE(1, 512, 4, 4));
+        snprintf(name, sizeof name, PEFT "model.layers.%u.self_attn.q_proj.boft_s", layer);
+        model_add_shape(&model, name, SHAPE(2048, 1));
+    }
+    SAYS("explained: an adapter (BOFT) for 16 tensors of the model: model.layers.{0-15}.self_attn.q_proj.weight; "
+         "nothing else differs",
+         "adapter", 0);
+    put_config(&model, "{\"peft_type\": \"BOFT\", \"boft_block_size\": 4, \"boft_n_butterfly_factor\": 2}");
+    SAYS("explained: an adapter (BOFT) for 16 tensors of the model: model.layers.{0-15}.self_attn.q_proj.weight; "
+         "nothing else differs",
+         "adapter", 0);
+    model_resize(&model, "*.layers.3.*boft_R", 1, 3);
+    model_check(&model);
+    assert_string_equal(model_cause(&model, "adapter-config")->message,
+                        "boft_n_butterfly_factor in adapter_config.json is 2, but tensors of the adapter have another "
+                        "number of factors: base_model.model.model.layers.3.self_attn.q_proj.boft_R (1 tensor)");
+    model_resize(&model, "*.layers.3.*boft_R", 3, 1);
+    model_resize(&model, "*.layers.3.*boft_R", 512, 256);
+    SAYS("differs: tensors have the wrong size for the model: "
+         "base_model.model.model.layers.3.self_attn.q_proj.boft_R (1 tensor)",
+         "adapter-shape adapter", 0);
+    END;
+}
+
 static void prompts(void **state)
 {
     BEGIN(llama);
@@ -674,6 +706,7 @@ int main(void)
         cmocka_unit_test(a_module_to_save),
         cmocka_unit_test(magnitudes),
         cmocka_unit_test(other_methods),
+        cmocka_unit_test(butterflies),
         cmocka_unit_test(prompts),
         cmocka_unit_test(prefixes),
         cmocka_unit_test(ranks_of_adalora),

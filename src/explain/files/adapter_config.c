@@ -41,6 +41,7 @@ static const struct sp_adapter_method methods[] = {
     {"P_TUNING", "prompt_embeddings", false},
     {"PREFIX_TUNING", "prompt_embeddings", false},
     {"CPT", "prompt_embeddings", false},
+    {"TRAINABLE_TOKENS", "trainable_tokens_", false},
 };
 
 const char sp_described_front[] = "base_model.model.";
@@ -189,12 +190,19 @@ static const char *other_of_lora(const struct sp_described *described)
     return NULL;
 }
 
+/* Whether the tensor may stand beside those of any method: the rows of trainable_token_indices. */
+static bool is_beside(const struct sp_described_item *item)
+{
+    return strcmp(item->method->type, "TRAINABLE_TOKENS") == 0;
+}
+
 /* Tensors of a method that peft_type does not name. `of_lora` is what other_of_lora returned. */
 static void explain_method(struct sp_described *described, const char *of_lora)
 {
     const char *other = of_lora;
     for (size_t i = 0; i < described->count; i++) {
         if (!of_lora && sp_described_is_own(described, &described->items[i])) continue;
+        if (is_beside(&described->items[i])) continue;
         if (!other) other = described->items[i].method->type;
         sp_described_name(described, described->items[i].tensor->name);
     }
@@ -226,6 +234,64 @@ static void blame_sizes(struct sp_described *described, uint64_t size, const cha
 {
     sp_described_blame(described, sp_arena_printf(described->arena, "%s is %" PRIu64 ", but %s", what, size, but),
                        "tensor");
+}
+
+/* Whether an object of adapter_config.json gives modules a size of their own, as rank_pattern does. */
+static bool has_pattern(const struct sp_described *described, const char *key)
+{
+    const struct shapeproof_value pattern = sp_described_setting(described, key);
+    return pattern.type == SHAPEPROOF_VALUE_OBJECT && pattern.count;
+}
+
+/* Sizes that are numbers of adapter_config.json: PEFT raises an error for another one. A number that is 0 is derived
+ * from another one, and nothing is compared with it; nor where `pattern` gives modules numbers of their own. */
+static void explain_sizes(struct sp_described *described)
+{
+    static const struct {
+        const char *type, *component;
+        uint32_t rank, dimension; /* of the tensor */
+        const char *key, *pattern;
+    } sizes[] = {
+        {"BOFT", "boft_R", 4, 1, "boft_block_num", ""},
+        {"BOFT", "boft_R", 4, 2, "boft_block_size", ""},
+        {"HRA", "hra_u", 2, 1, "r", "rank_pattern"},
+        {"FOURIERFT", "fourierft_spectrum", 1, 0, "n_frequency", "n_frequency_pattern"},
+        {"LOHA", "hada_w1_b", 2, 0, "r", "rank_pattern"},
+        {"LOHA", "hada_w2_b", 2, 0, "r", "rank_pattern"},
+        {"DELORA", "delora_A", 2, 0, "r", "rank_pattern"},
+        {"DELORA", "delora_B", 2, 1, "r", "rank_pattern"},
+        {"MISS", "miss_block", 2, 0, "r", "rank_pattern"}, /* of rank 3 with init_weights "bat" */
+        {"C3A", "c3a_kernel", 3, 2, "block_size", "block_size_pattern"},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const uint64_t size = sp_value_count(sp_described_setting(described, sizes[i].key));
+        uint64_t other = 0; /* a size that the file has */
+        if (!sp_described_is_of_type(described, sizes[i].type) || has_pattern(described, sizes[i].pattern)) continue;
+        for (size_t k = 0; k < described->count && size; k++) {
+            const struct sp_described_item *item = &described->items[k];
+            if (strcmp(item->component, sizes[i].component) != 0 || item->tensor->rank != sizes[i].rank) continue;
+            if (item->tensor->shape[sizes[i].dimension] == size) continue;
+            if (!described->named) other = item->tensor->shape[sizes[i].dimension];
+            sp_described_name(described, item->tensor->name);
+        }
+        blame_sizes(
+            described, size, sp_arena_printf(described->arena, "%s in adapter_config.json", sizes[i].key),
+            sp_arena_printf(described->arena, "tensors of the adapter have another size, such as %" PRIu64, other));
+    }
+}
+
+/* BOFT has boft_n_butterfly_factor factors or, where its extension for CUDA was missing in the training, one. */
+static void explain_butterflies(struct sp_described *described)
+{
+    const uint64_t factors = sp_value_count(sp_described_setting(described, "boft_n_butterfly_factor"));
+    for (size_t i = 0; i < described->count && factors; i++) {
+        const struct sp_described_item *item = &described->items[i];
+        if (strcmp(item->component, "boft_R") == 0 && item->tensor->rank == 4 && item->tensor->shape[0] != 1 &&
+            item->tensor->shape[0] != factors)
+            sp_described_name(described, item->tensor->name);
+    }
+    blame_sizes(described, factors, "boft_n_butterfly_factor in adapter_config.json",
+                "tensors of the adapter have another number of factors");
 }
 
 /* AdaLoRA begins with rank init_r, and reduces ranks as rank_pattern says. */
@@ -350,8 +416,14 @@ static const struct shapeproof_tensor *next_delta(const struct sp_described *des
     return NULL;
 }
 
-/* The list of the tokens that are trained in the embedding `module`. trainable_token_indices is this list, or an object
- * with a list for each embedding; without a list for this one, the result is absent. */
+/* The key with the trained tokens: of the method that trains nothing else, or beside those of another one. */
+static const char *key_of_tokens(const struct sp_described *described)
+{
+    return sp_described_is_of_type(described, "TRAINABLE_TOKENS") ? "token_indices" : "trainable_token_indices";
+}
+
+/* The list of the tokens that are trained in the embedding `module`. `indices` is this list, or an object with a list
+ * for each embedding; without a list for this one, the result is absent. */
 static struct shapeproof_value indices_of(struct shapeproof_value indices, const char *module)
 {
     if (indices.type == SHAPEPROOF_VALUE_LIST) return indices;
@@ -360,7 +432,7 @@ static struct shapeproof_value indices_of(struct shapeproof_value indices, const
         if (sp_ends_with(module, key) && indices.members[i].value.type == SHAPEPROOF_VALUE_LIST)
             return indices.members[i].value;
     }
-    return sp_value_absent("trainable_token_indices");
+    return sp_value_absent("token_indices");
 }
 
 /* "1 row", "97 rows". */
@@ -369,18 +441,41 @@ static const char *rows_said(struct sp_arena *arena, const uint64_t *shape)
     return sp_arena_printf(arena, "%" PRIu64 " %s", shape[0], shape[0] == 1 ? "row" : "rows");
 }
 
-/* One tensor of trained rows: a row for each index, which must be below the number of tokens. */
-static void explain_delta(struct sp_described *described, const struct shapeproof_tensor *tensor, const char *module,
-                          struct shapeproof_value list)
+/* Whether the trained rows are not one for each token of the list. */
+static bool has_other_rows(const struct shapeproof_tensor *tensor, struct shapeproof_value list)
+{
+    return list.type == SHAPEPROOF_VALUE_LIST && tensor->rank && tensor->shape[0] != list.count;
+}
+
+/* The tensors whose rows are not one for each token of their list; tied embeddings have a tensor each. Only those with
+ * the list and the rows of the first one are named. */
+static void explain_rows(struct sp_described *described, struct shapeproof_value indices)
+{
+    struct sp_arena *arena = described->arena;
+    const struct shapeproof_tensor *tensor, *first = NULL;
+    const char *module;
+    size_t next = 0, listed = 0;
+    while ((tensor = next_delta(described, &next, &module)) != NULL) {
+        const struct shapeproof_value list = indices_of(indices, module);
+        if (!has_other_rows(tensor, list)) continue;
+        if (!first) listed = list.count;
+        if (!first) first = tensor;
+        if (list.count == listed && tensor->shape[0] == first->shape[0]) sp_described_name(described, tensor->name);
+    }
+    if (first)
+        sp_described_blame(described,
+                           sp_arena_printf(arena, "%s in adapter_config.json lists %s, but the adapter has %s",
+                                           key_of_tokens(described), sp_count_of(arena, listed, "token"),
+                                           rows_said(arena, first->shape)),
+                           "tensor");
+}
+
+/* The largest token of the list, which must be a row of the embedding. */
+static void explain_largest_token(struct sp_described *described, const char *module, struct shapeproof_value list)
 {
     struct sp_arena *arena = described->arena;
     const size_t base = sp_described_weight(described, module);
     int64_t largest = -1;
-    if (tensor->rank && tensor->shape[0] != list.count)
-        blame(described, 1,
-              sp_arena_printf(arena, "trainable_token_indices in adapter_config.json lists %s, but %s has %s",
-                              sp_count_of(arena, list.count, "token"), sp_quote(tensor->name).text,
-                              rows_said(arena, tensor->shape)));
     for (size_t i = 0; i < list.count; i++)
         if (list.items[i].type == SHAPEPROOF_VALUE_INT && list.items[i].integer > largest)
             largest = list.items[i].integer;
@@ -389,38 +484,40 @@ static void explain_delta(struct sp_described *described, const struct shapeproo
     if (weight->rank != 2 || (uint64_t)largest < weight->shape[0]) return;
     struct shapeproof_cause *cause =
         blame(described, 1,
-              sp_arena_printf(
-                  arena, "trainable_token_indices in adapter_config.json lists token %" PRId64 ", but %s has only %s",
-                  largest, weight->name, rows_said(arena, weight->shape)));
+              sp_arena_printf(arena, "%s in adapter_config.json lists token %" PRId64 ", but %s has only %s",
+                              key_of_tokens(described), largest, weight->name, rows_said(arena, weight->shape)));
     cause->hint = "if tokens were added for the training, call resize_token_embeddings on the base before the adapter "
                   "is loaded; otherwise correct the list";
 }
 
-/* trainable_token_indices against the trained rows of the file. An embedding that is tied to another one has no rows of
- * its own, so an object may list more embeddings than the file has. */
+/* The list of trained tokens against the trained rows of the file. An embedding that is tied to another one has no rows
+ * of its own, so an object may list more embeddings than the file has. */
 static void explain_tokens(struct sp_described *described)
 {
-    const struct shapeproof_value indices = sp_described_setting(described, "trainable_token_indices");
+    const char *key = key_of_tokens(described);
+    const struct shapeproof_value indices = sp_described_setting(described, key);
     const struct shapeproof_tensor *tensor;
     const char *module;
     size_t next = 0, found = 0;
+    explain_rows(described, indices);
     while ((tensor = next_delta(described, &next, &module)) != NULL) {
         const struct shapeproof_value list = indices_of(indices, module);
         found++;
-        if (list.type == SHAPEPROOF_VALUE_LIST) explain_delta(described, tensor, module, list);
+        if (list.type == SHAPEPROOF_VALUE_LIST) explain_largest_token(described, module, list);
         else
             blame(described, 1,
                   sp_arena_printf(described->arena,
-                                  "trainable_token_indices in adapter_config.json does not list the tokens of %s, "
-                                  "which PEFT ignores",
+                                  "%s in adapter_config.json does not list the tokens of %s, which PEFT ignores", key,
                                   sp_quote(tensor->name).text));
     }
     const bool wanted =
         (indices.type == SHAPEPROOF_VALUE_LIST || indices.type == SHAPEPROOF_VALUE_OBJECT) && indices.count;
     if (wanted && !found)
         blame(described, 1,
-              "adapter_config.json has trainable_token_indices, but the adapter has no trainable_tokens_delta: PEFT "
-              "raises an error");
+              sp_arena_printf(described->arena,
+                              "adapter_config.json has %s, but the adapter has no trainable_tokens_delta: PEFT raises "
+                              "an error",
+                              key));
 }
 
 /* ---- all of it ---- */
@@ -442,15 +539,26 @@ static bool is_fitting(const struct shapeproof_check *check)
 static void explain_described(struct sp_described *described)
 {
     const char *of_lora = other_of_lora(described);
+    bool has_own = false, has_others = false;
+    for (size_t i = 0; i < described->count; i++) {
+        has_own |= sp_described_is_own(described, &described->items[i]);
+        has_others |= !is_beside(&described->items[i]);
+    }
     explain_method(described, of_lora);
-    bool has_own = false;
-    for (size_t i = 0; i < described->count; i++) has_own |= sp_described_is_own(described, &described->items[i]);
+    if (!has_own && !has_others)
+        blame(described, 1,
+              sp_arena_printf(described->arena,
+                              "peft_type in adapter_config.json is %s, but the adapter has no tensor of this method: "
+                              "PEFT leaves them at their initial values",
+                              described->method->type));
     if (!has_own || of_lora) return;
     sp_described_check_choice(described);
     if (sp_described_is_of_type(described, "LORA")) explain_lora_bias(described);
     if (sp_described_is_of_type(described, "ADALORA")) explain_adalora(described);
     if (sp_described_is_of_type(described, "VERA")) explain_vera(described);
     if (sp_described_is_of_type(described, "IA3")) explain_ia3(described);
+    if (sp_described_is_of_type(described, "BOFT")) explain_butterflies(described);
+    explain_sizes(described);
     explain_tokens(described);
 }
 

@@ -115,6 +115,14 @@ static bool is_as_long_as_rank(const struct parts *parts, const struct sp_part *
     return vector->rank == 2 && vector->shape[0] == product.rank && vector->shape[1] == 1;
 }
 
+/* Whether the blocks, (n, blocks, size, size), make up the inputs of the weight: of 16 inputs (1, 4, 4, 4). */
+static bool is_cut_into_blocks(const struct shapeproof_tensor *tensor, uint64_t in)
+{
+    uint64_t inputs;
+    return tensor->rank == 4 && tensor->shape[2] == tensor->shape[3] &&
+           sp_mul_u64(tensor->shape[1], tensor->shape[2], &inputs) && inputs == in;
+}
+
 /* Whether the part has the size that its rule derives from the weight of the module, or from several fused ones. With
  * SP_PART_COLUMNS only matrices are compared: the last dimension of a part of a convolution is one of its kernel. */
 static bool has_right_size(const struct parts *parts, const struct part *part, const struct sp_adapter_found *weights,
@@ -146,6 +154,8 @@ static bool has_right_size(const struct parts *parts, const struct part *part, c
         return is_as_long_as_rank(parts, &part->is, tensor);
     case SP_PART_SCALAR:
         return tensor->parameters == 1;
+    case SP_PART_BLOCKS:
+        return is_cut_into_blocks(tensor, in);
     case SP_PART_ANY:
     case SP_PART_OF_ALL:
     case SP_PART_PROMPT:
