@@ -115,6 +115,32 @@ static void test_arguments_of_timm(void **state)
     assert_non_null(strstr(error.message, "base_width"));
 }
 
+/* A backbone of Swin has one norm more since transformers 5.9; that of MaskFormer has not, and stores its indices. The
+ * numbers are those of named_parameters() and of the buffers in state_dict(). */
+static void test_swin_backbones(void **state)
+{
+    (void)state;
+#define SMALL "\"image_size\":32,\"embed_dim\":8,\"depths\":[1,1,2,1],\"num_heads\":[1,1,2,2],\"window_size\":4"
+#define BACKBONE(type) "backbone_config={\"model_type\":\"" type "\"," SMALL ",\"out_indices\":[1,2,3,4]}"
+#define MASKS(type)                                                                                                    \
+    SETTINGS(BACKBONE(type), "feature_size=32", "mask_feature_size=32", "hidden_dim=32", "encoder_feedforward_dim=24", \
+             "encoder_layers=2", "decoder_layers=3", "num_attention_heads=2", "dim_feedforward=20", "num_queries=7",   \
+             version)
+    const char *version = "transformers_version=5.24.0";
+    assert_int_equal(totals("mask2former", MASKS("swin")).unique_parameters, 142672);
+    assert_int_equal(totals("mask2former", MASKS("swin")).buffers, 0);
+    version = "transformers_version=5.8.0";
+    assert_int_equal(totals("mask2former", MASKS("swin")).unique_parameters, 142544);
+    version = "transformers_version=5.24.0";
+    assert_int_equal(totals("donut_swin", SETTINGS("image_size=32", "embed_dim=8", "depths=[1,1,2,1]",
+                                                   "num_heads=[1,1,2,2]", "window_size=4", version))
+                         .buffers,
+                     1280);
+#undef SMALL
+#undef BACKBONE
+#undef MASKS
+}
+
 /* ---- GPT-2 and Llama: what OpenAI and Meta publish, counted exactly ---- */
 
 static void test_gpt2_sizes(void **state)
@@ -569,6 +595,7 @@ int main(void)
         cmocka_unit_test(test_titles),
         cmocka_unit_test_teardown(test_architectures, free_config),
         cmocka_unit_test_teardown(test_arguments_of_timm, free_config),
+        cmocka_unit_test_teardown(test_swin_backbones, free_config),
         cmocka_unit_test_teardown(test_keys_of_both_versions, free_config),
         cmocka_unit_test_teardown(test_base_of_questions, free_config),
         cmocka_unit_test_teardown(test_gpt2_sizes, free_config),
