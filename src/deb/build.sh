@@ -108,7 +108,7 @@ libhdf5-dev, libseccomp-dev, libcurl4-gnutls-dev | libcurl4-openssl-dev" \
     'tensors of model checkpoints (development files)' 'Multi-Arch: same' <<'END'
 The headers, the static library, and the files for pkg-config and CMake.
 END
-# The command loads libcurl only for remote checkpoints; its package has another name since Debian 13. It pages with less.
+# The command loads libcurl only for remote checkpoints. The package of libcurl has another name since Debian 13.
 build shapeproof science "$(needs shapeproof usr/bin/shapeproof)" \
     'checks the tensors of model checkpoints against their configuration' \
     'Recommends: libcurl4t64 | libcurl4, ca-certificates' 'Suggests: less' <<'END'

@@ -10,7 +10,7 @@
 # and is left out. The exit status is 1 if a check fails.
 set -u
 
-command -v shapeproof >/dev/null || { echo "shapeproof is not installed: see docs/install.md in its repository"; exit 1; }
+command -v shapeproof >/dev/null || { echo "shapeproof is not installed: docs/install.md says how"; exit 1; }
 
 is_checkpoint() { # FOLDER
     [ -f "$1/config.json" ] || return 1

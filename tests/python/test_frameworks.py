@@ -7,7 +7,10 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from argparse import Namespace
+from collections import namedtuple
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import shapeproof
 from test_package import GPT2, ROOT, FakeArray, WithFixtures, needs
@@ -53,8 +56,24 @@ class OwnClass(WithFixtures):
 
         examples = [(Stack(5, 1), Config(5, 1)), (Stack(7, 3), Pydantic()), (Stack(16, 2), {"width": 16, "blocks": 2})]
         self.assertTrue(shapeproof.learn(examples))
-        with self.assertRaisesRegex(shapeproof.UsageError, "a dataclass, and no int"):
+        with self.assertRaisesRegex(shapeproof.UsageError, "a dataclass, and no int$"):
             shapeproof.check(Stack(5, 1), 3)
+        Tuple = namedtuple("Tuple", "width blocks")
+        examples = [(Stack(5, 1), Tuple(5, 1)), (Stack(7, 3), SimpleNamespace(width=7, blocks=3)),
+                    (Stack(16, 2), Namespace(width=16, blocks=2))]  # fmt: skip
+        self.assertTrue(shapeproof.learn(examples))
+
+    def test_configuration_that_is_not_read(self):
+        class Node:
+            width, blocks = 5, 1
+
+        stack = Stack(5, 1)
+        stack.config = Node()
+        for call in (lambda: shapeproof.check(stack), lambda: shapeproof.learn([stack, Stack(7, 3)])):
+            with self.assertRaisesRegex(shapeproof.UsageError, r"Stack.config is of the class Node, .*\n.*vars\("):
+                call()
+        with self.assertRaisesRegex(shapeproof.UsageError, r"and no Node\nhint: vars\(config\)"):
+            shapeproof.check(Stack(5, 1), Node())
 
     def test_classes_are_no_models(self):
         for wrong, text in (

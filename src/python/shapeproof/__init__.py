@@ -228,6 +228,9 @@ def _open_example(session: Session, example: Any) -> tuple[int, int]:
     inventory, path = _subject.open_inventory(session, source)
     if config is None and _memory.is_model(source):
         config = _memory.config_of(source)
+        unreadable = _memory.unreadable_config(source)
+        if unreadable:
+            raise unreadable
     elif config is None:
         config = take_text(call("config_beside", encode(path)))
     subject = _subject.Subject(session)

@@ -182,13 +182,15 @@ def name_of(source: Any) -> str:
 
 
 def values_of(config: Any) -> dict[str, Any] | None:
-    """The hyper-parameters of a configuration: a dictionary, a dataclass, or an object of transformers or pydantic.
-    None: it is nothing of that."""
+    """The hyper-parameters of a configuration: a dictionary, a dataclass, a named tuple, a namespace, or an object of
+    transformers or pydantic. None: it is nothing of that."""
     if isinstance(config, Mapping):
         return dict(config)
-    for method in ("to_dict", "model_dump"):
+    for method in ("to_dict", "model_dump", "_asdict"):
         if _has(config, method):
             return dict(getattr(config, method)())
+    if type(config).__name__ in ("Namespace", "SimpleNamespace"):  # of argparse, of types
+        return dict(vars(config))
     if hasattr(config, "__dataclass_fields__") and not isinstance(config, type):
         from dataclasses import asdict  # has been imported, if there is a dataclass
 
@@ -207,6 +209,15 @@ def config_of(source: Any) -> dict[str, Any] | None:
     if values is not None and not values.get("architectures"):
         values["architectures"] = [name_of(source)]
     return values
+
+
+def unreadable_config(source: Any) -> UsageError | None:
+    """The error if a module has a configuration that `config_of` cannot read."""
+    config = None if isinstance(source, Mapping) or is_keras(source) else getattr(source, "config", None)
+    if config is None or values_of(config) is not None:
+        return None
+    what = f"{name_of(source)}.config is of the class {type(config).__name__}, which is not read"
+    return UsageError(what, "give its values as a dictionary, such as vars(model.config)")
 
 
 def describe(session: Session, source: Any) -> int:

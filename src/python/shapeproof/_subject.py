@@ -173,7 +173,8 @@ class Subject:
     def _load_values(self, config: Config) -> None:
         values = _memory.values_of(config)
         if values is None:
-            raise UsageError(f"a configuration is a path, a dictionary or a dataclass, and no {type(config).__name__}")
+            what = f"a configuration is a path, a dictionary or a dataclass, and no {type(config).__name__}"
+            raise UsageError(what, "vars(config) is a dictionary of its attributes" if hasattr(config, "__dict__") else "")
         text = json.dumps(values, default=str).encode()
         self.session.must("config_load_text", self.config, encode("config"), text, len(text))
 
@@ -235,6 +236,9 @@ def for_checkpoint(
             call("config_search", inventory, encode(path), encode(subject.table), hub, ctypes.byref(inside))
         )
     if config is None and not (is_given or table or settings or inside.value):
+        unreadable = _memory.unreadable_config(source)
+        if unreadable:
+            raise unreadable
         raise UnknownArchitectureError(
             f"{path}: there is no configuration", "give config=, or table= with set=; shapeproof.infer() looks for them"
         )
