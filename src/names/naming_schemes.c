@@ -30,6 +30,10 @@ static const struct sp_naming_scheme schemes[] = {
 size_t sp_naming_scheme_count(void) { return sizeof schemes / sizeof *schemes; }
 const struct sp_naming_scheme *sp_naming_scheme(size_t index) { return &schemes[index]; }
 
+/* Names are compared with hundreds of rows, so the characters of a pattern are compared here and not by strncmp. */
+static bool is_hole(const char *pattern) { return pattern[0] == '{' && pattern[1] == '}'; }
+static bool has_any_front(const char *pattern) { return pattern[0] == '*' && pattern[1] == '.'; }
+
 /* Matches a name with a pattern: "{}" is an index, which is noted, and a "*" at the end is all the rest, which is
  * returned: "weight" of "h.3.weight" for "h.{}.*", "" for a pattern without a star. NULL when the name does not fit. */
 static const char *match_row(const char *pattern, const char *name, struct sp_indices *indices)
@@ -38,7 +42,7 @@ static const char *match_row(const char *pattern, const char *name, struct sp_in
     indices->count = 0;
     while (*pattern) {
         if (*pattern == '*' && !pattern[1]) return name;
-        if (strncmp(pattern, "{}", 2) == 0 && indices->count < SP_MAX_INDICES) {
+        if (is_hole(pattern) && indices->count < SP_MAX_INDICES) {
             const size_t digits = sp_index_at(begin, (size_t)(name - begin), &indices->value[indices->count]);
             if (!digits) return NULL;
             indices->count++;
@@ -54,7 +58,7 @@ static void fill_row(struct sp_text *text, const char *pattern, const struct sp_
 {
     size_t next = 0;
     while (*pattern) {
-        if (strncmp(pattern, "{}", 2) == 0 && next < indices->count) {
+        if (is_hole(pattern) && next < indices->count) {
             sp_text_number(text, indices->value[next++]);
             pattern += 2;
         } else if (*pattern == '*' && !pattern[1]) {
@@ -65,14 +69,14 @@ static void fill_row(struct sp_text *text, const char *pattern, const struct sp_
 }
 
 /* Puts the name that `to`, a pattern of the row, makes of a name that fits row->from into `text`; false when it does
- * not fit. */
-static bool translate_by_row(const struct sp_scheme_row *row, const char *to, const char *name, struct sp_text *text)
+ * not fit. `behind` is the name behind its first component; NULL if it has one only. */
+static bool translate_by_row(const struct sp_scheme_row *row, const char *to, const char *name, const char *behind,
+                             struct sp_text *text)
 {
     struct sp_indices indices;
-    const size_t any = strncmp(row->from, "*.", 2) == 0 ? 2 : 0; /* a component in front may be there, and stays */
+    const size_t any = has_any_front(row->from) ? 2 : 0; /* a component in front may be there, and stays */
     const char *inner = name, *rest = match_row(row->from + any, name, &indices);
-    if (!rest && any && (inner = sp_behind_component(name, ".")) != NULL)
-        rest = match_row(row->from + any, inner, &indices);
+    if (!rest && any && behind) rest = match_row(row->from + any, inner = behind, &indices);
     if (!rest) return false;
     text->length = 0;
     sp_text_append(text, name, (size_t)(inner - name));
@@ -83,9 +87,10 @@ static bool translate_by_row(const struct sp_scheme_row *row, const char *to, co
 bool sp_naming_scheme_translate(const struct sp_naming_scheme *scheme, const char *name, size_t *row,
                                 struct sp_text *text)
 {
+    const char *behind = sp_behind_component(name, ".");
     while (*row < scheme->count) {
         const struct sp_scheme_row *next = &scheme->rows[(*row)++];
-        if (translate_by_row(next, next->to, name, text)) return true;
+        if (translate_by_row(next, next->to, name, behind, text)) return true;
     }
     return false;
 }
@@ -94,8 +99,8 @@ bool sp_naming_scheme_makes(const struct sp_naming_scheme *scheme, const char *n
 {
     struct sp_indices indices;
     for (size_t i = 0; i < scheme->count; i++) {
-        const char *to = scheme->rows[i].to + (strncmp(scheme->rows[i].to, "*.", 2) == 0 ? 2 : 0);
-        if (strcmp(to, "*") != 0 && match_row(to, name, &indices)) return true;
+        const char *to = scheme->rows[i].to + (has_any_front(scheme->rows[i].to) ? 2 : 0);
+        if (!(to[0] == '*' && !to[1]) && match_row(to, name, &indices)) return true;
     }
     return false;
 }
@@ -103,5 +108,5 @@ bool sp_naming_scheme_makes(const struct sp_naming_scheme *scheme, const char *n
 bool sp_naming_scheme_whole(const struct sp_naming_scheme *scheme, const char *name, size_t row, struct sp_text *text)
 {
     const struct sp_scheme_row *last = &scheme->rows[row - 1];
-    return *last->whole && translate_by_row(last, last->whole, name, text);
+    return *last->whole && translate_by_row(last, last->whole, name, sp_behind_component(name, "."), text);
 }
