@@ -31,15 +31,15 @@ struct shapeproof_table_info {
 /* The built-in tables, each of which is read when it is first asked for. Never fails, so far. */
 SHAPEPROOF_API struct shapeproof_tables *shapeproof_tables_new(struct shapeproof_error *error);
 /* Adds a user's table file, whose tables and parts hide earlier ones of the same name. On a mistake returns non-zero
- * (SHAPEPROOF_ERR_TABLE, or SHAPEPROOF_ERR_FILE when unreadable) and shapeproof_tables_messages has all mistakes, each
- * with its place. */
+ * (SHAPEPROOF_ERR_TABLE, or SHAPEPROOF_ERR_FILE when unreadable) and shapeproof_tables_messages has the mistakes, each
+ * with its place. If there are more than 100, it has the first ones, and its last line says so. */
 SHAPEPROOF_API enum shapeproof_status shapeproof_tables_add_file(struct shapeproof_tables *tables, const char *path,
                                                                  struct shapeproof_error *error);
 /* Likewise from text; `name` stands for the file in messages. Both are copied. */
 SHAPEPROOF_API enum shapeproof_status shapeproof_tables_add_text(struct shapeproof_tables *tables, const char *name,
                                                                  const char *text, size_t length,
                                                                  struct shapeproof_error *error);
-/* All mistakes found so far: FILE:LINE:COLUMN, the source line, a caret. "" when none. Borrowed. */
+/* The mistakes found so far: FILE:LINE:COLUMN, the source line, a caret. "" when none. Borrowed. */
 SHAPEPROOF_API const char *shapeproof_tables_messages(const struct shapeproof_tables *tables);
 SHAPEPROOF_API void shapeproof_tables_free(struct shapeproof_tables *tables);
 

@@ -48,8 +48,6 @@ static const char *nearest_expectable(const char *id) { return sp_suggest(id, id
 
 /* ---- parse ---- */
 
-enum { MAX_MISTAKES = 50 };
-
 struct parser {
     struct shapeproof_expectations *expectations;
     struct sp_source_text source;
@@ -206,7 +204,7 @@ bool sp_expectations_parse(struct shapeproof_expectations *expectations, const c
         return fail_expectation(&p, (struct word){0, 1}, "today is no day of the calendar, as YYYY-MM-DD");
     if (good < length || nul < length)
         return fail_expectation(&p, (struct word){good < nul ? good : nul, 1}, "this is no UTF-8 text");
-    for (size_t line = 1; p.at < length && p.mistakes < MAX_MISTAKES; line++) {
+    for (size_t line = 1; p.at < length && p.mistakes < SP_MAX_MESSAGES; line++) {
         const char *end = memchr(text + p.at, '\n', length - p.at);
         p.end = end ? (size_t)(end - text) : length;
         const size_t next = p.end + 1;

@@ -12,8 +12,7 @@
 enum {
     SP_MAX_EVAL_DEPTH = 1000,
     SP_MAX_TEXT = 64 * 1024, /* bytes of a text or name */
-    SP_MAX_MESSAGES = 20,    /* different ones; the rest is only counted */
-    SP_MAX_MISTAKES = 1000   /* the same one again and again included */
+    SP_MAX_MISTAKES = 1000   /* the same one again and again included; SP_MAX_MESSAGES of different ones are reported */
 };
 
 /* A hyper-parameter that was looked at, which value it had, and who said so. */

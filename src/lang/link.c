@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MAX_EXTENDS = 16, MAX_MESSAGES = 100 };
+enum { MAX_EXTENDS = 16 };
 
 struct linker {
     struct shapeproof_tables *tables;
@@ -18,8 +18,7 @@ struct linker {
 static void report_link_mistakes(struct linker *linker, struct sp_text *message)
 {
     struct sp_text *all = &linker->tables->messages;
-    linker->mistakes++;
-    if (linker->mistakes <= MAX_MESSAGES && (!all->data || !strstr(all->data, message->data))) {
+    if (!all->data || !strstr(all->data, message->data)) {
         if (all->length) sp_text_puts(all, "\n");
         sp_text_puts(all, message->data);
     }
@@ -29,6 +28,7 @@ static void report_link_mistakes(struct linker *linker, struct sp_text *message)
 #define MISTAKE(linker, span, ...)                                                                                     \
     do {                                                                                                               \
         struct sp_text mistake_text = {0};                                                                             \
+        if ((linker)->mistakes++ >= SP_MAX_MESSAGES) break;                                                            \
         sp_diagnose(&mistake_text, (span), __VA_ARGS__);                                                               \
         report_link_mistakes((linker), &mistake_text);                                                                 \
     } while (0)

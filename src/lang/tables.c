@@ -254,8 +254,10 @@ enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, st
     tables->infos = NULL;
     if (sp_link(tables, &tables->own, first) && parsed) return SHAPEPROOF_OK;
     tables->own.count = first; /* a file with a mistake adds nothing; nothing refers to its units, linked earlier */
-    sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED,
-                      tables->messages.data + earlier + (earlier > 0)); /* without the line break between them */
+    const char *messages = tables->messages.data + earlier + (earlier > 0); /* without the line break between them */
+    sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, messages);
+    if (sp_diagnoses_count(messages) >= SP_MAX_MESSAGES)
+        sp_text_puts(&tables->messages, "\nthere may be more mistakes");
     return SHAPEPROOF_ERR_TABLE;
 }
 

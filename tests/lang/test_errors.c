@@ -232,11 +232,48 @@ static void more_than_the_error_holds(void **state)
     sp_text_free(&table);
 }
 
+/* "table t" and lines with the same mistake. */
+static struct shapeproof_tables *add_wrong_lines(const char *line, size_t count, struct shapeproof_error *error)
+{
+    struct sp_text table = {0};
+    sp_text_puts(&table, "table t\n");
+    for (size_t i = 0; i < count; i++) sp_text_printf(&table, "x%zu %s\n", i, line);
+    struct shapeproof_tables *tables = shapeproof_tables_new(error);
+    assert_int_not_equal(shapeproof_tables_add_text(tables, "t.shapes", table.data, table.length, error),
+                         SHAPEPROOF_OK);
+    sp_text_free(&table);
+    return tables;
+}
+
+/* However many mistakes a table has, as many messages are made: that of a line takes the time to count the lines before
+ * it. */
+static void more_mistakes_than_messages(void **state)
+{
+    static const char *const wrong[] = {"(1 2)" /* parsed */, "nowhere" /* linked */};
+    struct shapeproof_error error = {0};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct shapeproof_tables *some = add_wrong_lines(wrong[i], 99, &error);
+        assert_null(strstr(error.message, "at least"));
+        struct shapeproof_tables *many = add_wrong_lines(wrong[i], 10000, &error);
+        assert_non_null(strstr(error.message, "\nand at least "));
+        assert_non_null(strstr(shapeproof_tables_messages(many), "\nthere may be more mistakes"));
+        assert_true(strlen(shapeproof_tables_messages(many)) < 2 * strlen(shapeproof_tables_messages(some)));
+        shapeproof_tables_free(some);
+        shapeproof_tables_free(many);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(carets),     cmocka_unit_test(place_of_a_missing_key),    cmocka_unit_test(several_in_one_run),
-        cmocka_unit_test(long_lines), cmocka_unit_test(more_than_the_error_holds), cmocka_unit_test(files),
+        cmocka_unit_test(carets),
+        cmocka_unit_test(place_of_a_missing_key),
+        cmocka_unit_test(several_in_one_run),
+        cmocka_unit_test(long_lines),
+        cmocka_unit_test(more_than_the_error_holds),
+        cmocka_unit_test(files),
+        cmocka_unit_test(more_mistakes_than_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,7 @@ bool sp_parse_fail(struct sp_parser *parser, struct sp_span span, const char *fo
     va_end(args);
     parser->failed = true;
     parser->failed_at = span.offset;
-    parser->mistakes++;
-    sp_diagnose(parser->messages, span, "%s", message);
+    if (parser->mistakes++ < SP_MAX_MESSAGES) sp_diagnose(parser->messages, span, "%s", message);
     return false;
 }
 

@@ -108,6 +108,8 @@ void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, .
 
 /* ---- several messages in the room of one ---- */
 
+enum { LINES = 3 }; /* of a message */
+
 /* The text behind its first `lines` lines. */
 static const char *after_lines(const char *text, unsigned lines)
 {
@@ -118,20 +120,28 @@ static const char *after_lines(const char *text, unsigned lines)
     return text;
 }
 
+size_t sp_diagnoses_count(const char *messages)
+{
+    size_t count = 0;
+    for (; *messages; messages = after_lines(messages, LINES)) count++;
+    return count;
+}
+
 bool sp_diagnoses_fail(struct shapeproof_error *error, enum shapeproof_status status, enum shapeproof_kind kind,
                        const char *messages)
 {
     const size_t room = sizeof error->message - 32; /* for the last line */
     size_t kept = 0, left_out = 0;
     for (const char *one = messages, *next; *one; one = next) {
-        next = after_lines(one, 3); /* a message is three lines */
+        next = after_lines(one, LINES);
         const size_t end = (size_t)(next - messages) - (next[-1] == '\n');
         if (!left_out && (end <= room || one == messages)) kept = end;
         else left_out++;
     }
     struct sp_text lines = {0};
     sp_text_append(&lines, messages, kept);
-    if (left_out) sp_text_printf(&lines, "\nand %zu more", left_out);
+    const char *least = sp_diagnoses_count(messages) < SP_MAX_MESSAGES ? "" : "at least ";
+    if (left_out) sp_text_printf(&lines, "\nand %s%zu more", least, left_out);
     sp_fail_lines(error, status, kind, lines.data);
     sp_text_free(&lines);
     return false;

@@ -41,8 +41,14 @@ struct sp_position sp_span_position(struct sp_span span);
 void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Fills the error with such messages: whole ones, as many as it has room for. Always false. */
+/* Messages about one text. More are not made, because each takes the time to count the lines before the mistake. */
+enum { SP_MAX_MESSAGES = 100 };
+
+/* Fills the error with such messages: whole ones, as many as it has room for, and the number of the others. Always
+ * false. */
 bool sp_diagnoses_fail(struct shapeproof_error *error, enum shapeproof_status status, enum shapeproof_kind kind,
                        const char *messages);
+/* The number of such messages. If it is SP_MAX_MESSAGES or more, there may be more mistakes. */
+size_t sp_diagnoses_count(const char *messages);
 
 #endif
