@@ -115,9 +115,8 @@ int cli_check_run(const struct cli_args *args, struct shapeproof_run *run, int (
     }
     cli_begin_several();
     cli_begin_step("checking %s", shapeproof_run_path(run));
-    shapeproof_run_examine(run);
     int status = CLI_OK;
-    if (cli_check_each(args, paths, configs, count, check, listed, &error)) {
+    if (shapeproof_run_examine(run, &error) && cli_check_each(args, paths, configs, count, check, listed, &error)) {
         for (size_t i = 0; i < count; i++) results[i] = result_of(&listed[i], &copies[i]);
         status = judge_run(run, results);
         put_run(args, run, results);

@@ -7,6 +7,7 @@
 
 #include "base/call.h"
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/map.h"
 #include "read/ranks/ranks.h"
 #include "read/reader.h"
@@ -295,10 +296,11 @@ static bool is_one_file(const struct shapeproof_run *run, const struct shapeproo
     return model->step != SHAPEPROOF_NONE && run->steps.items[model->step].step.is_file;
 }
 
-void shapeproof_run_examine(struct shapeproof_run *run)
+bool shapeproof_run_examine(struct shapeproof_run *run, struct shapeproof_error *error)
 {
-    SP_CALL(NULL, );
+    SP_CALL(error, false);
     SP_SPENDS("reading the run");
+    sp_fault_begin(error);
     sp_keep(run, run, sizeof *run);
     sp_keep(run, run->steps.items, run->steps.count * sizeof *run->steps.items);
     sp_keep(run, run->files.items, run->files.count * sizeof *run->files.items);
@@ -330,4 +332,5 @@ void shapeproof_run_examine(struct shapeproof_run *run)
         }
     }
     judge_all_ranks(run);
+    return sp_fault_end(error);
 }

@@ -372,12 +372,7 @@ static bool calls_components_open(struct world *w)
 
 static bool calls_run_open(struct world *w) { return (w->run = shapeproof_run_open(w->path, &w->error)) != NULL; }
 
-/* It has no result of its own, and what it cannot read is a result. */
-static bool calls_run_examine(struct world *w)
-{
-    shapeproof_run_examine(w->run);
-    return true;
-}
+static bool calls_run_examine(struct world *w) { return shapeproof_run_examine(w->run, &w->error); }
 
 static bool calls_resume_new(struct world *w)
 {

@@ -83,6 +83,16 @@ static bool calls_components_open(struct world *world, struct shapeproof_error *
     return components != NULL;
 }
 
+static bool calls_run_examine(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_error opened = {0};
+    struct shapeproof_run *run = shapeproof_run_open("fixtures/models/tiny-gpt2", &opened);
+    (void)world;
+    const bool ok = run && shapeproof_run_examine(run, error);
+    shapeproof_run_close(run);
+    return ok;
+}
+
 static bool calls_run_open(struct world *world, struct shapeproof_error *error)
 {
     struct shapeproof_run *run = shapeproof_run_open("fixtures/models/tiny-gpt2", error);
@@ -499,6 +509,7 @@ static const struct call {
     CALL(inventory_describe),
     CALL(components_open),
     CALL(run_open),
+    CALL(run_examine),
     CALL(resume_new),
     CALL(remote_fetch),
     CALL(remote_confirm),

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Runs: the names of files and steps, and what a folder with them is. */
+#define _GNU_SOURCE /* setrlimit */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/step_name.h"
 #include "shapeproof/run.h"
@@ -143,11 +146,29 @@ static void test_a_step_has_files_and_a_model(void **state)
     (void)state;
     assert_int_equal(shapeproof_run_model_count(run), 1);
     assert_string_equal(shapeproof_run_model(run, 0)->name, ".");
-    shapeproof_run_examine(run);
+    assert_true(shapeproof_run_examine(run, &error));
     for (size_t i = 0; i < shapeproof_run_file_count(run); i++) {
         const struct shapeproof_run_file *file = shapeproof_run_file(run, i);
         if (file->kind != SHAPEPROOF_RUN_MODEL) assert_int_equal(file->state, SHAPEPROOF_RUN_WHOLE);
     }
+    shapeproof_run_close(run);
+}
+
+/* If no file can be opened, the files are not broken: the call fails, and names the reason. */
+static void test_too_many_open_files(void **state)
+{
+    struct shapeproof_error error;
+    struct shapeproof_run *run = shapeproof_run_open("fixtures/runs/transformers/checkpoint-2", &error);
+    struct rlimit before;
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, before.rlim_max}), 0);
+    const bool examined = shapeproof_run_examine(run, &error);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_false(examined);
+    assert_int_equal(error.status, SHAPEPROOF_ERR_FILE);
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_IO);
+    assert_non_null(strstr(error.message, strerror(EMFILE)));
     shapeproof_run_close(run);
 }
 
@@ -160,6 +181,7 @@ int main(void)
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_folders_that_are_no_run),
         cmocka_unit_test(test_a_step_has_files_and_a_model),
+        cmocka_unit_test(test_too_many_open_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
