@@ -118,3 +118,13 @@ void sp_file_close(struct sp_file *file)
     if (file->fd >= 0) sp_close(file->fd);
     file->fd = -1;
 }
+
+bool sp_write_all(int fd, const void *bytes, size_t length)
+{
+    for (size_t done = 0; done < length;) {
+        const ssize_t put = write(fd, (const char *)bytes + done, length - done);
+        if (put < 0 && errno != EINTR) return false;
+        if (put > 0) done += (size_t)put;
+    }
+    return true;
+}

@@ -45,4 +45,7 @@ bool sp_file_need(const struct sp_file *file, uint64_t offset, uint64_t length, 
 char *sp_file_slurp(const struct sp_file *file, size_t limit, struct shapeproof_error *error);
 void sp_file_close(struct sp_file *file);
 
+/* Writes all bytes, also if the system takes them in several parts. False with errno. */
+bool sp_write_all(int fd, const void *bytes, size_t length);
+
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/process/child.h"
 
 enum { STEP = 1 << 16 };
@@ -132,12 +133,8 @@ bool sp_results_has(const struct sp_results *results, const char *path)
 
 static bool write_result(struct sp_results *results, const char *line, size_t length, struct shapeproof_error *error)
 {
-    while (length && results->to >= 0) {
-        const ssize_t put = write(results->to, line, length);
-        if (put < 0 && errno != EINTR) return fail_io(results, "cannot write: ", error);
-        if (put > 0) line += put, length -= (size_t)put;
-    }
-    return true;
+    if (results->to < 0 || sp_write_all(results->to, line, length)) return true;
+    return fail_io(results, "cannot write: ", error);
 }
 
 /* Whether the output of a process is one whole line about this path, with the exit status of the process. `copy` is of

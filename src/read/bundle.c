@@ -12,6 +12,7 @@
 #include "base/call.h"
 #include "base/chars.h"
 #include "base/fault.h"
+#include "base/file.h"
 #include "base/names.h"
 #include "base/system/system.h"
 #include "read/nested.h"
@@ -76,24 +77,24 @@ static void claim_other_member(const struct bundle *b, size_t index)
 }
 
 /* The bytes of a deflated member as a file. Members may share what is deflated: that of all is limited as well. */
-static bool inflate_into_memory(struct sp_zip *zip, size_t index, uint64_t *inflated, struct sp_file *inner,
-                                struct shapeproof_error *error)
+static bool inflate_into_memory(struct bundle *b, size_t index, struct sp_file *inner, struct shapeproof_error *error)
 {
+    const uint64_t size = sp_zip_entry(b->zip, index)->size;
     size_t length;
-    if (*inflated >> 20 >= MAX_MEMBERS_MIB)
+    if (b->inflated >> 20 >= MAX_MEMBERS_MIB)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "the members before it inflate to %d MiB and more", MAX_MEMBERS_MIB);
-    *inflated += sp_zip_entry(zip, index)->size < MAX_MEMBER ? sp_zip_entry(zip, index)->size : MAX_MEMBER;
-    char *bytes = sp_zip_read(zip, index, MAX_MEMBER, &length, error);
+    b->inflated += size < MAX_MEMBER ? size : MAX_MEMBER;
+    char *bytes = sp_zip_read(b->zip, index, MAX_MEMBER, &length, error);
     if (!bytes) return false;
     inner->fd = sp_hold_fd(sp_system_unnamed_file("member"));
     inner->size = length;
-    const bool ok = inner->fd >= 0 && write(inner->fd, bytes, length) == (ssize_t)length;
+    const bool ok = inner->fd >= 0 && sp_write_all(inner->fd, bytes, length);
     const int why = errno;
     sp_free(bytes);
     if (ok) return true;
     const char *call = inner->fd < 0 ? "memfd_create" : "write";
-    sp_fault_note(call, inner->path, why);
+    sp_fault_note(call, b->file->path, why);
     return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no room for what is inflated: %s: %s", call,
                    strerror(why));
 }
@@ -110,7 +111,7 @@ static bool open_bundled(struct bundle *b, size_t index, struct sp_file *inner, 
         const struct sp_zip_entry *entry = sp_zip_entry(b->zip, index);
         if (is_inflated(b, index)) {
             *inner = (struct sp_file){.fd = -1, .path = inner->path};
-            return inflate_into_memory(b->zip, index, &b->inflated, inner, error);
+            return inflate_into_memory(b, index, inner, error);
         }
         if (!sp_zip_data_offset(b->zip, index, &begin, error)) return false;
         inner->size = entry->compressed_size;

@@ -17,6 +17,7 @@
 
 #include "base/call.h"
 #include "base/checked.h"
+#include "base/file.h"
 #include "base/process/child.h"
 #include "read/hdf5/sandbox.h"
 #include "read/hdf5/walk.h"
@@ -60,12 +61,7 @@ struct bands {
 
 static void write_all(int out, const void *bytes, size_t length)
 {
-    for (size_t done = 0; done < length;) {
-        const ssize_t put = write(out, (const char *)bytes + done, length - done);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) _exit(SP_CHILD_FAULT + errno);
-        done += (size_t)put;
-    }
+    if (!sp_write_all(out, bytes, length)) _exit(SP_CHILD_FAULT + errno);
 }
 
 /* The answer to the question whether the dataset can be read. Fills in the chunk. False when HDF5 fails. */

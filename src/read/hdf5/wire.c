@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/process/child.h"
 #include "base/utf8.h"
 #include "model/inventory.h"
@@ -15,12 +16,7 @@ enum { FLUSH_AT = 64 * 1024 };
 
 static void flush(struct sp_wire *wire)
 {
-    size_t done = 0;
-    while (done < wire->out.length) {
-        const ssize_t got = write(wire->fd, wire->out.data + done, wire->out.length - done);
-        if (got < 0 && errno != EINTR) _exit(SP_CHILD_FAULT + errno);
-        if (got > 0) done += (size_t)got;
-    }
+    if (!sp_write_all(wire->fd, wire->out.data, wire->out.length)) _exit(SP_CHILD_FAULT + errno);
     wire->out.length = 0;
 }
 
