@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "base/arena.h"
 #include "base/budget.h"
@@ -305,6 +306,86 @@ static void a_claim_that_exceeds_the_memory(void **state)
     shapeproof_tables_free(tables);
 }
 
+/* ---- limits that are exceeded anywhere in a call ---- */
+
+static bool read_file(const char *path, struct shapeproof_error *error)
+{
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, error);
+    shapeproof_inventory_close(inventory);
+    return inventory != NULL;
+}
+
+/* libhdf5 runs in a child process, which ends with the call. */
+static bool read_hdf5(struct shapeproof_error *error) { return read_file("fixtures/hdf5/ok/plain.h5", error); }
+
+/* libzip calls back for the bytes of the archive. */
+static bool read_zip(struct shapeproof_error *error) { return read_file("fixtures/keras/ok/deflated.keras", error); }
+
+/* The inventory is rewritten under the names of other programs. */
+static bool infer_views(struct shapeproof_error *error)
+{
+    static const uint64_t shape[] = {16, 16};
+    static const struct shapeproof_tensor_description tensors[] = {
+        {.name = "tok_embeddings.weight", .rank = 2, .shape = shape, .dtype = SHAPEPROOF_DTYPE_F32},
+        {.name = "layers.0.attention.wq.weight", .rank = 2, .shape = shape, .dtype = SHAPEPROOF_DTYPE_F32}};
+    struct shapeproof_tables *tables = shapeproof_tables_new(error);
+    struct shapeproof_inventory *inventory = tables ? shapeproof_inventory_describe("x", tensors, 2, error) : NULL;
+    struct shapeproof_inference *inference = inventory ? shapeproof_infer(inventory, tables, NULL, error) : NULL;
+    const bool ended = inference || error->status == SHAPEPROOF_ERR_UNKNOWN;
+    shapeproof_inference_free(inference);
+    shapeproof_inventory_close(inventory);
+    shapeproof_tables_free(tables);
+    return ended;
+}
+
+static void memory_is_exceeded_anywhere(void **state)
+{
+    static bool (*const calls[])(struct shapeproof_error *) = {read_hdf5, read_zip, infer_views};
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct shapeproof_error error = {0};
+        size_t failed = 0;
+        bool ended = false;
+        for (uint64_t bytes = 1000; !ended; bytes += bytes / 2) {
+            limit_memory(bytes);
+            ended = calls[i](&error);
+            if (!ended) assert_exceeded(&error, " of memory; a larger --limit memory=SIZE allows more");
+            failed += !ended;
+            assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+        }
+        assert_true(failed > 3);
+    }
+}
+
+/* Opens a file within a limit of its own that is too small, and restores the limit. */
+static bool exceed_in_callback(void *context, const char *step, uint64_t done, uint64_t total)
+{
+    struct shapeproof_error error = {0};
+    (void)step, (void)done, (void)total;
+    limit_memory(1000);
+    assert_null(shapeproof_inventory_open(MODEL, &error));
+    assert_exceeded(&error, "reading it takes more than 1000 bytes of memory");
+    default_limits(NULL);
+    ++*(size_t *)context;
+    return true;
+}
+
+/* A callback of the host that exceeds its limit has no effect on the call. */
+static void a_callback_exceeds_its_memory(void **state)
+{
+    static const char *const settings[] = {"num_hidden_layers=3", NULL};
+    struct shapeproof_error error = {0};
+    size_t called = 0;
+    const struct shapeproof_watch watch = {.progress = exceed_in_callback, .context = &called};
+    (void)state;
+    struct shapeproof_check *check = shapeproof_check_path(
+        MODEL, &(struct shapeproof_check_path_options){.settings = settings, .check = {.watch = &watch}}, &error);
+    assert_non_null(check);
+    assert_true(called > 0);
+    assert_int_equal(shapeproof_check_verdict(check), SHAPEPROOF_VERDICT_DIFFERS);
+    shapeproof_check_free(check);
+}
+
 static void a_later_limit_is_refused(void **state)
 {
     struct shapeproof_error error = {0};
@@ -327,6 +408,8 @@ int main(void)
         cmocka_unit_test_teardown(a_claim_that_exceeds_the_steps, default_limits),
         cmocka_unit_test_teardown(trials_that_lack_steps, default_limits),
         cmocka_unit_test_teardown(callbacks_take_no_time, default_limits),
+        cmocka_unit_test_teardown(memory_is_exceeded_anywhere, default_limits),
+        cmocka_unit_test_teardown(a_callback_exceeds_its_memory, default_limits),
         cmocka_unit_test_teardown(a_later_limit_is_refused, default_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
