@@ -513,6 +513,16 @@ static void other_methods(void **state)
     SAYS("explained: an adapter (IA3) for 32 tensors of the model: "
          "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
          "adapter", 0);
+    put_config(&model, "{\"peft_type\": \"IA3\", \"target_modules\": [\"q_proj\", \"v_proj\"], "
+                       "\"feedforward_modules\": [], \"exclude_modules\": null}");
+    SAYS("explained: an adapter (IA3) for 32 tensors of the model: "
+         "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs",
+         "adapter", 0);
+    model_drop(&model, "*.layers.5.*v_proj.ia3_l");
+    SAYS("differs: the adapter has nothing for 1 matrix whose siblings in other layers it changes: "
+         "model.layers.5.self_attn.v_proj.weight",
+         "adapter-target adapter", 0);
+    model_add_shape(&model, PEFT "model.layers.5.self_attn.v_proj.ia3_l", SHAPE(512, 1));
     model_resize(&model, "*.layers.3.*v_proj.ia3_l", 512, 1024);
     SAYS("differs: tensors have the wrong size for the model: "
          "base_model.model.model.layers.3.self_attn.v_proj.ia3_l (1 tensor)",

@@ -32,6 +32,17 @@ struct sp_judged {
 
 /* Whether a key of rank_pattern, or a target module, means the module: the end of its name, from a component on. */
 bool sp_adapter_is_meant(const char *module, const char *key);
+/* What an adapter changes, by pairs or by parts of another method. */
+struct sp_adapted {
+    struct shapeproof_check *check;
+    struct shapeproof_value config; /* adapter_config.json */
+    const char *const *modules;     /* as the adapter names them */
+    size_t count;
+    struct sp_map weights; /* the names of the predicted tensors */
+};
+
+/* Entries of target_modules without any tensor, and matrices that are changed in other layers (adapter_promises.c). */
+void sp_adapter_hold_to_targets(const struct sp_adapted *adapted);
 /* What adapter_config.json promises, and what one module has and another has not (adapter_promises.c). */
 void sp_adapter_hold_to_promises(const struct sp_judged *judged);
 

@@ -9,6 +9,7 @@
 #include "check/adapter.h"
 #include "check/adapter_parts.h"
 #include "explain/files/adapter_base.h"
+#include "explain/files/adapter_pairs.h"
 #include "explain/gather.h"
 #include "explain/vocabulary.h"
 
@@ -465,6 +466,25 @@ static void explain_lacking_parts(const struct parts *parts)
     sp_map_free(&kinds);
 }
 
+/* The modules of the parts, and what they change, against target_modules. Beside pairs, those are held to it. */
+static void explain_targets_of_parts(const struct parts *parts)
+{
+    struct shapeproof_check *check = parts->check;
+    struct sp_adapted adapted = {.check = check, .config = parts->config, .count = 0};
+    const char **modules = sp_arena_array(&check->arena, parts->count, sizeof *modules);
+    if (parts->pairs.count || parts->config.type != SHAPEPROOF_VALUE_OBJECT) return;
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *part = &parts->items[i];
+        if (!part->is.kind->method || sp_part_is_of_all(part->is.kind)) continue;
+        modules[adapted.count++] = part->is.module;
+        if (part->base != SHAPEPROOF_NONE)
+            sp_map_add(&adapted.weights, shapeproof_prediction_tensor(check->prediction, part->base)->name, i);
+    }
+    adapted.modules = modules;
+    if (adapted.count) sp_adapter_hold_to_targets(&adapted);
+    sp_map_free(&adapted.weights);
+}
+
 /* Judges every part against the model. */
 static void judge_parts(struct parts *parts)
 {
@@ -493,6 +513,7 @@ static void blame_parts(struct parts *parts)
                                           : "the adapter is for modules that the model does not have");
     explain_foreign_parts(parts);
     explain_lacking_parts(parts);
+    if (!for_another_model) explain_targets_of_parts(parts);
 }
 
 void sp_explain_adapter_parts(struct shapeproof_check *check)

@@ -24,30 +24,28 @@ bool sp_adapter_is_meant(const char *module, const char *key)
            (length == tail || module[length - tail - 1] == '.');
 }
 
-/* Whether the adapter has a pair for a module that the entry of target_modules means. */
-static bool is_targeted(const struct sp_judged *judged, const char *target)
+/* Whether the adapter has tensors for a module that the entry of target_modules means. */
+static bool is_targeted(const struct sp_adapted *adapted, const char *target)
 {
-    for (size_t i = 0; i < judged->adapter.count; i++) {
-        const char *module = judged->adapter.pairs[i].module;
-        if (sp_adapter_is_meant(module, target)) return true;
-    }
+    for (size_t i = 0; i < adapted->count; i++)
+        if (sp_adapter_is_meant(adapted->modules[i], target)) return true;
     return false;
 }
 
-/* Entries of target_modules for which the adapter has no pair. A single string is a regular expression, which is not
+/* Entries of target_modules for which the adapter has no tensors. A single string is a regular expression, which is not
  * compared. */
-static void explain_targets(const struct sp_judged *judged)
+static void explain_targets(const struct sp_adapted *adapted)
 {
-    const struct shapeproof_value targets = sp_value_member(judged->adapter.config, "target_modules");
+    const struct shapeproof_value targets = sp_value_member(adapted->config, "target_modules");
     struct sp_names absent = {0};
     for (size_t i = 0; targets.type == SHAPEPROOF_VALUE_LIST && i < targets.count && i < MOST; i++)
-        if (targets.items[i].type == SHAPEPROOF_VALUE_STRING && !is_targeted(judged, targets.items[i].string))
+        if (targets.items[i].type == SHAPEPROOF_VALUE_STRING && !is_targeted(adapted, targets.items[i].string))
             sp_names_add(&absent, targets.items[i].string);
     if (absent.count) {
-        struct shapeproof_cause *cause = sp_blame(judged->check, SP_CAUSE_ADAPTER_TARGET);
+        struct shapeproof_cause *cause = sp_blame(adapted->check, SP_CAUSE_ADAPTER_TARGET);
         cause->explains = absent.count;
         cause->message =
-            sp_arena_printf(&judged->check->arena,
+            sp_arena_printf(&adapted->check->arena,
                             "adapter_config.json lists %s in target_modules, but the adapter has no tensor for %s",
                             sp_names_text(&absent), absent.count == 1 ? "it" : "them");
     }
@@ -67,25 +65,22 @@ static bool names_modules_of_all_layers(struct shapeproof_value targets)
     return true;
 }
 
-/* Matrices without a pair, where the same matrix of another layer has one: of pairs for layers 0, 1 and 3 of a q_proj
- * the one of layer 2. It is an error where adapter_config.json lists modules that are in all layers. Nothing is
- * said where it chooses layers, by layers_to_transform or exclude_modules. */
-static void explain_lacking(const struct sp_judged *judged)
+/* Matrices that the adapter does not change, where it changes the same matrix of another layer: of a q_proj of layers
+ * 0, 1 and 3 the one of layer 2. It is an error where adapter_config.json lists modules that are in all layers. Nothing
+ * is said where it chooses layers, by layers_to_transform or exclude_modules. */
+static void explain_lacking(const struct sp_adapted *adapted)
 {
-    struct shapeproof_check *check = judged->check;
-    const struct shapeproof_value config = judged->adapter.config;
+    struct shapeproof_check *check = adapted->check;
+    const struct shapeproof_value config = adapted->config;
     const size_t total = shapeproof_prediction_count(check->prediction);
     struct sp_siblings siblings = {.count = 0};
-    struct sp_map adapted = {0};
     if (sp_value_is_set(sp_value_member(config, "layers_to_transform"))) return;
     if (sp_value_is_set(sp_value_member(config, "exclude_modules"))) return;
-    for (size_t i = 0; i < judged->adapter.count; i++)
-        for (size_t k = 0; k < judged->bases[i].count; k++)
-            sp_map_add(&adapted, shapeproof_prediction_tensor(check->prediction, judged->bases[i].weights[k])->name, i);
     for (size_t i = 0; i < total; i++) {
         const struct shapeproof_predicted *weight = shapeproof_prediction_tensor(check->prediction, i);
         if (weight->rank >= 2 && !weight->optional)
-            sp_siblings_add(&siblings, weight->name, weight->name, sp_map_get(&adapted, weight->name) != SIZE_MAX);
+            sp_siblings_add(&siblings, weight->name, weight->name,
+                            sp_map_get(&adapted->weights, weight->name) != SIZE_MAX);
     }
     const size_t count = sp_siblings_lacking(&siblings);
     if (count) {
@@ -98,8 +93,30 @@ static void explain_lacking(const struct sp_judged *judged)
             count == 1 ? "1 matrix" : sp_arena_printf(&check->arena, "%zu matrices", count),
             sp_siblings_names(&siblings, &check->arena));
     }
-    sp_map_free(&adapted);
     sp_siblings_free(&siblings);
+}
+
+void sp_adapter_hold_to_targets(const struct sp_adapted *adapted)
+{
+    explain_targets(adapted);
+    explain_lacking(adapted);
+}
+
+/* The modules of the pairs, and what they change, against target_modules. */
+static void explain_targets_of_pairs(const struct sp_judged *judged)
+{
+    struct shapeproof_check *check = judged->check;
+    struct sp_adapted adapted = {.check = check, .config = judged->adapter.config, .count = judged->adapter.count};
+    const char **modules = sp_arena_array(&check->arena, judged->adapter.count, sizeof *modules);
+    for (size_t i = 0; i < judged->adapter.count; i++) {
+        modules[i] = judged->adapter.pairs[i].module;
+        for (size_t k = 0; k < judged->bases[i].count; k++)
+            sp_map_add(&adapted.weights,
+                       shapeproof_prediction_tensor(check->prediction, judged->bases[i].weights[k])->name, i);
+    }
+    adapted.modules = modules;
+    sp_adapter_hold_to_targets(&adapted);
+    sp_map_free(&adapted.weights);
 }
 
 /* Whether the tensor is in a module of that name, which may have a dot: the name is whole components of the tensor's.
@@ -345,8 +362,7 @@ static void explain_magnitudes(const struct sp_judged *judged)
 void sp_adapter_hold_to_promises(const struct sp_judged *judged)
 {
     if (judged->another) return;
-    explain_targets(judged);
-    explain_lacking(judged);
+    explain_targets_of_pairs(judged);
     explain_magnitudes(judged);
     explain_unsaved(judged);
     if (judged->base.whole) return;
