@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/text.h"
+#include "check/adapter.h"
 #include "check/adapter_names.h"
 #include "names/components.h"
 
@@ -113,6 +114,26 @@ static void read_part_rest(struct sp_arena *arena, const char *rest, struct sp_p
     part->rest = none ? rest : rest[first] ? rest + first + 1 : "";
 }
 
+/* Of prompts, which several methods store by one name, peft_type names the method. */
+const char *sp_part_method(const struct sp_part_kind *kind, struct shapeproof_value config)
+{
+    static const struct {
+        const char *type, *method;
+    } prompts[] = {
+        {"PREFIX_TUNING", "prefix tuning"},
+        {"P_TUNING", "P-tuning"},
+        {"CPT", "CPT"},
+        {"CARTRIDGE", "cartridge"},
+        {"MULTITASK_PROMPT_TUNING", "multitask prompt tuning"},
+    };
+    const struct shapeproof_value type = sp_value_member(config, "peft_type");
+    for (size_t i = 0; i < sizeof prompts / sizeof *prompts; i++)
+        if (kind->rule == SP_PART_PROMPT && type.type == SHAPEPROOF_VALUE_STRING &&
+            strcmp(type.string, prompts[i].type) == 0)
+            return prompts[i].method;
+    return kind->method;
+}
+
 const char *sp_parts_describe(struct sp_arena *arena, const struct shapeproof_inventory *inventory)
 {
     struct sp_map known = {0};
@@ -124,7 +145,7 @@ const char *sp_parts_describe(struct sp_arena *arena, const struct shapeproof_in
         if (!sp_part_read(arena, shapeproof_inventory_tensor(inventory, i)->name, &part) || !part.kind->method)
             continue;
         if (part.kind->where == SP_PART_WITH_PAIRS) continue;
-        if (!method) method = part.kind->method;
+        if (!method) method = sp_part_method(part.kind, sp_adapter_config(arena, inventory));
         if (!sp_part_is_of_all(part.kind) && sp_map_add(&known, part.module, i)) modules[count++] = part.module;
     }
     if (method) text = sp_arena_printf(arena, "an adapter (%s)", method);

@@ -5,6 +5,7 @@
 #define SP_CHECK_ADAPTER_PARTS_H
 
 #include "base/arena.h"
+#include "base/value.h"
 #include "shapeproof/inventory.h"
 
 /* How the shape of a part follows from that of the weight, (out, in). */
@@ -40,6 +41,10 @@ struct sp_part_kind {
 };
 
 static inline bool sp_part_is_of_all(const struct sp_part_kind *kind) { return kind->rule >= SP_PART_OF_ALL; }
+
+/* The method that such a part belongs to, by peft_type of adapter_config.json where several have parts of that name;
+ * NULL of what stands beside the parts of any method. */
+const char *sp_part_method(const struct sp_part_kind *kind, struct shapeproof_value config);
 
 struct sp_part {
     const struct sp_part_kind *kind;

@@ -581,31 +581,46 @@ static void prompts(void **state)
     put_config(&model, "{\"peft_type\": \"PROMPT_TUNING\"}");
     SAYS("explained: an adapter (prompt tuning); nothing else differs", "adapter", 0);
     model_resize(&model, "prompt_embeddings", 2048, 1024);
-    model_check(&model);
-    assert_string_equal(model_cause(&model, "adapter-shape")->message,
-                        "tensors have the wrong size for the model: prompt_embeddings "
-                        "(1 tensor)");
+    SAYS("differs: tensors have the wrong size for the model: prompt_embeddings (1 tensor)", "adapter-shape", 0);
     END;
 }
 
 /* A prefix of 20 tokens: keys and values (2) of 8 heads of 64, in 16 layers. As PEFT 0.21 saves it. */
 static void prefixes(void **state)
 {
-    static const char unfit[] = "tensors have the wrong size for the model: "
-                                "prompt_embeddings (1 tensor)";
     BEGIN(llama);
     model_empty(&model);
     model_add_shape(&model, "prompt_embeddings", SHAPE(20, 16384));
     put_config(&model, "{\"peft_type\": \"PREFIX_TUNING\", \"num_virtual_tokens\": 20, \"token_dim\": 512, "
                        "\"num_layers\": 16, \"num_transformer_submodules\": 1}");
-    SAYS("explained: an adapter (prompt tuning); nothing else differs", "adapter", 0);
+    SAYS("explained: an adapter (prefix tuning); nothing else differs", "adapter", 0);
     model_resize(&model, "prompt_embeddings", 16384, 16383);
-    model_check(&model);
-    assert_string_equal(model_cause(&model, "adapter-shape")->message, unfit);
+    SAYS("differs: the second dimension of prompt_embeddings is 16383, but adapter_config.json makes it 16384: "
+         "token_dim is 512, num_layers is 16, for keys and values",
+         "adapter-config adapter", 0);
     model_resize(&model, "prompt_embeddings", 16383, 16384);
     model_resize(&model, "prompt_embeddings", 20, 21);
-    model_check(&model);
-    assert_string_equal(model_cause(&model, "adapter-shape")->message, unfit);
+    SAYS("differs: the first dimension of prompt_embeddings is 21, but adapter_config.json makes it 20: "
+         "num_virtual_tokens is 20",
+         "adapter-config adapter", 0);
+    END;
+}
+
+/* Multitask prompt tuning has a change of the prompt for each task: of 5 tasks and rank 2, (5, 20, 2) times
+ * (5, 2, 2048). */
+static void prompts_of_tasks(void **state)
+{
+    BEGIN(llama);
+    model_empty(&model);
+    model_add_shape(&model, "prompt_embeddings", SHAPE(20, 2048));
+    model_add_shape(&model, "prefix_task_cols", SHAPE(5, 20, 2));
+    model_add_shape(&model, "prefix_task_rows", SHAPE(5, 2, 2048));
+    put_config(&model, "{\"peft_type\": \"MULTITASK_PROMPT_TUNING\", \"num_virtual_tokens\": 20, \"token_dim\": 2048, "
+                       "\"num_tasks\": 5, \"num_ranks\": 2, \"num_transformer_submodules\": 1}");
+    SAYS("explained: an adapter (multitask prompt tuning); nothing else differs", "adapter", 0);
+    model_resize(&model, "prefix_task_rows", 2, 3);
+    SAYS("differs: the second dimension of prefix_task_rows is 3, but adapter_config.json makes it 2: num_ranks is 2",
+         "adapter-config adapter", 0);
     END;
 }
 
@@ -719,6 +734,7 @@ int main(void)
         cmocka_unit_test(butterflies),
         cmocka_unit_test(prompts),
         cmocka_unit_test(prefixes),
+        cmocka_unit_test(prompts_of_tasks),
         cmocka_unit_test(ranks_of_adalora),
         cmocka_unit_test(for_a_quantised_base),
         cmocka_unit_test(a_target_without_a_pair),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/checked.h"
 #include "base/names.h"
 #include "check/adapter.h"
 #include "explain/files/adapter_described.h"
@@ -41,6 +42,7 @@ static const struct sp_adapter_method methods[] = {
     {"P_TUNING", "prompt_embeddings", false},
     {"PREFIX_TUNING", "prompt_embeddings", false},
     {"CPT", "prompt_embeddings", false},
+    {"CARTRIDGE", "prompt_embeddings", false},
     {"TRAINABLE_TOKENS", "trainable_tokens_", false},
 };
 
@@ -397,6 +399,78 @@ static void explain_lora_bias(struct sp_described *described)
                        "tensor");
 }
 
+/* ---- prompts ---- */
+
+/* A tensor of a prompt. Each dimension is a number of adapter_config.json, or the product of two. */
+struct prompt_kind {
+    const char *name;
+    bool keys_and_values; /* trained in place of tokens: twice as many numbers for each layer, num_layers */
+    uint32_t rank;
+    const char *sizes[3][2];
+};
+
+/* The product; 0 where one of the numbers is not there, or it has more than 64 bits. */
+static uint64_t prompt_size(const struct sp_described *described, const char *const keys[2])
+{
+    uint64_t product = keys[1] && strcmp(keys[1], "num_layers") == 0 ? 2 : 1;
+    for (size_t i = 0; i < 2 && keys[i]; i++)
+        if (!sp_mul_u64(product, sp_value_count(sp_described_setting(described, keys[i])), &product)) return 0;
+    return product;
+}
+
+/* "num_virtual_tokens is 9, num_transformer_submodules is 2". */
+static const char *say_prompt_size(const struct sp_described *described, const char *const keys[2])
+{
+    const uint64_t one = sp_value_count(sp_described_setting(described, keys[0]));
+    const char *text = sp_arena_printf(described->arena, "%s is %" PRIu64, keys[0], one);
+    if (!keys[1]) return text;
+    const uint64_t other = sp_value_count(sp_described_setting(described, keys[1]));
+    const bool layers = strcmp(keys[1], "num_layers") == 0;
+    if (!layers && other == 1) return text; /* no encoder beside the decoder */
+    return sp_arena_printf(described->arena, "%s, %s is %" PRIu64 "%s", text, keys[1], other,
+                           layers ? ", for keys and values" : "");
+}
+
+/* Dimensions of the tensor that are not as adapter_config.json makes them. */
+static void explain_prompt(struct sp_described *described, const struct shapeproof_tensor *tensor,
+                           const struct prompt_kind *kind)
+{
+    static const char *const ordinals[] = {"first", "second", "third"};
+    for (uint32_t d = 0; d < kind->rank; d++) {
+        const uint64_t is = d < tensor->rank ? tensor->shape[d] : 1, size = prompt_size(described, kind->sizes[d]);
+        if (!size || is == size) continue;
+        blame(described, 1,
+              sp_arena_printf(described->arena,
+                              "the %s dimension of %s is %" PRIu64 ", but adapter_config.json makes it %" PRIu64 ": %s",
+                              ordinals[d], tensor->name, is, size, say_prompt_size(described, kind->sizes[d])));
+    }
+}
+
+/* Virtual tokens as PEFT makes them from adapter_config.json. A prompt of an encoder and a decoder has its tokens
+ * twice. Keys and values are trained for each layer, and once for both. Of multitask prompt tuning, `cols` times `rows`
+ * is the change of the prompt for each task. */
+static void explain_prompts(struct sp_described *described)
+{
+    static const struct prompt_kind kinds[] = {
+        {"prompt_embeddings", false, 2, {{"num_virtual_tokens", "num_transformer_submodules"}, {"token_dim", NULL}}},
+        {"prompt_embeddings", true, 2, {{"num_virtual_tokens", NULL}, {"token_dim", "num_layers"}}},
+        {"prefix_task_cols",
+         false,
+         3,
+         {{"num_tasks", NULL}, {"num_virtual_tokens", "num_transformer_submodules"}, {"num_ranks", NULL}}},
+        {"prefix_task_rows", false, 3, {{"num_tasks", NULL}, {"num_ranks", NULL}, {"token_dim", NULL}}},
+    };
+    const struct shapeproof_inventory *inventory = described->check->inventory;
+    const bool keys_and_values =
+        sp_described_is_of_type(described, "PREFIX_TUNING") || sp_described_is_of_type(described, "CARTRIDGE");
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
+            if (kinds[k].keys_and_values == keys_and_values && strcmp(tensor->name, kinds[k].name) == 0)
+                explain_prompt(described, tensor, &kinds[k]);
+        }
+}
+
 /* ---- tokens ---- */
 
 /* The tensor with the trained rows of an embedding, from number `*next` on; NULL behind the last one. `module` is the
@@ -558,6 +632,7 @@ static void explain_described(struct sp_described *described)
     if (sp_described_is_of_type(described, "VERA")) explain_vera(described);
     if (sp_described_is_of_type(described, "IA3")) explain_ia3(described);
     if (sp_described_is_of_type(described, "BOFT")) explain_butterflies(described);
+    if (strcmp(described->method->begins, "prompt_embeddings") == 0) explain_prompts(described);
     explain_sizes(described);
     explain_tokens(described);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
 #include "base/names.h"
 #include "check/adapter.h"
@@ -190,69 +191,23 @@ static uint64_t embedding_width(const struct shapeproof_prediction *prediction)
     return 0;
 }
 
-/* A size from adapter_config.json; 0 where it is not there. */
-static uint64_t adapter_size(const struct parts *parts, const char *key)
-{
-    return sp_value_count(sp_value_member(parts->config, key));
-}
-
-/* The product of sizes; 0 where one of them is not known, or the product has more than 64 bits. */
-static uint64_t product_of_sizes(uint64_t one, uint64_t two)
-{
-    uint64_t product;
-    return sp_mul_u64(one, two, &product) ? product : 0;
-}
-
-/* How the tokens that are trained in place of text are stored. */
-enum prompt_kind {
-    PROMPT_UNKNOWN, /* no adapter_config.json */
-    PROMPT_TOKENS,  /* as wide as the embedding: prompt tuning, P-tuning, CPT, multitask prompt tuning */
-    PROMPT_PREFIX   /* keys and values of every layer: prefix tuning, cartridges */
-};
-
-static enum prompt_kind read_prompt_kind(const struct parts *parts)
+/* Whether adapter_config.json makes the virtual tokens as wide as those of text, which all methods do but those that
+ * train keys and values instead, with num_layers of them. */
+static bool has_tokens_of_text(const struct parts *parts)
 {
     const struct shapeproof_value type = sp_value_member(parts->config, "peft_type");
-    if (type.type != SHAPEPROOF_VALUE_STRING) return PROMPT_UNKNOWN;
-    return strcmp(type.string, "PREFIX_TUNING") == 0 || strcmp(type.string, "CARTRIDGE") == 0 ? PROMPT_PREFIX
-                                                                                              : PROMPT_TOKENS;
+    static const char *const others[] = {"PREFIX_TUNING", "CARTRIDGE"};
+    return type.type == SHAPEPROOF_VALUE_STRING && !SP_IS_AMONG(type.string, others);
 }
 
-/* The shape of a tensor of a prompt, as PEFT makes it from adapter_config.json; 0 for a size that is not known. Returns
- * the rank. A prompt of an encoder and a decoder has its tokens twice (num_transformer_submodules), a prefix has not.
- * Of multitask prompt tuning, `cols` times `rows` is the change of the prompt for each task. */
-static uint32_t predict_prompt(const struct parts *parts, const char *component, uint64_t shape[3])
-{
-    const enum prompt_kind kind = read_prompt_kind(parts);
-    const uint64_t given = adapter_size(parts, "num_virtual_tokens"), width = adapter_size(parts, "token_dim");
-    const uint64_t tokens =
-        kind == PROMPT_TOKENS ? product_of_sizes(given, adapter_size(parts, "num_transformer_submodules")) : given;
-    const uint64_t tasks = adapter_size(parts, "num_tasks"), ranks = adapter_size(parts, "num_ranks");
-    if (strcmp(component, "prefix_task_cols") == 0) {
-        memcpy(shape, (uint64_t[]){tasks, tokens, ranks}, 3 * sizeof *shape);
-        return 3;
-    }
-    if (strcmp(component, "prefix_task_rows") == 0) {
-        memcpy(shape, (uint64_t[]){tasks, ranks, width}, 3 * sizeof *shape);
-        return 3;
-    }
-    shape[0] = tokens;
-    shape[1] =
-        kind == PROMPT_PREFIX ? product_of_sizes(width, product_of_sizes(2, adapter_size(parts, "num_layers"))) : width;
-    return 2;
-}
-
-/* Virtual tokens have the shape that adapter_config.json gives them, and are as wide as the tokens of the model. */
+/* Virtual tokens are as wide as the tokens of the model. What adapter_config.json says of their sizes is compared in
+ * adapter_config.c. */
 static enum part_fit judge_prompt(const struct parts *parts, const struct part *part)
 {
     const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(parts->check->inventory, part->tensor);
-    const bool is_tokens =
-        read_prompt_kind(parts) == PROMPT_TOKENS && strcmp(part->is.kind->component, "prefix_task_cols") != 0;
+    const bool is_tokens = has_tokens_of_text(parts) && strcmp(part->is.kind->component, "prefix_task_cols") != 0;
     const uint64_t width = is_tokens ? embedding_width(parts->check->prediction) : 0;
-    uint64_t shape[3];
-    if (tensor->rank != predict_prompt(parts, part->is.kind->component, shape)) return PART_UNFIT;
-    for (uint32_t d = 0; d < tensor->rank; d++)
-        if (shape[d] && shape[d] != tensor->shape[d]) return PART_UNFIT;
+    if (tensor->rank < 2) return PART_UNFIT;
     return width && tensor->shape[tensor->rank - 1] != width ? PART_UNFIT : PART_FITS;
 }
 
@@ -301,7 +256,8 @@ static void read_parts(struct parts *parts)
         if (!sp_part_read(&check->arena, finding->name, &part.is)) continue;
         if (part.is.kind->where == SP_PART_WITH_PAIRS && !parts->pairs.count) continue;
         *SP_PUSH(parts) = part;
-        if (!parts->method && part.is.kind->where != SP_PART_WITH_PAIRS) parts->method = part.is.kind->method;
+        if (!parts->method && part.is.kind->where != SP_PART_WITH_PAIRS)
+            parts->method = sp_part_method(part.is.kind, parts->config);
     }
 }
 
@@ -390,7 +346,14 @@ static void explain_foreign_parts(struct parts *parts)
     sp_map_free(&known);
 }
 
-/* One cause of that kind for the parts with that fit. */
+/* Whether the file is an adapter without pairs, and has no weights of the model. */
+static bool is_adapter_alone(const struct parts *parts)
+{
+    return !parts->pairs.count && parts->method && !parts->base.whole;
+}
+
+/* One cause of that kind for the parts with that fit. If no part fits, it also explains that the weights of the model
+ * are missing. */
 static void explain_unfit_parts(struct parts *parts, enum part_fit fit, enum sp_cause_kind kind, const char *says)
 {
     struct shapeproof_cause *cause = NULL;
@@ -399,7 +362,9 @@ static void explain_unfit_parts(struct parts *parts, enum part_fit fit, enum sp_
         if (!cause) cause = sp_blame(parts->check, kind);
         sp_attribute_finding(parts->check, parts->items[i].finding, cause);
     }
-    if (cause) sp_cause_set_message(parts->check, cause, says);
+    if (!cause) return;
+    sp_cause_set_message(parts->check, cause, says);
+    if (is_adapter_alone(parts) && !parts->counts[PART_FITS]) sp_adapter_take_absent(parts->check, cause);
 }
 
 /* ---- what is lacking ---- */
@@ -489,7 +454,6 @@ static void explain_targets_of_parts(const struct parts *parts)
 static void judge_parts(struct parts *parts)
 {
     struct sp_arena *arena = &parts->check->arena;
-    parts->config = sp_adapter_config(arena, parts->check->inventory);
     read_part_scales(parts);
     for (size_t i = 0; i < parts->count; i++) {
         const struct sp_part *part = &parts->items[i].is;
@@ -522,6 +486,7 @@ void sp_explain_adapter_parts(struct shapeproof_check *check)
     struct parts parts = {.check = check};
     if (!sp_count_wanted(check, sp_is_open_kind, &unexpected)) return;
     sp_adapter_read(&parts.pairs, &check->arena, check->inventory);
+    parts.config = sp_adapter_config(&check->arena, check->inventory);
     read_parts(&parts);
     if (parts.count) {
         sp_adapter_base_open(&parts.base, check);
