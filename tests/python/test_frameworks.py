@@ -91,6 +91,22 @@ class OwnClass(WithFixtures):
         sharded = type("FSDPStack", (type("FSDPModule", (), {}), Stack), {})
         self.assertEqual(shapeproof.inspect(sharded(5, 1)).file, "Stack")
 
+    def test_wrapped(self):
+        """DataParallel has no configuration, and a prefix before each name."""
+
+        class Parallel:
+            def __init__(self, module):
+                self.module = module
+
+            def state_dict(self):
+                return {f"module.{name}": array for name, array in self.module.state_dict().items()}
+
+        with tempfile.TemporaryDirectory() as folder:
+            shapeproof.learn([Stack(5, 1), Stack(7, 3), Stack(16, 2)]).save(f"{folder}/stack.shapes")
+            made = shapeproof.check(Parallel(Stack(12, 4)), table=f"{folder}/stack.shapes")
+            self.assertEqual((made.verdict, made.table), ("explained", "learnt"))
+            self.assertIn("begins with 'module.'", made.summary)
+
     def test_what_is_undecided_is_shown(self):
         learnt = shapeproof.learn([Stack(5, 1)], name="stack")
         self.assertRegex(repr(learnt), r"^<Learning table stack: explains 3 of 3 tensors, \d+ undecided>$")

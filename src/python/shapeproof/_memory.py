@@ -198,6 +198,12 @@ def values_of(config: Any) -> dict[str, Any] | None:
     return None
 
 
+def _configured(source: Any) -> Any:
+    """The module that has the configuration: that in DataParallel and other wrappers of torch, or the module itself."""
+    inside = getattr(source, "module", None)
+    return source if getattr(source, "config", None) is not None or inside is None else inside
+
+
 def config_of(source: Any) -> dict[str, Any] | None:
     """The configuration that a module carries, or None. The class of the module stands in it as the architecture, where
     none does: that of a model of transformers that was not loaded. A model of Keras has its layers for one."""
@@ -205,15 +211,16 @@ def config_of(source: Any) -> dict[str, Any] | None:
         return None
     if is_keras(source):
         return _keras_layers(source)
-    values = values_of(getattr(source, "config", None))
+    configured = _configured(source)
+    values = values_of(getattr(configured, "config", None))
     if values is not None and not values.get("architectures"):
-        values["architectures"] = [name_of(source)]
+        values["architectures"] = [name_of(configured)]
     return values
 
 
 def unreadable_config(source: Any) -> UsageError | None:
     """The error if a module has a configuration that `config_of` cannot read."""
-    config = None if isinstance(source, Mapping) or is_keras(source) else getattr(source, "config", None)
+    config = None if isinstance(source, Mapping) or is_keras(source) else getattr(_configured(source), "config", None)
     if config is None or values_of(config) is not None:
         return None
     what = f"{name_of(source)}.config is of the class {type(config).__name__}, which is not read"

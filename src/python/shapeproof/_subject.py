@@ -174,7 +174,8 @@ class Subject:
         values = _memory.values_of(config)
         if values is None:
             what = f"a configuration is a path, a dictionary or a dataclass, and no {type(config).__name__}"
-            raise UsageError(what, "vars(config) is a dictionary of its attributes" if hasattr(config, "__dict__") else "")
+            hint = "vars(config) is a dictionary of its attributes" if hasattr(config, "__dict__") else ""
+            raise UsageError(what, hint)
         text = json.dumps(values, default=str).encode()
         self.session.must("config_load_text", self.config, encode("config"), text, len(text))
 
