@@ -97,8 +97,27 @@ static void half_of_the_names(void **state)
     }
     assert_string_equal(model_check(&model),
                         "differs: 74 of 148 names in the file begin with 'module.', the others do not, such as "
-                        "transformer.h.0.ln_1.bias");
+                        "transformer.wpe.weight");
     model_close(&model);
+}
+
+/* Outside numbered layers: in one module, or in modules side by side. */
+static void half_of_a_module(void **state)
+{
+    static const char *const without[] = {"embeddings.LayerNorm.bias", "embeddings.word_embeddings.weight"};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        char name[64];
+        BEGIN(bert_model);
+        model_prefix(&model, "module.");
+        snprintf(name, sizeof name, "module.%s", without[i]);
+        model_rename(&model, name, "module.", "");
+        const char *told = model_check(&model);
+        const char *end = strstr(told, ", the others do not, such as ");
+        assert_non_null(end);
+        assert_int_equal(strncmp(told, "differs: 198 of 199 names in the file begin with 'module.'", 58), 0);
+        assert_string_equal(end + strlen(", the others do not, such as "), without[i]);
+        model_close(&model);
+    }
 }
 
 /* Layers from two files: the one was saved without the base. */
@@ -253,6 +272,7 @@ int main(void)
         cmocka_unit_test(base_added),
         cmocka_unit_test(another_base),
         cmocka_unit_test(half_of_the_names),
+        cmocka_unit_test(half_of_a_module),
         cmocka_unit_test(half_of_the_layers),
         cmocka_unit_test(a_second_copy),
         cmocka_unit_test(wrappers_within_names),

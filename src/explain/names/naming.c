@@ -8,6 +8,7 @@
 #include "explain/files/adapter_described.h"
 #include "explain/gather.h"
 #include "names/collapse.h"
+#include "names/components.h"
 #include "names/wrappers.h"
 
 static const char *name_of_stored(const struct shapeproof_check *check, size_t tensor)
@@ -261,54 +262,67 @@ static void warn_of_prefixes(struct shapeproof_check *check, bool said, size_t s
 
 /* ---- names that begin in two ways ---- */
 
-/* What was done to the beginning of a matched name: flags of enum sp_renaming. */
-static unsigned front_renaming(const struct shapeproof_check *check, size_t tensor)
+/* What was done to the beginning of a matched name: flags of enum sp_renaming. `all` or, without it, only what stands
+ * in front of it that is not predicted. */
+static unsigned front_renaming(const struct shapeproof_check *check, size_t tensor, bool all)
 {
     const unsigned renaming = check->match.renaming[tensor];
     const char *name = name_of_stored(check, tensor), *wrapper = sp_wrapper_in(name);
     const bool wrapped = wrapper && strncmp(name, wrapper, strlen(wrapper)) == 0;
-    return renaming & (SP_STRIPPED | SP_ADDED | SP_PREFIX_REPLACED | (wrapped ? SP_UNWRAPPED : 0));
+    return renaming & (SP_STRIPPED | (all ? SP_ADDED | SP_PREFIX_REPLACED : 0) | (wrapped ? SP_UNWRAPPED : 0));
 }
 
-/* Two tensors in layers of one loop whose names begin differently. */
+/* Two tensors in layers of one loop, or in one module, whose names begin differently. */
 struct mixed {
-    size_t tensor; /* one whose name does not begin as predicted */
-    size_t other;  /* one whose name does, or has another such beginning */
-    size_t count;  /* how many names of the file do not begin as predicted */
+    size_t tensor;     /* one whose name does not begin as predicted; SHAPEPROOF_NONE while there is none */
+    size_t other;      /* one whose name does, or has another such beginning */
+    size_t count;      /* how many names of the file do not begin as predicted */
+    struct sp_map all; /* the first tensor of each loop, "model.layers." */
+    struct sp_map few; /* that of each module, "vision_model.embeddings" */
 };
 
-/* Finds such a pair: layers.0 with the prefix model., and layers.1 without. The first tensor of each loop is compared
- * with all later ones. False when the names of every loop begin alike. */
+/* Compares the tensor with the first one of its group, which is what `key` says. */
+static void mix(struct shapeproof_check *check, struct mixed *mixed, bool all, const char *key, size_t tensor)
+{
+    struct sp_map *firsts = all ? &mixed->all : &mixed->few;
+    if (mixed->tensor != SHAPEPROOF_NONE || sp_map_add(firsts, key, tensor)) return;
+    const size_t first = sp_map_get(firsts, key);
+    const unsigned renaming = front_renaming(check, tensor, all);
+    if (front_renaming(check, first, all) == renaming) return;
+    mixed->tensor = renaming ? tensor : first;
+    mixed->other = renaming ? first : tensor;
+}
+
+/* Finds such a pair: layers.0 with the prefix model., and layers.1 without; or norm.weight with module., and norm.bias
+ * without. In a loop all that is done to the beginning must be the same, unless names are translated: a translation
+ * may be part of it. In the module of a tensor, and in the one around that, what stands in front must be the same.
+ * False when there is no such pair. */
 static bool find_mixed(struct shapeproof_check *check, struct mixed *mixed)
 {
-    struct sp_map firsts = {0}; /* "model.layers." -> the first tensor of that loop */
+    const bool all = !check->naming.scheme;
     mixed->tensor = SHAPEPROOF_NONE;
-    mixed->count = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         const size_t predicted = check->match.predicted_of[i];
         if (predicted == SHAPEPROOF_NONE) continue;
         const char *name = shapeproof_prediction_tensor(check->prediction, predicted)->name;
-        const size_t layer = sp_layer_end(name, SP_LAYERS);
-        const unsigned renaming = front_renaming(check, i);
-        mixed->count += renaming != 0;
-        if (!layer || mixed->tensor != SHAPEPROOF_NONE) continue; /* a pair is known: only the count goes on */
-        size_t front = layer;
-        while (front && sp_is_digit(name[front - 1])) front--;
-        const char *loop = sp_arena_copy(&check->arena, name, front);
-        if (sp_map_add(&firsts, loop, i)) continue;
-        const size_t first = sp_map_get(&firsts, loop);
-        if (front_renaming(check, first) == renaming) continue;
-        mixed->tensor = renaming ? i : first;
-        mixed->other = renaming ? first : i;
+        mixed->count += front_renaming(check, i, all) != 0;
+        size_t loop = all ? sp_layer_end(name, SP_LAYERS) : 0;
+        while (loop && sp_is_digit(name[loop - 1])) loop--;
+        if (loop) mix(check, mixed, true, sp_arena_copy(&check->arena, name, loop), i);
+        const size_t module = sp_last_component(name, strlen(name), ".");
+        const size_t around = module ? sp_last_component(name, module - 1, ".") : 0;
+        if (module) mix(check, mixed, false, sp_arena_copy(&check->arena, name, module - 1), i);
+        if (around) mix(check, mixed, false, sp_arena_copy(&check->arena, name, around - 1), i);
     }
-    sp_map_free(&firsts);
+    sp_map_free(&mixed->all);
+    sp_map_free(&mixed->few);
     return mixed->tensor != SHAPEPROOF_NONE;
 }
 
 /* "begin with 'module.'" or "leave out 'model.'": how the name of mixed->tensor differs from its predicted one. */
 static const char *how_begins(struct shapeproof_check *check, const struct mixed *mixed)
 {
-    const char *name = name_of_stored(check, mixed->tensor);
+    const char *name = name_of_stored(check, mixed->tensor), *strip = check->naming.strip;
     const char *predicted =
         shapeproof_prediction_tensor(check->prediction, check->match.predicted_of[mixed->tensor])->name;
     const size_t length = strlen(name), expected = strlen(predicted);
@@ -316,6 +330,8 @@ static const char *how_begins(struct shapeproof_check *check, const struct mixed
         return sp_arena_printf(&check->arena, "begin with '%.*s'", (int)(length - expected), name);
     if (sp_ends_with(predicted, name))
         return sp_arena_printf(&check->arena, "leave out '%.*s'", (int)(expected - length), predicted);
+    if (*strip && (check->match.renaming[mixed->tensor] & SP_STRIPPED))
+        return sp_arena_printf(&check->arena, "begin with '%s'", strip);
     return sp_arena_printf(&check->arena, "begin like %s", name);
 }
 
@@ -334,9 +350,9 @@ static void blame_mixed(struct shapeproof_check *check, const struct mixed *mixe
 void sp_explain_naming(struct shapeproof_check *check)
 {
     const struct sp_naming *naming = &check->naming;
-    struct mixed mixed;
+    struct mixed mixed = {.count = 0};
     if (!check->match.renamed) return;
-    if (!naming->scheme && !naming->tensorflow_names && find_mixed(check, &mixed)) {
+    if (!naming->tensorflow_names && find_mixed(check, &mixed)) {
         blame_mixed(check, &mixed);
         return;
     }
