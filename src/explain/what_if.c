@@ -144,13 +144,21 @@ static void name_tensors(struct sp_sample *sample)
     sp_finder_free(&finder);
 }
 
-/* The tensor of the file that a predicted name stands for; NULL when there is none. */
-static const struct shapeproof_tensor *tensor_named(const struct sp_sample *sample, const char *name)
+/* The index of the tensor of the file that a predicted name stands for; SHAPEPROOF_NONE when there is none. */
+static size_t find_named(const struct sp_sample *sample, const char *name)
 {
-    const struct shapeproof_inventory *inventory = sample->check->inventory;
-    const size_t tensor =
-        sample->renamed ? sp_map_get(&sample->tensors, name) : shapeproof_inventory_find(inventory, name);
-    return tensor == SHAPEPROOF_NONE ? NULL : shapeproof_inventory_tensor(inventory, tensor);
+    return sample->renamed ? sp_map_get(&sample->tensors, name)
+                           : shapeproof_inventory_find(sample->check->inventory, name);
+}
+
+/* The tensor of the file that has the name of a predicted one, or one of its old names; NULL when there is none. */
+static const struct shapeproof_tensor *tensor_of(const struct sp_sample *sample,
+                                                 const struct shapeproof_predicted *expected)
+{
+    size_t tensor = find_named(sample, expected->name);
+    for (size_t i = 0; i < expected->old_name_count && tensor == SHAPEPROOF_NONE; i++)
+        tensor = find_named(sample, expected->old_names[i]);
+    return tensor == SHAPEPROOF_NONE ? NULL : shapeproof_inventory_tensor(sample->check->inventory, tensor);
 }
 
 /* ---- gains ---- */
@@ -160,7 +168,7 @@ static bool is_tied_elsewhere(const struct sp_sample *sample, const struct shape
                               const struct shapeproof_predicted *expected)
 {
     return expected->same_as != SHAPEPROOF_NONE &&
-           tensor_named(sample, shapeproof_prediction_tensor(prediction, expected->same_as)->name) != NULL;
+           tensor_of(sample, shapeproof_prediction_tensor(prediction, expected->same_as)) != NULL;
 }
 
 /* Whether a predicted tensor is missing, or has another shape in the file; `tensor` is the one of that name, or NULL.
@@ -199,7 +207,7 @@ void sp_sample_rebase(struct sp_sample *sample, const struct shapeproof_config *
     sample->wrong = sp_realloc(NULL, count, sizeof *sample->wrong);
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(sample->base, i);
-        sample->found[i] = tensor_named(sample, expected->name);
+        sample->found[i] = tensor_of(sample, expected);
         sample->wrong[i] = is_wrong(sample, sample->base, expected, sample->found[i]);
     }
 }
@@ -229,7 +237,7 @@ static int64_t gain_of_change(const struct sp_sample *sample, const struct shape
         const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(variant, i);
         const size_t place = shapeproof_prediction_find(sample->base, expected->name);
         const bool in_both = place != SHAPEPROOF_NONE;
-        const struct shapeproof_tensor *tensor = in_both ? sample->found[place] : tensor_named(sample, expected->name);
+        const struct shapeproof_tensor *tensor = in_both ? sample->found[place] : tensor_of(sample, expected);
         gain += in_both ? sample->wrong[place] : is_unexpected(tensor);
         gain -= is_wrong(sample, variant, expected, tensor);
         if (in_both) listed[place] = true;

@@ -261,6 +261,40 @@ static void labels(void **state)
                 "differs: num_labels is 2 by default, the file has 3 (2 tensors)", "hyperparameter");
 }
 
+#define ENCODEC                                                                                                        \
+    "{\"model_type\": \"encodec\", \"architectures\": [\"EncodecModel\"], \"codebook_size\": 16, \"hidden_size\": "    \
+    "16, "                                                                                                             \
+    "\"num_filters\": 4, \"num_lstm_layers\": 1, \"sampling_rate\": 1600, \"target_bandwidths\": [0.5, 1.0], "         \
+    "\"upsampling_ratios\": [4, 2], \"transformers_version\": \"5.24.0\"}"
+
+/* Sets a key of an EnCodec model, whose weights have the names that transformers 5 writes. */
+static void check_encodec(const char *setting, const char *line)
+{
+    struct model model;
+    model_open(&model, ENCODEC);
+    model_predict(&model, 0);
+    model_rename(&model, "*", "weight_g", "parametrizations.weight.original0");
+    model_rename(&model, "*", "weight_v", "parametrizations.weight.original1");
+    model_set(&model, setting);
+    SAYS(line, "hyperparameter old-names buffers", 0);
+    model_close(&model);
+}
+
+/* The number of layers counts within a word, weight_ih_l1; the number of blocks moves all that comes later, so that the
+ * index of a name is no index of a loop; and the names behind a flag are older names of the table. */
+static void numbers_of_names(void **state)
+{
+    (void)state;
+    check_encodec("num_lstm_layers=2", "differs: num_lstm_layers is 2 on the command line, the file has 1 (8 tensors)");
+    check_encodec("num_residual_layers=2",
+                  "differs: num_residual_layers is 2 on the command line, the file has 1 (110 tensors)");
+    check_encodec("use_conv_shortcut=false",
+                  "differs: use_conv_shortcut is false on the command line, but the file has "
+                  "encoder.layers.{1,4}.shortcut.conv.parametrizations.weight.{original0,original1}, "
+                  "encoder.layers.{1,4}.shortcut.conv.bias, "
+                  "decoder.layers.{4,7}.shortcut.conv.parametrizations.weight.{original0,original1} and 2 more");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +309,7 @@ int main(void)
         cmocka_unit_test(three_numbers),
         cmocka_unit_test(heads_in_a_quotient),
         cmocka_unit_test(heads_of_the_usual_size),
+        cmocka_unit_test(numbers_of_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

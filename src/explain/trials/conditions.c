@@ -30,29 +30,47 @@ void sp_propose_met(struct sp_proposals *proposals, const struct sp_line *line, 
 
 /* ---- numbers ---- */
 
+/* A line that a finding may be of, with the numbers of the finding's name. */
+struct named_line {
+    const struct sp_line *line;
+    const uint64_t *numbers;
+    const struct shapeproof_tensor *tensor; /* of the file; NULL: it is missing */
+};
+
+/* Gives the loops of a line the iterations that make the numbers. Those of {at(s) + j} depend on the configuration. */
+static void enter_anew(struct sp_proposals *proposals, const struct named_line *named)
+{
+    bool computed = false;
+    for (size_t h = 0; h < named->line->hole_count; h++) computed |= named->line->holes[h].expr != NULL;
+    if (!computed) return;
+    sp_loop_leave(named->line->loop);
+    sp_line_find_iterations(&proposals->outline.solver, named->line, named->numbers);
+}
+
 /* Whether the line would be as the file has it, in the iterations that its loops were given: there, or ruled out. That
  * a loop might end earlier is no matter of conditions (lengths.c). */
-static bool would_be(struct sp_proposals *proposals, const struct sp_line *line, bool there, const char *path,
-                     int64_t number)
+static bool would_be(struct sp_proposals *proposals, const struct named_line *named, const char *path, int64_t number)
 {
     struct sp_solver *solver = &proposals->outline.solver;
-    const bool good = sp_suppose(solver, path, sp_value_int(number)) &&
-                      (there ? sp_line_is_used(solver, line) : !sp_line_is_met(solver, line));
+    bool good = sp_suppose(solver, path, sp_value_int(number));
+    if (good && named->tensor) enter_anew(proposals, named);
+    good = good && (named->tensor ? sp_line_is_used(solver, named->line) : !sp_line_is_met(solver, named->line));
     sp_suppose_end(solver);
+    if (named->tensor) enter_anew(proposals, named);
     return good;
 }
 
 /* Numbers near the configured one with which the line would be there, or not. Turning round leads to the nearest, but
  * of a condition such as `index % step == 0` there are many more, and one finding does not tell which. */
-static void propose_near(struct sp_proposals *proposals, const struct sp_changeable *key, const struct sp_line *line,
-                         bool there)
+static void propose_near(struct sp_proposals *proposals, const struct sp_changeable *key,
+                         const struct named_line *named)
 {
     enum { LARGEST = 1 << 16 };
     const int64_t now = key->unknown.now.integer;
     const int64_t near[] = {0, 1, 2, now - 1, now + 1, 2 * now, now / 2};
     if (!sp_is_number_key(key) || now < 0 || now > LARGEST) return;
     for (size_t i = 0; i < sizeof near / sizeof *near; i++)
-        if (near[i] >= 0 && near[i] != now && would_be(proposals, line, there, key->unknown.path, near[i]))
+        if (near[i] >= 0 && near[i] != now && would_be(proposals, named, key->unknown.path, near[i]))
             sp_propose(proposals, key, sp_value_int(near[i]));
 }
 
@@ -70,20 +88,18 @@ static void propose_dimensions(struct sp_proposals *proposals, const struct sp_l
     }
 }
 
-static void propose_numbers(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
-                            const struct sp_line *line)
+static void propose_numbers(struct sp_proposals *proposals, const struct named_line *named)
 {
-    const bool there = finding->tensor != SHAPEPROOF_NONE;
+    const struct sp_line *line = named->line;
+    const bool there = named->tensor != NULL;
     sp_proposal_keys_note(proposals);
     const bool is_used = sp_line_is_used(&proposals->outline.solver, line);
     if (!there) sp_line_is_met(&proposals->outline.solver, line);
     const struct sp_key_list keys = sp_proposal_keys(proposals);
     for (size_t k = 0; k < keys.count && is_used != there; k++)
-        propose_near(proposals, &proposals->keys[keys.items[k]], line, there);
+        propose_near(proposals, &proposals->keys[keys.items[k]], named);
     sp_free(keys.items);
-    if (is_used == there) return;
-    if (there)
-        propose_dimensions(proposals, line, shapeproof_inventory_tensor(proposals->check->inventory, finding->tensor));
+    if (is_used != there && there) propose_dimensions(proposals, line, named->tensor);
 }
 
 /* ---- texts that a flag follows from ---- */
@@ -146,35 +162,38 @@ static void propose_texts(struct sp_proposals *proposals, const struct sp_line *
 
 /* ---- findings ---- */
 
-static void propose_flags(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
-                          const struct sp_line *line)
+static void propose_flags(struct sp_proposals *proposals, const struct named_line *named)
 {
-    propose_texts(proposals, line, finding->tensor != SHAPEPROOF_NONE);
-    sp_propose_met(proposals, line, finding->tensor != SHAPEPROOF_NONE, is_flag);
+    propose_texts(proposals, named->line, named->tensor != NULL);
+    sp_propose_met(proposals, named->line, named->tensor != NULL, is_flag);
 }
 
-static void propose_others(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
-                           const struct sp_line *line)
+static void propose_others(struct sp_proposals *proposals, const struct named_line *named)
 {
-    sp_propose_met(proposals, line, finding->tensor != SHAPEPROOF_NONE, is_no_flag);
-    propose_numbers(proposals, finding, line);
+    sp_propose_met(proposals, named->line, named->tensor != NULL, is_no_flag);
+    propose_numbers(proposals, named);
 }
 
 /* One finding speaks for all whose names are the same but for an index: the first of them, and the last. */
 static void each_line(struct sp_proposals *proposals,
-                      void (*visit)(struct sp_proposals *, const struct shapeproof_finding *, const struct sp_line *))
+                      void (*visit)(struct sp_proposals *, const struct named_line *named))
 {
     const struct sp_named_index *indices = proposals->indices;
-    for (size_t i = 0; i < proposals->index_count; i++) {
+    const struct shapeproof_check *check = proposals->check;
+    for (size_t i = 0; i < proposals->index_count && !indices[i].in_word; i++) {
         const bool first = i == 0 || !sp_same_loop(&indices[i - 1], &indices[i]);
         const bool last = i + 1 == proposals->index_count || !sp_same_loop(&indices[i], &indices[i + 1]);
-        const struct shapeproof_finding *finding = &proposals->check->findings[indices[i].finding];
+        const struct shapeproof_finding *finding = &check->findings[indices[i].finding];
         const struct sp_line *lines[SP_MOST_LINES];
         struct sp_indices own;
+        struct named_line named = {.numbers = own.value};
         const size_t count = first || last ? sp_proposal_lines(proposals, finding, &own, lines) : 0;
+        if (finding->tensor != SHAPEPROOF_NONE)
+            named.tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
         for (size_t k = 0; k < count; k++) {
+            named.line = lines[k];
             sp_line_find_iterations(&proposals->outline.solver, lines[k], own.value);
-            visit(proposals, finding, lines[k]);
+            visit(proposals, &named);
             sp_loop_leave(lines[k]->loop);
         }
     }

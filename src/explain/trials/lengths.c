@@ -15,13 +15,14 @@ struct run {
 
 /* Whether the tensor with the index before that one is in the file and predicted: then one of the two loops, that of
  * the file or the predicted one, ends here. */
-static bool follows_a_match(const struct shapeproof_check *check, const struct sp_named_index *at)
+static bool follows_a_match(const struct sp_proposals *proposals, const struct sp_named_index *at)
 {
     struct sp_text name = {0};
-    struct sp_indices indices = check->places[at->finding].indices;
+    struct sp_indices indices = *sp_named_indices(proposals, at);
+    const struct shapeproof_check *check = proposals->check;
     const struct sp_match *match = &check->match;
     if (!indices.count || !indices.value[at->position]--) return false;
-    sp_pattern_fill(&name, sp_pattern_text(&check->patterns, at->pattern), &indices);
+    sp_pattern_fill(&name, sp_named_pattern(proposals, at), &indices);
     const size_t other = at->missing ? shapeproof_prediction_find(check->prediction, name.data)
                                      : shapeproof_inventory_find(check->inventory, name.data);
     sp_text_free(&name);
@@ -31,11 +32,12 @@ static bool follows_a_match(const struct shapeproof_check *check, const struct s
 
 /* Whether the run begins with the missing index 0, and the file has no tensor that is predicted below the front of the
  * loop, "model.layers.": nothing of the loop. */
-static bool is_all_missing(const struct shapeproof_check *check, const struct sp_named_index *first)
+static bool is_all_missing(const struct sp_proposals *proposals, const struct sp_named_index *first)
 {
     struct sp_text before = {0}, front = {0};
-    const struct sp_indices *indices = &check->places[first->finding].indices;
-    const char *pattern = sp_pattern_text(&check->patterns, first->pattern);
+    const struct shapeproof_check *check = proposals->check;
+    const struct sp_indices *indices = sp_named_indices(proposals, first);
+    const char *pattern = sp_named_pattern(proposals, first);
     size_t length = 0, position = 0;
     bool none = first->missing && !first->index && indices->count;
     if (!none) return false;
@@ -115,7 +117,8 @@ static void propose_at(struct sp_proposals *proposals, const struct run *run, co
         bool counts = false;
         sp_line_find_iterations(&proposals->outline.solver, lines[i], indices.value);
         for (size_t h = 0; h < lines[i]->hole_count; h++) {
-            if (!lines[i]->holes[h].loop || indices.value[h] != at->index) continue;
+            if (!lines[i]->holes[h].loop || indices.value[h] != at->index || (at->in_word && h != at->position))
+                continue;
             counts = true;
             if (at == run->first) propose_end(proposals, run, &lines[i]->holes[h]);
         }
@@ -133,8 +136,8 @@ void sp_propose_lengths(struct sp_proposals *proposals)
         size_t first = from; /* of the last run of indices */
         for (to = from + 1; to < proposals->index_count && sp_same_loop(&indices[from], &indices[to]); to++)
             if (indices[to].index > indices[to - 1].index + 1) first = to;
-        const struct run run = {&indices[first], &indices[to - 1], is_all_missing(proposals->check, &indices[first])};
-        if (!run.is_all && !follows_a_match(proposals->check, run.first)) continue;
+        const struct run run = {&indices[first], &indices[to - 1], is_all_missing(proposals, &indices[first])};
+        if (!run.is_all && !follows_a_match(proposals, run.first)) continue;
         propose_at(proposals, &run, run.first);
         if (run.last != run.first) propose_at(proposals, &run, run.last);
     }

@@ -208,12 +208,14 @@ size_t sp_proposal_lines(struct sp_proposals *proposals, const struct shapeproof
 
 bool sp_same_loop(const struct sp_named_index *a, const struct sp_named_index *b)
 {
-    return a->pattern == b->pattern && a->position == b->position && a->missing == b->missing;
+    return a->in_word == b->in_word && a->pattern == b->pattern && a->position == b->position &&
+           a->missing == b->missing;
 }
 
 static int compare_named_indices(const void *left, const void *right)
 {
     const struct sp_named_index *a = left, *b = right;
+    if (a->in_word != b->in_word) return b->in_word ? -1 : 1;
     if (a->pattern != b->pattern) return a->pattern < b->pattern ? -1 : 1;
     if (a->position != b->position) return a->position < b->position ? -1 : 1;
     if (a->missing != b->missing) return a->missing ? -1 : 1;
@@ -221,11 +223,45 @@ static int compare_named_indices(const void *left, const void *right)
     return a->finding < b->finding ? -1 : a->finding > b->finding;
 }
 
+const struct sp_indices *sp_named_indices(const struct sp_proposals *proposals, const struct sp_named_index *at)
+{
+    return at->in_word ? &proposals->word_places[at->finding].indices : &proposals->check->places[at->finding].indices;
+}
+
+const char *sp_named_pattern(const struct sp_proposals *proposals, const struct sp_named_index *at)
+{
+    return sp_pattern_text(at->in_word ? &proposals->word_patterns : &proposals->check->patterns, at->pattern);
+}
+
+/* Whether the index in the text of a pattern is a part of a word: "weight_l\xff", but not "layers.\xff". */
+static bool is_in_word(const char *text, const char *mark)
+{
+    const char before = mark == text ? '.' : mark[-1], behind = mark[1];
+    return !strchr("._/", before) || (behind && !strchr("._/", behind));
+}
+
+/* Adds the numbers within words of the name of a finding. */
+static void list_word_indices(struct sp_proposals *proposals, size_t finding, size_t *capacity)
+{
+    const struct shapeproof_finding *of = &proposals->check->findings[finding];
+    struct sp_place *place = &proposals->word_places[finding];
+    place->pattern = sp_pattern_of(&proposals->word_patterns, of->name, &place->indices);
+    const char *text = sp_pattern_text(&proposals->word_patterns, place->pattern), *mark = text;
+    for (size_t p = 0; p < place->indices.count && (mark = strchr(mark, SP_INDEX_MARK)) != NULL; p++, mark++) {
+        if (!is_in_word(text, mark)) continue;
+        SP_GROW(proposals->indices, proposals->index_count, *capacity);
+        proposals->indices[proposals->index_count++] = (struct sp_named_index){
+            place->pattern, p, finding, place->indices.value[p], of->kind == SHAPEPROOF_FINDING_MISSING, true};
+    }
+}
+
 /* Fills proposals->indices from the open findings about missing and unexpected tensors. */
 static void list_indices(struct sp_proposals *proposals)
 {
     const struct shapeproof_check *check = proposals->check;
     size_t capacity = 0;
+    proposals->word_patterns.rule = SP_INDEX_ANYWHERE;
+    proposals->word_places = sp_realloc(NULL, check->finding_count, sizeof *proposals->word_places);
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
         const struct sp_indices *own = &check->places[i].indices;
@@ -233,9 +269,14 @@ static void list_indices(struct sp_proposals *proposals)
         for (size_t p = 0; p == 0 || p < own->count; p++) {
             SP_GROW(proposals->indices, proposals->index_count, capacity);
             proposals->indices[proposals->index_count++] =
-                (struct sp_named_index){check->places[i].pattern, p, i, own->count ? own->value[p] : 0,
-                                        finding->kind == SHAPEPROOF_FINDING_MISSING};
+                (struct sp_named_index){check->places[i].pattern,
+                                        p,
+                                        i,
+                                        own->count ? own->value[p] : 0,
+                                        finding->kind == SHAPEPROOF_FINDING_MISSING,
+                                        false};
         }
+        list_word_indices(proposals, i, &capacity);
     }
     if (proposals->index_count)
         qsort(proposals->indices, proposals->index_count, sizeof *proposals->indices, compare_named_indices);
@@ -286,6 +327,8 @@ void sp_proposals_renew(struct sp_proposals *proposals, const struct shapeproof_
 void sp_proposals_free(struct sp_proposals *proposals)
 {
     sp_free(proposals->indices);
+    sp_free(proposals->word_places);
+    sp_patterns_free(&proposals->word_patterns);
     sp_free(proposals->lookups.items);
     sp_map_free(&proposals->key_places);
     sp_line_map_free(&proposals->lines);

@@ -21,12 +21,13 @@ struct sp_changeable {
 };
 
 /* An index in the name of an open finding that a tensor is missing or unexpected; a name without any has one 0 at
- * position 0. */
+ * position 0. A number within a word is one as well: that of "weight_ih_l1". */
 struct sp_named_index {
     size_t pattern, position; /* of the name, and of the index among those of the name */
     size_t finding;
     uint64_t index;
     bool missing; /* false: unexpected */
+    bool in_word;
 };
 
 /* The changes that are proposed, each once. When SP_MOST_PROPOSALS are there, further ones are dropped. */
@@ -44,6 +45,8 @@ struct sp_proposals {
     bool *is_listed;                /* scratch: of each key */
     struct sp_named_index *indices; /* sorted: the same pattern, position and `missing` are together, ascending */
     size_t index_count;
+    struct sp_patterns word_patterns; /* SP_INDEX_ANYWHERE */
+    struct sp_place *word_places;     /* of each finding with a number within a word */
 };
 
 void sp_proposals_init(struct sp_proposals *proposals, struct shapeproof_check *check);
@@ -90,6 +93,10 @@ struct sp_key_list sp_proposal_keys_of(struct sp_proposals *proposals, const str
  * Returns how many. */
 size_t sp_proposal_lines(struct sp_proposals *proposals, const struct shapeproof_finding *finding,
                          struct sp_indices *indices, const struct sp_line *lines[SP_MOST_LINES]);
+/* All indices of the name that this one is of. */
+const struct sp_indices *sp_named_indices(const struct sp_proposals *proposals, const struct sp_named_index *at);
+/* The text of its pattern. */
+const char *sp_named_pattern(const struct sp_proposals *proposals, const struct sp_named_index *at);
 /* Whether both are about one index of one pattern. */
 bool sp_same_loop(const struct sp_named_index *a, const struct sp_named_index *b);
 
