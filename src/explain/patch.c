@@ -160,14 +160,15 @@ static size_t errors_with(struct shapeproof_check *check, const char *path, stru
     return errors;
 }
 
-/* The patch with the list in its new length. A class computes types of layers that are absent, unless the table needs
- * them. */
+/* The patch with the list in its new length; without the list if the file is further from that, because the list has as
+ * many entries by chance. A class computes types of layers that are absent, unless the table needs them. */
 static struct shapeproof_value with_list(struct shapeproof_check *check, const char *path,
                                          struct shapeproof_value patch, const struct shapeproof_member *list,
                                          size_t count)
 {
     struct sp_arena *arena = &check->arena;
     const struct shapeproof_value own = sp_value_with(arena, patch, list->key, resize_list(arena, list, count));
+    if (errors_with(check, path, own) > errors_with(check, path, patch)) return patch;
     if (is_certain(list->value, count) || !sp_patch_takes_out(list->key)) return own;
     const struct shapeproof_value none =
         sp_value_with(arena, patch, list->key, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL});

@@ -253,6 +253,30 @@ static void another_number_of_layers(void **state)
               "hyperparameter");
 }
 
+#define ZAMBA2                                                                                                         \
+    "{\"model_type\": \"zamba2\", \"architectures\": [\"Zamba2ForCausalLM\"], \"hidden_size\": 16, "                   \
+    "\"intermediate_size\": 24, \"num_hidden_layers\": 6, \"num_attention_heads\": 2, \"num_key_value_heads\": 2, "    \
+    "\"n_mamba_heads\": 4, \"mamba_d_state\": 4, \"adapter_rank\": 3, \"vocab_size\": 30, \"num_mem_blocks\": 2, "     \
+    "\"hybrid_layer_ids\": [1, 3, 5], \"layers_block_type\": [\"mamba\", \"hybrid\", \"mamba\", \"hybrid\", "          \
+    "\"mamba\", "                                                                                                      \
+    "\"hybrid\"]}"
+
+/* The table skips numbers: of two blocks that take turns, the first has the adapters 0 and 2. The list has three
+ * entries by chance, and keeps them. */
+static void gaps_of_the_table(void **state)
+{
+    BEGIN(ZAMBA2);
+    model_set(&model, "num_mem_blocks=3");
+    SAYS("differs: num_mem_blocks is 3 on the command line, the file has 2 (12 tensors)", "hyperparameter", 0);
+    assert_hints_hold(model.check);
+    model_set(&model, "num_mem_blocks=2");
+    model_set(&model, "hybrid_layer_ids=[1,3]");
+    SAYS("differs: 2 tensors are unexpected: "
+         "model.layers.1.shared_transformer.feed_forward.gate_up_proj_adapter_list.2.{0,1}.weight",
+         "", 2);
+    END;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +294,7 @@ int main(void)
         cmocka_unit_test(layers_elsewhere),
         cmocka_unit_test(a_iteration_too_many),
         cmocka_unit_test(another_number_of_layers),
+        cmocka_unit_test(gaps_of_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

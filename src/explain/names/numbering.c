@@ -16,6 +16,7 @@
 #include "lang/prediction.h"
 #include "match/layers.h"
 #include "names/components.h"
+#include "solve/lines.h"
 
 enum { MOST_FRONTS = 400 }; /* of loops that are looked at: the experts of each layer are one */
 
@@ -199,6 +200,57 @@ static bool are_others(const struct numbering *numbering)
     if (!ours->count || !theirs->count) return false;
     if (ours->count != theirs->count) return numbering->grouped || has_gaps(numbering);
     return numbering->grouped || memcmp(ours->items, theirs->items, ours->count * sizeof *ours->items) != 0;
+}
+
+/* The first number between those of the file that none of its layers has; SHAPEPROOF_NONE when there is none. */
+static size_t first_gap(const struct layer_numbers *numbers)
+{
+    for (size_t i = 1; i < numbers->count; i++)
+        if (numbers->items[i].index > numbers->items[i - 1].index + 1) return (size_t)numbers->items[i - 1].index + 1;
+    return SHAPEPROOF_NONE;
+}
+
+/* Whether a row of the table that can make the name has no condition that rules it out. */
+static bool may_have(struct sp_line_map *rows, const char *name)
+{
+    enum { MOST_ROWS = 8 };
+    const struct sp_line *lines[MOST_ROWS];
+    struct sp_indices numbers;
+    bool may = false;
+    const size_t count = sp_lines_named(rows, name, &numbers, lines, MOST_ROWS);
+    for (size_t i = 0; i < count; i++) {
+        may |= sp_line_find_iterations(&rows->outline->solver, lines[i], numbers.value) &&
+               !sp_line_is_ruled_out(&rows->outline->solver, lines[i]);
+        sp_loop_leave(lines[i]->loop);
+    }
+    return may || !count;
+}
+
+/* Whether the table itself skips the first number that the file leaves out, as the loop "for t in 0..T-1 if t % blocks
+ * == n" skips every other one: then nothing was left out of a larger model. */
+static bool is_gap_of_table(struct numbering *numbering)
+{
+    const struct shapeproof_check *check = numbering->check;
+    const size_t gap = numbering->grouped ? SHAPEPROOF_NONE : first_gap(&numbering->theirs);
+    if (gap == SHAPEPROOF_NONE) return false;
+    struct sp_outline outline = {0};
+    struct sp_line_map rows;
+    struct number number;
+    bool may = false;
+    sp_outline_configure(&outline, check->prediction->table, &sp_config_hyper(check->config)->root);
+    sp_line_map_init(&rows, &outline);
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction) && !may; i++) {
+        const char *name = shapeproof_prediction_tensor(check->prediction, i)->name;
+        const char *rest = number_below(numbering, name, ONE_NUMBER, &number);
+        if (!rest || number.index != numbering->ours.items[0].index) continue;
+        numbering->scratch.length = 0;
+        sp_text_append(&numbering->scratch, numbering->front, numbering->length);
+        sp_text_printf(&numbering->scratch, "%zu%s", gap, rest);
+        may = may_have(&rows, numbering->scratch.data);
+    }
+    sp_line_map_free(&rows);
+    sp_outline_free(&outline);
+    return !may;
 }
 
 /* The place of a number in a list, or SHAPEPROOF_NONE. */
@@ -546,6 +598,7 @@ static bool explain_numbers(struct numbering *numbering, int level)
         take_up_loop(numbering, fronts[i]);
         list_numbers(numbering);
         if (!are_others(numbering) || !are_there(numbering) || !are_predicted(numbering)) continue;
+        if (is_gap_of_table(numbering)) continue;
         if (renumbered.count && !is_same_way(&renumbered.first, numbering, &same)) continue;
         take_findings(numbering);
         if (!renumbered.count) {
