@@ -141,6 +141,14 @@ static void test_swin_backbones(void **state)
 #undef MASKS
 }
 
+/* What nn.Buffer makes is stored. */
+static void test_scales_of_time(void **state)
+{
+    (void)state;
+    assert_int_equal(totals("timesfm", SETTINGS("hidden_size=16", "use_positional_embedding=true")).buffers, 8);
+    assert_int_equal(totals("timesfm", SETTINGS("hidden_size=16")).buffers, 0);
+}
+
 /* ---- GPT-2 and Llama: what OpenAI and Meta publish, counted exactly ---- */
 
 static void test_gpt2_sizes(void **state)
@@ -596,6 +604,7 @@ int main(void)
         cmocka_unit_test_teardown(test_architectures, free_config),
         cmocka_unit_test_teardown(test_arguments_of_timm, free_config),
         cmocka_unit_test_teardown(test_swin_backbones, free_config),
+        cmocka_unit_test_teardown(test_scales_of_time, free_config),
         cmocka_unit_test_teardown(test_keys_of_both_versions, free_config),
         cmocka_unit_test_teardown(test_base_of_questions, free_config),
         cmocka_unit_test_teardown(test_gpt2_sizes, free_config),
