@@ -431,6 +431,16 @@ static bool eval_item_of_unknown(struct sp_eval *eval, const struct sp_env *env,
     return true;
 }
 
+/* An index that the list does not have, for people: "there is no item 2 in depths, a list of 2 (the first is item 0)".
+ * A list that is no key of the configuration is not named. */
+static bool refuse_index(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr, int64_t index,
+                         size_t count)
+{
+    const char *path = sp_eval_path(eval, env, expr->args[0]);
+    return sp_eval_fail(eval, expr->span, "there is no item %" PRId64 " in %s%sa list of %zu (the first is item 0)",
+                        index, path ? path : "", path ? ", " : "", count);
+}
+
 /* The value of `list[index]`. Not set when the list or the index is not set; absent when the list is empty, so that
  * `architectures[0] default ""` can be written. An index outside of any other list is a mistake. */
 static bool eval_index(struct sp_eval *eval, const struct sp_env *env, const struct sp_expr *expr,
@@ -456,9 +466,7 @@ static bool eval_index(struct sp_eval *eval, const struct sp_env *env, const str
         if (!value->string) value->string = "an item of an empty list";
         return true;
     }
-    if (place < 0 || (uint64_t)place >= from.count)
-        return sp_eval_fail(eval, expr->span, "there is no item %" PRId64 " in a list of %zu (the first is item 0)",
-                            place, from.count);
+    if (place < 0 || (uint64_t)place >= from.count) return refuse_index(eval, env, expr, place, from.count);
     *value = from.items[place];
     return true;
 }
