@@ -15,6 +15,16 @@ class Parts(WithFixtures):
         self.assertNotEqual(made.causes[0].to_dict()["id"], "other")
         self.assertIn("from", made.hyperparameters[0].to_dict())
 
+    def test_parts(self):
+        """Findings and causes are made when they are asked for, once, which changes nothing."""
+        made, same = shapeproof.check(GPT2, set={"vocab_size": 65}), shapeproof.check(GPT2, set={"vocab_size": 65})
+        self.assertNotIn("findings", vars(made))
+        self.assertIs(made.findings, made.findings)
+        self.assertEqual(made, same)
+        self.assertEqual(made.findings[0].cause, "hyperparameter")
+        self.assertEqual((made.claims, shapeproof.results.Check.claims, made.predicted.tensors), ((), (), 29))
+        self.assertRegex(repr(made.causes[0]), r"^Cause\(id='hyperparameter', message='vocab_size is 65 .*found=64")
+
     @needs("pandas")
     def test_to_frame(self):
         frame = shapeproof.inspect(f"{GPT2}/pytorch_model.bin").to_frame()

@@ -18,6 +18,23 @@ if TYPE_CHECKING:
 _MOST_ROWS = 200  # of a table in a notebook: what a browser shows without delay
 
 
+class _Part:
+    """An attribute that is made of its JSON when it is first asked for: there may be thousands of findings, and often
+    the verdict is enough. Then it is in the `__dict__` of the document, where Python looks first."""
+
+    def __init__(self, name: str, key: str, part: type[_Document], default: Any) -> None:
+        self.name, self.key, self.part, self.default = name, key, part, default
+
+    def __get__(self, document: _Document | None, owner: type[_Document]) -> Any:
+        value = None if document is None else document._document.get(self.key)
+        if document is None or value is None:
+            return self.default
+        is_list = isinstance(value, list)
+        made = tuple(self.part(item) for item in value) if is_list else self.part(value)
+        document.__dict__[self.name] = made
+        return made
+
+
 class _Document:
     """A JSON object whose keys are attributes: those that the class annotates, with its values as defaults. It does not
     change. (Dataclasses do the same; making so many of them takes longer than the whole import may.)"""
@@ -30,19 +47,15 @@ class _Document:
     def __init_subclass__(cls) -> None:
         own = [name for name in cls.__annotations__ if not name.startswith("_")]
         cls._fields = tuple(dict.fromkeys([*cls._fields, *own]))
+        for name, part in cls._parts.items():
+            setattr(cls, name, _Part(name, cls._keys.get(name, name), part, getattr(cls, name)))
 
     def __init__(self, document: dict[str, Any], **more: Any) -> None:
         values = dict(more)
         for name in self._fields:
             value = document.get(self._keys.get(name, name))
-            if value is None:
-                continue
-            part = self._parts.get(name)
-            if part and isinstance(value, list):
-                value = tuple(part(item) for item in value)
-            elif part:
-                value = part(value)
-            values[name] = tuple(value) if isinstance(value, list) else value
+            if value is not None and name not in self._parts:
+                values[name] = tuple(value) if isinstance(value, list) else value
         self.__dict__.update(values, _document=document)
 
     def to_dict(self) -> dict[str, Any]:
@@ -54,13 +67,17 @@ class _Document:
         raise AttributeError(f"{type(self).__name__} does not change")
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.__dict__ == other.__dict__
+        return type(self) is type(other) and self._given() == other._given()
+
+    def _given(self) -> dict[str, Any]:
+        """What the document was made of."""
+        return {name: value for name, value in self.__dict__.items() if name not in self._parts}
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        given = (f"{name}={self.__dict__[name]!r}" for name in self._fields if name in self.__dict__)
-        return f"{type(self).__name__}({', '.join(given)})"
+        given = [name for name in self._fields if self._document.get(self._keys.get(name, name)) is not None]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in given)})"
 
 
 class Result(_Document):
