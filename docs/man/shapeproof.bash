@@ -171,6 +171,8 @@ _shapeproof() {
     solve:--total|solve:-n) COMPREPLY=() ;;
     solve:--rounds-to|solve:-r) COMPREPLY=() ;;
     solve:--within) COMPREPLY=() ;;
+    solve:--at-most) COMPREPLY=() ;;
+    solve:--measure) COMPREPLY=() ;;
     solve:--group|solve:-g) COMPREPLY=() ;;
     solve:--free) COMPREPLY=() ;;
     solve:--keep) COMPREPLY=() ;;
@@ -227,7 +229,7 @@ _shapeproof() {
         models) words='--config --names --format= --json --output= --quiet --color= --no-pager --help' ;;
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --by= --against= --rows= --exact --dtype= --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --limit= --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        solve) words='--total= --rounds-to= --within= --group= --active --free= --keep= --all --config= --model= --set= --table= --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        solve) words='--total= --rounds-to= --within= --at-most= --measure= --group= --active --free= --keep= --all --config= --model= --set= --table= --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         tables) words='--kind= --parts --names --table= --format= --json --output= --quiet --color= --no-pager --help' ;;
         help) words='--help' ;;
         esac

@@ -327,6 +327,8 @@ complete -c shapeproof -n '__shapeproof_is solve' -f -a '(shapeproof tables --na
 complete -c shapeproof -n '__shapeproof_is solve' -l total -s n -r -f -d 'the number of parameters to explain'
 complete -c shapeproof -n '__shapeproof_is solve' -l rounds-to -s r -r -f -d 'the number of parameters as a publication prints it'
 complete -c shapeproof -n '__shapeproof_is solve' -l within -r -f -d 'with --total: by how much a total may differ from N'
+complete -c shapeproof -n '__shapeproof_is solve' -l at-most -r -f -d 'in place of --total'
+complete -c shapeproof -n '__shapeproof_is solve' -l measure -r -f -d 'an expression that has the value N, in place of the number of parameters'
 complete -c shapeproof -n '__shapeproof_is solve' -l group -s g -r -f -d 'count the parameters of one group instead of the whole table'
 complete -c shapeproof -n '__shapeproof_is solve' -l active -d 'count only the parameters that a token uses'
 complete -c shapeproof -n '__shapeproof_is solve' -l free -r -f -d 'two or three hyper-parameters that change together'

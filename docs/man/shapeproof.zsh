@@ -371,6 +371,8 @@ _shapeproof() {
             '*'{-n+,--total=}'[the number of parameters to explain]:N: ' \
             '*'{-r+,--rounds-to=}'[the number of parameters as a publication prints it]:FIGURE: ' \
             '*--within=[with --total\: by how much a total may differ from N]:PERCENT: ' \
+            '*--at-most=[in place of --total]:SIZE: ' \
+            '*--measure=[an expression that has the value N, in place of the number of parameters]:EXPRESSION: ' \
             '*'{-g+,--group=}'[count the parameters of one group instead of the whole table]:GROUP: ' \
             '--active[count only the parameters that a token uses]' \
             '*--free=[two or three hyper-parameters that change together]:KEY,KEY: ' \

@@ -196,17 +196,24 @@ struct shapeproof_solution {
 
 struct shapeproof_solutions; /* opaque */
 
+struct shapeproof_expressions; /* see evaluate.h */
+
 struct shapeproof_solve_options {
     const char
         *table; /* the name of the table; NULL: the one that the configuration chooses (see shapeproof_predict) */
-    const char *group;    /* the group whose parameters are counted; NULL for all */
-    double within;        /* of shapeproof_solve: how far from the total an answer may be, in per cent of it */
-    const char *measure;  /* "active": of the parameters those that a token uses; NULL: all */
+    const char *group;   /* the group whose parameters are counted; NULL for all */
+    double within;       /* of shapeproof_solve: how far from the total an answer may be, in per cent of it */
+    const char *measure; /* "active": of the parameters those that a token uses; NULL: all */
+    /* Its only expression has the wanted value, such as cache(tokens = 8192, dtype = bf16); NULL: the number of
+     * parameters has it. It goes without `group` and `measure`, and is about the chosen table. The numbers `tokens`,
+     * `batch`, `source_tokens` and `rank` in it are solved for, too. */
+    const struct shapeproof_expressions *expressions;
+    uint64_t at_most;     /* of shapeproof_solve: 1: all numbers up to `total` are wanted */
     uint64_t reserved[2]; /* zero: room for later versions */
 };
 
-/* Every hyper-parameter that, changed alone, gives `total` parameters (exactly, or within options->within), most
- * plausible first. `options` may be NULL. NULL with an error. */
+/* Every hyper-parameter that, changed alone, gives `total` parameters (exactly, within options->within, or at most that
+ * many), most plausible first. `options` may be NULL. NULL with an error. */
 SHAPEPROOF_API struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *tables,
                                                              const struct shapeproof_config *config, uint64_t total,
                                                              const struct shapeproof_solve_options *options,
@@ -227,6 +234,10 @@ SHAPEPROOF_API const char *shapeproof_solutions_asked(const struct shapeproof_so
 SHAPEPROOF_API bool shapeproof_solutions_rounded(const struct shapeproof_solutions *solutions);
 /* How far from the total an answer may be, in per cent of it; 0 for a total that is exact, or rounded. */
 SHAPEPROOF_API double shapeproof_solutions_within(const struct shapeproof_solutions *solutions);
+/* Whether all numbers up to the total are wanted. */
+SHAPEPROOF_API bool shapeproof_solutions_at_most(const struct shapeproof_solutions *solutions);
+/* The expression whose value is wanted; NULL: it is the number of parameters. */
+SHAPEPROOF_API const char *shapeproof_solutions_expression(const struct shapeproof_solutions *solutions);
 /* The name of the table. */
 SHAPEPROOF_API const char *shapeproof_solutions_table(const struct shapeproof_solutions *solutions);
 /* Whether the hyper-parameters give that total as they are. */

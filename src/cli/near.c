@@ -229,13 +229,6 @@ static bool hint_of_order(const struct cli_args *args, const char *operand, char
     return false;
 }
 
-/* A measure in bytes: cache(tokens=8192, dtype=bf16). */
-static bool is_size(const char *operand)
-{
-    return strncmp(operand, "cache(", 6) == 0 || strncmp(operand, "bytes(", 6) == 0 ||
-           strncmp(operand, "shard(", 6) == 0;
-}
-
 void cli_hint_of_operand(const struct cli_args *args, const char *operand, char *hint, size_t size)
 {
     char *quoted = cli_quoted(operand);
@@ -255,9 +248,8 @@ void cli_hint_of_operand(const struct cli_args *args, const char *operand, char 
     else if (is_claim) snprintf(hint, size, "a claim is given with --claim: --claim %s", quoted);
     else if (!args->command->checkpoints && is_hub_repository(operand) && !is_expression(operand))
         hint_of_repository(operand, hint, size);
-    else if (cli_has_option(args, "total") && is_size(operand))
-        snprintf(hint, size, "solve counts parameters; what fits in a memory: shapeproof fit %s --memory 24GB",
-                 has_table ? args->operands[0] : "MODEL");
+    else if (is_expression(operand) && cli_has_option(args, "measure") && cli_has_option(args, "total"))
+        snprintf(hint, size, "an expression is given with --measure: --measure %s", quoted);
     else if (!hint_of_order(args, operand, hint, size) && is_expression(operand) && !args->command->checkpoints)
         snprintf(hint, size, "to compute an expression: shapeproof eval %s %s", has_table ? args->operands[0] : "TABLE",
                  quoted);

@@ -12,6 +12,14 @@ static const struct cli_option options[] = {
      .argument = "FIGURE",
      .help = "the number of parameters as a publication prints it: 65M, 1.5B"},
     {.name = "within", .argument = "PERCENT", .help = "with --total: by how much a total may differ from N"},
+    {.name = "at-most",
+     .argument = "SIZE",
+     .help = "in place of --total: all numbers up to SIZE, such as 16GiB or 7000000000"},
+    {.name = "measure",
+     .argument = "EXPRESSION",
+     .help = "an expression that has the value N, in place of the number of parameters, such as "
+             "'cache(tokens=8192, dtype=bf16)'; its numbers 'tokens', 'batch', 'source_tokens' and 'rank' are solved "
+             "for as well"},
     {.name = "group",
      .letter = 'g',
      .argument = "GROUP",
@@ -43,25 +51,74 @@ static const struct cli_example examples[] = {
     {"shapeproof solve gpt2 --total 350000000 --within 2%", "single changes that give about 350M parameters"},
     {"shapeproof solve attention_is_all_you_need --rounds-to 65M", "the vocabularies that fit the figure of the paper"},
     {"shapeproof solve mixtral-8x7b --active --rounds-to 13B", "what gives about 13B active parameters"},
+    {"shapeproof solve llama-3-8b --measure 'cache(tokens=8192, dtype=bf16)' --at-most 16GiB",
+     "how many tokens, sequences or key-value heads the cache may have"},
     {"shapeproof solve gpt2-medium --rounds-to 1.5B --free n_layer,n_embd --keep n_embd/n_head",
      "depths and widths of a larger model with heads of the same width"},
     {NULL, NULL},
 };
 
-/* For --total or --rounds-to, one of which there is. */
+/* For --total, --at-most or --rounds-to, one of which there is. `expressions` has that of --measure, or is NULL. */
 static struct shapeproof_solutions *solve_total(const struct cli_args *args, const struct cli_subject *subject,
-                                                double within, struct shapeproof_error *error)
+                                                const struct shapeproof_expressions *expressions, double within,
+                                                struct shapeproof_error *error)
 {
+    const char *most = cli_value(args, "at-most", NULL);
     const struct shapeproof_solve_options what = {
         .table = subject->table_name,
         .group = cli_value(args, "group", NULL),
         .within = within,
         .measure = cli_flag(args, "active") ? "active" : NULL,
+        .expressions = expressions,
+        .at_most = most != NULL,
     };
     const char *figure = cli_value(args, "rounds-to", NULL);
+    const uint64_t total = most ? cli_read_size(most, cli_units_of_bytes) : cli_number(args, "total", 0);
     cli_begin_step("solving");
     if (figure) return shapeproof_solve_rounded(subject->tables, subject->config, figure, &what, error);
-    return shapeproof_solve(subject->tables, subject->config, cli_number(args, "total", 0), &what, error);
+    return shapeproof_solve(subject->tables, subject->config, total, &what, error);
+}
+
+/* Reads the expression of --measure about the table that the configuration chooses; exit status. Without the option
+ * *expressions stays NULL. */
+static int read_measure(const struct cli_args *args, struct cli_subject *subject,
+                        struct shapeproof_expressions **expressions)
+{
+    const char *text = cli_value(args, "measure", NULL);
+    const struct shapeproof_claim_lines lines = {.name = "expression", .items = &text, .count = 1};
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    struct shapeproof_error error = {0};
+    char *letters = NULL;
+    if (!text) return CLI_OK;
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
+    if (!prediction) return cli_no_prediction(subject, &what, &error);
+    *expressions =
+        shapeproof_expressions_new(subject->tables, shapeproof_prediction_table(prediction), &lines, &letters, &error);
+    shapeproof_prediction_free(prediction);
+    if (letters) fprintf(cli_messages(), "%s, as usual in publications\n", letters);
+    shapeproof_free(letters);
+    return *expressions ? CLI_OK : cli_lines_error(subject, &error);
+}
+
+/* Whether the options agree with each other; complains if they do not. */
+static bool options_agree(const struct cli_args *args)
+{
+    const char *total = cli_value(args, "total", NULL), *figure = cli_value(args, "rounds-to", NULL),
+               *most = cli_value(args, "at-most", NULL);
+    const bool has_measure = cli_value(args, "measure", NULL);
+    if (!!total + !!figure + !!most != 1)
+        cli_usage_error("shapeproof solve gpt2 --rounds-to 1.5B",
+                        "solve: one of --total N, --at-most SIZE and --rounds-to FIGURE is needed");
+    else if (most && !cli_read_size(most, cli_units_of_bytes))
+        cli_usage_error("--at-most 16GiB", "solve: --at-most needs a size above 0, not '%s'", most);
+    else if (cli_value(args, "within", NULL) && !total)
+        cli_usage_error(NULL, "solve: --within goes with --total: --rounds-to and --at-most are ranges by themselves");
+    else if (has_measure && (cli_flag(args, "active") || cli_value(args, "group", NULL)))
+        cli_usage_error(NULL, "solve: --active and --group are about parameters: they take no --measure");
+    else if ((has_measure || most) && cli_value(args, "free", NULL))
+        cli_usage_error(NULL, "solve: --free goes with --total or --rounds-to, and without --measure");
+    else return true;
+    return false;
 }
 
 enum { MAX_WORDS = 16 }; /* keys, and ratios, on the command line: more than the library takes, which says so */
@@ -161,23 +218,23 @@ static int report_together(const struct cli_args *args, const struct cli_subject
 }
 
 /* Solves, and writes the report; exit status 1 when nothing gives the total. */
-static int report_solutions(const struct cli_args *args, const struct cli_subject *subject)
+static int report_solutions(const struct cli_args *args, struct cli_subject *subject)
 {
     struct shapeproof_error error = {0};
-    if (!cli_value(args, "total", NULL) == !cli_value(args, "rounds-to", NULL))
-        return cli_usage_error("shapeproof solve gpt2 --rounds-to 1.5B",
-                               "solve: either --total N or --rounds-to FIGURE is needed");
+    struct shapeproof_expressions *expressions = NULL;
+    if (!options_agree(args)) return CLI_USAGE;
     const char *percent = cli_value(args, "within", NULL);
     char *end = NULL;
     const double within = percent ? strtod(percent, &end) : 0;
-    if (percent && cli_value(args, "rounds-to", NULL))
-        return cli_usage_error(NULL, "solve: --within goes with --total: --rounds-to is a range by itself");
     if (percent && (end == percent || (*end && strcmp(end, "%") != 0)))
         return cli_usage_error("--within 1%", "solve: --within needs a number of per cent, not '%s'", percent);
     if (cli_value(args, "free", NULL)) return report_together(args, subject, within);
     if (cli_value(args, "keep", NULL) || cli_flag(args, "all"))
         return cli_usage_error(NULL, "solve: --keep and --all go with --free");
-    struct shapeproof_solutions *solutions = solve_total(args, subject, within, &error);
+    const int status = read_measure(args, subject, &expressions);
+    if (status != CLI_OK) return status;
+    struct shapeproof_solutions *solutions = solve_total(args, subject, expressions, within, &error);
+    shapeproof_expressions_free(expressions);
     if (!solutions) return cli_error(&error);
     const bool found = shapeproof_solutions_count(solutions) > 0 || shapeproof_solutions_as_given(solutions);
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
@@ -206,7 +263,7 @@ static const struct cli_term statuses[] = {
     {"2", CLI_USAGE_STATUS},
     {"3", "a table or a configuration is wrong"},
     {"4", "the output could not be written"},
-    {"5", "there is no table for the configuration, or the table does not say what a token uses"},
+    {"5", "there is no table for the configuration, or the table does not say what is solved for"},
     {NULL, NULL},
 };
 
@@ -232,8 +289,9 @@ const struct cli_command cli_solve = {
         "change all keys by nearly the same factor are listed first. Round numbers are powers of two, multiples of "
         "128, and multiples of 4 below 128.\n"
         "\n"
-        "solve counts parameters only. 'shapeproof fit' finds the longest sequence and the largest batch whose cache "
-        "fits in a memory. 'shapeproof eval' computes the memory of training and the operations of a pass.",
+        "With --measure, solve finds the values for which an expression has the value N, such as the bytes of the "
+        "cache. It also changes the numbers of tokens and sequences in the expression. With --at-most, it finds all "
+        "values for which the number is SIZE or less.",
     .least = 0,
     .most = 1,
     .options = options,

@@ -8,6 +8,12 @@
 #include "prove/trial.h"
 #include "shapeproof/prove.h"
 
+struct shapeproof_expressions {
+    const struct shapeproof_tables *tables;
+    const struct sp_unit *table;
+    const struct sp_unit *unit; /* has the expressions as its claims */
+};
+
 /* A claim, and where it stands. */
 struct sp_located_claim {
     const struct sp_unit *unit;

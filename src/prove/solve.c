@@ -16,6 +16,7 @@
 #include "config/choose.h"
 #include "config/config.h"
 #include "lang/functions.h"
+#include "prove/claims.h"
 #include "prove/solve.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/meaning.h"
@@ -166,16 +167,19 @@ enum {
     MAX_SCANNED_TENSORS = 1 << 19, /* in all predictions of one such scan: a few tenths of a second */
     MAX_ITEMS = 64,                /* items of one list that are tried */
     MAX_TENSORS = 50 * 1000,       /* of a prediction with a value that is tried: a few hundredths of a second */
-    FLAG_PLAUSIBILITY = 5          /* a flag that gives the total exactly is what a reader looks for first */
+    FLAG_PLAUSIBILITY = 5,         /* a flag that gives the total exactly is what a reader looks for first */
+    ARGUMENT_PLAUSIBILITY = 6      /* who solves for a cache wants to know how many tokens it has */
 };
 
 struct shapeproof_solutions {
     struct sp_arena arena;
     const char *table;
-    const char *asked; /* the wanted total as the user wrote it: "1.5B" */
-    bool rounded;      /* several totals are wanted: those that round to the figure, or lie within per cents of it */
-    bool as_given;     /* the configuration gives a wanted total without any change */
-    double within;     /* per cent */
+    const char *asked;      /* the wanted total as the user wrote it: "1.5B" */
+    const char *expression; /* whose value is wanted; NULL: it is a number of parameters */
+    bool rounded;  /* several totals are wanted: those that round to the figure, lie within per cents of it, or below */
+    bool at_most;  /* all totals up to the one that is asked for are wanted */
+    bool as_given; /* the configuration gives a wanted total without any change */
+    double within; /* per cent */
     struct shapeproof_solution *items; /* heap */
     size_t count, capacity;
     const char **skipped; /* heap; the keys that could not be solved for */
@@ -279,8 +283,8 @@ struct unknown {
 static bool is_wanted_number(const struct sp_poly *poly, struct sp_printed wanted)
 {
     struct sp_rational number;
-    return sp_poly_is_constant(poly, &number) && number.den == 1 && number.num >= wanted.least &&
-           number.num <= wanted.most;
+    return sp_poly_is_constant(poly, &number) && sp_rational_compare(number, sp_rational_int(wanted.least)) >= 0 &&
+           sp_rational_compare(number, sp_rational_int(wanted.most)) <= 0;
 }
 
 /* Whether the count is a wanted one where the unknown has the value. */
@@ -509,39 +513,46 @@ static bool solve_for(struct shapeproof_solutions *solutions, const struct sp_so
 
 const struct sp_poly *sp_solve_count(const struct sp_solve_question *question, struct sp_count *count)
 {
+    if (question->claim) return sp_solve_expression(question, question->claim->left, count);
     return question->is_active ? sp_count_active(count, question->group) : sp_count_group(count, question->group);
 }
 
 bool sp_solve_fail(const struct sp_count *count, struct shapeproof_error *error)
 {
-    const char *message = count->messages.data ? count->messages.data : "what a token uses is not known";
+    const char *message = count->messages.data ? count->messages.data : "its value is not known";
     const char *behind = strstr(message, ": "); /* the place in the table, which the user did not name */
     message = behind ? behind + 2 : message;
     return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s", (int)strcspn(message, "\n"), message);
 }
 
-/* Counts the parameters that a token uses, under `config`; they are no sum over a prediction. False with the error when
- * they are not known. */
-static bool count_active(const struct sp_solve_question *question, const struct shapeproof_config *config,
-                         uint64_t *active, struct shapeproof_error *error)
+bool sp_solve_number(const struct sp_poly *poly, uint64_t *number)
+{
+    struct sp_rational value;
+    if (!sp_poly_is_constant(poly, &value) || value.num < 0) return false;
+    *number = (uint64_t)(value.num / value.den) + (value.num % value.den != 0);
+    return true;
+}
+
+/* Counts what is no sum over a prediction, under `config`: the parameters that a token uses, or an expression. False
+ * with the error when that is not known. */
+static bool count_measure(const struct sp_solve_question *question, const struct shapeproof_config *config,
+                          uint64_t *number, struct shapeproof_error *error)
 {
     struct sp_count count;
-    struct sp_rational number = {0, 1};
     const bool counted = sp_count_settled(&count, question->tables, question->table, sp_config_hyper(config));
     const struct sp_poly *poly = counted ? sp_solve_count(question, &count) : NULL;
-    const bool good = poly && sp_poly_is_constant(poly, &number) && number.den == 1 && number.num >= 0;
+    const bool good = poly && sp_solve_number(poly, number);
     if (!good) sp_solve_fail(&count, error);
-    else *active = (uint64_t)number.num;
     sp_count_free(&count);
     return good;
 }
 
-/* Counts the parameters that the question is about: of all the model, or of a group. False with the error when they are
- * not known. */
+/* Counts what the question is about: the parameters of all the model or of a group, or a measure. False with the error
+ * when that is not known. */
 static bool count_asked(const struct sp_solve_question *question, const struct shapeproof_config *config,
                         const struct shapeproof_prediction *prediction, uint64_t *asked, struct shapeproof_error *error)
 {
-    if (question->is_active) return count_active(question, config, asked, error);
+    if (question->is_active || question->claim) return count_measure(question, config, asked, error);
     *asked = question->group ? 0 /* of a group without tensors */
                              : shapeproof_prediction_totals(prediction)->unique_parameters;
     for (size_t i = 0; question->group && i < shapeproof_prediction_group_count(prediction); i++) {
@@ -587,6 +598,8 @@ struct varied {
     struct shapeproof_value list; /* the configured list, if one item of it is varied; else all zero */
     size_t item;                  /* its index in the list */
     size_t *tensors;              /* NULL, or a count of those that have been predicted with one of its values */
+    struct sp_count *settled;     /* the key is an argument of the expression, which is evaluated in this count; else
+                                     NULL */
 };
 
 /* Predicts the table with `value` in the place of what is varied, and counts what the question is about. False with the
@@ -595,6 +608,8 @@ static bool try_count(const struct varied *varied, struct shapeproof_value value
                       struct shapeproof_error *error)
 {
     struct shapeproof_value items[MAX_ITEMS];
+    if (varied->settled)
+        return sp_solve_count_argument(varied->question, varied->settled, varied->key, value.integer, count);
     if (varied->list.type == SHAPEPROOF_VALUE_LIST) {
         memcpy(items, varied->list.items, varied->list.count * sizeof *items);
         items[varied->item] = value;
@@ -698,10 +713,11 @@ static int64_t first_reaching(const struct varied *varied, uint64_t bound, int64
 }
 
 /* How the count behaves at 1, 2, 4, ... It may behave otherwise in between. */
-enum trend { CONSTANT, GROWING, NEITHER };
+enum trend { CONSTANT, GROWING, BOUNDED, NEITHER };
 
-/* Tries 1, 2, 4, ... until the count exceeds what is wanted: GROWING, and `above` is that value. NEITHER when the count
- * falls on the way, cannot be predicted, or stays below. */
+/* Tries 1, 2, 4, ... until the count exceeds what is wanted: GROWING, and `above` is that value. BOUNDED when it never
+ * does, although it grows; `above` is the last value tried then. NEITHER when the count falls on the way, or cannot be
+ * predicted. */
 static enum trend trend_of(const struct varied *varied, int64_t *above)
 {
     uint64_t first = 0, before = 0, count;
@@ -712,7 +728,7 @@ static enum trend trend_of(const struct varied *varied, int64_t *above)
         if (count > (uint64_t)varied->question->wanted.most && count > first) return GROWING;
         before = count;
     }
-    return before == first ? CONSTANT : NEITHER;
+    return before == first ? CONSTANT : BOUNDED;
 }
 
 /* Finds both ends of the range of values that give a wanted count, where the count grows up to `above`, by bisection. A
@@ -822,7 +838,71 @@ static bool solve_zero(struct shapeproof_solutions *solutions, const struct vari
     return true;
 }
 
+/* ---- arguments of the expression ---- */
+
+/* Adds the values that give a wanted number where the number grows up to `above`, but never exceeds what is wanted, as
+ * the cache of layers with a window does: from the first such value on, all of them. */
+static void add_unbounded(struct shapeproof_solutions *solutions, const struct varied *varied,
+                          const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t above)
+{
+    if (!holds_with(varied, above)) return;
+    const int64_t first = first_reaching(varied, (uint64_t)varied->question->wanted.least, 0, above);
+    if (first) add_solution(solutions, symbol, now, (struct sp_range){first, INT64_MAX});
+}
+
+/* Solves for an argument of the measures in the expression, such as the number of tokens, by bisection: a measure grows
+ * with each of its arguments. Lists it as skipped where the expression does not, or the argument has several values. */
+static void solve_argument(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
+                           const struct sp_solve_argument *argument)
+{
+    struct sp_count settled = {.table = NULL};
+    const struct varied varied = {.question = question, .key = argument->name, .settled = &settled};
+    const struct sp_symbol_info symbol = {.name = argument->name, .key = argument->name};
+    const struct shapeproof_value now = sp_value_int(argument->value);
+    const size_t before = solutions->count;
+    int64_t above = 1;
+    const enum trend trend = argument->value ? trend_of(&varied, &above) : NEITHER;
+    const bool is_bisected = trend == GROWING && bisect_values(solutions, &varied, &symbol, now, above);
+    if (trend == BOUNDED) add_unbounded(solutions, &varied, &symbol, now, above);
+    if (trend == NEITHER || (trend == GROWING && !is_bisected)) skip_key(solutions, argument->name);
+    for (size_t i = before; i < solutions->count; i++) solutions->items[i].plausibility = ARGUMENT_PLAUSIBILITY;
+    sp_count_free(&settled);
+}
+
+static void solve_arguments(struct shapeproof_solutions *solutions, const struct sp_solve_question *question)
+{
+    struct sp_solve_arguments arguments = {.count = 0};
+    sp_solve_find_arguments(question->claim->left, &arguments);
+    for (size_t i = 0; i < arguments.count; i++) solve_argument(solutions, question, &arguments.items[i]);
+}
+
 /* ---- all of them ---- */
+
+static int compare_values(const void *left, const void *right)
+{
+    const struct shapeproof_solution *a = left, *b = right;
+    const int names = strcmp(a->key, b->key); /* of both sides of a pair */
+    return names ? names : (a->value > b->value) - (a->value < b->value);
+}
+
+/* Joins the solutions from `first` on that are neighbours: 5, 7 and 6 become the range 5..7. */
+static void join_neighbours(struct shapeproof_solutions *solutions, size_t first)
+{
+    size_t kept = first;
+    if (solutions->count > first)
+        qsort(solutions->items + first, solutions->count - first, sizeof *solutions->items, compare_values);
+    for (size_t i = first; i < solutions->count; i++) {
+        struct shapeproof_solution *last = kept > first ? &solutions->items[kept - 1] : NULL;
+        const struct shapeproof_solution item = solutions->items[i];
+        if (!last || strcmp(last->key, item.key) != 0 || last->last == INT64_MAX || item.value > last->last + 1) {
+            solutions->items[kept++] = item;
+            continue;
+        }
+        if (item.last > last->last) last->last = item.last;
+        last->plausibility = plausibility((struct sp_range){last->value, last->last});
+    }
+    solutions->count = kept;
+}
 
 /* Solves for one key: by the formula of the count where there is one, else by predictions. A key for which a solution
  * may have been missed is listed as skipped. */
@@ -842,7 +922,8 @@ static void solve_or_skip(struct shapeproof_solutions *solutions, const struct s
     }
     drop_refused(solutions, &varied, before);
     if (now.type == SHAPEPROOF_VALUE_INT && solve_zero(solutions, &varied, &symbol, now)) good = true;
-    if (!good) skip_key(solutions, key);
+    if (now.type != SHAPEPROOF_VALUE_BOOL) join_neighbours(solutions, before);
+    if (!good && solutions->count == before) skip_key(solutions, key);
 }
 
 static bool is_predicted_with(const struct shapeproof_prediction *prediction, const char *key)
@@ -866,18 +947,21 @@ static struct shapeproof_value number_now(struct sp_count *settled, const struct
     return now.type == SHAPEPROOF_VALUE_INT ? now : sp_value_absent(key);
 }
 
-/* The hyper-parameters that no shape depends on, only the share that a token uses: num_experts_per_tok. */
-static void solve_shares(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
-                         const struct shapeproof_prediction *prediction)
+/* The hyper-parameters that no shape depends on, only what is counted: num_experts_per_tok. */
+static void solve_shapeless(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
+                            const struct shapeproof_prediction *prediction)
 {
     struct sp_count count, settled;
     const bool is_counted = sp_count_table(&count, question->tables, question->table, NULL, SP_SIDES_ARE_EQUAL) &&
-                            sp_count_active(&count, question->group);
+                            sp_solve_count(question, &count);
     const bool is_settled =
         sp_count_settled(&settled, question->tables, question->table, sp_config_hyper(question->config));
     for (size_t i = 0; is_counted && is_settled && i < count.symbolic.symbols.count; i++) {
         const struct sp_symbol_info *symbol = &count.symbolic.symbols.items[i];
-        if (symbol->is_computed || is_predicted_with(prediction, symbol->key)) continue;
+        const bool is_number = !symbol->is_computed && !symbol->is_list && !symbol->is_text && !symbol->unset_key;
+        size_t first = 0; /* a key may have two symbols, if the table has two defaults for it */
+        while (strcmp(count.symbolic.symbols.items[first].key, symbol->key) != 0) first++;
+        if (!is_number || first < i || is_predicted_with(prediction, symbol->key)) continue;
         const char *key = sp_arena_string(&solutions->arena, symbol->key);
         solve_or_skip(solutions, question, key, number_now(&settled, question, key));
     }
@@ -895,7 +979,8 @@ static void solve_all(struct shapeproof_solutions *solutions, const struct sp_so
             hyper->value.type == SHAPEPROOF_VALUE_LIST)
             solve_or_skip(solutions, question, hyper->name, hyper->value);
     }
-    if (question->is_active) solve_shares(solutions, question, prediction);
+    if (question->is_active || question->claim) solve_shapeless(solutions, question, prediction);
+    if (question->claim) solve_arguments(solutions, question);
     if (solutions->count) qsort(solutions->items, solutions->count, sizeof *solutions->items, compare_solutions);
 }
 
@@ -971,14 +1056,32 @@ static struct shapeproof_solutions *solutions_of(const struct shapeproof_tables 
     sp_config_reuse(config);
     if (!sp_options_are_known(options->reserved, error) || !sp_solve_check_measure(options->measure, error))
         return NULL;
+    const struct shapeproof_expressions *expressions = options->expressions;
+    if (expressions && expressions->unit->claim_count != 1) {
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "one expression is solved for, not %zu",
+                expressions->unit->claim_count);
+        return NULL;
+    }
     const struct sp_unit *unit = sp_choose_table(tables, options->table, sp_config_hyper(config), error);
     if (!unit) return NULL;
     struct shapeproof_solutions *solutions = sp_realloc(NULL, 1, sizeof *solutions);
-    *solutions = (struct shapeproof_solutions){
-        .table = unit->name, .rounded = target->wanted.least != target->wanted.most, .within = target->within};
+    *solutions = (struct shapeproof_solutions){.table = unit->name,
+                                               .rounded = target->wanted.least != target->wanted.most,
+                                               .at_most = options->at_most,
+                                               .within = target->within};
     solutions->asked = sp_arena_string(&solutions->arena, target->asked);
-    const struct sp_solve_question question = {tables,         unit,           config,
-                                               options->group, target->wanted, options->measure != NULL};
+    const struct sp_solve_question question = {.tables = tables,
+                                               .table = unit,
+                                               .config = config,
+                                               .group = options->group,
+                                               .wanted = target->wanted,
+                                               .is_active = options->measure != NULL,
+                                               .claim = expressions ? expressions->unit->claims : NULL,
+                                               .unit = expressions ? expressions->unit : NULL};
+    if (expressions) {
+        const struct sp_span span = question.claim->span;
+        solutions->expression = sp_arena_copy(&solutions->arena, span.source->text + span.offset, span.length);
+    }
     if (predict_and_solve(solutions, &question, error)) return solutions;
     shapeproof_solutions_free(solutions);
     return NULL;
@@ -1025,6 +1128,7 @@ struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *ta
     struct sp_solve_target target;
     sp_error_reset(error);
     if (!sp_solve_target_total(&target, total, options ? options->within : 0, error)) return NULL;
+    if (options && options->at_most) target.wanted.least = 0;
     return solutions_of(tables, config, &target, options, error);
 }
 
@@ -1046,6 +1150,13 @@ const char *shapeproof_solutions_asked(const struct shapeproof_solutions *soluti
 const char *shapeproof_solutions_table(const struct shapeproof_solutions *solutions) { return solutions->table; }
 bool shapeproof_solutions_as_given(const struct shapeproof_solutions *solutions) { return solutions->as_given; }
 double shapeproof_solutions_within(const struct shapeproof_solutions *solutions) { return solutions->within; }
+
+bool shapeproof_solutions_at_most(const struct shapeproof_solutions *solutions) { return solutions->at_most; }
+
+const char *shapeproof_solutions_expression(const struct shapeproof_solutions *solutions)
+{
+    return solutions->expression;
+}
 
 bool shapeproof_solutions_rounded(const struct shapeproof_solutions *solutions) { return solutions->rounded; }
 

@@ -28,9 +28,11 @@ struct sp_solve_question {
     const struct shapeproof_tables *tables;
     const struct sp_unit *table;
     const struct shapeproof_config *config;
-    const char *group;        /* whose count is wanted; NULL: the total */
-    struct sp_printed wanted; /* the counts that are wanted, from least to most */
-    bool is_active;           /* of the parameters those count that a token uses */
+    const char *group;            /* whose count is wanted; NULL: the total */
+    struct sp_printed wanted;     /* the counts that are wanted, from least to most */
+    bool is_active;               /* of the parameters those count that a token uses */
+    const struct sp_claim *claim; /* an expression whose value is wanted in place of a count; NULL: there is none */
+    const struct sp_unit *unit;   /* where that expression stands */
 };
 
 /* What the question is about, of a table that was counted. NULL with a message when that is not known. */
@@ -39,6 +41,10 @@ const struct sp_poly *sp_solve_count(const struct sp_solve_question *question, s
 bool sp_solve_fail(const struct sp_count *count, struct shapeproof_error *error);
 /* Whether `measure` is one that can be solved for, or NULL; false with the error. */
 bool sp_solve_check_measure(const char *measure, struct shapeproof_error *error);
+
+/* The number as one of whole bytes, parameters or operations: a fraction is rounded up, as the bytes of one of several
+ * processes are. False when it is no number, or negative. */
+bool sp_solve_number(const struct sp_poly *poly, uint64_t *number);
 
 /* False with an error when the table is known to have no such group, or does not say what a token uses. A table that
  * cannot be counted passes. */
@@ -50,5 +56,27 @@ bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count
  * predicted, or that number is not known. */
 bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config, uint64_t *count,
                       size_t *tensors, struct shapeproof_error *error);
+
+/* ---- solve_expression.c ---- */
+
+/* The value of the expression in the count. NULL when it has none. */
+const struct sp_poly *sp_solve_expression(const struct sp_solve_question *question, const struct sp_expr *expr,
+                                          struct sp_count *count);
+
+/* What is solved for beside the hyper-parameters: a number that the expression gives to its measures. */
+struct sp_solve_argument {
+    const char *name; /* "tokens" */
+    int64_t value;    /* as the expression gives it; 0: it gives several values */
+};
+struct sp_solve_arguments {
+    struct sp_solve_argument items[4]; /* tokens, batch, source_tokens, rank */
+    size_t count;
+};
+/* Adds the arguments of all measures in the expression. */
+void sp_solve_find_arguments(const struct sp_expr *expr, struct sp_solve_arguments *arguments);
+/* The value of the question's expression if the argument had another value. `settled` is the count of the table in
+ * which it is evaluated, zero before the first call; sp_count_free it after the last one. False when it has none. */
+bool sp_solve_count_argument(const struct sp_solve_question *question, struct sp_count *settled, const char *name,
+                             int64_t value, uint64_t *number);
 
 #endif

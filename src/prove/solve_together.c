@@ -656,8 +656,12 @@ static struct shapeproof_combinations *combinations_of(const struct shapeproof_t
         return NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, sp_config_hyper(config), error);
     if (!unit) return NULL;
-    const struct sp_solve_question question = {tables,         unit,           config,
-                                               options->group, target->wanted, options->measure != NULL};
+    const struct sp_solve_question question = {.tables = tables,
+                                               .table = unit,
+                                               .config = config,
+                                               .group = options->group,
+                                               .wanted = target->wanted,
+                                               .is_active = options->measure != NULL};
     struct shapeproof_combinations *found = sp_realloc(NULL, 1, sizeof *found);
     *found = (struct shapeproof_combinations){
         .table = unit->name, .rounded = target->wanted.least != target->wanted.most, .within = target->within};

@@ -33,9 +33,14 @@ static void json_solution(struct sp_writer *json, const struct shapeproof_soluti
     sp_write_close(json);
 }
 
-/* "total": 124439808, with "within": 2 if it is meant by 2 %; or "rounds_to": "1.5B". */
-static void json_asked(struct sp_writer *json, const char *asked, bool is_rounded, double within)
+/* "total": 124439808, with "within": 2 if it is meant by 2 %; or "rounds_to": "1.5B". "at_most" stands in the place of
+ * "total" where smaller numbers are wanted, too. */
+static void json_asked(struct sp_writer *json, const char *asked, bool is_rounded, double within, bool at_most)
 {
+    if (at_most) {
+        sp_write_key_number(json, "at_most", strtoull(asked, NULL, 10));
+        return;
+    }
     if (is_rounded && within <= 0) {
         sp_write_key_string(json, "rounds_to", asked);
         return;
@@ -52,7 +57,10 @@ static void solve_json(const struct shapeproof_solutions *solutions, struct sp_t
     const bool rounded = shapeproof_solutions_rounded(solutions);
     struct sp_writer json = sp_write_document(text, "shapeproof.solve/1");
     sp_write_key_string(&json, "table", shapeproof_solutions_table(solutions));
-    json_asked(&json, shapeproof_solutions_asked(solutions), rounded, shapeproof_solutions_within(solutions));
+    if (shapeproof_solutions_expression(solutions))
+        sp_write_key_string(&json, "measure", shapeproof_solutions_expression(solutions));
+    json_asked(&json, shapeproof_solutions_asked(solutions), rounded, shapeproof_solutions_within(solutions),
+               shapeproof_solutions_at_most(solutions));
     sp_write_key_bool(&json, "as_given", shapeproof_solutions_as_given(solutions));
     sp_write_key_open(&json, "solutions", '[');
     for (size_t i = 0; i < shapeproof_solutions_count(solutions); i++) {
@@ -100,6 +108,16 @@ static void put_solutions(const struct shapeproof_solutions *solutions, struct s
     sp_table_render(&table, text, options);
 }
 
+/* "1.5B parameters", "at most 17179869184 for cache(tokens=8192, dtype=bf16)". */
+static void put_asked(const struct shapeproof_solutions *solutions, struct sp_text *text)
+{
+    const char *expression = shapeproof_solutions_expression(solutions);
+    if (shapeproof_solutions_at_most(solutions)) sp_text_puts(text, "at most ");
+    sp_put_visible(text, shapeproof_solutions_asked(solutions));
+    sp_text_puts(text, expression ? " for " : " parameters");
+    if (expression) sp_put_visible(text, expression);
+}
+
 /* Whether anything gives the total; what would; what could not be tried. */
 static void solve_text(const struct shapeproof_solutions *solutions, struct sp_text *text,
                        const struct shapeproof_report_options *options)
@@ -107,8 +125,8 @@ static void solve_text(const struct shapeproof_solutions *solutions, struct sp_t
     const bool as_given = shapeproof_solutions_as_given(solutions), found = shapeproof_solutions_count(solutions) > 0;
     if (as_given || !found) {
         sp_text_puts(text, as_given ? "the hyper-parameters give " : "no single hyper-parameter gives ");
-        sp_put_visible(text, shapeproof_solutions_asked(solutions));
-        sp_text_puts(text, as_given ? " parameters as they are\n" : " parameters\n");
+        put_asked(solutions, text);
+        sp_text_puts(text, as_given ? " as they are\n" : "\n");
     }
     if (as_given && found) sp_text_puts(text, "\n");
     if (found) put_solutions(solutions, text, options);
@@ -142,7 +160,7 @@ static void solve_together_json(const struct shapeproof_combinations *found, str
     struct sp_writer json = sp_write_document(text, "shapeproof.solve_together/1");
     sp_write_key_string(&json, "table", shapeproof_combinations_table(found));
     json_asked(&json, shapeproof_combinations_asked(found), shapeproof_combinations_rounded(found),
-               shapeproof_combinations_within(found));
+               shapeproof_combinations_within(found), false);
     sp_write_key_open(&json, "keys", '[');
     for (size_t i = 0; i < keys; i++) {
         const struct shapeproof_solved_key *key = shapeproof_combinations_key(found, i);

@@ -16,12 +16,6 @@
 #include "prove/claims.h"
 #include "verify/verify.h"
 
-struct shapeproof_expressions {
-    const struct shapeproof_tables *tables;
-    const struct sp_unit *table;
-    const struct sp_unit *unit; /* has the expressions as its claims */
-};
-
 struct shapeproof_evaluation {
     struct sp_arena arena;
     struct shapeproof_evaluated *items;

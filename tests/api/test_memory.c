@@ -424,6 +424,12 @@ static bool calls_solve(struct world *w)
     return (w->solutions = shapeproof_solve(w->tables, w->config, 7872, NULL, &w->error)) != NULL;
 }
 
+static bool calls_solve_expression(struct world *w)
+{
+    const struct shapeproof_solve_options options = {.table = "gpt2", .expressions = w->expressions};
+    return (w->solutions = shapeproof_solve(w->tables, w->config, 7872, &options, &w->error)) != NULL;
+}
+
 static bool calls_solve_together(struct world *w)
 {
     static const char *const layers = "n_layer";
@@ -646,6 +652,7 @@ static const struct operation operations[] = {
     CALL(open_tables, derive_python),
     CALL(predict_model, derive_prediction),
     CALL(open_model, solve),
+    CALL(open_expressions, solve_expression),
     CALL(open_model, solve_together),
     CALL(check_model, verify),
     CALL(open_model, verify_alone),

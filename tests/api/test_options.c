@@ -206,7 +206,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct shapeproof_evaluate_options), 40);
     assert_int_equal(sizeof(struct shapeproof_fit_options), 72);
     assert_int_equal(sizeof(struct shapeproof_figures_options), 48);
-    assert_int_equal(sizeof(struct shapeproof_solve_options), 48);
+    assert_int_equal(sizeof(struct shapeproof_solve_options), 64);
     assert_int_equal(sizeof(struct shapeproof_solve_together_options), 96);
     assert_int_equal(sizeof(struct shapeproof_remote_options), 120);
     assert_int_equal(sizeof(struct shapeproof_report_options), 48);
