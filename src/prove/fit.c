@@ -143,17 +143,41 @@ static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
                                                     "new_decoder_architecture",
                                                     "block_configs",
                                                     "num_global_key_value_heads",
-                                                    "kv_lora_rank",
                                                     "linear_num_value_heads",
                                                     "state_size",
                                                     "ssm_state_size",
                                                     "mamba_d_state",
                                                     NULL};
+    static const char *const latent[] = {"kv_lora_rank", NULL};
     struct sp_sym value;
     if (value_of_keys(count, decided_elsewhere, &value)) return;
+    fit->has_whole_cache = value_of_keys(count, latent, &value);
     fit->heads = number_of_keys(count, heads);
-    fit->kv_heads = number_of_keys(count, kv_heads);
+    fit->kv_heads = fit->has_whole_cache ? fit->heads : number_of_keys(count, kv_heads);
     if (!fit->kv_heads) fit->kv_heads = fit->heads;
+}
+
+/* Whether the number of parameters depends on the key: on n_positions in GPT-2, whose positions are learned. */
+static bool has_parameters_of(const struct sp_count *count, const char *key)
+{
+    struct sp_count open;
+    const bool good = sp_count_settled_but(&open, count->tables, count->table, count->symbolic.fixed.settings, &key, 1,
+                                           SP_SIDES_ARE_EQUAL);
+    const struct sp_symbol_info *symbol = good ? sp_sym_symbol(&open.symbolic, key) : NULL;
+    const bool has = symbol && sp_poly_uses(open.total, symbol->atom);
+    sp_count_free(&open);
+    return has;
+}
+
+/* How many positions a decoder has learned; 0 for none, or if that is not known. */
+static uint64_t find_positions(struct sp_count *count)
+{
+    static const char *const keys[] = {"max_target_positions", "max_position_embeddings", "n_positions"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const uint64_t positions = number_of_keys(count, (const char *const[]){keys[i], NULL});
+        if (positions && has_parameters_of(count, keys[i])) return positions;
+    }
+    return 0;
 }
 
 static uint64_t rounded_up(uint64_t bytes, uint64_t parts) { return bytes / parts + (bytes % parts != 0); }
@@ -186,7 +210,8 @@ static const char *bytes_text(struct fit *fit, const char *who, uint64_t weights
     return sp_text_keep(&text, &fit->arena);
 }
 
-/* Whether the weights of each of n devices fit beside an equal part of the cache: those of the largest rank as the
+/* Whether the weights of each of n devices fit beside an equal part of the cache, or beside all of it if all heads
+ * share it: those of the largest rank as the
  * table says, or an equal part where the table does not say how ranks divide its tensors. NO, with the reason, if n
  * devices do not divide something else than heads, such as the channels of feed-forward layers; UNKNOWN, with the
  * reason, if what the largest rank has cannot be counted. */
@@ -197,7 +222,8 @@ static enum shapeproof_fit_verdict fits_on(struct fit *fit, struct sp_count *cou
     const struct sp_sizing sizing = {.kind = SP_SIZING_SHARD, .ranks = {ranks, 1, 1, ranks}};
     const struct sp_expr expr = {.kind = SP_EXPR_SIZING, .span = count->table->span, .sizing = &sizing};
     const size_t first = count->messages.length;
-    const uint64_t cache = rounded_up(facts->cache, n), room = cache < facts->memory ? facts->memory - cache : 0;
+    const uint64_t cache = rounded_up(facts->cache, facts->has_whole_cache ? 1 : n);
+    const uint64_t room = cache < facts->memory ? facts->memory - cache : 0;
     uint64_t weights = rounded_up(facts->weights, n); /* the largest rank has as much or more */
     const bool is_counted = cache <= facts->memory && weights <= room && !facts->has_equal_parts;
     if (is_counted) {
@@ -262,6 +288,8 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
     }
     if (one) facts->batch_most = room / one;
     if (facts->tokens && weights_fit) facts->tokens_most = longest_sequence(count, cache, room);
+    if (facts->tokens) facts->positions = find_positions(count);
+    if (facts->positions && facts->positions < facts->tokens_most) facts->tokens_most = facts->positions;
     cache.form = SP_CACHE_EXPANDED_FORM;
     if (facts->tokens && cache_bytes(count, cache, &expanded) && expanded != facts->cache)
         facts->cache_expanded = expanded;

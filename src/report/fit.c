@@ -40,6 +40,8 @@ void sp_json_fit_members(struct sp_writer *json, const struct shapeproof_fit *fi
     if (fit->devices) sp_write_key_number(json, "devices", fit->devices);
     sp_write_key_optional(json, "devices_why", fit->devices_why);
     if (fit->has_equal_parts) sp_write_key_bool(json, "equal_parts", true);
+    if (fit->has_whole_cache && fit->cache) sp_write_key_bool(json, "whole_cache", true);
+    if (fit->positions) sp_write_key_number(json, "positions", fit->positions);
 }
 
 /* A row "weights   16,060,522,496   15.0 GiB, bf16"; its last cell. */
@@ -90,6 +92,7 @@ static void put_most(struct sp_table *table, const struct shapeproof_fit *fit)
     sp_text_puts(sequences, "sequences of ");
     sp_text_grouped(sequences, fit->tokens);
     sp_text_puts(sequences, " tokens");
+    if (fit->tokens > fit->positions && fit->positions) sp_text_puts(sequences, ", which are too long for the model");
     if (fit->tokens_most == UINT64_MAX) {
         sp_text_puts(put_dash_row(table, "longest sequence"), "no limit: the cache has a largest size");
         return;
@@ -99,6 +102,8 @@ static void put_most(struct sp_table *table, const struct shapeproof_fit *fit)
     struct sp_text *tokens = sp_table_cell(table);
     sp_text_puts(tokens, "tokens, with a batch of ");
     sp_text_grouped(tokens, fit->batch);
+    if (fit->positions && fit->tokens_most == fit->positions)
+        sp_text_puts(tokens, "; the model has learned no more positions");
 }
 
 static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit)
@@ -117,6 +122,7 @@ static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit
     if (fit->kv_heads == fit->heads) sp_text_printf(words, "%" PRIu64 " heads", fit->heads);
     else sp_text_printf(words, "%" PRIu64 " query heads and %" PRIu64 " key-value heads", fit->heads, fit->kv_heads);
     if (fit->has_equal_parts && fit->devices != 1) sp_text_puts(words, ", with weights in equal parts");
+    if (fit->has_whole_cache && fit->cache && fit->devices != 1) sp_text_puts(words, ", with the whole cache on each");
     if (!fit->devices) {
         sp_text_puts(words, ": ");
         sp_put_visible(words, fit->devices_why);
