@@ -119,7 +119,7 @@ static void check_expanded_cache(struct shapeproof_tables *tables, char *line)
 static void test_cache_is_what_transformers_keeps(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/cache.jsonl", check_cache, 161);
+    check_lines("fixtures/measures/cache.jsonl", check_cache, 178);
     check_lines("fixtures/measures/cache_expanded.jsonl", check_expanded_cache, 3);
 }
 
