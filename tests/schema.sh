@@ -64,6 +64,7 @@ find fixtures -mindepth 2 | sort >"$work/paths"
 "$real" check --list "$work/paths" --format junit >"$out/junit" 2>/dev/null
 "$real" prove --list "$work/paths" --claims docs/examples/publications.shapes >"$out/prove" 2>/dev/null
 # What those command lines leave out.
+shapeproof check fixtures/models/tiny-gpt2 --fit 1GiB --tokens 4 >/dev/null
 shapeproof derive ace_step >/dev/null
 shapeproof diff fixtures/torch/bad/one_broken.pt fixtures/torch/ok/flat.pt >/dev/null
 shapeproof diff fixtures/models/tiny-gpt2/pytorch_model.bin fixtures/models/odd-gpt2 >/dev/null
@@ -77,6 +78,8 @@ shapeproof predict --config fixtures/models/tiny-llama/config.json --stored \
 shapeproof solve gpt2 --total 124439808 --set vocab_size=50000 >/dev/null
 shapeproof solve gpt2 --total 163037184 >/dev/null
 shapeproof solve gpt2 --total 350000000 --within 2 >/dev/null
+shapeproof solve --config fixtures/models/tiny-llama/config.json --measure 'cache(tokens=8, dtype=bf16)' \
+    --at-most 1024 >/dev/null
 shapeproof solve attention_is_all_you_need --rounds-to 53M --set filter_size=1024 >/dev/null
 shapeproof solve gpt2 --set n_head=12 --total 354823168 --free n_layer,n_embd --keep n_embd/n_head >/dev/null
 shapeproof solve gpt2 --set n_head=12 --rounds-to 350M --free n_layer,n_embd --keep n_embd/n_head >/dev/null
