@@ -40,7 +40,7 @@ _shapeproof() {
     check:--fit) COMPREPLY=() ;;
     check:--tokens) COMPREPLY=() ;;
     check:--batch) COMPREPLY=() ;;
-    check:--cache-dtype) COMPREPLY=() ;;
+    check:--cache-dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 fp8 int8 int4 nf4 fp4' -- "$word")) ;;
     check:--claims) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--expect|check:-e) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     check:--limit) COMPREPLY=() ;;
@@ -91,8 +91,8 @@ _shapeproof() {
     fit:--memory) COMPREPLY=() ;;
     fit:--tokens) COMPREPLY=() ;;
     fit:--batch) COMPREPLY=() ;;
-    fit:--dtype) COMPREPLY=() ;;
-    fit:--cache-dtype) COMPREPLY=() ;;
+    fit:--dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 fp8 int8 int4 nf4 fp4' -- "$word")) ;;
+    fit:--cache-dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 fp8 int8 int4 nf4 fp4' -- "$word")) ;;
     fit:--config|fit:-c) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     fit:--model|fit:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     fit:--set|fit:-S) COMPREPLY=() ;;
@@ -143,7 +143,7 @@ _shapeproof() {
     predict:--by) COMPREPLY=() ;;
     predict:--against) COMPREPLY=($(compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     predict:--rows|predict:-n) COMPREPLY=() ;;
-    predict:--dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8' -- "$word")) ;;
+    predict:--dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 f64 fp8 int8' -- "$word")) ;;
     predict:--limit) COMPREPLY=() ;;
     predict:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
     predict:text=|predict:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;

@@ -106,7 +106,7 @@ _shapeproof() {
             '*--fit=[say also whether the model fits in a memory of this size]:SIZE: ' \
             '*--tokens=[with --fit\: the number of tokens of a sequence]:LENGTH: ' \
             '*--batch=[the number of sequences]:N: ' \
-            '*--cache-dtype=[of the cache]:DTYPE: ' \
+            '*--cache-dtype=[of the cache]:cache-dtype:(f32 bf16 f16 fp8 int8 int4 nf4 fp4)' \
             '--strict[exit with 1 also if the verdict is explained, or if there is a warning, for example that the table ignores a key of --set]' \
             '(-d --data)'{-d,--data}'[compare the data of tied tensors that are stored twice, and of tensors that could be tied]' \
             '(-a --all)'{-a,--all}'[list also the findings that a cause explains, with one line for each tensor]' \
@@ -205,8 +205,8 @@ _shapeproof() {
             '*--memory=[the memory of one device]:SIZE: ' \
             '*--tokens=[the number of tokens of a sequence]:LENGTH: ' \
             '*--batch=[the number of sequences]:N: ' \
-            '*--dtype=[of the weights]:DTYPE: ' \
-            '*--cache-dtype=[of the cache]:DTYPE: ' \
+            '*--dtype=[of the weights]:dtype:(f32 bf16 f16 fp8 int8 int4 nf4 fp4)' \
+            '*--cache-dtype=[of the cache]:cache-dtype:(f32 bf16 f16 fp8 int8 int4 nf4 fp4)' \
             '*'{-c+,--config=}'[the hyper-parameters]:FILE:_files' \
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
@@ -323,7 +323,7 @@ _shapeproof() {
             '*--against=[print by how many parameters and bytes another model differs, by the keys of --by]:TABLE|MODEL: _shapeproof_names tables models' \
             '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \
             '--exact[with --by, print all digits of each number]' \
-            '*--dtype=[the dtype of the tensors for which the table gives none]:dtype:(f32 bf16 f16 f64 f8_e4m3 f8_e5m2 i8 u8)' \
+            '*--dtype=[the dtype of the tensors for which the table gives none]:dtype:(f32 bf16 f16 f64 fp8 int8)' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
             '*--format=[the format of the output]:format: _shapeproof_formats text json' \
             '--json[the same as --format json]' \

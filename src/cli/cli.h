@@ -30,6 +30,7 @@ struct cli_option {
      * "FILE" and "PATH" as paths, "TABLE" and "MODEL" as their names, also in "TABLE|FILE". */
     const char *argument;
     bool takes_file; /* "=FILE" may follow the word, as in --format html=report.html */
+    bool is_open;    /* other words than these are values, too, which the command checks */
     /* The name of another option: without that one, this one has no value; or NULL. */
     const char *value_with;
     bool hidden; /* for the build, not for people: in no help */

@@ -15,9 +15,10 @@ static const struct cli_option options[] = {
              "not counted"},
     {CLI_OPTION_BATCH},
     {.name = "dtype",
-     .argument = "DTYPE",
-     .help = "of the weights: f32, bf16, f16, fp8, int8, int4, nf4 or fp4; default: as a checkpoint stores them, bf16 "
-             "for a MODEL"},
+     .argument = CLI_DTYPES,
+     .is_open = true,
+     .help = "of the weights; names such as F8_E4M3 and bfloat16 mean the same; default: as a checkpoint stores them, "
+             "bf16 for a MODEL"},
     {CLI_OPTION_CACHE_DTYPE},
     {CLI_OPTION_CONFIG},
     {CLI_OPTION_MODEL},

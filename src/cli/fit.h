@@ -7,7 +7,10 @@
 
 /* Rows that both commands have. */
 #define CLI_OPTION_BATCH .name = "batch", .argument = "N", .help = "the number of sequences; default: 1"
-#define CLI_OPTION_CACHE_DTYPE .name = "cache-dtype", .argument = "DTYPE", .help = "of the cache; default: bf16"
+/* The dtypes whose elements have a size, by their short names; the names of safetensors and PyTorch are values, too. */
+#define CLI_DTYPES "f32|bf16|f16|fp8|int8|int4|nf4|fp4"
+#define CLI_OPTION_CACHE_DTYPE                                                                                         \
+    .name = "cache-dtype", .argument = CLI_DTYPES, .is_open = true, .help = "of the cache; default: bf16"
 
 /* Compares the size that the option `memory` gives with the model of the subject. `stored` is the number of bytes that
  * a checkpoint stores, and NULL without one. Returns CLI_OK with *fit, which shapeproof_fit_free frees, or complains

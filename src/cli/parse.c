@@ -158,7 +158,7 @@ static bool is_decimal_number(const char *value)
 static bool is_valid(const struct cli_option *option, const char *value)
 {
     if (strcmp(option->argument, "N") == 0) return is_decimal_number(value);
-    if (!cli_is_choice(option)) return true;
+    if (!cli_is_choice(option) || option->is_open) return true;
     const size_t length = option->takes_file ? strcspn(value, "=") : strlen(value);
     return is_choice(option->argument, value, length) && strcmp(value + length, "=") != 0 &&
            strcmp(value + length, "=-") != 0; /* stdout is meant without it */

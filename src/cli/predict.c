@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * shapeproof predict: what a checkpoint should hold. */
+#include "base/dtype_word.h"
 #include "cli/breakdown.h"
 #include "cli/predicted.h"
 #include "cli/subject.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const struct cli_option options[] = {
@@ -29,8 +29,10 @@ static const struct cli_option options[] = {
     {CLI_OPTION_ROWS},
     {CLI_OPTION_EXACT},
     {.name = "dtype",
-     .argument = "f32|bf16|f16|f64|f8_e4m3|f8_e5m2|i8|u8",
-     .help = "the dtype of the tensors for which the table gives none; it determines their bytes. The default is the "
+     .argument = "f32|bf16|f16|f64|fp8|int8",
+     .is_open = true,
+     .help = "the dtype of the tensors for which the table gives none; it determines their bytes. Names such as "
+             "F8_E5M2 and bfloat16 are possible, too. The default is the "
              "dtype in the configuration (dtype or torch_dtype). If there is none, it is f32, and the listing says "
              "that this is assumed"},
     {CLI_OPTION_LIMIT},
@@ -91,10 +93,24 @@ static void warn_of_method(const struct cli_subject *subject)
 /* As --dtype has it; UNKNOWN without it. */
 static enum shapeproof_dtype dtype_asked(const struct cli_args *args)
 {
-    const char *word = cli_value(args, "dtype", "");
-    char name[16] = "";
-    for (size_t i = 0; word[i] && i + 1 < sizeof name; i++) name[i] = (char)toupper((unsigned char)word[i]);
-    return *name ? shapeproof_dtype_from_name(name, strlen(name)) : SHAPEPROOF_DTYPE_UNKNOWN;
+    return sp_dtype_of_word(cli_value(args, "dtype", "")).dtype;
+}
+
+/* Whether --dtype is that of a tensor; complains if not. */
+static bool dtype_is_known(const struct cli_args *args)
+{
+    const char *word = cli_value(args, "dtype", NULL);
+    if (!word || sp_dtype_of_word(word).dtype != SHAPEPROOF_DTYPE_UNKNOWN) return true;
+    if (sp_dtype_of_word(word).bits)
+        cli_usage_error("shapeproof fit MODEL --memory 24GiB --dtype int4",
+                        "predict: '%s' is no value for --dtype: weights of 4 bits are packed into other tensors", word);
+    else
+        cli_usage_error(
+            "shapeproof predict --help lists the options",
+            "predict: '%s' is no value for --dtype: expected f32, bf16, f16, f64, fp8, int8, or another name "
+            "of safetensors or PyTorch",
+            word);
+    return false;
 }
 
 /* Predicts, and writes the report; exit status. */
@@ -256,7 +272,8 @@ static bool options_agree(const struct cli_args *args)
 static int run_predict(const struct cli_args *args)
 {
     struct cli_subject subject;
-    if (!options_agree(args) || !cli_subject_is_given(args, "shapeproof predict gpt2-xl")) return CLI_USAGE;
+    if (!options_agree(args) || !dtype_is_known(args) || !cli_subject_is_given(args, "shapeproof predict gpt2-xl"))
+        return CLI_USAGE;
     int status = cli_subject_open(&subject, args, NULL);
     if (status == CLI_OK) status = cli_subject_take(&subject, args, cli_operand(args));
     if (status == CLI_OK && !subject.is_named) status = cli_subject_fit(&subject, NULL);

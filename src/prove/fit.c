@@ -10,6 +10,7 @@
 
 #include "base/budget.h"
 #include "base/call.h"
+#include "base/dtype_word.h"
 #include "base/error.h"
 #include "config/config.h"
 #include "lang/syntax/parser.h"
@@ -314,10 +315,13 @@ static void fill_in_stored(struct fit *fit, const struct sp_count *count, uint64
 /* The bits of a dtype, bf16 for NULL; 0 after an error. */
 static unsigned bits_of(const char *dtype, struct shapeproof_error *error)
 {
-    const unsigned bits = sp_parse_dtype_bits(dtype ? dtype : "bf16");
+    const unsigned bits = sp_dtype_of_word(dtype ? dtype : "bf16").bits;
     if (!bits)
-        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
-                "there is no dtype '%s', only f32, bf16, f16, fp8, int8, int4, nf4 and fp4", dtype);
+        sp_fail(
+            error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+            "there is no dtype '%s', only f32, bf16, f16, fp8, int8, int4, nf4, fp4 and the names of safetensors and "
+            "PyTorch",
+            dtype);
     return bits;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Expressions, by a table of binding strengths (Pratt). From weakest to strongest:
  *   c ? a : b    default    or    and    not    == != < <= > >= in    + -    * / // %    -x    ^    f(x) x[i] x.k */
+#include "base/dtype_word.h"
 #include "lang/syntax/parser.h"
 
 #include <string.h>
@@ -232,27 +233,16 @@ static bool parse_active(struct sp_parser *parser, struct sp_expr *expr)
     return sp_parse_close(parser, ")", open, "')'");
 }
 
-/* The bits of an element of the dtype that the current token names, as people write it; 0 for no such dtype. */
-static unsigned bits_of_dtype(const struct sp_lexer *lexer)
-{
-    static const struct {
-        const char *word;
-        enum shapeproof_dtype dtype;
-    } words[] = {
-        {"bf16", SHAPEPROOF_DTYPE_BF16},  {"bfloat16", SHAPEPROOF_DTYPE_BF16}, {"f16", SHAPEPROOF_DTYPE_F16},
-        {"fp16", SHAPEPROOF_DTYPE_F16},   {"float16", SHAPEPROOF_DTYPE_F16},   {"f32", SHAPEPROOF_DTYPE_F32},
-        {"fp32", SHAPEPROOF_DTYPE_F32},   {"float32", SHAPEPROOF_DTYPE_F32},   {"fp8", SHAPEPROOF_DTYPE_F8_E4M3},
-        {"f8", SHAPEPROOF_DTYPE_F8_E4M3}, {"int8", SHAPEPROOF_DTYPE_I8},       {"i8", SHAPEPROOF_DTYPE_I8}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (sp_token_is(lexer, words[i].word)) return shapeproof_dtype_bits(words[i].dtype);
-    return 0;
-}
-
 static bool parse_cache_dtype(struct sp_parser *parser, struct sp_expr *expr)
 {
-    expr->value = sp_value_int(bits_of_dtype(&parser->lexer));
-    if (!expr->value.integer)
-        return sp_parse_fail(parser, parser->lexer.token.span, "expected a dtype: bf16, f16, f32, fp8 or int8");
+    enum { FEWEST_BITS = 8 }; /* of an element of a cache */
+    const struct sp_token *token = &parser->lexer.token;
+    const struct sp_span at = token->span;
+    const bool is_word = token->kind == SP_TOKEN_NAME;
+    const char *word = is_word ? sp_parse_intern(parser, sp_parse_text(parser, at.offset), at.length) : "";
+    const unsigned bits = sp_dtype_of_word(word).bits;
+    if (bits < FEWEST_BITS) return sp_parse_fail(parser, at, "expected a dtype: f32, bf16, f16, fp8 or int8");
+    expr->value = sp_value_int(bits);
     sp_lexer_next(&parser->lexer);
     return true;
 }

@@ -11,6 +11,7 @@
  *     training   =  "ranks" "=" expr | "zero" "=" INTEGER | ( "precision" | "gradients" | "part" ) "=" WORD ;
  *     sharding   =  ( "tp" | "pp" | "ep" | "etp" ) "=" INTEGER | "dtype" "=" WORD
  *                |  "whole" "=" "[" group-name { "," group-name } "]" ; */
+#include "base/dtype_word.h"
 #include "lang/syntax/parser.h"
 
 #include <string.h>
@@ -21,11 +22,6 @@ struct word {
     int meaning;
 };
 
-/* Bits of an element. Formats of 4 bits are counted without the scales of their blocks. */
-static const struct word dtypes[] = {{"f32", 32}, {"fp32", 32}, {"float32", 32}, {"bf16", 16}, {"bfloat16", 16},
-                                     {"f16", 16}, {"fp16", 16}, {"float16", 16}, {"fp8", 8},   {"f8", 8},
-                                     {"int8", 8}, {"i8", 8},    {"int4", 4},     {"i4", 4},    {"nf4", 4},
-                                     {"fp4", 4},  {NULL, 0}};
 static const struct word optimizers[] = {{"adam", SP_OPTIMIZER_ADAM},
                                          {"adamw", SP_OPTIMIZER_ADAM},
                                          {"8bit", SP_OPTIMIZER_ADAM_8BIT},
@@ -42,13 +38,6 @@ static const struct word precisions[] = {
 static const struct word gradients[] = {{"bf16", 2}, {"f16", 2}, {"f32", 4}, {NULL, 0}};
 static const struct word parts[] = {
     {"weights", SP_TRAINED_WEIGHTS}, {"gradients", SP_TRAINED_GRADIENTS}, {"states", SP_TRAINED_STATES}, {NULL, 0}};
-
-unsigned sp_parse_dtype_bits(const char *word)
-{
-    for (const struct word *known = dtypes; known->text; known++)
-        if (strcmp(known->text, word) == 0) return (unsigned)known->meaning;
-    return 0;
-}
 
 static bool is_word_char(char c) { return sp_is_name_char(c) || c == '-' || c == '.'; }
 
@@ -87,6 +76,19 @@ static bool read_choice(struct sp_parser *parser, const struct word *words, cons
     sp_parse_fail(parser, at, "there is no %s '%s', only %s", what, text, list.data);
     sp_text_free(&list);
     return false;
+}
+
+/* Reads a dtype, and sets *bits to those of an element. */
+static bool read_dtype(struct sp_parser *parser, unsigned *bits)
+{
+    const struct sp_span at = parser->lexer.token.span;
+    const char *word = read_word(parser, "dtype");
+    if (!word) return false;
+    *bits = sp_dtype_of_word(word).bits;
+    return *bits || sp_parse_fail(parser, at,
+                                  "there is no dtype '%s', only f32, bf16, f16, fp8, int8, int4, nf4, fp4 "
+                                  "and the names of safetensors and PyTorch",
+                                  word);
 }
 
 /* targets = all-linear | [q_proj, v_proj] */
@@ -162,13 +164,10 @@ static bool read_arguments(struct sp_parser *parser, struct sp_sizing *sizing, s
 
 static bool read_bytes(struct sp_parser *parser, struct sp_sizing *sizing)
 {
-    int bits = 0;
     if (sp_parse_accept(parser, "dtype") && !sp_parse_expect(parser, "=", "in front of the dtype")) return false;
     sizing->is_as_stored = sp_parse_accept(parser, "as");
     if (sizing->is_as_stored) return sp_parse_expect(parser, "stored", "behind 'as'");
-    if (!read_choice(parser, dtypes, "dtype", &bits)) return false;
-    sizing->bits = (unsigned)bits;
-    return true;
+    return read_dtype(parser, &sizing->bits);
 }
 
 static bool read_lora(struct sp_parser *parser, struct sp_sizing *sizing, struct sp_span span, struct sp_expr **number)
@@ -232,17 +231,16 @@ static bool read_shard(struct sp_parser *parser, struct sp_sizing *sizing)
     static const char *const names[] = {"tp", "pp", "ep", "etp", "dtype", "whole", NULL};
     unsigned *const ranks[] = {&sizing->ranks.tp, &sizing->ranks.pp, &sizing->ranks.ep, &sizing->ranks.etp};
     unsigned seen = 0;
-    int meaning = 0;
+    sizing->bits = 0;
     sizing->ranks = (struct sp_parallelism){1, 1, 1, 0};
     do {
         const size_t i = sp_parse_argument_name(parser, names, "'tp', 'pp', 'ep', 'etp', 'dtype' or 'whole'", &seen);
         if (i == SIZE_MAX) return false;
         if (i <= ETP && !read_ranks(parser, ranks[i])) return false;
-        if (i == DTYPE && !read_choice(parser, dtypes, "dtype", &meaning)) return false;
+        if (i == DTYPE && !read_dtype(parser, &sizing->bits)) return false;
         if (i == WHOLE && !read_groups(parser, sizing)) return false;
     } while (sp_parse_accept(parser, ","));
     if (!sizing->ranks.etp) sizing->ranks.etp = sizing->ranks.tp;
-    sizing->bits = (unsigned)meaning;
     return true;
 }
 

@@ -79,9 +79,6 @@ void sp_parse_asked_expression(struct sp_parser *parser, struct sp_unit *unit, s
  */
 bool sp_parse_sizing(struct sp_parser *parser, struct sp_expr *expr);
 
-/* How many bits an element of a dtype has, such as "bf16" or "int4". 0 for an unknown name. */
-unsigned sp_parse_dtype_bits(const char *word);
-
 /* An expression; NULL after a mistake (which was reported). */
 struct sp_expr *sp_parse_expression(struct sp_parser *parser);
 /* A dimension, or an argument of a part that becomes one: an expression, with how it is divided among ranks. */
