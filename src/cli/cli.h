@@ -282,6 +282,12 @@ void cli_hold_output(const struct cli_args *args);
 void cli_show_output(void);
 /* The descriptor that stdout is to the user, also while its text waits. */
 int cli_stdout(void);
+/* The columns of the terminal that is stdout; 0 if it is none. */
+unsigned cli_columns(void);
+unsigned cli_columns_of(int stream);
+/* Writes text whose lines have at most that many columns, as far as they have blanks at which they can break; 0: no
+ * limit. */
+void cli_put_lines(FILE *stream, const char *text, size_t length, size_t width);
 /* Where messages go: to stderr, behind what was written to stdout before; while the text waits, they wait, too. */
 FILE *cli_messages(void);
 

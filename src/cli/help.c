@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 80, TERM_COLUMNS = 14, OPTION_COLUMNS = 30 };
+enum { WIDEST = 80, NARROWEST = 40, TERM_COLUMNS = 14, OPTION_COLUMNS = 30, EXAMPLE_COLUMNS = 6 };
 
 static const char tagline[] = "shapeproof: what a model checkpoint holds, and what it should hold";
 
@@ -16,13 +16,21 @@ static void indent_to(FILE *stream, size_t *column, size_t wanted)
     for (; *column < wanted; ++*column) putc(' ', stream);
 }
 
-/* Writes the words of a text in lines of at most WIDTH columns. `column` is where the first word begins; further lines
- * are indented by `indent`. An empty line in the text stays one. Ends the last line. */
+/* The columns of a line: those of the terminal if it is narrow, since wide lines are hard to read. */
+static size_t line_width(void)
+{
+    const size_t columns = cli_columns();
+    return columns >= NARROWEST && columns < WIDEST ? columns : WIDEST;
+}
+
+/* Writes the words of a text in lines of that many columns at most. `column` is where the first word begins; further
+ * lines are indented by `indent`. An empty line in the text stays one. Ends the last line. */
 static void fill_lines(FILE *stream, size_t column, size_t indent, const char *text)
 {
+    const size_t width = line_width();
     while (*text) {
         const size_t length = strcspn(text, " \n");
-        if (column > indent && column + 1 + length > WIDTH) {
+        if (column > indent && column + 1 + length > width) {
             putc('\n', stream);
             column = 0;
         }
@@ -77,13 +85,18 @@ static void help_examples(FILE *stream, const struct cli_example *example)
 {
     if (!example) return;
     fprintf(stream, "\nexamples:\n");
-    for (; example->command; example++) fprintf(stream, "  %s\n      %s\n", example->command, example->what);
+    for (; example->command; example++) {
+        size_t column = 0;
+        fprintf(stream, "  %s\n", example->command);
+        indent_to(stream, &column, EXAMPLE_COLUMNS);
+        fill_lines(stream, column, EXAMPLE_COLUMNS, example->what);
+    }
 }
 
 void cli_print_command_help(FILE *stream, const struct cli_command *command)
 {
-    fprintf(stream, "shapeproof %s: %s\n\nusage: shapeproof %s [OPTION]... %s\n\n", command->name, command->summary,
-            command->name, command->operands);
+    fill_lines(stream, (size_t)fprintf(stream, "shapeproof %s:", command->name), 0, command->summary);
+    fprintf(stream, "\nusage: shapeproof %s [OPTION]... %s\n\n", command->name, command->operands);
     fill_lines(stream, 0, 0, command->description);
     fprintf(stream, "\noptions:\n");
     for (const struct cli_option *option = command->options; option->name; option++)
@@ -111,7 +124,8 @@ void cli_print_usage(FILE *stream)
 
 void cli_print_help(FILE *stream)
 {
-    fprintf(stream, "%s\n\n", tagline);
+    fill_lines(stream, 0, 0, tagline);
+    putc('\n', stream);
     cli_print_usage(stream);
     help_terms(stream, "exit status", cli_exit_statuses);
     help_terms(stream, "environment", cli_environment);

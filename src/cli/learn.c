@@ -2,6 +2,7 @@
  * shapeproof learn: a table from checkpoints. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/near.h"
 #include "cli/subject.h"
@@ -103,7 +104,10 @@ static void say_learning(const struct cli_args *args, const struct shapeproof_le
             cli_put_report(to, report);
             continue;
         }
-        cli_put_text(cli_messages(), report);
+        size_t length = strlen(report);
+        char *said = cli_restore_urls(report, &length);
+        cli_put_lines(cli_messages(), said ? said : report, length, cli_columns_of(STDERR_FILENO));
+        free(said);
         shapeproof_free(report);
     }
 }

@@ -21,16 +21,28 @@ static const char *color_when = "auto";
 
 void cli_color_messages(const char *when) { color_when = when; }
 
-/* "shapeproof: ", "warning: " or "hint: ", bold and in the colour that compilers give it. */
-static void put_label(const char *label, const char *color)
-{
-    if (!cli_wants_color(STDERR_FILENO, color_when)) fputs(label, cli_messages());
-    else fprintf(cli_messages(), "\033[1;%sm%.*s\033[0m ", color, (int)strlen(label) - 1, label);
-}
+/* What a message is, and the colour that compilers give to it. */
+struct label {
+    const char *word, *color;
+};
+static const struct label error_label = {"shapeproof:", "31"}, warning_label = {"warning:", "33"},
+                          hint_label = {"hint:", "36"};
 
-static void put_error_label(void) { put_label("shapeproof: ", "31"); }
-static void put_warning_label(void) { put_label("warning: ", "33"); }
-static void put_hint_label(void) { put_label("hint: ", "36"); }
+/* Writes the label, which is bold, and the text, which is printable. On a terminal a text of one line breaks at its
+ * blanks; the lines of mistakes in a table stay as they are. */
+static void put_labelled(struct label label, const char *text)
+{
+    char *message = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&message, &length);
+    if (!stream) cli_out_of_memory();
+    if (cli_wants_color(STDERR_FILENO, color_when)) fprintf(stream, "\033[1;%sm%s\033[0m", label.color, label.word);
+    else fputs(label.word, stream);
+    fprintf(stream, " %s\n", text);
+    if (fclose(stream) != 0) cli_out_of_memory();
+    cli_put_lines(cli_messages(), message, length, strchr(text, '\n') ? 0 : cli_columns_of(STDERR_FILENO));
+    free(message);
+}
 
 /* ---- texts ---- */
 
@@ -132,11 +144,11 @@ void cli_hint(struct shapeproof_error *error, const char *format, ...)
     va_end(args);
 }
 
-/* Made printable, in front of a text that is. */
-static void put_message(const char *text, const char *behind)
+/* Made printable. */
+static void put_message(struct label label, const char *text)
 {
     char *said = text_to_show(text), *visible = shapeproof_report_visible(said);
-    fprintf(cli_messages(), "%s%s", visible, behind);
+    put_labelled(label, visible);
     shapeproof_free(visible);
     free(said);
 }
@@ -162,13 +174,11 @@ int cli_error_about(const char *path, const struct shapeproof_error *error)
     keep_first_error(error);
     if (captures) return status;
     char *said = text_to_show(error->message);
-    put_error_label();
-    fprintf(cli_messages(), "%s\n", said); /* printable; only what sp_diagnose says has several lines */
+    put_labelled(error_label, said); /* printable; only what sp_diagnose says has several lines */
     free(said);
     if (error->hint[0]) {
         const struct shapeproof_error shown = error_to_show(error);
-        put_hint_label();
-        fprintf(cli_messages(), "%s\n", shown.hint);
+        put_labelled(hint_label, shown.hint);
     }
     put_error_document(path, error, status);
     return status;
@@ -195,22 +205,28 @@ int cli_complain(enum cli_exit status, const char *hint, const char *format, ...
     cli_hint(&error, "%s", hint ? hint : "");
     keep_first_error(&error);
     if (captures) return (int)status;
-    put_error_label();
-    put_message(message, "\n");
-    if (hint && hint[0]) {
-        put_hint_label();
-        put_message(hint, "\n");
-    }
+    put_message(error_label, message);
+    if (hint && hint[0]) put_message(hint_label, hint);
     put_error_document(NULL, &error, (int)status);
     return (int)status;
+}
+
+/* "model.pt: is empty"; free() it. */
+static char *path_and_message(const char *path, const char *message)
+{
+    const size_t size = strlen(path) + strlen(message) + sizeof ": ";
+    char *text = malloc(size);
+    if (!text) cli_out_of_memory();
+    snprintf(text, size, "%s: %s", path, message);
+    return text;
 }
 
 void cli_warning(const char *path, const char *message)
 {
     if (captures || cli_stdout_is_document()) return; /* what is about the file is in the report */
-    put_warning_label();
-    if (path) put_message(path, ": ");
-    put_message(message, "\n");
+    char *about = path ? path_and_message(path, message) : NULL;
+    put_message(warning_label, about ? about : message);
+    free(about);
 }
 
 void cli_warn_of_file(const char *path, const struct shapeproof_inventory *inventory)

@@ -30,6 +30,9 @@ static unsigned terminal_width(int stream)
     return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+unsigned cli_columns_of(int stream) { return terminal_width(stream); }
+unsigned cli_columns(void) { return terminal_width(cli_stdout()); }
+
 /* ---- formats ---- */
 
 static const char *const format_names[] = {
@@ -245,6 +248,8 @@ void cli_put_part(void *output, const char *bytes, size_t length)
     /* who closes it asks whether it worked */
     errno = 0;
     if (to->is_folded) put_folded(to, said ? said : bytes, length);
+    else if (to->is_stdout && to->format == SHAPEPROOF_REPORT_TEXT)
+        cli_put_lines(to->stream, said ? said : bytes, length, cli_columns());
     else fwrite(said ? said : bytes, 1, length, to->stream);
     if (!to->why && ferror(to->stream)) to->why = errno;
     free(said);

@@ -131,7 +131,13 @@ static void print_part(const struct shapeproof_table_info *part)
     while (length && line[length - 1] == ' ') length--;
     if (length > sizeof word - 1) printf("%.*s\n", (int)(length - (sizeof word - 1)), line + sizeof word - 1);
     else printf("%s\n", part->name);
-    if (*part->title) printf("    %s\n", part->title);
+    if (!*part->title) return;
+    const size_t size = strlen(part->title) + sizeof "    \n";
+    char *title = malloc(size);
+    if (!title) cli_out_of_memory();
+    snprintf(title, size, "    %s\n", part->title);
+    cli_put_lines(stdout, title, strlen(title), cli_columns());
+    free(title);
 }
 
 /* The parts whose name has the text, or the text of the one that is called exactly so. With --names the names alone. */

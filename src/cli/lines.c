@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ * Text on a terminal: lines that are wider than it break at blanks, so that the terminal breaks no word. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum { NARROWEST = 20, HANGING = 2, LONGEST_GROUP = 30 };
+
+/* A piece of a line that stays together: a word, or what is in brackets, such as a shape. */
+struct piece {
+    size_t blanks;  /* in front of it */
+    size_t begin;   /* of the piece, behind the blanks */
+    size_t end;     /* in bytes; the end of the line if nothing follows */
+    size_t columns; /* of the piece; sequences that set a colour have none */
+};
+
+/* Behind the sequence that sets a colour there, "\033[1m"; `at` itself if there is none. */
+static size_t behind_color(const char *line, size_t at, size_t length)
+{
+    size_t end = at;
+    if (line[at] != '\033') return at;
+    while (end < length && line[end] != 'm') end++;
+    return end < length ? end + 1 : at;
+}
+
+/* Behind the bracket that closes the one there; 0 if it is not near. */
+static size_t behind_bracket(const char *line, size_t at, size_t length)
+{
+    static const char open[] = "([{", close[] = ")]}";
+    const char *kind = line[at] ? strchr(open, line[at]) : NULL;
+    const size_t most = length - at < LONGEST_GROUP ? length : at + LONGEST_GROUP;
+    for (size_t i = at + 1; kind && i < most; i++)
+        if (line[i] == close[kind - open]) return i + 1;
+    return 0;
+}
+
+/* The piece from `at` on. */
+static struct piece piece_at(const char *line, size_t at, size_t length)
+{
+    struct piece piece = {0};
+    while (at + piece.blanks < length && line[at + piece.blanks] == ' ') piece.blanks++;
+    piece.begin = piece.end = at + piece.blanks;
+    for (size_t bracket = 0; piece.end < length;) {
+        const size_t color = behind_color(line, piece.end, length);
+        if (color > piece.end) {
+            piece.end = color;
+            continue;
+        }
+        if (line[piece.end] == ' ' && piece.end >= bracket) break;
+        if (piece.end >= bracket) bracket = behind_bracket(line, piece.end, length);
+        piece.columns += ((unsigned char)line[piece.end++] & 0xc0) != 0x80; /* not within a character of UTF-8 */
+    }
+    return piece;
+}
+
+static size_t columns_of(const char *line, size_t length)
+{
+    size_t columns = 0;
+    for (size_t at = 0; at < length;) {
+        const struct piece piece = piece_at(line, at, length);
+        columns += piece.blanks + piece.columns;
+        at = piece.end;
+    }
+    return columns;
+}
+
+/* Where further lines of a line begin: under the text behind a label, which two blanks part from it, if that is in the
+ * left half; otherwise a little to the right of where the line begins. */
+static size_t hanging_column(const char *line, size_t length, size_t width)
+{
+    const struct piece first = piece_at(line, 0, length);
+    size_t column = first.blanks + first.columns;
+    for (size_t at = first.end; at < length && column < width / 2;) {
+        const struct piece piece = piece_at(line, at, length);
+        if (piece.blanks > 1 && column + piece.blanks <= width / 2) return column + piece.blanks;
+        column += piece.blanks + piece.columns;
+        at = piece.end;
+    }
+    return first.blanks + HANGING < width / 2 ? first.blanks + HANGING : 0;
+}
+
+static void put_wide_line(FILE *stream, const char *line, size_t length, size_t width)
+{
+    const size_t hanging = hanging_column(line, length, width);
+    size_t column = 0;
+    bool is_empty = true; /* nothing but indentation is in the line by now */
+    for (size_t at = 0; at < length;) {
+        const struct piece piece = piece_at(line, at, length);
+        if (!is_empty && column + piece.blanks + piece.columns > width) {
+            fprintf(stream, "\n%*s", (int)hanging, "");
+            column = hanging;
+        } else column += (size_t)fprintf(stream, "%*s", (int)piece.blanks, "");
+        fwrite(line + piece.begin, 1, piece.end - piece.begin, stream);
+        column += piece.columns;
+        is_empty = is_empty && !piece.columns;
+        at = piece.end;
+    }
+}
+
+void cli_put_lines(FILE *stream, const char *text, size_t length, size_t width)
+{
+    while (length) {
+        const char *newline = memchr(text, '\n', length);
+        const size_t line = newline ? (size_t)(newline - text) : length;
+        if (width >= NARROWEST && line > width && columns_of(text, line) > width)
+            put_wide_line(stream, text, line, width);
+        else fwrite(text, 1, line, stream);
+        if (newline) putc('\n', stream);
+        text += line + (newline != NULL);
+        length -= line + (newline != NULL);
+    }
+}

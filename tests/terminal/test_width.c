@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ * Text on terminals of different widths: no line is wider, unless a word alone is, and no word is broken or lost. */
+#define _GNU_SOURCE
+#include "terminal/terminal.h"
+
+#define MODELS "fixtures/models/"
+
+enum { BLANKS_AT_MOST = 40 }; /* in front of a word that is too long for a line */
+
+static const char *const commands[] = {
+    "inspect " MODELS "tiny-gpt2",
+    "inspect --tree " MODELS "tiny-gpt2",
+    "inspect --offsets " MODELS "tiny-gpt2-sharded",
+    "check " MODELS "odd-gpt2 --all",
+    "check " MODELS "odd-gpt2 --color=always",
+    "check " MODELS "tiny-llama --set num_hidden_layers=3",
+    "diff " MODELS "tiny-gpt2 " MODELS "odd-gpt2",
+    "diff fixtures/cross/pair.h5 fixtures/cross/pair.pt",
+    "infer " MODELS "tiny-gpt2",
+    "predict gpt2 --formulas",
+    "derive deepseek_v3",
+    "prove --checkpoint " MODELS "odd-gpt2 --claim 'total = 12*L*d^2 + V*d'",
+    "eval gpt2 'shard(tp=2, dtype=bf16)'",
+    "fit llama-3-8b --memory 24GiB --tokens 8k",
+    "solve gpt2 --total 124439808 --set vocab_size=50000",
+    "models gpt",
+    "check " MODELS, /* an error and a hint */
+    "predict meta-llama/Llama-3.1-8B",
+    "inspect fixtures/torch/bad/calls_system.pt", /* a warning */
+};
+
+/* The columns of a line, without its colours. */
+static size_t columns_of(const char *line, size_t length)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] == '\033') {
+            while (i < length && line[i] != 'm') i++;
+            continue;
+        }
+        columns += ((unsigned char)line[i] & 0xc0) != 0x80;
+    }
+    return columns;
+}
+
+/* Each line is narrow enough, or has nothing at which it could break: blanks in brackets keep a shape together. */
+static void assert_narrow(size_t width)
+{
+    for (const char *line = terminal.shown, *next; *line; line = next) {
+        const size_t length = strcspn(line, "\r\n");
+        next = line + length + strspn(line + length, "\r\n");
+        if (columns_of(line, length) <= width) continue;
+        const size_t blanks = strspn(line, " ");
+        const char *second = memchr(line + blanks, ' ', length - blanks);
+        if (second && !memchr(line, '(', length) && blanks < BLANKS_AT_MOST)
+            fail_msg("wider than %zu: %.*s", width, (int)length, line);
+    }
+}
+
+/* The words that the terminal was sent, without colours, one blank between them; to be freed. */
+static char *copy_words(void)
+{
+    char *words = malloc(terminal.length + 1);
+    size_t length = 0;
+    assert_non_null(words);
+    for (const char *c = terminal.shown; *c; c++) {
+        if (*c == '\033') {
+            c = strchrnul(c, 'm');
+            continue;
+        }
+        const bool is_blank = strchr(" \r\n", *c);
+        if (!is_blank) words[length++] = *c;
+        else if (length && words[length - 1] != ' ') words[length++] = ' ';
+    }
+    words[length] = '\0';
+    return words;
+}
+
+static void test_every_width(void **state)
+{
+    static const unsigned short widths[] = {60, 100, 200};
+    char line[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        snprintf(line, sizeof line, "{ \"$COMMAND\" %s 2>&1; } | cat", commands[i]);
+        run_line(line, 50, 80);
+        char *whole = copy_words();
+        snprintf(line, sizeof line, "SHAPEPROOF_PAGER=cat \"$COMMAND\" %s", commands[i]);
+        for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
+            run_line(line, 50, widths[k]);
+            assert_narrow(widths[k]);
+            char *words = copy_words();
+            assert_string_equal(words, whole);
+            free(words);
+        }
+        free(whole);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_width)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
