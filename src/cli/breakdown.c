@@ -80,27 +80,13 @@ struct shapeproof_breakdown_options cli_breakdown_options(const struct cli_args 
 
 /* ---- the report ---- */
 
-/* Whether the locale says that the terminal shows UTF-8, as the first of these variables that is set and not empty
- * decides for all programs. */
-static bool is_utf8(void)
-{
-    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *locale = getenv(variables[i]);
-        if (locale && *locale)
-            return strstr(locale, "UTF-8") || strstr(locale, "utf-8") || strstr(locale, "UTF8") ||
-                   strstr(locale, "utf8");
-    }
-    return false;
-}
-
 int cli_put_breakdown(const struct cli_args *args, struct cli_output *to, struct shapeproof_breakdown *breakdown,
                       bool no_heading, const struct shapeproof_error *error)
 {
     const struct shapeproof_report_breakdown_options how = {
         .report = cli_report_options(args, to),
         .exact = cli_flag(args, "exact"),
-        .unicode = is_utf8(),
+        .unicode = cli_is_utf8(),
         .no_heading = no_heading,
     };
     if (!breakdown) return cli_error(error);

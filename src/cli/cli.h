@@ -285,8 +285,10 @@ int cli_stdout(void);
 /* The columns of the terminal that is stdout; 0 if it is none. */
 unsigned cli_columns(void);
 unsigned cli_columns_of(int stream);
+/* Whether the locale says that the terminal shows UTF-8, as the first of LC_ALL, LC_CTYPE and LANG does that is set. */
+bool cli_is_utf8(void);
 /* Writes text whose lines have at most that many columns, as far as they have blanks at which they can break; 0: no
- * limit. */
+ * limit. For a terminal without UTF-8 other characters than ASCII are escaped. */
 void cli_put_lines(FILE *stream, const char *text, size_t length, size_t width);
 /* Where messages go: to stderr, behind what was written to stdout before; while the text waits, they wait, too. */
 FILE *cli_messages(void);

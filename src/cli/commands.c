@@ -65,8 +65,7 @@ const struct cli_term cli_environment[] = {
     {"PAGER", "the pager if SHAPEPROOF_PAGER is not set"},
     {"LESS", "the options of less; if it is not set, they are FRX"},
     {"CI", "if set and not empty, no line on the terminal shows the progress of a command"},
-    {"COLUMNS",
-     "the width of the lines on a terminal; the width of the terminal is the default"},
+    {"COLUMNS", "the width of the lines on a terminal; the width of the terminal is the default"},
     {"HF_TOKEN",
      "the token for checkpoints of the Hugging Face hub (hf://). If it is not set, the token is read from a file: "
      "$HF_TOKEN_PATH if that variable is set, otherwise $HF_HOME/token if HF_HOME is set, otherwise "

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Text on a terminal: lines that are wider than it break at blanks, so that the terminal breaks no word. */
+ * Text on a terminal: lines that are wider than it break at blanks, so that the terminal breaks no word. Characters
+ * that it does not show are escaped. */
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/cli.h"
 
 enum { NARROWEST = 20, HANGING = 2, LONGEST_GROUP = 30 };
@@ -98,7 +102,38 @@ static void put_wide_line(FILE *stream, const char *line, size_t length, size_t 
     }
 }
 
-void cli_put_lines(FILE *stream, const char *text, size_t length, size_t width)
+/* ---- characters ---- */
+
+bool cli_is_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *locale = getenv(variables[i]);
+        if (locale && *locale)
+            return strstr(locale, "UTF-8") || strstr(locale, "utf-8") || strstr(locale, "UTF8") ||
+                   strstr(locale, "utf8");
+    }
+    return false;
+}
+
+/* A copy of the text in which all but ASCII is escaped, "\\u{e9}"; free() it. */
+static char *copy_escaped(const char *text, size_t length)
+{
+    enum { LONGEST = sizeof "\\u{10ffff}" }; /* of a character; each has a byte at least */
+    char *copy = malloc(length * LONGEST + 1), *end = copy;
+    if (!copy) cli_out_of_memory();
+    for (size_t at = 0; at < length;) {
+        uint32_t code = 0;
+        const size_t bytes = (unsigned char)text[at] < 0x80 ? 0 : sp_utf8_decode(text + at, length - at, &code);
+        if (bytes) end += snprintf(end, LONGEST, "\\u{%" PRIx32 "}", code);
+        else *end++ = text[at];
+        at += bytes ? bytes : 1;
+    }
+    *end = '\0';
+    return copy;
+}
+
+static void put_lines(FILE *stream, const char *text, size_t length, size_t width)
 {
     while (length) {
         const char *newline = memchr(text, '\n', length);
@@ -110,4 +145,11 @@ void cli_put_lines(FILE *stream, const char *text, size_t length, size_t width)
         text += line + (newline != NULL);
         length -= line + (newline != NULL);
     }
+}
+
+void cli_put_lines(FILE *stream, const char *text, size_t length, size_t width)
+{
+    char *escaped = width && !cli_is_utf8() ? copy_escaped(text, length) : NULL;
+    put_lines(stream, escaped ? escaped : text, escaped ? strlen(escaped) : length, width);
+    free(escaped);
 }

@@ -24,7 +24,7 @@ static const char *const commands[] = {
     "fit llama-3-8b --memory 24GiB --tokens 8k",
     "solve gpt2 --total 124439808 --set vocab_size=50000",
     "models gpt",
-    "check " MODELS, /* an error and a hint */
+    "check fixtures/models", /* an error and a hint */
     "predict meta-llama/Llama-3.1-8B",
     "inspect fixtures/torch/bad/calls_system.pt", /* a warning */
 };
@@ -97,8 +97,18 @@ static void test_every_width(void **state)
     }
 }
 
+static void test_terminal_without_utf8(void **state)
+{
+    (void)state;
+    run_line("LC_ALL=C \"$COMMAND\" tables encodec --kind audio", 50, 80);
+    assert_shows("D\\u{e9}fossez");
+    run_line("\"$COMMAND\" tables encodec --kind audio", 50, 80);
+    assert_shows("D\u00e9fossez");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_width)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_width),
+                                       cmocka_unit_test(test_terminal_without_utf8)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
