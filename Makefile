@@ -312,7 +312,7 @@ portable   = $(SELF) $(JOBS) MODE=release BUILD=$(BUILD)/$(1) CC=$(LIBRARIES)/$(
     DEPS_LIBS='-L$(LIBRARIES)/$(1)/lib -lzip -lcjson -lyaml -lhdf5 -lz $(if $(filter linux,$(SYSTEM)),-lseccomp) \
     -lm -ldl' SO_FLAGS=-Wl,--version-script=$(CURDIR)/src/dist/exports.map
 
-.PHONY: static static-test dist
+.PHONY: static static-test dist package-test
 static:  ## static: one command that needs no library, for any Linux: build/shapeproof-x86_64-linux
 static: $(if $(FOREIGN),$(HOSTINDEX))
 	@sh src/dist/libraries.sh $(MUSL) $(LIBRARIES)/$(MUSL)
@@ -329,6 +329,9 @@ dist:  ## dist: archives of the sources and of the static command for MACHINES, 
 	    $(BUILD)/shapeproof-$$machine-linux $(LIBRARIES)/$$machine-linux-musl/licenses $(OBJ)/man $(BUILD)/dist || \
 	    exit; done
 	@cat $(BUILD)/dist/SHA256SUMS
+
+package-test: all  ## package-test: what `make deb` and `make dist` write, with the command of this machine
+	@$(RUN_ENV) sh tests/packages.sh
 
 # features.h is a header of glibc and musl that HDF5's headers include, as they were configured for one of these.
 .PHONY: macos-objects objects

@@ -72,7 +72,7 @@ build() {
     (cd "$work/$package" && find usr -type f | LC_ALL=C sort | xargs md5sum >DEBIAN/md5sums)
     find "$work/$package" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
     chmod -R u=rwX,go=rX "$work/$package"
-    dpkg-deb --root-owner-group -Zxz --build "$work/$package" "$output" >/dev/null
+    dpkg-deb --root-owner-group -Z"${DEB_COMPRESSION:-xz}" --build "$work/$package" "$output" >/dev/null
     echo "$output/${package}_${version}_$machine.deb"
 }
 

@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$output"
 
 # One thread: what xz writes depends on how many there are.
-compress() { xz -9 -T1; }
+compress() { ${DIST_COMPRESSION:-xz -9 -T1}; }
 
 git archive --format=tar --prefix="shapeproof-$version/" HEAD | compress >"$output/shapeproof-$version.tar.xz"
 
