@@ -164,7 +164,7 @@ def write_reports():
     """A gallery: each report in a frame, below its title and the command that writes it."""
     lines = [
         "# Reports\n",
-        "These pages are written by `--format html`. [HTML reports](../html.md) explains them. A title opens the page.\n",
+        "`--format html` writes these pages. [HTML reports](../html.md) explains them. A title opens its page.\n",
     ]
     (PAGES / "reports").mkdir()
     for name, title, words in REPORTS:
