@@ -34,7 +34,7 @@ class Table(unittest.TestCase):
 @needs("torch", "pytest")
 class MyModel(unittest.TestCase):
     def run_python(self, folder, *arguments):
-        environment = {**os.environ, "PYTHONPATH": f"{ROOT}/src/python"}
+        environment = {**os.environ, "PYTHONPATH": f"{ROOT}/src/python", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         environment.pop("PYTEST_ADDOPTS", None)
         done = subprocess.run(
             [sys.executable, *arguments], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

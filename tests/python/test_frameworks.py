@@ -76,11 +76,19 @@ class OwnClass(WithFixtures):
             shapeproof.check(Stack(5, 1), Node())
 
     def test_classes_are_no_models(self):
+        class Lazy:
+            dtype = "float32"
+
+            @property
+            def shape(self):
+                raise RuntimeError("not initialised")
+
         for wrong, text in (
             (Stack, "Stack is a class, and no model\nhint: give an instance of it"),
             (dict, "dict is a class"),
             (3, "neither a path, nor a module, nor a dictionary of arrays$"),
             ([("weight", FakeArray((3,)))], r"list is neither .*\nhint: .*: dict\("),
+            ({"weight": Lazy()}, "weight: its shape is not known yet"),
             ({"weight": FakeArray((None, 3))}, "weight: its shape is not known yet\nhint: run the model once"),
         ):
             with self.assertRaisesRegex(shapeproof.UsageError, text):

@@ -23,7 +23,10 @@ _DTYPES = {
 
 
 def _is_array(value: Any) -> bool:
-    return hasattr(value, "shape") and hasattr(value, "dtype")
+    try:
+        return hasattr(value, "shape") and hasattr(value, "dtype")
+    except RuntimeError:  # a parameter of a lazy module of torch, which has no shape yet
+        return True
 
 
 def _has(value: Any, *methods: str) -> bool:
