@@ -29,11 +29,11 @@ WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-protot
         $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),,-Wno-maybe-uninitialized)
 # What makes an error in the code harder to exploit, as far as this compiler has it (docs/safety.md): checks of the
 # stack and of buffers whose size is known, and indirect jumps to marked places alone. Without optimization the headers
-# of glibc refuse the checks of buffers. The compiler only preprocesses here: zig would write an object file, `-.o`.
+# of glibc refuse the checks of buffers. zig leaves an object file in the current folder.
 FORTIFY := $(if $(findstring -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
-HARDEN  := $(shell for flag in -fstack-protector-strong -fstack-clash-protection -fcf-protection \
-    -mbranch-protection=standard; do \
-    echo 'int x;' | $(CC) -Werror $$flag -E -x c - >/dev/null 2>&1 && echo $$flag; done)
+HARDEN  := $(shell folder=$$(mktemp -d) && cd "$$folder" && for flag in -fstack-protector-strong \
+    -fstack-clash-protection -fcf-protection -mbranch-protection=standard; do \
+    echo 'int x;' | $(CC) -Werror $$flag -c -x c - -o /dev/null 2>/dev/null && echo $$flag; done; rm -rf "$$folder")
 FLAGS_release := -O2 -g1 $(HARDEN) $(FORTIFY)
 FLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSP_ARENA_MALLOC
 FLAGS_fuzz    := $(FLAGS_asan) -fsanitize=fuzzer-no-link
