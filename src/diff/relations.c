@@ -360,6 +360,12 @@ static const char *describe_relation(const struct relation *relation, bool missi
         return "is exp of each element";
     case SP_CHANGE_NEGATED:
         return "has the opposite sign";
+    case SP_CHANGE_DOUBLED:
+        return "has each element doubled";
+    case SP_CHANGE_HALVED:
+        return "has each element halved";
+    case SP_CHANGE_ZERO:
+        return "has only zeros";
     case SP_CHANGE_ROUNDED_BF16:
         return "has its elements rounded to BF16";
     case SP_CHANGE_ROUNDED_F16:
@@ -466,7 +472,7 @@ static bool try_changes(struct judging *judging)
 {
     const char *name = judging->subject.original.tensor->name;
     const struct shapeproof_tensor *one = judging->subject.original.tensor, *other = judging->subject.made.tensor;
-    enum sp_change changes[9];
+    enum sp_change changes[12];
     size_t count = 0;
     if (strstr(name, "norm") || strstr(name, "ln_")) {
         changes[count++] = SP_CHANGE_PLUS_ONE;
@@ -478,6 +484,9 @@ static bool try_changes(struct judging *judging)
         changes[count++] = SP_CHANGE_EXP;
     }
     changes[count++] = SP_CHANGE_NEGATED;
+    changes[count++] = SP_CHANGE_DOUBLED;
+    changes[count++] = SP_CHANGE_HALVED;
+    changes[count++] = SP_CHANGE_ZERO;
     if (one->dtype == SHAPEPROOF_DTYPE_F32 || one->dtype == SHAPEPROOF_DTYPE_F64) { /* B has what a detour left */
         if (other->dtype != SHAPEPROOF_DTYPE_BF16) changes[count++] = SP_CHANGE_ROUNDED_BF16;
         if (other->dtype != SHAPEPROOF_DTYPE_F16) changes[count++] = SP_CHANGE_ROUNDED_F16;

@@ -70,6 +70,12 @@ static double change_value(enum sp_change change, double value)
         return exp(value);
     case SP_CHANGE_NEGATED:
         return -value;
+    case SP_CHANGE_DOUBLED:
+        return value * 2;
+    case SP_CHANGE_HALVED:
+        return value / 2;
+    case SP_CHANGE_ZERO:
+        return 0;
     case SP_CHANGE_ROUNDED_BF16:
         return sp_rounded_to(SHAPEPROOF_DTYPE_BF16, value);
     case SP_CHANGE_ROUNDED_F16:
@@ -107,6 +113,7 @@ static enum sp_elements compare_element(const struct tiles *tiles, const unsigne
         return run.is_exact ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_ROUNDED;
     }
     const double one = sp_value_of(in_a, a), other = sp_value_of(in_b, b), expected = change_value(change, one);
+    if (change == SP_CHANGE_ZERO) return one != 0 && other == 0 ? SP_ELEMENTS_EQUAL : SP_ELEMENTS_DIFFERENT;
     if (isfinite(one) && !isfinite(expected)) return SP_ELEMENTS_DIFFERENT; /* what a change must not do */
     if (is_changed_value(change, in_b, expected, other)) return SP_ELEMENTS_EQUAL;
     return sp_is_same_value(sp_rounded_to(in_a, expected), other) ? SP_ELEMENTS_ROUNDED : SP_ELEMENTS_DIFFERENT;

@@ -37,6 +37,9 @@ enum sp_change {
     SP_CHANGE_MINUS_EXP, /* -exp(a) */
     SP_CHANGE_EXP,       /* exp(a) */
     SP_CHANGE_NEGATED,
+    SP_CHANGE_DOUBLED,
+    SP_CHANGE_HALVED,
+    SP_CHANGE_ZERO,         /* 0 or -0, in place of each a, of which none is 0 */
     SP_CHANGE_ROUNDED_BF16, /* a as BF16 stores it, whatever the dtype of B */
     SP_CHANGE_ROUNDED_F16,
     SP_CHANGE_CUT_BF16 /* the first 16 bits of F32, without rounding */

@@ -145,6 +145,12 @@ static void changed_values(void **state)
     expect_relation(&norm, &b, 1, "h.0.norm.weight has 2 added to each element: 1 was added twice");
     for (int i = 0; i < 8; i++) b.values[i] = -norm.values[i];
     expect_relation(&norm, &b, 1, "h.0.norm.weight has the opposite sign");
+    for (int i = 0; i < 8; i++) b.values[i] = 2 * norm.values[i];
+    expect_relation(&norm, &b, 1, "h.0.norm.weight has each element doubled");
+    for (int i = 0; i < 8; i++) b.values[i] = norm.values[i] / 2;
+    expect_relation(&norm, &b, 1, "h.0.norm.weight has each element halved");
+    for (int i = 0; i < 8; i++) b.values[i] = 0 * norm.values[i];
+    expect_relation(&norm, &b, 1, "h.0.norm.weight has only zeros");
     b = log;
     for (int i = 0; i < 8; i++) b.values[i] = -expf(log.values[i]);
     expect_relation(&log, &b, 1, "h.0.A_log is -exp of each element");
