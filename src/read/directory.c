@@ -269,15 +269,13 @@ static bool has_shape(const struct shapeproof_inventory *inventory, const struct
     return false;
 }
 
-/* Warns of an optimizer.pt beside the model from which no training can go on: one that cannot be read, or one of
- * another model. Of the latter a moment (".exp_avg") has a shape that no tensor has. The first few matrices are
- * compared; vectors may be pieces of flattened parameters. */
-static void check_optimizer(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
+/* Warns if the optimizer `name`, which lies beside the model, cannot be read or is of another model. Of the latter a
+ * moment (".exp_avg") has a shape that no tensor has. The first few matrices are compared; vectors may be pieces of
+ * flattened parameters. */
+static void check_optimizer(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory)
 {
-    static const char name[] = "optimizer.pt";
     enum { MOST = 16 };
     struct shapeproof_error error = {0};
-    if (!sp_path_exists(folder->fd, name)) return;
     struct shapeproof_inventory *own = sp_inventory_new(name);
     if (!sp_folder_read(folder, name, own, &error))
         sp_inventory_warn(inventory, "%s: training cannot be resumed from this checkpoint", error.message);
@@ -293,6 +291,29 @@ static void check_optimizer(const struct sp_folder *folder, struct shapeproof_in
     shapeproof_inventory_close(own);
 }
 
+/* Warns if the file, which lies beside the model, is cut short. Of a pickle that no reader knows nothing is said. */
+static void check_state(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_inventory *own = sp_inventory_new(name);
+    if (!sp_folder_read(folder, name, own, &error) &&
+        (error.kind == SHAPEPROOF_KIND_MALFORMED || error.kind == SHAPEPROOF_KIND_IO))
+        sp_inventory_warn(inventory, "%s: training cannot be resumed from this checkpoint", error.message);
+    shapeproof_inventory_close(own);
+}
+
+/* Looks at what Trainer and accelerate save beside the model to continue a training. */
+static void check_training(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
+{
+    static const char *const optimizers[] = {"optimizer.pt", "optimizer.bin"};
+    static const char *const states[] = {"scheduler.pt", "scheduler.bin", "scaler.pt", "rng_state.pth",
+                                         "random_states_0.pkl"};
+    for (size_t i = 0; i < COUNT(optimizers); i++)
+        if (sp_path_exists(folder->fd, optimizers[i])) check_optimizer(folder, optimizers[i], inventory);
+    for (size_t i = 0; i < COUNT(states) && !folder->far; i++)
+        if (sp_path_exists(folder->fd, states[i])) check_state(folder, states[i], inventory);
+}
+
 static bool read_chosen(const struct sp_folder *folder, const char *name, const struct listing *listing,
                         struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
@@ -303,7 +324,7 @@ static bool read_chosen(const struct sp_folder *folder, const char *name, const 
         warn_stray(name, listing, inventory);
     }
     note_others(folder, name, listing, inventory);
-    check_optimizer(folder, inventory);
+    check_training(folder, inventory);
     return true;
 }
 
