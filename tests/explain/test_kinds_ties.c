@@ -481,6 +481,23 @@ static void metadata_against_the_table(void **state)
     model_close(&model);
 }
 
+/* quantize_dynamic packs the head, which ends the tie: it is stored, whatever the configuration says of ties. */
+static void head_packed_by_pytorch(void **state)
+{
+    static const char *const configs[] = {llama_3b, llama_3b_untied};
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        BEGIN(configs[i], 0);
+        if (i) model_drop(&model, "lm_head.weight");
+        model_add_shape(&model, "lm_head._packed_params._packed_params.0", SHAPE(128256, 3072));
+        model_add_shape(&model, "lm_head.scale", 0, (uint64_t[]){0});
+        model_add_shape(&model, "lm_head.zero_point", 0, (uint64_t[]){0});
+        EXPECT("explained: 1 weight is stored under PyTorch's quantisation, such as lm_head.weight as "
+               "_packed_params._packed_params.0 and 2 others; nothing else differs",
+               "parametrised");
+        model_close(&model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -507,6 +524,7 @@ int main(void)
         cmocka_unit_test(dropped_by_the_writer),
         cmocka_unit_test(shared_layers),
         cmocka_unit_test(metadata_against_the_table),
+        cmocka_unit_test(head_packed_by_pytorch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,14 @@
 
 #include "base/order.h"
 #include "explain/gather.h"
+#include "model/layouts.h"
 #include "model/parametrised.h"
 
 struct parametrised {
     struct shapeproof_check *check;
-    size_t *of_predicted, *of_tensor; /* the open finding that says that it is missing, or unexpected */
-    bool *marks;                      /* findings of the cause that is being made */
+    size_t *of_predicted; /* the open finding that says that it is missing, or not stored because it is tied */
+    size_t *of_tensor;    /* that says that it is unexpected */
+    bool *marks;          /* findings of the cause that is being made */
 };
 
 static size_t *no_findings(size_t count)
@@ -28,7 +30,9 @@ static void list_findings(struct parametrised *all)
     all->marks = sp_realloc(NULL, check->finding_count, sizeof *all->marks);
     for (size_t i = 0; i < check->finding_count; i++) {
         const struct shapeproof_finding *finding = &check->findings[i];
-        if (sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_MISSING)) all->of_predicted[finding->predicted] = i;
+        const bool is_tied = finding->kind == SHAPEPROOF_FINDING_TIED_ABSENT && finding->cause == SHAPEPROOF_NONE;
+        if (is_tied || sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_MISSING))
+            all->of_predicted[finding->predicted] = i;
         if (sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED)) all->of_tensor[finding->tensor] = i;
     }
 }
@@ -96,7 +100,9 @@ static void explain_part(const struct parametrised *all, const struct sp_paramet
     if (missing == SHAPEPROOF_NONE || (stored->is_whole && has_predicted_shape(all, stored, missing))) return;
     memset(all->marks, 0, all->check->finding_count * sizeof *all->marks);
     mark_findings(all, stored, missing);
-    const char *expected = all->check->findings[missing].expected;
+    const struct shapeproof_predicted *predicted =
+        shapeproof_prediction_tensor(all->check->prediction, all->check->findings[missing].predicted);
+    const char *expected = sp_shape_text(arena, predicted->shape, predicted->rank);
     struct shapeproof_cause *cause = sp_gather(all->check, SP_CAUSE_PARAMETRISED_PART, sp_is_marked, all->marks);
     cause->message = stored->lack ? sp_arena_printf(arena, "%s is stored under %s, and a part is missing: %s",
                                                     stored->weight, stored->how, stored->lack)

@@ -13,6 +13,7 @@
 #include "explain/what_if.h"
 #include "lang/prediction.h"
 #include "model/layouts.h"
+#include "model/parametrised.h"
 
 /* ---- flags of ties ---- */
 
@@ -140,6 +141,20 @@ static void collect_untied(struct shapeproof_check *check, struct list *list)
     }
 }
 
+/* Weights that the file stores under a parametrisation, or packed, are not missing either. */
+static void note_parametrised(struct shapeproof_check *check, struct list *list)
+{
+    struct sp_parametrised *stored;
+    const size_t count = sp_parametrised_find(&check->arena, check->inventory, &stored);
+    for (size_t i = 0; i < count; i++) {
+        struct sp_text name = {0};
+        sp_naming_apply(&check->naming, stored[i].weight, &name);
+        const size_t predicted = shapeproof_prediction_find(check->prediction, name.data);
+        if (predicted != SHAPEPROOF_NONE) list->missing[predicted] = SHAPEPROOF_NONE;
+        sp_text_free(&name);
+    }
+}
+
 /* Fills list->missing. A tensor that is in the file under another name is not missing. */
 static void note_missing(struct shapeproof_check *check, struct list *list)
 {
@@ -150,6 +165,7 @@ static void note_missing(struct shapeproof_check *check, struct list *list)
         if (renamed[i] != SHAPEPROOF_NONE && predicted != SHAPEPROOF_NONE) list->missing[predicted] = SHAPEPROOF_NONE;
     }
     sp_free(renamed);
+    note_parametrised(check, list);
 }
 
 /* ---- one of two is absent ---- */
