@@ -74,7 +74,8 @@ struct shapeproof_run_model {
     size_t step;                   /* index of its step, or SHAPEPROOF_NONE */
     uint32_t holds;     /* what else the same file has tensors of: 1 << kind for each; 0 until shapeproof_run_examine */
     const char *config; /* of weights without a configuration (.weights.h5) another model of the run that has it in
-                           itself; or NULL: shapeproof_config_beside finds it */
+                           itself; or the config.json of a folder of the run that shapeproof_config_beside does not
+                           look into; or NULL: shapeproof_config_beside finds it */
 };
 
 struct shapeproof_run; /* opaque: owns everything that the functions below return */

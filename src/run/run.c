@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* O_DIRECTORY */
+#define _GNU_SOURCE /* O_DIRECTORY, AT_FDCWD */
 #include "run/run.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #include "base/shard_name.h"
 #include "read/folder.h"
 #include "read/ranks/ranks.h"
+#include "shapeproof/config.h"
+#include "shapeproof/shapeproof.h"
 
 /* ---- steps ---- */
 
@@ -210,10 +213,31 @@ static void add_lost_models(struct shapeproof_run *run)
     }
 }
 
+/* The config.json of the nearest folder of the run above the weights of a step, whatever the folders are called; NULL
+ * where the search by their names finds one, and for files that may have a configuration in themselves. */
+static const char *config_above(struct shapeproof_run *run, const struct shapeproof_run_model *model)
+{
+    static const char *const plain[] = {".ckpt", ".pt", ".pth", ".bin", ".safetensors"};
+    bool is_plain = false;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) is_plain |= sp_ends_with(model->path, plain[i]);
+    if (!is_plain || model->step == SHAPEPROOF_NONE || model->kind != SHAPEPROOF_RUN_MODEL) return NULL;
+    char *beside = shapeproof_config_beside(model->path);
+    const bool is_found = beside;
+    shapeproof_free(beside);
+    for (const char *folder = model->name; !is_found && strcmp(folder, ".") != 0;) {
+        folder = folder_above(&run->arena, folder);
+        const char *path = sp_run_join(&run->arena, run->path, sp_run_join(&run->arena, folder, "config.json"));
+        if (sp_path_may_be_file(AT_FDCWD, path)) return path;
+    }
+    return NULL;
+}
+
 /* Weights that Keras saves alone are of the model that it saves whole beside them. */
 static void find_configs(struct shapeproof_run *run)
 {
     const char *whole = NULL;
+    for (size_t i = 0; i < run->models.count; i++)
+        run->models.items[i].config = config_above(run, &run->models.items[i]);
     for (size_t i = 0; i < run->models.count; i++)
         if (sp_ends_with(run->models.items[i].path, ".keras")) whole = run->models.items[i].path;
     for (size_t i = 0; i < run->models.count; i++)
