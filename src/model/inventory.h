@@ -59,6 +59,7 @@ struct shapeproof_inventory {
     struct shapeproof_totals totals;
     size_t unread;                        /* tensors that are there and could not be read */
     struct shapeproof_error first_unread; /* why the first of them */
+    size_t wrapped;                       /* tensors of classes that keep their data in other tensors */
     size_t divided;                       /* tensors whose data ZeRO has divided among files of its optimizer */
     const char *broken_optimizer;         /* one of those files that cannot be read, or NULL */
     bool gatherable;                      /* and all of those files are there */

@@ -361,10 +361,40 @@ static void say_other(struct shapeproof_check *check, const struct sp_quantised 
 
 /* ---- what the configuration says ---- */
 
+/* How many weights are of classes that keep their data in other tensors, such as Int8Tensor of torchao: the file lists
+ * their outer dtype and shape, which quantisation does not change. */
+static size_t count_wrapped(const struct shapeproof_check *check)
+{
+    size_t count = 0;
+    for (size_t i = 0; check->inventory->wrapped && i < shapeproof_inventory_count(check->inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
+        count += check->match.predicted_of[i] != SHAPEPROOF_NONE && tensor->rank >= 2 && !tensor->storage &&
+                 !tensor->piece && !(tensor->flags & SHAPEPROOF_TENSOR_NO_DATA);
+    }
+    return count;
+}
+
+/* The verdict is unknown: such weights may be quantised in any way. */
+static void say_wrapped(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where,
+                        size_t weights)
+{
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_QUANTISED);
+    cause->severity = SHAPEPROOF_SEVERITY_WARNING;
+    cause->untold = true;
+    cause->message = sp_arena_printf(&check->arena,
+                                     "%s says %s; %s of a class that keeps its data in other tensors: whether and how "
+                                     "it is quantised is not compared",
+                                     where, quantised->method,
+                                     weights == 1 ? "1 weight is"
+                                                  : sp_arena_printf(&check->arena, "each of %zu weights is", weights));
+}
+
 /* The configuration names a method, and the file has no weight that is quantised so; or nobody has described it. */
 static void say_none(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where)
 {
+    const size_t wrapped = count_wrapped(check);
     if (check->quantisation.failure || !quantised->part) sp_say_undescribed(check, quantised, where);
+    else if (wrapped) say_wrapped(check, quantised, where, wrapped);
     else
         add_cause(check, SHAPEPROOF_SEVERITY_ERROR,
                   sp_arena_printf(&check->arena, "%s says %s, but no weight of the file is quantised", where,

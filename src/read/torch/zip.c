@@ -283,6 +283,7 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
     warn_of_members_outside(zip, prefix, inventory);
     warn_of_small_records(zip, prefix, inventory);
     bool ok = check_version(zip, prefix, inventory, error) && index_pickle(&torch, pickle, "data.pkl", error);
+    inventory->wrapped += torch.wrappers;
     if (ok && torch.wrappers)
         sp_inventory_warn(inventory, "%zu tensors are of subclasses that wrap others: only the outer shapes are listed",
                           torch.wrappers);
