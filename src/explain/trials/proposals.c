@@ -247,7 +247,8 @@ static void list_word_indices(struct sp_proposals *proposals, size_t finding, si
     struct sp_place *place = &proposals->word_places[finding];
     place->pattern = sp_pattern_of(&proposals->word_patterns, of->name, &place->indices);
     const char *text = sp_pattern_text(&proposals->word_patterns, place->pattern), *mark = text;
-    for (size_t p = 0; p < place->indices.count && (mark = strchr(mark, SP_INDEX_MARK)) != NULL; p++, mark++) {
+    for (size_t p = 0; p < place->indices.count && (mark = strchr(mark, (unsigned char)SP_INDEX_MARK)) != NULL;
+         p++, mark++) {
         if (!is_in_word(text, mark)) continue;
         SP_GROW(proposals->indices, proposals->index_count, *capacity);
         proposals->indices[proposals->index_count++] = (struct sp_named_index){
