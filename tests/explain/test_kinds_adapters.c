@@ -381,9 +381,8 @@ static void for_a_task_with_a_head(void **state)
     assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS); /* nothing names a task */
     put_config(&model, "{\"peft_type\": \"LORA\", \"task_type\": \"SEQ_CLS\", \"r\": 2}");
     SAYS("explained: a LoRA adapter of rank 2 that fits 2 matrices of the model: "
-         "bert.encoder.layer.{0,1}.attention.self.query.weight; every name in the file begins with "
-         "'base_model.model.'",
-         "adapter prefix", 0);
+         "bert.encoder.layer.{0,1}.attention.self.query.weight; nothing else differs",
+         "adapter", 0);
     assert_string_equal(model_cause(&model, "adapter")->hint,
                         "load its base with AutoModelForSequenceClassification and num_labels=5, then the adapter: "
                         "PeftModel.from_pretrained(base, DIRECTORY)");
