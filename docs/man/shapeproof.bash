@@ -84,8 +84,8 @@ _shapeproof() {
     eval:--models) COMPREPLY=() ;;
     eval:--plot) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--limit) COMPREPLY=() ;;
-    eval:--format) COMPREPLY=($(compgen -W 'text json csv' -- "$word")) ;;
-    eval:text=|eval:json=|eval:csv=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    eval:--format) COMPREPLY=($(compgen -W 'text json csv markdown' -- "$word")) ;;
+    eval:text=|eval:json=|eval:csv=|eval:markdown=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--output|eval:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     eval:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     fit:--memory) COMPREPLY=() ;;
@@ -145,8 +145,8 @@ _shapeproof() {
     predict:--rows|predict:-n) COMPREPLY=() ;;
     predict:--dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 f64 fp8 int8' -- "$word")) ;;
     predict:--limit) COMPREPLY=() ;;
-    predict:--format) COMPREPLY=($(compgen -W 'text json' -- "$word")) ;;
-    predict:text=|predict:json=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
+    predict:--format) COMPREPLY=($(compgen -W 'text json csv markdown' -- "$word")) ;;
+    predict:text=|predict:json=|predict:csv=|predict:markdown=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     predict:--output|predict:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     predict:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     prove:--claims) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;

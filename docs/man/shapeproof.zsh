@@ -190,7 +190,7 @@ _shapeproof() {
             '*--plot=[with --for\: draw the values as curves]:FILE.svg:_files' \
             '--offline[do not use the network]' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json csv' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json csv markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
@@ -325,7 +325,7 @@ _shapeproof() {
             '--exact[with --by, print all digits of each number]' \
             '*--dtype=[the dtype of the tensors for which the table gives none]:dtype:(f32 bf16 f16 f64 fp8 int8)' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json csv markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \

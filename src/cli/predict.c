@@ -36,7 +36,7 @@ static const struct cli_option options[] = {
              "dtype in the configuration (dtype or torch_dtype). If there is none, it is f32, and the listing says "
              "that this is assumed"},
     {CLI_OPTION_LIMIT},
-    {CLI_OPTION_FORMAT("text|json")},
+    {CLI_OPTION_FORMAT("text|json|csv|markdown")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_QUIET},
@@ -306,6 +306,9 @@ const struct cli_command cli_predict = {
         "and architectures of the configuration select the table; if no table is for them, the exit status is 5. A "
         "hyper-parameter that is not given has its default in the table. If the table has no default for it, the "
         "exit status is 3.\n"
+        "\n"
+        "--format csv writes a row for each tensor, --format markdown a table of the hyper-parameters and one of the "
+        "groups, with their formulas if --formulas is given.\n"
         "\n"
         "With --by, the parameters are summed up as 'inspect --by' does it for a file. With --against, the sums of "
         "another model are compared with them, as 'diff --by' does it: a positive number says how much more the "

@@ -11,6 +11,7 @@
 #include "base/real.h"
 #include "report/common.h"
 #include "report/csv.h"
+#include "report/markdown.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
 
@@ -300,6 +301,111 @@ static void evaluate_csv(struct sp_text *text, const struct shapeproof_evaluated
     }
 }
 
+/* ---- Markdown ---- */
+
+/* " TEXT |"; frees the text. */
+static void markdown_cell(struct sp_text *text, struct sp_text *cell)
+{
+    sp_text_puts(text, " ");
+    sp_markdown_text(text, cell->length ? cell->data : "");
+    sp_text_puts(text, " |");
+    sp_text_free(cell);
+}
+
+/* " `EXPRESSION` |" */
+static void markdown_code_cell(struct sp_text *text, const char *expression)
+{
+    sp_text_puts(text, " ");
+    sp_markdown_cell_code(text, expression);
+    sp_text_puts(text, " |");
+}
+
+/* | `active` | 12,879,925,248 | parameters, of 46,702,792,704; ... |, for each expression. */
+static void markdown_values(struct sp_text *text, const struct shapeproof_evaluation *evaluation)
+{
+    sp_text_puts(text, "| expression | value | what it counts |\n|---|--:|---|\n");
+    for (size_t i = 0; i < shapeproof_evaluation_count(evaluation); i++) {
+        const struct shapeproof_evaluated *evaluated = shapeproof_evaluation_get(evaluation, i);
+        struct sp_text value = {0}, counts = {0};
+        put_value(&value, evaluated, AND_EXACT);
+        put_convention(&counts, evaluated);
+        sp_text_puts(text, "|");
+        markdown_code_cell(text, evaluated->expression);
+        markdown_cell(text, &value);
+        markdown_cell(text, &counts);
+        sp_text_puts(text, "\n");
+    }
+}
+
+/* How the expressions count, as a list. */
+static void markdown_conventions(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
+                                 size_t values)
+{
+    struct sp_text lines = {0};
+    for (size_t k = 0; k < values; k++)
+        put_conventions(&lines, &(struct measured){points, count, k}, count && !is_number(points->value));
+    if (lines.length) sp_text_puts(text, "\n");
+    for (char *line = lines.data, *end; line && *line; line = end) {
+        end = line + strcspn(line, "\n");
+        if (*end) *end++ = '\0';
+        const size_t indent = strspn(line, " ");
+        sp_text_printf(text, "%.*s- ", (int)indent, line);
+        sp_markdown_text(text, line + indent);
+        sp_text_puts(text, "\n");
+    }
+    sp_text_free(&lines);
+}
+
+/* The value of a point, or that it is unknown; "-" where the table cannot be predicted. */
+static void markdown_value(struct sp_text *text, const struct shapeproof_evaluated *value)
+{
+    struct sp_text cell = {0};
+    if (value && value->text) put_value(&cell, value, ROUNDED);
+    else sp_text_puts(&cell, value ? "unknown" : "-");
+    markdown_cell(text, &cell);
+}
+
+static bool is_any_refused(const struct shapeproof_evaluated_point *points, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (points[i].why) return true;
+    return false;
+}
+
+/* A row for each point, with the reason of one that has no values; and below the table how the expressions count. */
+static void markdown_points(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
+                            const char *varied)
+{
+    const struct shapeproof_evaluation *first = first_evaluation(points, count);
+    const size_t values = first ? shapeproof_evaluation_count(first) : 0;
+    const bool has_reasons = is_any_refused(points, count);
+    sp_text_puts(text, "|");
+    markdown_code_cell(text, varied);
+    for (size_t k = 0; k < values; k++) markdown_code_cell(text, shapeproof_evaluation_get(first, k)->expression);
+    sp_text_puts(text, has_reasons ? " why not |\n|---|" : "\n|---|");
+    for (size_t k = 0; k < values; k++) sp_text_puts(text, "--:|");
+    sp_text_puts(text, has_reasons ? "---|\n" : "\n");
+    for (size_t i = 0; i < count; i++) {
+        struct sp_text point = {0}, why = {0};
+        sp_text_puts(&point, points[i].value);
+        sp_text_puts(&why, points[i].why ? points[i].why : "");
+        sp_text_puts(text, "|");
+        markdown_cell(text, &point);
+        for (size_t k = 0; k < values; k++) markdown_value(text, value_at(&(struct measured){points, count, k}, i));
+        if (has_reasons) markdown_cell(text, &why);
+        else sp_text_free(&why);
+        sp_text_puts(text, "\n");
+    }
+    markdown_conventions(text, points, count, values);
+}
+
+static void evaluate_markdown(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
+                              const struct shapeproof_report_evaluate_options *options)
+{
+    if (options->varied) markdown_points(text, points, count, options->varied);
+    else if (count && points->evaluation) markdown_values(text, points->evaluation);
+}
+
 char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points, size_t count,
                                  const struct shapeproof_report_evaluate_options *options, size_t *length)
 {
@@ -315,6 +421,10 @@ char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points
     }
     if (options->report.format == SHAPEPROOF_REPORT_CSV) {
         evaluate_csv(&text, points, count, options);
+        return sp_text_take(&text, length);
+    }
+    if (options->report.format == SHAPEPROOF_REPORT_MARKDOWN) {
+        evaluate_markdown(&text, points, count, options);
         return sp_text_take(&text, length);
     }
     if (options->varied) put_points(&text, points, count, options);

@@ -16,8 +16,7 @@
 
 /* ---- formulas, when there are any ---- */
 
-/* NULL when there is none for the group. */
-static const char *formula_of(const struct shapeproof_derivation *forms, const char *group)
+const char *sp_formula_of_group(const struct shapeproof_derivation *forms, const char *group)
 {
     for (size_t i = 0; forms && i < shapeproof_derivation_formula_count(forms); i++)
         if (strcmp(shapeproof_derivation_formula(forms, i)->group, group) == 0)
@@ -75,7 +74,7 @@ static void json_totals(struct sp_writer *json, const char *key, const struct sh
     sp_write_key_number(json, "buffers", totals->buffers);
     if (size) json_size(json, size);
     else if (totals->bytes) sp_write_key_number(json, "bytes", totals->bytes);
-    sp_write_key_optional(json, "formula", formula_of(forms, "total"));
+    sp_write_key_optional(json, "formula", sp_formula_of_group(forms, "total"));
     sp_write_close(json);
 }
 
@@ -121,7 +120,7 @@ static void predict_json(const struct shapeproof_prediction *prediction,
         sp_write_open_line(&json, '{');
         sp_write_key_string(&json, "name", group->name);
         sp_write_key_number(&json, "parameters", group->parameters);
-        sp_write_key_optional(&json, "formula", formula_of(forms, group->name));
+        sp_write_key_optional(&json, "formula", sp_formula_of_group(forms, group->name));
         sp_write_close(&json);
     }
     sp_write_close(&json);
@@ -180,7 +179,7 @@ static void put_predicted(const struct shapeproof_prediction *prediction, struct
 /* = E*N*(4*E + 6); nothing when there is none, or it is 0. */
 static void put_formula(struct sp_text *cell, const struct shapeproof_derivation *forms, const char *group)
 {
-    const char *formula = formula_of(forms, group);
+    const char *formula = sp_formula_of_group(forms, group);
     if (!formula || strcmp(formula, "0") == 0) return;
     sp_text_puts(cell, "= ");
     sp_put_visible(cell, formula);
@@ -315,6 +314,14 @@ char *shapeproof_report_predict(const struct shapeproof_prediction *prediction,
     if (!options) options = &plain;
     if (options->report.format == SHAPEPROOF_REPORT_JSON) {
         predict_json(prediction, options, &text);
+        return sp_text_take(&text, length);
+    }
+    if (options->report.format == SHAPEPROOF_REPORT_CSV) {
+        sp_csv_predict(&text, prediction);
+        return sp_text_take(&text, length);
+    }
+    if (options->report.format == SHAPEPROOF_REPORT_MARKDOWN) {
+        sp_markdown_predict(&text, prediction, options->forms);
         return sp_text_take(&text, length);
     }
     sp_text_puts(&text, "table ");
