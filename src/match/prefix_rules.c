@@ -171,6 +171,12 @@ static size_t least_gain(const struct rest *rest, const struct sp_prefix_rule *r
     return others_differ && (is_within_rule(rule->from, "", WITHOUT_HOLDERS) || !*rule->to) ? 1 : 2;
 }
 
+/* Whether the rule would take a tensor that the model has lost from an average of its weights beside it. */
+static bool is_of_copy(const struct rest *rest, const struct sp_prefix_rule *rule)
+{
+    return sp_is_of_average(rule->from) && !sp_is_of_average(rest->naming->strip);
+}
+
 /* Finds the rule that explains the most of the rest, with its strings in the arena. False when none explains enough. */
 static bool find_rule(const struct rest *rest, struct sp_arena *arena, struct sp_prefix_rule *best)
 {
@@ -183,7 +189,7 @@ static bool find_rule(const struct rest *rest, struct sp_arena *arena, struct sp
     for (size_t i = 0; i < rules.count; i++) {
         const struct sp_prefix_rule *rule = &rules.items[i];
         if (strcmp(rule->from, rule->to) == 0 || !looks_like_a_wrapper(rule)) continue;
-        if (is_beside_text(rest, rule->from)) continue;
+        if (is_beside_text(rest, rule->from) || is_of_copy(rest, rule)) continue;
         const size_t gain = gain_of_rule(rest, rule);
         if (gain <= most || gain < least_gain(rest, rule)) continue;
         most = gain;

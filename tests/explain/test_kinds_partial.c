@@ -302,6 +302,21 @@ static void a_model_that_lacks_what_its_average_has(void **state)
     model_close(&model);
 }
 
+/* A tensor that the model has lost is not taken from the average either. */
+static void a_model_that_lost_what_its_average_has(void **state)
+{
+    BEGIN(llama);
+    model_set(&model, "tie_word_embeddings=false");
+    model_predict(&model, 0);
+    add_copies(&model, "*", "ema.");
+    model_rename(&model, "model.*", "model.", "net.model.");
+    model_drop(&model, "lm_head.weight");
+    model_check(&model);
+    assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS);
+    assert_string_equal(shapeproof_check_cause(model.check, 0)->id, "renamed");
+    model_close(&model);
+}
+
 /* Weights of which one was lost, that the other copy has. */
 static void a_copy_that_lost_a_tensor(void **state)
 {
@@ -644,6 +659,7 @@ int main(void)
         cmocka_unit_test(an_average_of_the_layers),
         cmocka_unit_test(an_average_below_an_outer_key),
         cmocka_unit_test(a_model_that_lacks_what_its_average_has),
+        cmocka_unit_test(a_model_that_lost_what_its_average_has),
         cmocka_unit_test(a_copy_that_lost_a_tensor),
         cmocka_unit_test(an_average_of_other_shapes),
         cmocka_unit_test(copies_of_a_few),
