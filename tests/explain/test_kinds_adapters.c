@@ -415,6 +415,18 @@ static void for_a_part_of_the_model(void **state)
 
 /* ---- what one has, all have ---- */
 
+/* The numbers of layer_1 and layer_2 are parts of words: these are two modules of each layer. */
+static void one_of_two_numbered_modules(void **state)
+{
+    BEGIN("{\"model_type\": \"xlnet\", \"architectures\": [\"XLNetForSequenceClassification\"], \"n_layer\": 2, "
+          "\"d_model\": 32, \"n_head\": 2, \"d_inner\": 48, \"vocab_size\": 100}");
+    adapt(&model, "*.ff.layer_1.weight", PEFT, "lora_A.weight", "lora_B.weight", 2, AS_PEFT);
+    SAYS("explained: a LoRA adapter of rank 2 that fits 2 matrices of the model: "
+         "transformer.layer.{0,1}.ff.layer_1.weight; nothing else differs",
+         "adapter", 0);
+    END;
+}
+
 static void a_layer_without(void **state)
 {
     BEGIN(llama);
@@ -726,6 +738,7 @@ int main(void)
         cmocka_unit_test(for_the_base_alone),
         cmocka_unit_test(for_a_task_with_a_head),
         cmocka_unit_test(for_a_part_of_the_model),
+        cmocka_unit_test(one_of_two_numbered_modules),
         cmocka_unit_test(a_layer_without),
         cmocka_unit_test(a_module_to_save),
         cmocka_unit_test(magnitudes),

@@ -66,14 +66,15 @@ static bool names_modules_of_all_layers(struct shapeproof_value targets)
 }
 
 /* Matrices that the adapter does not change, where it changes the same matrix of another layer: of a q_proj of layers
- * 0, 1 and 3 the one of layer 2. It is an error where adapter_config.json lists modules that are in all layers. Nothing
+ * 0, 1 and 3 the one of layer 2. Layers are whole components of a name: layer_1 and layer_2 of XLNet are two linear
+ * modules of each layer. It is an error where adapter_config.json lists modules that are in all layers. Nothing
  * is said where it chooses layers, by layers_to_transform or exclude_modules. */
 static void explain_lacking(const struct sp_adapted *adapted)
 {
     struct shapeproof_check *check = adapted->check;
     const struct shapeproof_value config = adapted->config;
     const size_t total = shapeproof_prediction_count(check->prediction);
-    struct sp_siblings siblings = {.count = 0};
+    struct sp_siblings siblings = {.patterns.rule = SP_INDEX_COMPONENT};
     if (sp_value_is_set(sp_value_member(config, "layers_to_transform"))) return;
     if (sp_value_is_set(sp_value_member(config, "exclude_modules"))) return;
     for (size_t i = 0; i < total; i++) {
