@@ -62,7 +62,7 @@ struct sp_dcp_file {
     size_t chunks;
     unsigned looked;  /* how many of its chunks were looked at */
     bool foreign;     /* a chunk does not begin where it should: the file is of another save */
-    bool overwritten; /* it does not begin as it was written: with zeros, or with a broken archive */
+    bool overwritten; /* it does not begin as it was written: with zeros, a broken archive or none */
     uint64_t front;   /* where the archive ends that the file begins with; 0: not known */
 };
 

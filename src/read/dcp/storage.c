@@ -177,19 +177,22 @@ static bool begins_archive(struct sp_file *file, uint64_t offset)
     return sp_file_read(file, offset, bytes, sizeof bytes, &ignored) && memcmp(bytes, "PK\3\4", sizeof bytes) == 0;
 }
 
-/* Whether no chunk begins where the metadata say that this one does. A file whose first bytes are no archive was
- * written in another form, and nothing is known of its chunks. */
-static bool begins_elsewhere(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chunk)
+/* Compares the front of a file with the place where a chunk behind it begins. An archive at the front alone: the chunk
+ * begins elsewhere, the file is of another save. One at the chunk alone, and a chunk begins at the front too: the front
+ * was overwritten. Neither: the file was written in another form, and nothing is known of its chunks. */
+static void look_at_chunk(const struct sp_dcp *dcp, const struct sp_dcp_chunk *chunk, struct sp_dcp_file *file)
 {
-    struct sp_file file;
+    struct sp_file opened;
     struct shapeproof_error ignored = {0};
-    if (!sp_folder_open_file(dcp->folder, dcp->files.items[chunk->file].name, &file, &ignored)) return false;
-    const bool elsewhere = begins_archive(&file, 0) && !begins_archive(&file, chunk->begin);
-    sp_file_close(&file);
-    return elsewhere;
+    if (!sp_folder_open_file(dcp->folder, file->name, &opened, &ignored)) return;
+    const bool at_front = begins_archive(&opened, 0), at_chunk = begins_archive(&opened, chunk->begin);
+    sp_file_close(&opened);
+    file->foreign = at_front && !at_chunk;
+    file->overwritten = !at_front && at_chunk && file->front;
 }
 
-/* Notes the names of files in which chunks do not begin where the metadata say: those of another save. */
+/* Notes the names of files in which chunks do not begin where the metadata say: those of another save. Marks those that
+ * were overwritten at the front. */
 static void look_at_chunks(struct sp_dcp *dcp, struct sp_names *foreign)
 {
     unsigned looks = 0;
@@ -198,10 +201,12 @@ static void look_at_chunks(struct sp_dcp *dcp, struct sp_names *foreign)
             const struct sp_dcp_chunk *chunk = &dcp->tensors.items[i].chunks[k];
             struct sp_dcp_file *file = chunk->placed ? &dcp->files.items[chunk->file] : NULL;
             if (!file || !chunk->begin || file->size == NOT_THERE || file->size < chunk->end) continue;
-            if (!sp_ends_with(file->name, ".distcp") || file->foreign || file->looked == MAX_LOOKS_IN_FILE) continue;
+            if (!sp_ends_with(file->name, ".distcp") || file->foreign || file->overwritten ||
+                file->looked == MAX_LOOKS_IN_FILE)
+                continue;
             looks++;
             file->looked++;
-            file->foreign = begins_elsewhere(dcp, chunk);
+            look_at_chunk(dcp, chunk, file);
             if (file->foreign) sp_names_add(foreign, file->name);
         }
     }
@@ -254,7 +259,7 @@ static void look_at_fronts(struct sp_dcp *dcp, struct sp_names *overwritten)
         struct sp_dcp_file *file = &dcp->files.items[i];
         if (file->size == NOT_THERE || !file->size || !file->end || !sp_ends_with(file->name, ".distcp")) continue;
         if (file->foreign) continue;
-        file->overwritten = begins_with_zeros(dcp, file) || begins_with_broken_archive(dcp, file);
+        file->overwritten = file->overwritten || begins_with_zeros(dcp, file) || begins_with_broken_archive(dcp, file);
         if (file->overwritten) sp_names_add(overwritten, file->name);
     }
 }
@@ -337,8 +342,7 @@ void sp_dcp_check_files(struct sp_dcp *dcp)
     warn_of_files(dcp->inventory,
                   "files in which tensors begin elsewhere than it says, so that they are of another save", &foreign);
     warn_of_files(dcp->inventory,
-                  "files of its data that begin with zeros or with a broken archive, so that something has overwritten "
-                  "them",
+                  "files of its data that begin with zeros, a broken archive or none: something has overwritten them",
                   &overwritten);
     warn_of_files(dcp->inventory, "tensors with a chunk for which the metadata name no file", &unplaced);
     warn_of_files(dcp->inventory, "tensors with a chunk in fewer bytes than it needs", &cramped);
