@@ -1,10 +1,34 @@
 # SPDX-License-Identifier: MIT
 """The parts of results, and results as data frames."""
 
+import argparse
 import unittest
+from collections import namedtuple
+from types import SimpleNamespace
 
 import shapeproof
 from test_package import GPT2, WithFixtures, needs
+
+
+class Configurations(WithFixtures):
+    def test_nested(self):
+        """A configuration may have others in it, of any kind that is read."""
+        text = {"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 4,
+                "intermediate_size": 96, "vocab_size": 100}  # fmt: skip
+        vision = {"model_type": "clip_vision_model", "hidden_size": 32, "num_hidden_layers": 2,
+                  "num_attention_heads": 2, "intermediate_size": 64, "image_size": 28, "patch_size": 14}  # fmt: skip
+        outer = {"model_type": "llava", "architectures": ["LlavaForConditionalGeneration"]}
+        made = shapeproof.predict(config={**outer, "text_config": text, "vision_config": vision})
+        for kind in (SimpleNamespace, argparse.Namespace, lambda **given: namedtuple("Inner", given)(**given)):
+            config = SimpleNamespace(**outer, text_config=kind(**text), vision_config=kind(**vision))
+            self.assertEqual(shapeproof.predict(config=config).totals, made.totals)
+
+    def test_in_itself(self):
+        """A namespace that is in itself is no value of the model, and does no harm."""
+        config = SimpleNamespace(model_type="gpt2", n_layer=1, items=[SimpleNamespace(width=5), SimpleNamespace])
+        parameters = shapeproof.predict(config=config).totals
+        config.this = [config]
+        self.assertEqual(shapeproof.predict(config=config).totals, parameters)
 
 
 class Parts(WithFixtures):

@@ -184,9 +184,7 @@ def name_of(source: Any) -> str:
     return next((base.__name__ for base in kind.__mro__ if kind.__name__ == f"FSDP{base.__name__}"), kind.__name__)
 
 
-def values_of(config: Any) -> dict[str, Any] | None:
-    """The hyper-parameters of a configuration: a dictionary, a dataclass, a named tuple, a namespace, or an object of
-    transformers or pydantic. None: it is nothing of that."""
+def _own_values(config: Any) -> dict[str, Any] | None:
     if isinstance(config, Mapping):
         return dict(config)
     for method in ("to_dict", "model_dump", "_asdict"):
@@ -199,6 +197,26 @@ def values_of(config: Any) -> dict[str, Any] | None:
 
         return asdict(config)
     return None
+
+
+def _plain(value: Any, around: tuple[int, ...]) -> Any:
+    """The value with dictionaries in place of the configurations in it; `around`: the identities of those that it is
+    in. One that is in itself stays as it is."""
+    if isinstance(value, type) or id(value) in around:
+        return value
+    inside = (*around, id(value))
+    if type(value) in (list, tuple):
+        return [_plain(item, inside) for item in value]
+    values = _own_values(value)
+    return value if values is None else {key: _plain(item, inside) for key, item in values.items()}
+
+
+def values_of(config: Any) -> dict[str, Any] | None:
+    """The hyper-parameters of a configuration: a dictionary, a dataclass, a named tuple, a namespace, or an object of
+    transformers or pydantic, and those in it: Namespace(vision=Namespace(width=5)) is {"vision": {"width": 5}}. None:
+    it is nothing of that."""
+    values = _own_values(config)
+    return None if values is None else {key: _plain(item, (id(config),)) for key, item in values.items()}
 
 
 def _configured(source: Any) -> Any:
