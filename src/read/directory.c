@@ -191,13 +191,14 @@ static void warn_absent_shards(const struct sp_shard *shards, size_t count, stru
     sp_names_free(&absent);
 }
 
-/* Loaders of Hugging Face's formats find shards only by their index. */
+/* Loaders of Hugging Face's formats find shards only by their index, whose name is made of theirs: "model" of
+ * "model-00001-of-00002.safetensors". After an underscore the number is of another program's files. */
 static void warn_absent_index(const char *name, struct shapeproof_inventory *inventory)
 {
     static const char *const stems[] = {"model", "pytorch_model", "diffusion_pytorch_model"};
     static const char *const suffixes[] = {".safetensors", ".bin"};
     struct sp_shard_name shard;
-    sp_shard_name_read(name, &shard);
+    if (!sp_shard_name_read(name, &shard) || !shard.stem || name[shard.stem - 1] != '-') return;
     const char *stem = sp_arena_copy(&inventory->arena, name, shard.stem - 1); /* without the hyphen */
     if (!SP_IS_AMONG(stem, stems) || !SP_IS_AMONG(shard.suffix, suffixes)) return;
     sp_inventory_warn(inventory, "%s%s.index.json is not there: transformers and diffusers find the shards only by it",
