@@ -183,15 +183,17 @@ static void add_model(struct shapeproof_run *run, const struct shapeproof_run_fi
         (struct shapeproof_run_model){.name = name, .path = path, .kind = file->kind, .step = file->step};
 }
 
-/* Whether the step has a file of that kind; `weights`: one with weights. */
-static bool has_file(const struct shapeproof_run *run, size_t step, bool weights)
+/* Whether the step has a file with an optimizer and none with weights. The files are sorted by their steps: `next` is
+ * the first file that is not of an earlier step, and becomes the first of a later one. */
+static bool has_lost_model(const struct shapeproof_run *run, size_t step, size_t *next)
 {
-    for (size_t i = 0; i < run->files.count; i++) {
-        const struct shapeproof_run_file *file = &run->files.items[i];
-        if (file->step != step) continue;
-        if (weights ? has_weights(file->kind) : file->kind == SHAPEPROOF_RUN_OPTIMIZER) return true;
+    bool has_optimizer = false, has_model = false;
+    for (; *next < run->files.count && run->files.items[*next].step == step; ++*next) {
+        const enum shapeproof_run_kind kind = run->files.items[*next].kind;
+        has_optimizer = has_optimizer || kind == SHAPEPROOF_RUN_OPTIMIZER;
+        has_model = has_model || has_weights(kind);
     }
-    return false;
+    return has_optimizer && !has_model;
 }
 
 /* A step with an optimizer and without weights has lost its model, where another step has one. Its folder is added as a
@@ -201,10 +203,12 @@ static void add_lost_models(struct shapeproof_run *run)
     size_t place = 0; /* models are in the order of their steps, those of no step first */
     while (place < run->models.count && run->models.items[place].step == SHAPEPROOF_NONE) place++;
     if (place == run->models.count) return;
+    size_t next = 0;
+    while (next < run->files.count && run->files.items[next].step == SHAPEPROOF_NONE) next++;
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct shapeproof_run_step *step = &run->steps.items[i].step;
         while (place < run->models.count && run->models.items[place].step < i) place++;
-        if (has_file(run, i, true) || !has_file(run, i, false)) continue;
+        if (!has_lost_model(run, i, &next)) continue;
         SP_PUSH(&run->models);
         struct shapeproof_run_model *models = run->models.items;
         memmove(models + place + 1, models + place, (run->models.count - 1 - place) * sizeof *models);
