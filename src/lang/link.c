@@ -8,29 +8,42 @@
 
 enum { MAX_EXTENDS = 16 };
 
+/* What is wrong and where. */
+struct link_mistake {
+    struct sp_span span;
+    const char *what;
+};
+
 struct linker {
     struct shapeproof_tables *tables;
     struct sp_units *units; /* those that are linked, and others before them */
-    size_t mistakes;
+    struct link_mistake mistakes[SP_MAX_MESSAGES];
+    size_t mistake_count; /* of different ones */
 };
 
-/* What a table inherits is looked at again in the child: the same mistake is reported once. */
-static void report_link_mistakes(struct linker *linker, struct sp_text *message)
+/* What a table inherits is looked at again in the child: the same mistake counts and is reported once. Takes the
+ * text. */
+static void report_mistake(struct linker *linker, struct sp_span span, struct sp_text *what)
 {
-    struct sp_text *all = &linker->tables->messages;
-    if (!all->data || !strstr(all->data, message->data)) {
-        if (all->length) sp_text_puts(all, "\n");
-        sp_text_puts(all, message->data);
+    bool is_known = linker->mistake_count == SP_MAX_MESSAGES;
+    for (size_t i = 0; !is_known && i < linker->mistake_count; i++) {
+        const struct link_mistake *known = &linker->mistakes[i];
+        is_known = known->span.source == span.source && known->span.offset == span.offset &&
+                   strcmp(known->what, what->data) == 0;
     }
-    sp_text_free(message);
+    if (!is_known) {
+        linker->mistakes[linker->mistake_count++] =
+            (struct link_mistake){span, sp_arena_string(&linker->tables->arena, what->data)};
+        sp_diagnose(&linker->tables->messages, span, "%s", what->data);
+    }
+    sp_text_free(what);
 }
 
 #define MISTAKE(linker, span, ...)                                                                                     \
     do {                                                                                                               \
         struct sp_text mistake_text = {0};                                                                             \
-        if ((linker)->mistakes++ >= SP_MAX_MESSAGES) break;                                                            \
-        sp_diagnose(&mistake_text, (span), __VA_ARGS__);                                                               \
-        report_link_mistakes((linker), &mistake_text);                                                                 \
+        sp_text_printf(&mistake_text, __VA_ARGS__);                                                                    \
+        report_mistake((linker), (span), &mistake_text);                                                               \
     } while (0)
 
 /* ---- extends: definitions and groups of the same name replace the parent's, new ones are added ---- */
@@ -461,12 +474,12 @@ static void check_names(struct linker *linker, size_t first)
 
 bool sp_link(struct shapeproof_tables *tables, struct sp_units *units, size_t first)
 {
-    struct linker linker = {tables, units, 0};
+    struct linker linker = {.tables = tables, .units = units};
     for (size_t i = first; i < units->count; i++)
         if (!units->items[i]->name) units->items[i]->name = ""; /* its line was reported already */
     check_names(&linker, first);
     for (size_t i = first; i < units->count; i++) inherit(&linker, units->items[i], 0);
     for (size_t i = first; i < units->count; i++) link_unit(&linker, units->items[i]);
-    if (!linker.mistakes) sp_resolve_names(tables, units, first);
-    return linker.mistakes == 0;
+    if (!linker.mistake_count) sp_resolve_names(tables, units, first);
+    return linker.mistake_count == 0;
 }

@@ -264,6 +264,27 @@ static void more_mistakes_than_messages(void **state)
     }
 }
 
+/* A mistake that 150 tables inherit is one, and hides no other. */
+static void inherited_mistakes(void **state)
+{
+    struct sp_text table = {0};
+    struct shapeproof_error error = {0};
+    (void)state;
+    sp_text_puts(&table, "table base\nx = nosuch(1)\n[g]\na (x)\n");
+    for (size_t i = 0; i < 150; i++) sp_text_printf(&table, "table t%zu extends base\n[h]\nb (1)\n", i);
+    sp_text_puts(&table, "table last\ny = other(1)\n[g]\nb (y)\n");
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    assert_int_not_equal(shapeproof_tables_add_text(tables, "t.shapes", table.data, table.length, &error),
+                         SHAPEPROOF_OK);
+    const char *messages = shapeproof_tables_messages(tables), *first = strstr(messages, "'nosuch'");
+    assert_non_null(first);
+    assert_null(strstr(first + 1, "'nosuch'"));
+    assert_non_null(strstr(messages, "there is no function 'other'"));
+    assert_null(strstr(messages, "there may be more"));
+    shapeproof_tables_free(tables);
+    sp_text_free(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +293,7 @@ int main(void)
         cmocka_unit_test(several_in_one_run),
         cmocka_unit_test(long_lines),
         cmocka_unit_test(more_than_the_error_holds),
+        cmocka_unit_test(inherited_mistakes),
         cmocka_unit_test(files),
         cmocka_unit_test(more_mistakes_than_messages),
     };
