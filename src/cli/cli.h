@@ -144,6 +144,8 @@ extern const struct cli_unit cli_units_of_bytes[]; /* kB, KiB, ...; ends with NU
 /* The value of a number with one of the units, such as "24GiB". 0 if the text is no such number, or if the value does
  * not fit in 64 bits. */
 uint64_t cli_read_size(const char *text, const struct cli_unit *units);
+/* Why it is 0: the text "is too large", or something else. Static. */
+const char *cli_why_no_size(const char *text, const struct cli_unit *units);
 
 /* ---- parse.c ---- */
 
@@ -288,7 +290,9 @@ unsigned cli_columns_of(int stream);
 /* Whether the locale says that the terminal shows UTF-8, as the first of LC_ALL, LC_CTYPE and LANG does that is set. */
 bool cli_is_utf8(void);
 /* Writes text whose lines have at most that many columns, as far as they have blanks at which they can break; 0: no
- * limit. For a terminal without UTF-8 other characters than ASCII are escaped. */
+ * limit. CLI_UNBROKEN is for a terminal on which the lines stay as they are. For a terminal without UTF-8 other
+ * characters than ASCII are escaped. */
+enum { CLI_UNBROKEN = 1 };
 void cli_put_lines(FILE *stream, const char *text, size_t length, size_t width);
 /* Where messages go: to stderr, behind what was written to stdout before; while the text waits, they wait, too. */
 FILE *cli_messages(void);

@@ -55,7 +55,7 @@ static int take_size(const struct cli_args *args, const char *name, const struct
     const char *text = cli_value(args, name, NULL);
     if (!text) return CLI_OK;
     *value = cli_read_size(text, units);
-    return *value ? CLI_OK : cli_usage_error(example, "--%s needs a size above 0, not '%s'", name, text);
+    return *value ? CLI_OK : cli_usage_error(example, "--%s: '%s' %s", name, text, cli_why_no_size(text, units));
 }
 
 int cli_fit_status(const struct shapeproof_fit *fit)

@@ -28,8 +28,15 @@ struct label {
 static const struct label error_label = {"shapeproof:", "31"}, warning_label = {"warning:", "33"},
                           hint_label = {"hint:", "36"};
 
-/* Writes the label, which is bold, and the text, which is printable. On a terminal a text of one line breaks at its
- * blanks; the lines of mistakes in a table stay as they are. */
+/* The columns of the terminal for a text of one line, which breaks at its blanks; the lines of mistakes in a table stay
+ * as they are, because marks are below what is wrong. 0 without a terminal. */
+static unsigned columns_for(const char *text)
+{
+    const unsigned columns = cli_columns_of(STDERR_FILENO);
+    return columns && strchr(text, '\n') ? CLI_UNBROKEN : columns;
+}
+
+/* Writes the label, which is bold, and the text, which is printable. */
 static void put_labelled(struct label label, const char *text)
 {
     char *message = NULL;
@@ -40,7 +47,7 @@ static void put_labelled(struct label label, const char *text)
     else fputs(label.word, stream);
     fprintf(stream, " %s\n", text);
     if (fclose(stream) != 0) cli_out_of_memory();
-    cli_put_lines(cli_messages(), message, length, strchr(text, '\n') ? 0 : cli_columns_of(STDERR_FILENO));
+    cli_put_lines(cli_messages(), message, length, columns_for(text));
     free(message);
 }
 
@@ -188,7 +195,10 @@ int cli_mistakes(int status, const struct shapeproof_error *error, const char *m
 {
     keep_first_error(error);
     if (captures) return status;
-    fprintf(cli_messages(), "%s\n", mistakes);
+    char *said = text_to_show(mistakes);
+    cli_put_lines(cli_messages(), said, strlen(said), columns_for(said));
+    putc('\n', cli_messages());
+    free(said);
     put_error_document(NULL, error, status);
     return status;
 }

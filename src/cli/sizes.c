@@ -20,6 +20,13 @@ const struct cli_unit cli_units_of_bytes[] = {
     {NULL, 0},
 };
 
+/* The unit that a number ends with; NULL if it is none of them. */
+static const struct cli_unit *unit_called(const char *name, const struct cli_unit *units)
+{
+    while (units->name && strcmp(units->name, name) != 0) units++;
+    return units->name ? units : NULL;
+}
+
 uint64_t cli_read_size(const char *text, const struct cli_unit *units)
 {
     char *end;
@@ -27,6 +34,14 @@ uint64_t cli_read_size(const char *text, const struct cli_unit *units)
     if (*text < '0' || *text > '9') return 0;
     errno = 0;
     const unsigned long long number = strtoull(text, &end, 10);
-    while (units->name && strcmp(units->name, end) != 0) units++;
-    return units->name && !errno && !__builtin_mul_overflow(number, units->size, &size) ? size : 0;
+    const struct cli_unit *unit = unit_called(end, units);
+    return unit && !errno && !__builtin_mul_overflow(number, unit->size, &size) ? size : 0;
+}
+
+const char *cli_why_no_size(const char *text, const struct cli_unit *units)
+{
+    const size_t digits = strspn(text, "0123456789");
+    if (!digits) return "does not begin with a whole number";
+    if (!unit_called(text + digits, units)) return "has an unknown unit";
+    return strspn(text, "0") == digits ? "is not above 0" : "is too large";
 }

@@ -233,7 +233,10 @@ static void hint_of_folder(const char *path, struct shapeproof_error *error)
     const size_t length = strlen(path);
     if (!cli_is_folder(path)) return;
     snprintf(file, sizeof file, "%s%sconfig.json", path, length && path[length - 1] == '/' ? "" : "/");
-    if (access(file, F_OK) == 0) cli_hint(error, "--config %s", file);
+    if (access(file, F_OK) != 0) return;
+    char *quoted = cli_quoted(file);
+    cli_hint(error, "--config %s", quoted);
+    free(quoted);
 }
 
 /* The configuration or the model first, then --set, which wins. */

@@ -102,6 +102,11 @@ static void test_terminal_without_utf8(void **state)
     (void)state;
     run_line("LC_ALL=C \"$COMMAND\" tables encodec --kind audio", 50, 80);
     assert_shows("D\\u{e9}fossez");
+    run_line(
+        "f=$(mktemp); printf 'table caf\u00e9\\nx = nosuch(1) # \u00e9\\n' > $f; LC_ALL=C \"$COMMAND\" predict gpt2 "
+        "--table $f; rm $f",
+        50, 80);
+    assert_shows("x = nosuch(1) # \\u{e9}");
     run_line("\"$COMMAND\" tables encodec --kind audio", 50, 80);
     assert_shows("D\u00e9fossez");
 }
