@@ -57,8 +57,8 @@ struct shapeproof_fit {
     bool has_equal_parts; /* the table does not say how ranks divide its tensors: each has an equal part of the weights
                            */
     bool has_whole_cache; /* each device has the whole cache: latent keys and values, which all heads share */
-    uint64_t positions;   /* the model has learned so many: it reads no longer sequence, and `tokens_most` is no larger;
-                           * 0:   it has learned none, or that is not known. `verdict` is about the memory alone */
+    uint64_t positions;   /* the model stores so many: it reads no longer sequence, and `tokens_most` is no larger;
+                           * 0:   it stores none, or that is not known. `verdict` is about the memory alone */
 };
 
 /* Compares `memory`, the bytes of one device, with the bytes of the model's parameters, and of the cache as the measure

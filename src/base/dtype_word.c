@@ -44,3 +44,11 @@ struct sp_dtype_word sp_dtype_of_word(const char *word)
         if (strcasecmp(words[i].word, word) == 0) return (struct sp_dtype_word){words[i].bits, words[i].dtype};
     return (struct sp_dtype_word){0, SHAPEPROOF_DTYPE_UNKNOWN};
 }
+
+unsigned sp_weight_bits_of_word(const char *word)
+{
+    enum { MOST_OF_INTEGER = 8 };
+    const struct sp_dtype_word meant = sp_dtype_of_word(word);
+    const bool is_integer = meant.bits <= MOST_OF_INTEGER && meant.dtype != SHAPEPROOF_DTYPE_BOOL;
+    return is_integer || shapeproof_dtype_is_float(meant.dtype) ? meant.bits : 0;
+}

@@ -13,4 +13,8 @@ struct sp_dtype_word {
 /* The names of safetensors (F8_E4M3), of PyTorch (float8_e4m3fn) and short ones (fp8); their case does not matter. */
 struct sp_dtype_word sp_dtype_of_word(const char *word);
 
+/* The bits of a dtype that weights and caches have: real numbers, and integers of at most 8 bits. 0 for other words. */
+unsigned sp_weight_bits_of_word(const char *word);
+#define SP_WEIGHT_DTYPES "f64, f32, bf16, f16, fp8, int8, int4, nf4, fp4 and their names in safetensors and PyTorch"
+
 #endif

@@ -104,35 +104,58 @@ static bool surely_exceeds(struct sp_count *count, struct cache cache, uint64_t 
     return is_counted && bytes > room;
 }
 
-/* The value of the first of the keys, up to NULL, that the configuration has, or for which the table has a default.
- * False for none. */
-static bool value_of_keys(struct sp_count *count, const char *const *keys, struct sp_sym *value)
+/* Where a configuration has the keys of its decoder. */
+static const char *const decoder_paths[] = {"", "text_config.", "llm_config."};
+enum { DECODER_PATHS = sizeof decoder_paths / sizeof *decoder_paths };
+
+/* The value that the configuration has for the key, or the table's default for it. False for none. */
+static bool value_of_key(struct sp_count *count, const char *key, struct sp_sym *value)
 {
-    static const char *const paths[] = {"", "text_config.", "llm_config."};
     struct sp_symbolic *symbolic = &count->symbolic;
     const struct sp_sym_env env = {.frame = count->frame};
-    for (size_t p = 0; p < sizeof paths / sizeof *paths; p++)
+    const struct shapeproof_value given = sp_value_at(symbolic->fixed.settings->root, key);
+    *value = sp_sym_of_value(symbolic, given);
+    return sp_value_is_set(given) || sp_sym_defaulted_key(symbolic, &env, key, value);
+}
+
+/* The value of the first of the keys, up to NULL, of the decoder that has one. False for none. */
+static bool value_of_keys(struct sp_count *count, const char *const *keys, struct sp_sym *value)
+{
+    for (size_t p = 0; p < DECODER_PATHS; p++)
         for (size_t i = 0; keys[i]; i++) {
-            const char *key = sp_arena_printf(&symbolic->algebra.arena, "%s%s", paths[p], keys[i]);
-            const struct shapeproof_value given = sp_value_at(symbolic->fixed.settings->root, key);
-            *value = sp_sym_of_value(symbolic, given);
-            if (sp_value_is_set(given) || sp_sym_defaulted_key(symbolic, &env, key, value)) return true;
+            const char *key = sp_arena_printf(&count->symbolic.algebra.arena, "%s%s", decoder_paths[p], keys[i]);
+            if (value_of_key(count, key, value)) return true;
         }
     return false;
 }
 
-/* The same of a number; 0 for none. */
-static uint64_t number_of_keys(struct sp_count *count, const char *const *keys)
+/* A whole number above 0; 0 for any other value. */
+static uint64_t whole_number(const struct sp_sym *value)
 {
-    struct sp_sym value;
     struct sp_rational number;
-    const bool is_whole = value_of_keys(count, keys, &value) && value.kind == SP_SYM_NUMBER &&
-                          sp_poly_is_constant(value.poly, &number) && number.den == 1 && number.num > 0;
+    const bool is_whole =
+        value->kind == SP_SYM_NUMBER && sp_poly_is_constant(value->poly, &number) && number.den == 1 && number.num > 0;
     return is_whole ? (uint64_t)number.num : 0;
 }
 
+/* The number that is the value of the first such key; 0 for none. */
+static uint64_t number_of_keys(struct sp_count *count, const char *const *keys)
+{
+    struct sp_sym value;
+    return value_of_keys(count, keys, &value) ? whole_number(&value) : 0;
+}
+
+/* Whether layers keep states of a fixed size, such as those of linear attention: the cache of no tokens has them. */
+static bool has_fixed_states(struct sp_count *count)
+{
+    uint64_t bytes;
+    const struct cache empty = {0, 1, BITS_OF_BYTE, SP_CACHE_LATENT_FORM};
+    return cache_bytes(count, empty, &bytes) && bytes;
+}
+
 /* The heads of the attention, where the number of them divides weights and cache. It does not where a flag gives keys
- * and values a single head, where layers have different numbers, and where latent vectors or states are kept. */
+ * and values a single head, where layers have different numbers, and where states are kept. Latent vectors are the
+ * same on all devices, unless other layers keep states by head beside them, as in Kimi Linear. */
 static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
 {
     static const char *const heads[] = {"num_attention_heads",     "n_head", "n_heads", "num_heads",
@@ -152,7 +175,9 @@ static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
     static const char *const latent[] = {"kv_lora_rank", NULL};
     struct sp_sym value;
     if (value_of_keys(count, decided_elsewhere, &value)) return;
-    fit->has_whole_cache = value_of_keys(count, latent, &value);
+    const bool is_latent = value_of_keys(count, latent, &value);
+    if (is_latent && has_fixed_states(count)) return;
+    fit->has_whole_cache = is_latent;
     fit->heads = number_of_keys(count, heads);
     fit->kv_heads = fit->has_whole_cache ? fit->heads : number_of_keys(count, kv_heads);
     if (!fit->kv_heads) fit->kv_heads = fit->heads;
@@ -170,14 +195,17 @@ static bool has_parameters_of(const struct sp_count *count, const char *key)
     return has;
 }
 
-/* How many positions a decoder has learned; 0 for none, or if that is not known. */
+/* How many positions a decoder has as parameters; 0 for none, or if that is not known. */
 static uint64_t find_positions(struct sp_count *count)
 {
-    static const char *const keys[] = {"max_target_positions", "max_position_embeddings", "n_positions"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const uint64_t positions = number_of_keys(count, (const char *const[]){keys[i], NULL});
-        if (positions && has_parameters_of(count, keys[i])) return positions;
-    }
+    static const char *const keys[] = {"max_target_positions", "max_position_embeddings", "n_positions", NULL};
+    struct sp_sym value;
+    for (size_t p = 0; p < DECODER_PATHS; p++)
+        for (size_t i = 0; keys[i]; i++) {
+            const char *key = sp_arena_printf(&count->symbolic.algebra.arena, "%s%s", decoder_paths[p], keys[i]);
+            const uint64_t positions = value_of_key(count, key, &value) ? whole_number(&value) : 0;
+            if (positions && has_parameters_of(count, key)) return positions;
+        }
     return 0;
 }
 
@@ -315,13 +343,10 @@ static void fill_in_stored(struct fit *fit, const struct sp_count *count, uint64
 /* The bits of a dtype, bf16 for NULL; 0 after an error. */
 static unsigned bits_of(const char *dtype, struct shapeproof_error *error)
 {
-    const unsigned bits = sp_dtype_of_word(dtype ? dtype : "bf16").bits;
+    const unsigned bits = sp_weight_bits_of_word(dtype ? dtype : "bf16");
     if (!bits)
-        sp_fail(
-            error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
-            "there is no dtype '%s', only f32, bf16, f16, fp8, int8, int4, nf4, fp4 and the names of safetensors and "
-            "PyTorch",
-            dtype);
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                "weights and caches have no dtype '%s', only " SP_WEIGHT_DTYPES, dtype);
     return bits;
 }
 

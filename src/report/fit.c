@@ -102,8 +102,7 @@ static void put_most(struct sp_table *table, const struct shapeproof_fit *fit)
     struct sp_text *tokens = sp_table_cell(table);
     sp_text_puts(tokens, "tokens, with a batch of ");
     sp_text_grouped(tokens, fit->batch);
-    if (fit->positions && fit->tokens_most == fit->positions)
-        sp_text_puts(tokens, "; the model has learned no more positions");
+    if (fit->positions && fit->tokens_most == fit->positions) sp_text_puts(tokens, "; the model has no more positions");
 }
 
 static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit)

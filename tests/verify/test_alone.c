@@ -111,7 +111,7 @@ static void other_claims(void **state)
     struct shapeproof_error error = {0};
     struct shapeproof_tables *tables = shapeproof_tables_new(&error);
     assert_int_equal(shapeproof_tables_add_text(tables, "t", text, sizeof text - 1, &error), SHAPEPROOF_ERR_TABLE);
-    assert_non_null(strstr(error.message, "t:12:13: there is no dtype 'w'"));
+    assert_non_null(strstr(error.message, "t:12:13: weights and caches have no dtype 'w'"));
     assert_null(strstr(error.message, "count"));
     shapeproof_tables_free(tables);
 }

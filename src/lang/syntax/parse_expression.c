@@ -240,7 +240,7 @@ static bool parse_cache_dtype(struct sp_parser *parser, struct sp_expr *expr)
     const struct sp_span at = token->span;
     const bool is_word = token->kind == SP_TOKEN_NAME;
     const char *word = is_word ? sp_parse_intern(parser, sp_parse_text(parser, at.offset), at.length) : "";
-    const unsigned bits = sp_dtype_of_word(word).bits;
+    const unsigned bits = sp_weight_bits_of_word(word);
     if (bits < FEWEST_BITS) return sp_parse_fail(parser, at, "expected a dtype: f32, bf16, f16, fp8 or int8");
     expr->value = sp_value_int(bits);
     sp_lexer_next(&parser->lexer);

@@ -84,11 +84,8 @@ static bool read_dtype(struct sp_parser *parser, unsigned *bits)
     const struct sp_span at = parser->lexer.token.span;
     const char *word = read_word(parser, "dtype");
     if (!word) return false;
-    *bits = sp_dtype_of_word(word).bits;
-    return *bits || sp_parse_fail(parser, at,
-                                  "there is no dtype '%s', only f32, bf16, f16, fp8, int8, int4, nf4, fp4 "
-                                  "and the names of safetensors and PyTorch",
-                                  word);
+    *bits = sp_weight_bits_of_word(word);
+    return *bits || sp_parse_fail(parser, at, "weights and caches have no dtype '%s', only " SP_WEIGHT_DTYPES, word);
 }
 
 /* targets = all-linear | [q_proj, v_proj] */
