@@ -367,12 +367,13 @@ static void for_the_base_alone(void **state)
     END;
 }
 
+static const char bert[] = "{\"model_type\": \"bert\", \"architectures\": [\"BertModel\"], \"vocab_size\": 100, "
+                           "\"hidden_size\": 8, \"num_hidden_layers\": 2, \"intermediate_size\": 16, "
+                           "\"num_attention_heads\": 2, \"max_position_embeddings\": 32}";
+
 /* The base is saved without a head, and the task adds one: PEFT saves it with the adapter. */
 static void for_a_task_with_a_head(void **state)
 {
-    static const char bert[] = "{\"model_type\": \"bert\", \"architectures\": [\"BertModel\"], \"vocab_size\": 100, "
-                               "\"hidden_size\": 8, \"num_hidden_layers\": 2, \"intermediate_size\": 16, "
-                               "\"num_attention_heads\": 2, \"max_position_embeddings\": 32}";
     BEGIN(bert);
     adapt(&model, "*.self.query.weight", PEFT "bert.", "lora_A.weight", "lora_B.weight", 2, AS_PEFT);
     model_add_shape(&model, PEFT "classifier.weight", SHAPE(5, 8));
@@ -386,6 +387,11 @@ static void for_a_task_with_a_head(void **state)
     assert_string_equal(model_cause(&model, "adapter")->hint,
                         "load its base with AutoModelForSequenceClassification and num_labels=5, then the adapter: "
                         "PeftModel.from_pretrained(base, DIRECTORY)");
+    model_drop(&model, "*classifier.bias");
+    SAYS("differs: task_type adds the head of 'BertForSequenceClassification' to the base, and the adapter lacks "
+         "'classifier.bias' of it: it is newly initialised",
+         "adapter-head adapter", 0);
+    model_add_shape(&model, PEFT "classifier.bias", SHAPE(5));
     model_resize(&model, "*classifier.weight", 8, 9);
     model_check(&model);
     assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_DIFFERS);
@@ -512,6 +518,26 @@ static void adapt_with(struct model *model, const char *weights, const char *con
     model->parts = adapter.parts;
     model->count = adapter.count;
     model->capacity = adapter.capacity;
+}
+
+/* The head that a task adds to the base, of a method without pairs. */
+static void scales_for_a_task_with_a_head(void **state)
+{
+    static const char *const ia3[] = {"ia3_l", NULL};
+    static const uint64_t scales[][2] = {{0, 1}};
+    BEGIN(bert);
+    model_rename(&model, "*", "", "bert.");
+    adapt_with(&model, "*.self.query.weight", ia3, scales);
+    put_config(&model, "{\"peft_type\": \"IA3\", \"task_type\": \"SEQ_CLS\"}");
+    SAYS("differs: task_type adds the head of 'BertForSequenceClassification' to the base, and the adapter lacks "
+         "'classifier.weight', 'classifier.bias' of it: each of them is newly initialised",
+         "adapter-head adapter", 0);
+    model_add_shape(&model, PEFT "classifier.weight", SHAPE(5, 8));
+    model_add_shape(&model, PEFT "classifier.bias", SHAPE(5));
+    SAYS("explained: an adapter (IA3) for 2 tensors of the model: "
+         "bert.encoder.layer.{0,1}.attention.self.query.weight; nothing else differs",
+         "adapter", 0);
+    END;
 }
 
 static void other_methods(void **state)
@@ -742,6 +768,7 @@ int main(void)
         cmocka_unit_test(a_layer_without),
         cmocka_unit_test(a_module_to_save),
         cmocka_unit_test(magnitudes),
+        cmocka_unit_test(scales_for_a_task_with_a_head),
         cmocka_unit_test(other_methods),
         cmocka_unit_test(butterflies),
         cmocka_unit_test(prompts),

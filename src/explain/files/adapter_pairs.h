@@ -43,6 +43,8 @@ struct sp_adapted {
 
 /* Entries of target_modules without any tensor, and matrices that are changed in other layers (adapter_promises.c). */
 void sp_adapter_hold_to_targets(const struct sp_adapted *adapted);
+/* Tensors of the head of a classifier that the adapter lacks; `config` is adapter_config.json (adapter_promises.c). */
+void sp_adapter_hold_to_head(struct shapeproof_check *check, struct shapeproof_value config);
 /* What adapter_config.json promises, and what one module has and another has not (adapter_promises.c). */
 void sp_adapter_hold_to_promises(const struct sp_judged *judged);
 

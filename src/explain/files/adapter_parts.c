@@ -478,6 +478,8 @@ static void blame_parts(struct parts *parts)
     explain_foreign_parts(parts);
     explain_lacking_parts(parts);
     if (!for_another_model) explain_targets_of_parts(parts);
+    if (parts->check->task_head && is_adapter_alone(parts) && !for_another_model)
+        sp_adapter_hold_to_head(parts->check, parts->config);
 }
 
 void sp_explain_adapter_parts(struct shapeproof_check *check)

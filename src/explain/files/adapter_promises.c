@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "base/order.h"
 #include "config/choose.h"
@@ -309,10 +310,9 @@ static bool is_of_head(const char *name)
 
 /* The base is a classifier, and the adapter has nothing of its head: PEFT saves that only where task_type or
  * modules_to_save ask for it. Nothing is said if the adapter has one module of a head of several. */
-static void explain_head(const struct sp_judged *judged)
+static void explain_head_of_class(struct shapeproof_check *check, struct shapeproof_value config)
 {
-    struct shapeproof_check *check = judged->check;
-    const struct shapeproof_value config = judged->adapter.config, task = sp_value_member(config, "task_type");
+    const struct shapeproof_value task = sp_value_member(config, "task_type");
     const char *class = sp_first_class(sp_config_hyper(check->config));
     struct sp_names names = {0};
     const char *module = NULL; /* of the head: "score" */
@@ -345,6 +345,52 @@ static void explain_head(const struct sp_judged *judged)
     sp_names_free(&names);
 }
 
+/* Whether the file has the predicted tensor, under whatever front, or a pair for its module. */
+static bool is_trained(const struct shapeproof_check *check, const char *predicted)
+{
+    const char *last = sp_behind_last(predicted, '.'); /* "weight" */
+    struct sp_text module = {0};
+    bool is = false;
+    sp_text_printf(&module, "%.*s", last > predicted ? (int)(last - predicted) - 1 : 0, predicted);
+    for (size_t i = 0; module.length && i < shapeproof_inventory_count(check->inventory) && !is; i++) {
+        const char *name = shapeproof_inventory_tensor(check->inventory, i)->name;
+        is = is_in_module(name, module.data) && strcmp(sp_behind_last(name, '.'), last) == 0;
+    }
+    sp_text_free(&module);
+    return is;
+}
+
+/* The task adds a head to the base, and the adapter lacks tensors of it, which no file has then. */
+static void explain_head_of_task(struct shapeproof_check *check)
+{
+    const char *class = sp_first_class(sp_config_hyper(check->config));
+    struct sp_names names = {0};
+    const char *module = NULL; /* of the head: "score" */
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
+        if (tensor->optional || tensor->buffer || !is_of_head(tensor->name) || is_trained(check, tensor->name))
+            continue;
+        module = sp_arena_copy(&check->arena, tensor->name, strcspn(tensor->name, "."));
+        sp_names_add(&names, tensor->name);
+    }
+    if (names.count) {
+        struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_HEAD);
+        cause->explains = names.count;
+        cause->message = sp_arena_printf(
+            &check->arena,
+            "task_type adds the head of %s to the base, and the adapter lacks %s of it: %s is newly initialised",
+            sp_quote(class).text, sp_names_text(&names), names.count == 1 ? "it" : "each of them");
+        cause->hint = sp_arena_printf(&check->arena, "save the adapter again with '%s' among modules_to_save", module);
+    }
+    sp_names_free(&names);
+}
+
+void sp_adapter_hold_to_head(struct shapeproof_check *check, struct shapeproof_value config)
+{
+    if (check->task_head) explain_head_of_task(check);
+    else explain_head_of_class(check, config);
+}
+
 /* use_dora in adapter_config.json without magnitudes in the file, or magnitudes without use_dora. */
 static void explain_magnitudes(const struct sp_judged *judged)
 {
@@ -370,5 +416,5 @@ void sp_adapter_hold_to_promises(const struct sp_judged *judged)
     explain_added_tokens(judged->check);
     explain_tokenizer(judged);
     explain_ties(judged);
-    if (judged->counts[SP_FITS]) explain_head(judged);
+    if (judged->counts[SP_FITS]) sp_adapter_hold_to_head(judged->check, judged->adapter.config);
 }
