@@ -163,9 +163,17 @@ bool sp_adapter_read(struct sp_adapter *adapter, struct sp_arena *arena, const s
     return adapter->count > 0;
 }
 
+const char sp_prompt_front[] = "base_model.";
+
+bool sp_has_prompt(const struct shapeproof_inventory *inventory)
+{
+    return shapeproof_inventory_find(inventory, "prompt_embeddings") != SHAPEPROOF_NONE;
+}
+
 bool sp_is_adapter(const struct shapeproof_inventory *inventory)
 {
     enum { SAMPLE = 64 };
+    const bool prompt = sp_has_prompt(inventory);
     struct sp_arena arena = {0};
     size_t count = 0, seen = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(inventory);
@@ -174,7 +182,8 @@ bool sp_is_adapter(const struct shapeproof_inventory *inventory)
         struct place place;
         struct sp_part part;
         const bool scale = sp_adapter_front(name)->form == SP_FRONT_FLAT && sp_adapter_scaled(&arena, name);
-        count += scale || find_place(&arena, name, &place) || sp_part_read(&arena, name, &part);
+        const bool head = prompt && strncmp(name, sp_prompt_front, strlen(sp_prompt_front)) == 0;
+        count += scale || head || find_place(&arena, name, &place) || sp_part_read(&arena, name, &part);
         seen++;
     }
     sp_arena_free(&arena);

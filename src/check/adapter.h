@@ -44,6 +44,11 @@ struct shapeproof_value sp_adapter_config(struct sp_arena *arena, const struct s
  * Hugging Face hub, which may be NULL. NULL where there is none; to be freed. */
 char *sp_adapter_base_config(const struct shapeproof_inventory *inventory, const char *hub);
 
+/* Whether the file is a prompt, as PEFT saves it. Beside that may stand the head of a classifier, whose names begin
+ * with sp_prompt_front: PEFT puts nothing else between itself and the model. */
+bool sp_has_prompt(const struct shapeproof_inventory *inventory);
+extern const char sp_prompt_front[]; /* "base_model." */
+
 /* Whether the file is an adapter alone: at least half of a sample of its tensors belong to one. The model is in
  * another file then, and this one does not tell whether it is quantised. */
 bool sp_is_adapter(const struct shapeproof_inventory *inventory);

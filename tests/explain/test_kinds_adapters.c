@@ -540,6 +540,24 @@ static void scales_for_a_task_with_a_head(void **state)
     END;
 }
 
+/* The head beside a prompt: PEFT has nothing but "base_model." in front of its names. */
+static void a_prompt_for_a_task_with_a_head(void **state)
+{
+    BEGIN(bert);
+    model_empty(&model);
+    model_add_shape(&model, "prompt_embeddings", SHAPE(4, 8));
+    model_add_shape(&model, "base_model.classifier.weight", SHAPE(5, 8));
+    model_add_shape(&model, "base_model.classifier.bias", SHAPE(5));
+    put_config(&model, "{\"peft_type\": \"PROMPT_TUNING\", \"task_type\": \"SEQ_CLS\", \"num_virtual_tokens\": 4, "
+                       "\"num_transformer_submodules\": 1, \"token_dim\": 8}");
+    SAYS("explained: an adapter (prompt tuning); nothing else differs", "adapter", 0);
+    model_drop(&model, "*classifier.bias");
+    SAYS("differs: task_type adds the head of 'BertForSequenceClassification' to the base, and the adapter lacks "
+         "'classifier.bias' of it: it is newly initialised",
+         "adapter-head adapter", 0);
+    END;
+}
+
 static void other_methods(void **state)
 {
     static const char *const ia3[] = {"ia3_l", NULL};
@@ -769,6 +787,7 @@ int main(void)
         cmocka_unit_test(a_module_to_save),
         cmocka_unit_test(magnitudes),
         cmocka_unit_test(scales_for_a_task_with_a_head),
+        cmocka_unit_test(a_prompt_for_a_task_with_a_head),
         cmocka_unit_test(other_methods),
         cmocka_unit_test(butterflies),
         cmocka_unit_test(prompts),

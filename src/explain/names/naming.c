@@ -244,7 +244,8 @@ static const char *first_with(const struct shapeproof_check *check, const char *
 /* Whether the names begin as PEFT writes those of an adapter. */
 static bool has_usual_prefix(const struct shapeproof_check *check)
 {
-    return strcmp(check->naming.strip, sp_described_front) == 0 && sp_is_adapter(check->inventory);
+    const char *front = sp_has_prompt(check->inventory) ? sp_prompt_front : sp_described_front;
+    return strcmp(check->naming.strip, front) == 0 && sp_is_adapter(check->inventory);
 }
 
 static void warn_of_prefixes(struct shapeproof_check *check, bool said, size_t stripped, size_t added)
