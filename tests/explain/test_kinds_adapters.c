@@ -637,6 +637,34 @@ static void prompts(void **state)
     SAYS("explained: an adapter (prompt tuning); nothing else differs", "adapter", 0);
     model_resize(&model, "prompt_embeddings", 2048, 1024);
     SAYS("differs: tensors have the wrong size for the model: prompt_embeddings (1 tensor)", "adapter-shape", 0);
+    model_drop(&model, "prompt_embeddings");
+    model_add_shape(&model, "prompt_embeddings", SHAPE(20, 4, 2048));
+    SAYS("differs: prompt_embeddings has 3 dimensions, but PEFT makes it with 2", "adapter-config adapter", 0);
+    END;
+}
+
+/* Under the key of a trainer. */
+static void prompts_of_a_trainer(void **state)
+{
+    BEGIN(llama);
+    model_empty(&model);
+    model_add_shape(&model, "state_dict.prompt_embeddings", SHAPE(20, 2048));
+    put_config(&model, "{\"peft_type\": \"PROMPT_TUNING\", \"num_virtual_tokens\": 21, \"token_dim\": 2048, "
+                       "\"num_transformer_submodules\": 1}");
+    SAYS("differs: the first dimension of state_dict.prompt_embeddings is 20, but adapter_config.json makes it 21: "
+         "num_virtual_tokens is 21",
+         "adapter-config adapter", 0);
+    END;
+}
+
+static void prompts_without_a_method(void **state)
+{
+    BEGIN(llama);
+    model_empty(&model);
+    model_add_shape(&model, "prompt_embeddings", SHAPE(20, 2048));
+    put_config(&model, "{\"num_virtual_tokens\": 20, \"token_dim\": 2048}");
+    SAYS("differs: adapter_config.json has no peft_type, without which PEFT loads no prompt: it raises an error",
+         "adapter-config adapter", 0);
     END;
 }
 
@@ -791,6 +819,8 @@ int main(void)
         cmocka_unit_test(other_methods),
         cmocka_unit_test(butterflies),
         cmocka_unit_test(prompts),
+        cmocka_unit_test(prompts_of_a_trainer),
+        cmocka_unit_test(prompts_without_a_method),
         cmocka_unit_test(prefixes),
         cmocka_unit_test(prompts_of_tasks),
         cmocka_unit_test(ranks_of_adalora),

@@ -84,14 +84,16 @@ const char *sp_described_bare_module(struct sp_arena *arena, const char *module)
 }
 
 /* Takes the name of a tensor apart at its last component that a method names; false when it has none, or when the name
- * does not begin as PEFT's names do. */
+ * does not begin as PEFT's names do. A prompt may stand under a key of a trainer: "state_dict.prompt_embeddings". */
 static bool read_item(struct sp_arena *arena, const struct shapeproof_tensor *tensor, struct sp_described_item *item)
 {
     const char *name = tensor->name, *found = NULL;
-    if (strncmp(name, "base_model.", strlen("base_model.")) != 0 && strchr(name, '.')) return false;
     for (struct sp_component_walk part = {.rest = name}; sp_component_next(&part, ".");)
         if (method_of_component(part.text)) found = part.text;
     if (!found) return false;
+    if (strncmp(name, "base_model.", strlen("base_model.")) != 0 && strchr(name, '.') &&
+        strcmp(found, "prompt_embeddings") != 0)
+        return false;
     *item = (struct sp_described_item){.method = method_of_component(found), .full = "", .tensor = tensor};
     const size_t before = (size_t)(found - name), length = strcspn(found, ".");
     item->component = sp_arena_copy(arena, found, length);
@@ -436,8 +438,12 @@ static void explain_prompt(struct sp_described *described, const struct shapepro
                            const struct prompt_kind *kind)
 {
     static const char *const ordinals[] = {"first", "second", "third"};
-    for (uint32_t d = 0; d < kind->rank; d++) {
-        const uint64_t is = d < tensor->rank ? tensor->shape[d] : 1, size = prompt_size(described, kind->sizes[d]);
+    if (tensor->rank != kind->rank)
+        blame(described, 1,
+              sp_arena_printf(described->arena, "%s has %s, but PEFT makes it with %" PRIu32, tensor->name,
+                              sp_count_of(described->arena, tensor->rank, "dimension"), kind->rank));
+    for (uint32_t d = 0; d < kind->rank && tensor->rank == kind->rank; d++) {
+        const uint64_t is = tensor->shape[d], size = prompt_size(described, kind->sizes[d]);
         if (!size || is == size) continue;
         blame(described, 1,
               sp_arena_printf(described->arena,
@@ -466,7 +472,8 @@ static void explain_prompts(struct sp_described *described)
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
             const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, i);
-            if (kinds[k].keys_and_values == keys_and_values && strcmp(tensor->name, kinds[k].name) == 0)
+            if (kinds[k].keys_and_values == keys_and_values &&
+                strcmp(sp_behind_last(tensor->name, '.'), kinds[k].name) == 0)
                 explain_prompt(described, tensor, &kinds[k]);
         }
 }
@@ -610,6 +617,16 @@ static bool is_fitting(const struct shapeproof_check *check)
     return fits;
 }
 
+/* A prompt beside an adapter_config.json that does not say of which method it is. Only PEFT saves prompts; pairs may be
+ * of other programs, which write no peft_type. */
+static void explain_lost_type(const struct sp_described *described)
+{
+    if (described->config.type == SHAPEPROOF_VALUE_OBJECT && sp_has_prompt(described->check->inventory) &&
+        !sp_value_is_set(sp_value_member(described->config, "peft_type")))
+        blame(described, 1,
+              "adapter_config.json has no peft_type, without which PEFT loads no prompt: it raises an error");
+}
+
 static void explain_described(struct sp_described *described)
 {
     const char *of_lora = other_of_lora(described);
@@ -645,6 +662,7 @@ void sp_explain_adapter_config(struct shapeproof_check *check)
     if (!is_fitting(check)) return;
     described.config = sp_adapter_config(&check->arena, check->inventory);
     described.method = configured_method(described.config);
+    explain_lost_type(&described);
     if (!described.method) return;
     read_items(&described);
     sp_adapter_base_open(&described.base, check);
