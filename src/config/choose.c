@@ -77,12 +77,33 @@ static size_t class_prefix(const char *model_type, const char *class)
     return length && is_class_ending(class + length) ? length : 0;
 }
 
+/* "Llama" for "llama", "OpenaiGpt" for "openai-gpt". A name that is no class has no table. */
+static const char *class_stem(struct sp_arena *arena, const char *model_type)
+{
+    char *stem = sp_arena_copy(arena, model_type, strlen(model_type)), *end = stem;
+    bool begins = true;
+    for (; *model_type; model_type++) {
+        const bool is_joint = *model_type == '-' || *model_type == '_';
+        if (!is_joint)
+            *end++ = (char)(begins && *model_type >= 'a' && *model_type <= 'z' ? *model_type - 'a' + 'A' : *model_type);
+        begins = is_joint;
+    }
+    *end = '\0';
+    return stem;
+}
+
 const char *sp_class_with_head(struct sp_arena *arena, const struct sp_hyper *hyper, const char *head)
 {
+    static const char tail[] = "_text"; /* Gemma3ForCausalLM, but Gemma3TextForSequenceClassification */
     const struct shapeproof_value type = sp_value_member(hyper->root, "model_type");
     const char *class = sp_first_class(hyper);
-    const size_t length = type.type == SHAPEPROOF_VALUE_STRING ? class_prefix(type.string, class) : 0;
-    return length ? sp_arena_printf(arena, "%.*s%s", (int)length, class, head) : NULL;
+    if (type.type != SHAPEPROOF_VALUE_STRING) return NULL;
+    if (!*class) return sp_arena_printf(arena, "%s%s", class_stem(arena, type.string), head);
+    size_t length = class_prefix(type.string, class);
+    if (length) return sp_arena_printf(arena, "%.*s%s", (int)length, class, head);
+    if (!sp_ends_with(type.string, tail)) return NULL;
+    length = class_prefix(sp_arena_copy(arena, type.string, strlen(type.string) - strlen(tail)), class);
+    return length ? sp_arena_printf(arena, "%.*sText%s", (int)length, class, head) : NULL;
 }
 
 /* Files of 2019 have no model_type; their class name begins with it. The longest one that any table serves, or NULL:

@@ -14,8 +14,8 @@ struct sp_unit;
 /* The first of the architectures; "" when there is none. */
 const char *sp_first_class(const struct sp_hyper *hyper);
 /* The class of the same model with another head: of "BertForMaskedLM" and "ForSequenceClassification"
- * "BertForSequenceClassification". NULL where the first of the architectures does not begin with the model_type. In the
- * arena. */
+ * "BertForSequenceClassification". Without architectures it is made of the model_type, and may be the name of no class.
+ * NULL where the first of the architectures does not begin with the model_type. In the arena. */
 const char *sp_class_with_head(struct sp_arena *arena, const struct sp_hyper *hyper, const char *head);
 /* The table for a configuration. The first of these that is there decides:
  *   1. `name`, which the caller gives, or NULL;

@@ -3,6 +3,7 @@
 #include "explain/run.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/budget.h"
 #include "base/call.h"
@@ -107,25 +108,56 @@ static struct shapeproof_prediction *predict_without_class(struct shapeproof_che
 
 /* ---- the task of an adapter ---- */
 
+/* The keys that say how many labels there are. Of these id2label, whose entries are labels, comes first where both are
+ * set. */
+enum { LABEL_KEYS = 2 };
+static const char *const label_keys[LABEL_KEYS] = {"num_labels", "id2label"};
+
+/* The configuration of the base with the class that the task of an adapter asks for and, where `with` says so, as many
+ * labels as the head in the adapter has rows: the first `with` of {num_labels, id2label}. */
+static struct shapeproof_config *config_for_task(struct shapeproof_check *check, const struct sp_adapter_task *task,
+                                                 size_t with)
+{
+    struct shapeproof_config *config = sp_config_variant(check->config);
+    struct shapeproof_value *class = sp_arena_alloc(&check->arena, sizeof *class);
+    *class = sp_value_string(task->class);
+    sp_config_set_value(config, "architectures",
+                        (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = class},
+                        "task_type in adapter_config.json");
+    if (with > 0)
+        sp_config_set_value(config, label_keys[0], sp_value_int((int64_t)task->labels), "the rows of the head");
+    if (with > 1)
+        sp_config_set_value(config, label_keys[1], (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL},
+                            "the head");
+    return config;
+}
+
+/* Whether the table reads all keys of labels that config_for_task set. */
+static bool reads_labels(const struct shapeproof_prediction *prediction, size_t with)
+{
+    for (size_t i = 0; i < shapeproof_prediction_unused_count(prediction); i++)
+        for (size_t k = 0; k < with; k++)
+            if (strcmp(shapeproof_prediction_unused(prediction, i), label_keys[k]) == 0) return false;
+    return true;
+}
+
 /* The prediction for the class that the task of an adapter asks for, with as many labels as the head in the adapter has
- * rows; NULL when the file is no such adapter, or no table has this class. */
+ * rows, as far as the table reads labels; NULL when the file is no such adapter, or no table has this class. */
 static struct shapeproof_prediction *predict_for_task(struct shapeproof_check *check)
 {
     struct sp_adapter_task task;
     struct shapeproof_error ignored = {0};
     if (!sp_adapter_task_read(check, &task)) return NULL;
-    struct shapeproof_config *config = sp_config_variant(check->config);
-    struct shapeproof_value *class = sp_arena_alloc(&check->arena, sizeof *class);
-    *class = sp_value_string(task.class);
-    sp_config_set_value(config, "architectures",
-                        (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = class},
-                        "task_type in adapter_config.json");
-    if (task.labels && task.labels <= INT32_MAX) {
-        sp_config_set_value(config, "id2label", (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL}, "the head");
-        sp_config_set_value(config, "num_labels", sp_value_int((int64_t)task.labels), "the rows of the head");
-    }
     const struct shapeproof_predict_options limited = {.most_tensors = sp_check_most_predicted(check->inventory)};
+    size_t with = task.labels && task.labels <= INT32_MAX ? LABEL_KEYS : 0;
+    struct shapeproof_config *config = config_for_task(check, &task, with);
     struct shapeproof_prediction *prediction = shapeproof_predict(check->tables, config, &limited, &ignored);
+    while (prediction && with && !reads_labels(prediction, with)) {
+        shapeproof_prediction_free(prediction);
+        shapeproof_config_free(config);
+        config = config_for_task(check, &task, --with);
+        prediction = shapeproof_predict(check->tables, config, &limited, &ignored);
+    }
     if (!prediction) {
         shapeproof_config_free(config);
         return NULL;

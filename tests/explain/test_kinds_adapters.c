@@ -398,6 +398,44 @@ static void for_a_task_with_a_head(void **state)
     END;
 }
 
+/* The class with the head where the base names none, and where its class leaves out a part of the model_type. */
+static void for_a_task_of_another_class(void **state)
+{
+    static const char nameless[] = "{\"model_type\": \"llama\", \"vocab_size\": 100, \"hidden_size\": 8, "
+                                   "\"num_hidden_layers\": 2, \"intermediate_size\": 16, \"num_attention_heads\": 2}";
+    static const char text[] = "{\"model_type\": \"gemma3_text\", \"architectures\": [\"Gemma3ForCausalLM\"], "
+                               "\"vocab_size\": 100, \"hidden_size\": 8, \"num_hidden_layers\": 2, "
+                               "\"intermediate_size\": 16, \"num_attention_heads\": 2, \"head_dim\": 4, "
+                               "\"num_key_value_heads\": 1, \"sliding_window\": 8}";
+    static const char *const bases[] = {nameless, text};
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+        BEGIN(bases[i]);
+        adapt(&model, "*.q_proj.weight", PEFT, "lora_A.weight", "lora_B.weight", 2, AS_PEFT);
+        model_add_shape(&model, PEFT "score.weight", SHAPE(5, 8));
+        put_config(&model, "{\"peft_type\": \"LORA\", \"task_type\": \"SEQ_CLS\", \"r\": 2}");
+        SAYS("explained: a LoRA adapter of rank 2 that fits 2 matrices of the model: "
+             "model.layers.{0,1}.self_attn.q_proj.weight; nothing else differs",
+             "adapter", 0);
+        END;
+    }
+}
+
+/* A table that has two answers, whatever the number of labels is, is given none. */
+static void for_a_task_without_labels(void **state)
+{
+    BEGIN("{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"vocab_size\": 100, "
+          "\"n_positions\": 16, \"n_embd\": 8, \"n_layer\": 2, \"n_head\": 2}");
+    adapt(&model, "*.attn.c_proj.weight", PEFT, "lora_A.weight", "lora_B.weight", 2, AS_PEFT);
+    model_add_shape(&model, PEFT "qa_outputs.weight", SHAPE(2, 8));
+    model_add_shape(&model, PEFT "qa_outputs.bias", SHAPE(2));
+    put_config(&model, "{\"peft_type\": \"LORA\", \"task_type\": \"QUESTION_ANS\", \"r\": 2}");
+    SAYS("explained: a LoRA adapter of rank 2 that fits 2 matrices of the model: "
+         "transformer.h.{0,1}.attn.c_proj.weight; nothing else differs",
+         "adapter", 0);
+    assert_int_equal(shapeproof_prediction_unused_count(shapeproof_check_prediction(model.check)), 0);
+    END;
+}
+
 /* The language model has another place in memory than in files. */
 static void for_a_part_of_the_model(void **state)
 {
@@ -809,6 +847,8 @@ int main(void)
         cmocka_unit_test(without_the_front_of_peft),
         cmocka_unit_test(for_the_base_alone),
         cmocka_unit_test(for_a_task_with_a_head),
+        cmocka_unit_test(for_a_task_of_another_class),
+        cmocka_unit_test(for_a_task_without_labels),
         cmocka_unit_test(for_a_part_of_the_model),
         cmocka_unit_test(one_of_two_numbered_modules),
         cmocka_unit_test(a_layer_without),
