@@ -9,7 +9,27 @@
 #include "base/utf8.h"
 #include "cli/cli.h"
 
-enum { NARROWEST = 20, HANGING = 2, LONGEST_GROUP = 30 };
+enum { NARROWEST = 20, HANGING = 2, LONGEST_GROUP = 30, BELOW_ROWS = 4 /* rows of tables begin at 0 or 2 */ };
+
+/* The columns of a character on a terminal: none of a mark that goes onto the one before, two of an ideogram, a
+ * syllable of Hangul, a wide form or an emoji, by the blocks of Unicode. */
+static size_t columns_of_code(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+        size_t columns;
+    } blocks[] = {
+        {0x0300, 0x036f, 0},   {0x1100, 0x115f, 2},   {0x1ab0, 0x1aff, 0},   {0x1dc0, 0x1dff, 0},
+        {0x200b, 0x200d, 0},   {0x20d0, 0x20ff, 0},   {0x2e80, 0x303e, 2},   {0x3041, 0x4dbf, 2},
+        {0x4e00, 0xa4cf, 2},   {0xa960, 0xa97c, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},
+        {0xfe00, 0xfe0f, 0},   {0xfe20, 0xfe2f, 0},   {0xfe30, 0xfe6f, 2},   {0xff01, 0xff60, 2},
+        {0xffe0, 0xffe6, 2},   {0x1f300, 0x1f64f, 2}, {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1f9ff, 2},
+        {0x20000, 0x3fffd, 2}, {0xe0100, 0xe01ef, 0},
+    };
+    for (size_t i = 0; code >= blocks[0].first && i < sizeof blocks / sizeof *blocks; i++)
+        if (code >= blocks[i].first && code <= blocks[i].last) return blocks[i].columns;
+    return 1;
+}
 
 /* A piece of a line that stays together: a word, or what is in brackets, such as a shape. */
 struct piece {
@@ -53,7 +73,10 @@ static struct piece piece_at(const char *line, size_t at, size_t length)
         }
         if (line[piece.end] == ' ' && piece.end >= bracket) break;
         if (piece.end >= bracket) bracket = behind_bracket(line, piece.end, length);
-        piece.columns += ((unsigned char)line[piece.end++] & 0xc0) != 0x80; /* not within a character of UTF-8 */
+        uint32_t code = 0;
+        const size_t bytes = sp_utf8_decode(line + piece.end, length - piece.end, &code);
+        piece.columns += bytes ? columns_of_code(code) : 1;
+        piece.end += bytes ? bytes : 1;
     }
     return piece;
 }
@@ -70,7 +93,8 @@ static size_t columns_of(const char *line, size_t length)
 }
 
 /* Where further lines of a line begin: under the text behind a label, which two blanks part from it, if that is in the
- * left half; otherwise a little to the right of where the line begins. */
+ * left half; otherwise a little to the right of where the line begins. A line that begins in the right half is the rest
+ * of a row whose first cell is wide: what follows is no row either. */
 static size_t hanging_column(const char *line, size_t length, size_t width)
 {
     const struct piece first = piece_at(line, 0, length);
@@ -81,7 +105,7 @@ static size_t hanging_column(const char *line, size_t length, size_t width)
         column += piece.blanks + piece.columns;
         at = piece.end;
     }
-    return first.blanks + HANGING < width / 2 ? first.blanks + HANGING : 0;
+    return first.blanks + HANGING < width / 2 ? first.blanks + HANGING : BELOW_ROWS;
 }
 
 static void put_wide_line(FILE *stream, const char *line, size_t length, size_t width)

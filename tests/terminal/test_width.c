@@ -38,7 +38,10 @@ static size_t columns_of(const char *line, size_t length)
             while (i < length && line[i] != 'm') i++;
             continue;
         }
-        columns += ((unsigned char)line[i] & 0xc0) != 0x80;
+        const unsigned char byte = (unsigned char)line[i];
+        const bool is_ideogram = byte >= 0xe3 && byte <= 0xe9; /* the first byte of U+3000 to U+9FFF */
+        const bool is_mark = byte == 0xcc;                     /* of U+0300 to U+033F */
+        columns += (byte & 0xc0) == 0x80 || is_mark ? 0 : is_ideogram ? 2 : 1;
     }
     return columns;
 }
@@ -111,9 +114,34 @@ static void test_terminal_without_utf8(void **state)
     assert_shows("D\u00e9fossez");
 }
 
+/* Ideograms have two columns, and accents by themselves none. */
+static void test_wide_characters(void **state)
+{
+    static const char *const words[] = {"\u8a00\u8a9e", "e\u0301e\u0301e\u0301e\u0301"};
+    char line[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        snprintf(line, sizeof line, "w=%s; \"$COMMAND\" inspect \"/n/$w $w $w $w $w $w $w $w\"", words[i]);
+        run_line(line, 50, 40);
+        assert_narrow(40);
+    }
+    size_t rows = 0;
+    for (const char *c = terminal.shown; *c; c++) rows += *c == '\n';
+    assert_int_equal(rows, 3); /* 73 columns and a word that does not fit: as without accents */
+}
+
+/* The numbers of a row whose first cell is wide do not begin where rows do. */
+static void test_wide_row(void **state)
+{
+    (void)state;
+    run_line("SHAPEPROOF_PAGER=cat \"$COMMAND\" predict gpt2", 50, 40);
+    assert_shows("\n    x 12");
+    assert_null(strstr(terminal.shown, "\nx 12"));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_width),
-                                       cmocka_unit_test(test_terminal_without_utf8)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_width), cmocka_unit_test(test_wide_characters),
+                                       cmocka_unit_test(test_wide_row), cmocka_unit_test(test_terminal_without_utf8)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
