@@ -2,9 +2,44 @@
 #include "base/dtype_word.h"
 
 #include <stddef.h>
+#include <string.h>
 #include <strings.h>
 
 #define DTYPE(id) SHAPEPROOF_DTYPE_##id
+/* As PyTorch has them in its module: torch.bfloat16. */
+static const struct {
+    const char *name;
+    enum shapeproof_dtype dtype;
+} torch_dtypes[] = {
+    {"bool", DTYPE(BOOL)},
+    {"uint8", DTYPE(U8)},
+    {"int8", DTYPE(I8)},
+    {"uint16", DTYPE(U16)},
+    {"int16", DTYPE(I16)},
+    {"uint32", DTYPE(U32)},
+    {"int32", DTYPE(I32)},
+    {"uint64", DTYPE(U64)},
+    {"int64", DTYPE(I64)},
+    {"float16", DTYPE(F16)},
+    {"bfloat16", DTYPE(BF16)},
+    {"float32", DTYPE(F32)},
+    {"float64", DTYPE(F64)},
+    {"complex32", DTYPE(C32)},
+    {"complex64", DTYPE(C64)},
+    {"complex128", DTYPE(C128)},
+    {"float8_e4m3fn", DTYPE(F8_E4M3)},
+    {"float8_e5m2", DTYPE(F8_E5M2)},
+    {"float8_e8m0fnu", DTYPE(F8_E8M0)},
+    {"float8_e4m3fnuz", DTYPE(F8_E4M3FNUZ)},
+    {"float8_e5m2fnuz", DTYPE(F8_E5M2FNUZ)},
+    {"qint8", DTYPE(QI8)},
+    {"quint8", DTYPE(QU8)},
+    {"qint32", DTYPE(QI32)},
+    {"quint4x2", DTYPE(QU4X2)},
+    {"quint2x4", DTYPE(QU2X4)},
+};
+
+/* Of safetensors, and short ones. */
 static const struct {
     const char *word;
     unsigned bits;
@@ -14,23 +49,15 @@ static const struct {
     SHAPEPROOF_DTYPES(ROW)
 #undef ROW
         {"fp64", 64, DTYPE(F64)},
-    {"float64", 64, DTYPE(F64)},
     {"double", 64, DTYPE(F64)},
     {"fp32", 32, DTYPE(F32)},
-    {"float32", 32, DTYPE(F32)},
     {"float", 32, DTYPE(F32)},
-    {"bfloat16", 16, DTYPE(BF16)},
     {"fp16", 16, DTYPE(F16)},
-    {"float16", 16, DTYPE(F16)},
     {"half", 16, DTYPE(F16)},
     {"fp8", 8, DTYPE(F8_E4M3)},
     {"f8", 8, DTYPE(F8_E4M3)},
     {"float8", 8, DTYPE(F8_E4M3)},
     {"float8_e4m3", 8, DTYPE(F8_E4M3)},
-    {"float8_e4m3fn", 8, DTYPE(F8_E4M3)},
-    {"float8_e5m2", 8, DTYPE(F8_E5M2)},
-    {"int8", 8, DTYPE(I8)},
-    {"uint8", 8, DTYPE(U8)},
     {"fp4", 4, DTYPE(UNKNOWN)},
     {"nf4", 4, DTYPE(UNKNOWN)},
     {"int4", 4, DTYPE(UNKNOWN)},
@@ -38,10 +65,27 @@ static const struct {
 };
 #undef DTYPE
 
+bool sp_torch_dtype_word(const char *word, enum shapeproof_dtype *dtype)
+{
+    for (size_t i = 0; i < sizeof torch_dtypes / sizeof *torch_dtypes; i++)
+        if (strcmp(word, torch_dtypes[i].name) == 0) {
+            *dtype = torch_dtypes[i].dtype;
+            return true;
+        }
+    return false;
+}
+
 struct sp_dtype_word sp_dtype_of_word(const char *word)
 {
+    static const char module[] = "torch.";
+    const size_t prefix = strncasecmp(word, module, strlen(module)) == 0 ? strlen(module) : 0;
+    for (size_t i = 0; i < sizeof torch_dtypes / sizeof *torch_dtypes; i++) {
+        const enum shapeproof_dtype dtype = torch_dtypes[i].dtype;
+        if (strcasecmp(torch_dtypes[i].name, word + prefix) == 0)
+            return (struct sp_dtype_word){shapeproof_dtype_bits(dtype), dtype};
+    }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasecmp(words[i].word, word) == 0) return (struct sp_dtype_word){words[i].bits, words[i].dtype};
+        if (strcasecmp(words[i].word, word + prefix) == 0) return (struct sp_dtype_word){words[i].bits, words[i].dtype};
     return (struct sp_dtype_word){0, SHAPEPROOF_DTYPE_UNKNOWN};
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/dtype_word.h"
 #include "base/utf8.h"
 #include "read/torch/torch.h"
 

@@ -9,6 +9,7 @@
  * checkpoints have besides. Every other name is reported. */
 #include <string.h>
 
+#include "base/dtype_word.h"
 #include "base/text.h"
 #include "read/torch/torch.h"
 
@@ -364,38 +365,6 @@ static const struct storage_row storage_classes[] = {
     {"Float8_e4m3fn", SHAPEPROOF_DTYPE_F8_E4M3, 1},
 };
 
-static const struct {
-    const char *name;
-    enum shapeproof_dtype dtype;
-} dtypes[] = {
-    {"bool", SHAPEPROOF_DTYPE_BOOL},
-    {"uint8", SHAPEPROOF_DTYPE_U8},
-    {"int8", SHAPEPROOF_DTYPE_I8},
-    {"uint16", SHAPEPROOF_DTYPE_U16},
-    {"int16", SHAPEPROOF_DTYPE_I16},
-    {"uint32", SHAPEPROOF_DTYPE_U32},
-    {"int32", SHAPEPROOF_DTYPE_I32},
-    {"uint64", SHAPEPROOF_DTYPE_U64},
-    {"int64", SHAPEPROOF_DTYPE_I64},
-    {"float16", SHAPEPROOF_DTYPE_F16},
-    {"bfloat16", SHAPEPROOF_DTYPE_BF16},
-    {"float32", SHAPEPROOF_DTYPE_F32},
-    {"float64", SHAPEPROOF_DTYPE_F64},
-    {"complex32", SHAPEPROOF_DTYPE_C32},
-    {"complex64", SHAPEPROOF_DTYPE_C64},
-    {"complex128", SHAPEPROOF_DTYPE_C128},
-    {"float8_e4m3fn", SHAPEPROOF_DTYPE_F8_E4M3},
-    {"float8_e5m2", SHAPEPROOF_DTYPE_F8_E5M2},
-    {"float8_e8m0fnu", SHAPEPROOF_DTYPE_F8_E8M0},
-    {"float8_e4m3fnuz", SHAPEPROOF_DTYPE_F8_E4M3FNUZ},
-    {"float8_e5m2fnuz", SHAPEPROOF_DTYPE_F8_E5M2FNUZ},
-    {"qint8", SHAPEPROOF_DTYPE_QI8},
-    {"quint8", SHAPEPROOF_DTYPE_QU8},
-    {"qint32", SHAPEPROOF_DTYPE_QI32},
-    {"quint4x2", SHAPEPROOF_DTYPE_QU4X2},
-    {"quint2x4", SHAPEPROOF_DTYPE_QU2X4},
-};
-
 static bool begins_with(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
 
 static bool begins_with_any(const char *text, const char *const *prefixes, size_t count)
@@ -457,16 +426,6 @@ enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value)
     struct sp_pickle_value *global = (struct sp_pickle_value *)value; /* the tag remembers the answer */
     if (!global->tag) global->tag = (uint32_t)find_role(global->as.global->name) + 1;
     return (enum sp_torch_role)(global->tag - 1);
-}
-
-bool sp_torch_dtype_word(const char *word, enum shapeproof_dtype *dtype)
-{
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-        if (!strcmp(word, dtypes[i].name)) {
-            *dtype = dtypes[i].dtype;
-            return true;
-        }
-    return false;
 }
 
 bool sp_torch_dtype(const struct sp_pickle_value *value, enum shapeproof_dtype *dtype, const char **name)

@@ -46,8 +46,6 @@ enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value);
 /* "torch.float8_e4m3fn" -> F8_E4M3; its own word, with SHAPEPROOF_DTYPE_UNKNOWN, when it has no common name; false when
  * the value names no dtype at all. */
 bool sp_torch_dtype(const struct sp_pickle_value *value, enum shapeproof_dtype *dtype, const char **name);
-/* The same of a word such as "bfloat16"; false when it has no common name. */
-bool sp_torch_dtype_word(const char *word, enum shapeproof_dtype *dtype);
 /* The element type of a storage class, and the bytes of one element (0 when not known). */
 bool sp_torch_storage_class(const struct sp_pickle_value *value, enum shapeproof_dtype *dtype, unsigned *element_size,
                             bool *untyped);
