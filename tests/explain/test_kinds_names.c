@@ -405,6 +405,25 @@ static void in_memory_of_an_image_encoder(void **state)
     END;
 }
 
+static const char classifier[] = "{\"model_type\": \"bert\", \"architectures\": [\"BertForSequenceClassification\"], "
+                                 "\"num_hidden_layers\": 2}";
+
+/* Two files put together: the parts of the model at the top begin in two ways. */
+static void top_begins_in_two_ways(void **state)
+{
+    BEGIN(classifier);
+    model_rename(&model, "bert.*", "bert.", "module.bert.");
+    SAYS("differs: 39 of 41 names in the file begin with 'module.', the others do not, such as classifier.weight",
+         "prefix", 0);
+    model_rename(&model, "classifier.*", "classifier.", "module.classifier.");
+    SAYS("explained: every name in the file begins with 'module.'; nothing else differs", "prefix", 0);
+    model_rename(&model, "module.bert.*", "module.bert.", "bert.");
+    SAYS("differs: 2 of 41 names in the file begin with 'module.', the others do not, such as "
+         "bert.embeddings.word_embeddings.weight",
+         "prefix", 0);
+    END;
+}
+
 static const char granite[] = "{\"model_type\": \"granitemoe\", \"architectures\": [\"GraniteMoeForCausalLM\"], "
                               "\"vocab_size\": 100, \"hidden_size\": 64, \"num_hidden_layers\": 2, "
                               "\"num_attention_heads\": 4, \"intermediate_size\": 96, \"num_local_experts\": 4}";
@@ -440,6 +459,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_head_of_another_name),
         cmocka_unit_test(in_memory_of_an_image_encoder),
+        cmocka_unit_test(top_begins_in_two_ways),
         cmocka_unit_test(in_memory_of_experts),
         cmocka_unit_test(wrappers_in_either_order),
         cmocka_unit_test(wrappers_at_several_depths),

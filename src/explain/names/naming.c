@@ -273,13 +273,16 @@ static unsigned front_renaming(const struct shapeproof_check *check, size_t tens
     return renaming & (SP_STRIPPED | (all ? SP_ADDED | SP_PREFIX_REPLACED : 0) | (wrapped ? SP_UNWRAPPED : 0));
 }
 
-/* Two tensors in layers of one loop, or in one module, whose names begin differently. */
+/* Two tensors in layers of one loop, in one module, or anywhere in the file, whose names begin differently. */
 struct mixed {
     size_t tensor;     /* one whose name does not begin as predicted; SHAPEPROOF_NONE while there is none */
     size_t other;      /* one whose name does, or has another such beginning */
     size_t count;      /* how many names of the file do not begin as predicted */
     struct sp_map all; /* the first tensor of each loop, "model.layers." */
     struct sp_map few; /* that of each module, "vision_model.embeddings" */
+    struct sp_map own; /* the components of predicted names */
+    size_t first;      /* the file's first tensor that is compared by its front; SHAPEPROOF_NONE while there is none */
+    size_t front;      /* the length of its front */
 };
 
 /* Compares the tensor with the first one of its group, which is what `key` says. */
@@ -294,14 +297,50 @@ static void mix(struct shapeproof_check *check, struct mixed *mixed, bool all, c
     mixed->other = renaming ? first : tensor;
 }
 
+/* The components of all predicted names: "model", "norm", "weight". */
+static void add_own_components(struct shapeproof_check *check, struct sp_map *own)
+{
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++)
+        for (struct sp_component_walk part = {.rest = shapeproof_prediction_tensor(check->prediction, i)->name};
+             sp_component_next(&part, ".");)
+            sp_map_add(own, sp_arena_copy(&check->arena, part.text, part.length), 0);
+}
+
+/* Whether the front is of names that the model does not have, "module.". Programs move parts of composite models into
+ * others: LLaVA has model.vision_tower for vision_tower. */
+static bool is_foreign(struct shapeproof_check *check, struct mixed *mixed, const char *front, size_t length)
+{
+    if (!mixed->own.count) add_own_components(check, &mixed->own);
+    for (struct sp_component_walk part = {.rest = sp_arena_copy(&check->arena, front, length)};
+         sp_component_next(&part, ".");)
+        if (sp_map_get(&mixed->own, sp_arena_copy(&check->arena, part.text, part.length)) != SIZE_MAX) return false;
+    return true;
+}
+
+/* Compares the tensor with the first one of the file by what stands in front of the predicted name: "module." of
+ * module.model.norm.weight, nothing of lm_head.weight. Names that differ otherwise, or have a front of names of the
+ * model, are left out. */
+static void mix_fronts(struct shapeproof_check *check, struct mixed *mixed, const char *predicted, size_t tensor)
+{
+    const char *name = name_of_stored(check, tensor);
+    if (mixed->tensor != SHAPEPROOF_NONE || !sp_ends_with(name, predicted)) return;
+    const size_t front = strlen(name) - strlen(predicted);
+    if (front && (name[front - 1] != '.' || !is_foreign(check, mixed, name, front))) return;
+    if (mixed->first == SHAPEPROOF_NONE) mixed->first = tensor, mixed->front = front;
+    if (front == mixed->front && strncmp(name, name_of_stored(check, mixed->first), front) == 0) return;
+    mixed->tensor = front ? tensor : mixed->first;
+    mixed->other = front ? mixed->first : tensor;
+}
+
 /* Finds such a pair: layers.0 with the prefix model., and layers.1 without; or norm.weight with module., and norm.bias
  * without. In a loop all that is done to the beginning must be the same, unless names are translated: a translation
- * may be part of it. In the module of a tensor, and in the one around that, what stands in front must be the same.
- * False when there is no such pair. */
+ * may be part of it. In the module of a tensor, and in the one around that, what stands in front must be the same; and
+ * in the whole file, of names that have their predicted beginning behind a foreign front: module.model.norm.weight
+ * and lm_head.weight. False when there is no such pair. */
 static bool find_mixed(struct shapeproof_check *check, struct mixed *mixed)
 {
     const bool all = !check->naming.scheme;
-    mixed->tensor = SHAPEPROOF_NONE;
+    mixed->tensor = mixed->first = SHAPEPROOF_NONE;
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
         const size_t predicted = check->match.predicted_of[i];
         if (predicted == SHAPEPROOF_NONE) continue;
@@ -314,9 +353,11 @@ static bool find_mixed(struct shapeproof_check *check, struct mixed *mixed)
         const size_t around = module ? sp_last_component(name, module - 1, ".") : 0;
         if (module) mix(check, mixed, false, sp_arena_copy(&check->arena, name, module - 1), i);
         if (around) mix(check, mixed, false, sp_arena_copy(&check->arena, name, around - 1), i);
+        mix_fronts(check, mixed, name, i);
     }
     sp_map_free(&mixed->all);
     sp_map_free(&mixed->few);
+    sp_map_free(&mixed->own);
     return mixed->tensor != SHAPEPROOF_NONE;
 }
 
