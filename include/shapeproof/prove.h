@@ -247,7 +247,8 @@ SHAPEPROOF_API size_t shapeproof_solutions_count(const struct shapeproof_solutio
 SHAPEPROOF_API const struct shapeproof_solution *shapeproof_solutions_get(const struct shapeproof_solutions *solutions,
                                                                           size_t index);
 /* Hyper-parameters of which not all values could be tried, since the count is no polynomial in them and does not grow
- * with them; none of the values that were tried gives the total. */
+ * with them, or a limit was reached. None of the values that were tried gives the total, or the end of a range of such
+ * values is not known. */
 SHAPEPROOF_API size_t shapeproof_solutions_skipped_count(const struct shapeproof_solutions *solutions);
 SHAPEPROOF_API const char *shapeproof_solutions_skipped(const struct shapeproof_solutions *solutions, size_t index);
 

@@ -132,6 +132,8 @@ bool sp_budget_lacks_trial(void)
     return lacks;
 }
 
+uint64_t sp_budget_steps_taken(void) { return current ? current->steps : 0; }
+
 void sp_budget_pause(struct sp_budget *budget)
 {
     if (budget->begin) budget->paused = sp_clock_ms();

@@ -85,6 +85,8 @@ void sp_budget_end_part(void);
 /* Whether the steps that are left are too few for a trial, which may take those of two predictions; likewise counted as
  * a refusal (sp_budget_step_refusals). */
 bool sp_budget_lacks_trial(void);
+/* The steps that the call has taken: who tries out many things bounds what each of them takes. */
+uint64_t sp_budget_steps_taken(void);
 /* Bytes that go out next, before the call ends. Lets it fail if they are too many. */
 void sp_budget_write(uint64_t length);
 

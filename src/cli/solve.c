@@ -14,7 +14,7 @@ static const struct cli_option options[] = {
     {.name = "within", .argument = "PERCENT", .help = "with --total: by how much a total may differ from N"},
     {.name = "at-most",
      .argument = "SIZE",
-     .help = "in place of --total: all numbers up to SIZE, such as 16GiB or 7000000000"},
+     .help = "in place of --total: all numbers up to SIZE, such as 7B, or 16GiB with --measure"},
     {.name = "measure",
      .argument = "EXPRESSION",
      .help = "an expression that has the value N, in place of the number of parameters, such as "
@@ -58,6 +58,15 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
+static const struct cli_unit units_of_parameters[] = {
+    {"", 1}, {"K", 1000}, {"M", 1000000}, {"B", 1000000000}, {"T", 1000000000000}, {NULL, 0}};
+
+/* The value of --at-most: a number of parameters, or, of an expression, also one of bytes. 0 if it is none. */
+static uint64_t read_most(const struct cli_args *args, const char *most)
+{
+    return cli_read_size(most, cli_value(args, "measure", NULL) ? cli_units_of_bytes : units_of_parameters);
+}
+
 /* For --total, --at-most or --rounds-to, one of which there is. `expressions` has that of --measure, or is NULL. */
 static struct shapeproof_solutions *solve_total(const struct cli_args *args, const struct cli_subject *subject,
                                                 const struct shapeproof_expressions *expressions, double within,
@@ -73,10 +82,23 @@ static struct shapeproof_solutions *solve_total(const struct cli_args *args, con
         .at_most = most != NULL,
     };
     const char *figure = cli_value(args, "rounds-to", NULL);
-    const uint64_t total = most ? cli_read_size(most, cli_units_of_bytes) : cli_number(args, "total", 0);
+    const uint64_t total = most ? read_most(args, most) : cli_number(args, "total", 0);
     cli_begin_step("solving");
     if (figure) return shapeproof_solve_rounded(subject->tables, subject->config, figure, &what, error);
     return shapeproof_solve(subject->tables, subject->config, total, &what, error);
+}
+
+/* Whether the text is an equation, such as n_embd = 5: it has a single '=' outside of parentheses. */
+static bool is_equation(const char *text)
+{
+    int depth = 0;
+    for (const char *at = text; *at; at++) {
+        if (*at == '(' || *at == '[') depth++;
+        if (*at == ')' || *at == ']') depth--;
+        const bool is_part = (at > text && strchr("=<>!", at[-1])) || at[1] == '=';
+        if (*at == '=' && depth == 0 && !is_part) return true;
+    }
+    return false;
 }
 
 /* Reads the expression of --measure about the table that the configuration chooses; exit status. Without the option
@@ -90,6 +112,10 @@ static int read_measure(const struct cli_args *args, struct cli_subject *subject
     struct shapeproof_error error = {0};
     char *letters = NULL;
     if (!text) return CLI_OK;
+    if (is_equation(text) || !text[strspn(text, " \t\r\n")])
+        return cli_usage_error(is_equation(text) ? "shapeproof prove --claim judges an equation"
+                                                          : "--measure 'cache(tokens=8192, dtype=bf16)'",
+                               "solve: '%s' is not an expression", text);
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
     if (!prediction) return cli_no_prediction(subject, &what, &error);
     *expressions =
@@ -109,8 +135,10 @@ static bool options_agree(const struct cli_args *args)
     if (!!total + !!figure + !!most != 1)
         cli_usage_error("shapeproof solve gpt2 --rounds-to 1.5B",
                         "solve: one of --total N, --at-most SIZE and --rounds-to FIGURE is needed");
-    else if (most && !cli_read_size(most, cli_units_of_bytes))
+    else if (most && has_measure && !read_most(args, most))
         cli_usage_error("--at-most 16GiB", "solve: --at-most needs a size above 0, not '%s'", most);
+    else if (most && !read_most(args, most))
+        cli_usage_error("--at-most 7B", "solve: --at-most needs a number of parameters above 0, not '%s'", most);
     else if (cli_value(args, "within", NULL) && !total)
         cli_usage_error(NULL, "solve: --within goes with --total: --rounds-to and --at-most are ranges by themselves");
     else if (has_measure && (cli_flag(args, "active") || cli_value(args, "group", NULL)))

@@ -11,6 +11,7 @@
 
 #include "base/budget.h"
 #include "base/call.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/real.h"
 #include "config/choose.h"
@@ -165,6 +166,7 @@ enum {
     MAX_SCANNED = 1024, /* values: 1 to this are tried one by one, and a range of no more of them */
     AROUND = 8,         /* values that are tried beyond each end of a range: a division that rounds makes steps */
     MAX_SCANNED_TENSORS = 1 << 19, /* in all predictions of one such scan: a few tenths of a second */
+    MAX_KEY_STEPS = 8 * 1000 * 1000, /* in the trials of one key: a few tenths of a second */
     MAX_ITEMS = 64,                /* items of one list that are tried */
     MAX_TENSORS = 50 * 1000,       /* of a prediction with a value that is tried: a few hundredths of a second */
     FLAG_PLAUSIBILITY = 5,         /* a flag that gives the total exactly is what a reader looks for first */
@@ -221,6 +223,13 @@ static void skip_key(struct shapeproof_solutions *solutions, const char *name)
     solutions->skipped[solutions->skipped_count++] = sp_arena_string(&solutions->arena, name);
 }
 
+/* Whether the number is a wanted one, exactly: 17777115.43 is not 17777116. */
+static bool is_wanted(struct sp_printed wanted, struct sp_rational number)
+{
+    return sp_rational_compare(number, sp_rational_int(wanted.least)) >= 0 &&
+           sp_rational_compare(number, sp_rational_int(wanted.most)) <= 0;
+}
+
 /* Replaces the ranges `a` by their intersection with the ranges `b`. Returns the number of ranges. */
 static size_t intersect(struct sp_range *a, size_t a_count, const struct sp_range *b, size_t b_count)
 {
@@ -241,10 +250,11 @@ static size_t intersect(struct sp_range *a, size_t a_count, const struct sp_rang
 static size_t find_values(struct sp_algebra *algebra, const struct sp_poly *poly, size_t atom, struct sp_printed wanted,
                           struct sp_range *ranges, bool *complete)
 {
-    const struct sp_poly *above = sp_poly_sub(algebra, poly, sp_poly_int(algebra, wanted.least));
     const struct sp_poly *below = sp_poly_sub(algebra, sp_poly_int(algebra, wanted.most), poly);
     struct sp_range others[MAX_RANGES];
     int64_t roots[MAX_RANGES];
+    if (wanted.least == SP_SOLVE_NO_LEAST) return sp_poly_ranges(algebra, below, atom, ranges, MAX_RANGES, complete);
+    const struct sp_poly *above = sp_poly_sub(algebra, poly, sp_poly_int(algebra, wanted.least));
     if (wanted.least == wanted.most) {
         const size_t count = sp_poly_roots(algebra, above, atom, roots, MAX_RANGES, complete);
         for (size_t i = 0; i < count; i++) ranges[i] = (struct sp_range){roots[i], roots[i]};
@@ -283,18 +293,24 @@ struct unknown {
 static bool is_wanted_number(const struct sp_poly *poly, struct sp_printed wanted)
 {
     struct sp_rational number;
-    return sp_poly_is_constant(poly, &number) && sp_rational_compare(number, sp_rational_int(wanted.least)) >= 0 &&
-           sp_rational_compare(number, sp_rational_int(wanted.most)) <= 0;
+    return sp_poly_is_constant(poly, &number) && is_wanted(wanted, number);
+}
+
+/* The count where the unknown has the value; NULL if it has none there. */
+static const struct sp_poly *count_at(const struct unknown *unknown, const struct sp_poly *whole, int64_t value)
+{
+    struct sp_values values = {0};
+    sp_values_add(&values, unknown->atom, sp_poly_int(&unknown->count->symbolic.algebra, value));
+    const struct sp_poly *at = sp_reduce(unknown->count, whole, &values);
+    sp_values_free(&values);
+    return at;
 }
 
 /* Whether the count is a wanted one where the unknown has the value. */
 static bool holds_at(const struct unknown *unknown, const struct sp_poly *whole, struct sp_printed wanted,
                      int64_t value)
 {
-    struct sp_values values = {0};
-    sp_values_add(&values, unknown->atom, sp_poly_int(&unknown->count->symbolic.algebra, value));
-    const struct sp_poly *at = sp_reduce(unknown->count, whole, &values);
-    sp_values_free(&values);
+    const struct sp_poly *at = count_at(unknown, whole, value);
     return at && is_wanted_number(at, wanted);
 }
 
@@ -331,6 +347,16 @@ static bool is_known_range(struct shapeproof_solutions *solutions, const char *k
     return false;
 }
 
+/* Whether a range with the value was found for the key. */
+static bool is_found(const struct shapeproof_solutions *solutions, const char *key, int64_t value)
+{
+    for (size_t i = 0; i < solutions->count; i++) {
+        const struct shapeproof_solution *item = &solutions->items[i];
+        if (strcmp(item->key, key) == 0 && item->value <= value && value <= item->last) return true;
+    }
+    return false;
+}
+
 /* Whether the range is only the value that the configuration has, which is no change. */
 static bool is_now(const struct unknown *unknown, struct sp_range range)
 {
@@ -354,10 +380,10 @@ static bool add_range(struct shapeproof_solutions *solutions, const struct unkno
 }
 
 /* Adds the values of the unknown for which a case holds in which the count is wanted and does not depend on the
- * unknown. They are found by trying 1 to MAX_SCANNED, and 2^30 for a range that is still open there. False when it is
- * not open at 2^30, so that its end is unknown. */
+ * unknown: it is `in_case` there. They are found by trying 1 to MAX_SCANNED, and 2^30 for a range that is still open
+ * there. False when the case does not hold at 2^30, so that the end of the range is unknown. */
 static bool add_all(struct shapeproof_solutions *solutions, const struct unknown *unknown, struct sp_printed wanted,
-                    const struct sp_poly *whole)
+                    const struct sp_poly *in_case, const struct sp_poly *whole)
 {
     struct sp_range range = {0, 0};
     for (int64_t value = 1; value <= MAX_SCANNED; value++) {
@@ -371,7 +397,8 @@ static bool add_all(struct shapeproof_solutions *solutions, const struct unknown
     }
     if (!range.first) return true;
     range.last = INT64_MAX;
-    return holds_at(unknown, whole, wanted, (int64_t)1 << 30) && add_range(solutions, unknown, wanted, whole, range);
+    const struct sp_poly *far = count_at(unknown, whole, (int64_t)1 << 30);
+    return far && sp_poly_equal(far, in_case) && add_range(solutions, unknown, wanted, whole, range);
 }
 
 /* The three functions below solve by cases, one within another. `whole` is the count as it is, in which everything but
@@ -400,7 +427,7 @@ static bool solve_case(struct shapeproof_solutions *solutions, const struct unkn
         const bool is_left_to_branches = depth > 0; /* solve_branches knows for which values its case holds */
         const bool is_without_effect = sp_poly_equal(poly, whole); /* the unknown changes nothing: it is no answer */
         return is_left_to_branches || is_without_effect || !is_wanted_number(poly, wanted) ||
-               add_all(solutions, unknown, wanted, whole);
+               add_all(solutions, unknown, wanted, poly, whole);
     }
     const size_t found = find_values(&unknown->count->symbolic.algebra, poly, unknown->atom, wanted, ranges, &complete);
     for (size_t i = 0; i < found; i++) good = add_range(solutions, unknown, wanted, whole, ranges[i]) && good;
@@ -425,7 +452,7 @@ static bool solve_branches(struct shapeproof_solutions *solutions, const struct 
         if (!good || sp_poly_uses(in_case, unknown->atom) || !is_wanted_number(in_case, wanted)) continue;
         /* the wanted number wherever the case holds */
         good = one.first ? add_range(solutions, unknown, wanted, whole, (struct sp_range){one.first, one.last})
-                         : add_all(solutions, unknown, wanted, whole);
+                         : add_all(solutions, unknown, wanted, in_case, whole);
     }
     return good;
 }
@@ -482,6 +509,20 @@ static bool is_pair_of_numbers(struct shapeproof_value value)
            value.items[1].type == SHAPEPROOF_VALUE_INT;
 }
 
+/* Whether a range of values is wanted of an expression that may rise and fall. Of such a range the ends do not tell what
+ * lies between them, if a condition may hold there: [n == 500]*10^12 + n. */
+static bool is_range_of_steps(const struct sp_solve_question *question)
+{
+    return question->claim && question->wanted.least != question->wanted.most &&
+           !sp_solve_is_monotone(question->claim->left);
+}
+
+static bool has_condition(const struct sp_poly *poly, struct sp_count *count, size_t atom)
+{
+    const struct unknown unknown = {.count = count, .atom = atom};
+    return other_atom(&unknown, poly, CONDITION) != SIZE_MAX;
+}
+
 /* Solves for the hyper-parameter `key`, whose value is `now`, in the formula of the count; all others have their
  * values. False when that may have missed a solution, such as where the table cannot be counted so, or the count is no
  * polynomial in this hyper-parameter. *name becomes what the table calls it, if that is known. */
@@ -497,7 +538,7 @@ static bool solve_for(struct shapeproof_solutions *solutions, const struct sp_so
     const struct sp_symbol_info *symbol = sp_sym_symbol(&count.symbolic, key); /* NULL: the count does not use it */
     if (symbol) *name = sp_arena_string(&solutions->arena, symbol->name);
     if (poly) poly = sp_reduce(&count, poly, &none);
-    if (!poly) good = false;
+    if (!poly || (is_range_of_steps(question) && symbol && has_condition(poly, &count, symbol->atom))) good = false;
     else if (is_pair_of_numbers(now)) good = solve_sides(solutions, &count, question->wanted, poly, key, now);
     else if (symbol) {
         const struct unknown unknown = {&count, symbol->atom, key,
@@ -525,24 +566,17 @@ bool sp_solve_fail(const struct sp_count *count, struct shapeproof_error *error)
     return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s", (int)strcspn(message, "\n"), message);
 }
 
-bool sp_solve_number(const struct sp_poly *poly, uint64_t *number)
-{
-    struct sp_rational value;
-    if (!sp_poly_is_constant(poly, &value) || value.num < 0) return false;
-    *number = (uint64_t)(value.num / value.den) + (value.num % value.den != 0);
-    return true;
-}
-
 /* Counts what is no sum over a prediction, under `config`: the parameters that a token uses, or an expression. False
  * with the error when that is not known. */
 static bool count_measure(const struct sp_solve_question *question, const struct shapeproof_config *config,
-                          uint64_t *number, struct shapeproof_error *error)
+                          struct sp_rational *number, struct shapeproof_error *error)
 {
     struct sp_count count;
     const bool counted = sp_count_settled(&count, question->tables, question->table, sp_config_hyper(config));
     const struct sp_poly *poly = counted ? sp_solve_count(question, &count) : NULL;
-    const bool good = poly && sp_solve_number(poly, number);
+    const bool good = poly && sp_poly_is_constant(poly, number);
     if (!good) sp_solve_fail(&count, error);
+    if (!good && (count.symbolic.algebra.failed || !count.messages.data)) error->kind = SHAPEPROOF_KIND_LIMIT;
     sp_count_free(&count);
     return good;
 }
@@ -550,27 +584,31 @@ static bool count_measure(const struct sp_solve_question *question, const struct
 /* Counts what the question is about: the parameters of all the model or of a group, or a measure. False with the error
  * when that is not known. */
 static bool count_asked(const struct sp_solve_question *question, const struct shapeproof_config *config,
-                        const struct shapeproof_prediction *prediction, uint64_t *asked, struct shapeproof_error *error)
+                        const struct shapeproof_prediction *prediction, struct sp_rational *asked,
+                        struct shapeproof_error *error)
 {
     if (question->is_active || question->claim) return count_measure(question, config, asked, error);
-    *asked = question->group ? 0 /* of a group without tensors */
-                             : shapeproof_prediction_totals(prediction)->unique_parameters;
+    uint64_t number = question->group ? 0 /* of a group without tensors */
+                                      : shapeproof_prediction_totals(prediction)->unique_parameters;
     for (size_t i = 0; question->group && i < shapeproof_prediction_group_count(prediction); i++) {
         const struct shapeproof_group *group = shapeproof_prediction_group(prediction, i);
-        if (strcmp(group->name, question->group) == 0) *asked = group->parameters;
+        if (strcmp(group->name, question->group) == 0) number = group->parameters;
     }
+    if (number > INT64_MAX)
+        return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_LIMIT, "the total does not fit in 63 bits");
+    *asked = sp_rational_int((int64_t)number);
     return true;
 }
 
-bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count)
+bool sp_solve_is_wanted(const struct sp_solve_question *question, struct sp_rational count)
 {
-    return count >= (uint64_t)question->wanted.least && count <= (uint64_t)question->wanted.most;
+    return is_wanted(question->wanted, count);
 }
 
 /* What sp_solve_predict does; but the count is not known of a prediction that `accepts`, unless it is NULL, refuses. */
 static bool predict_accepted(const struct sp_solve_question *question, struct shapeproof_config *config,
-                             bool (*accepts)(const struct shapeproof_prediction *prediction), uint64_t *count,
-                             size_t *tensors, struct shapeproof_error *error)
+                             bool (*accepts)(const struct shapeproof_prediction *prediction),
+                             struct sp_rational *count, size_t *tensors, struct shapeproof_error *error)
 {
     const struct sp_scope scope = {.most = MAX_TENSORS};
     sp_config_limit(config, &scope);
@@ -585,15 +623,27 @@ static bool predict_accepted(const struct sp_solve_question *question, struct sh
     return is_counted;
 }
 
-bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config, uint64_t *count,
-                      size_t *tensors, struct shapeproof_error *error)
+bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config,
+                      struct sp_rational *count, size_t *tensors, struct shapeproof_error *error)
 {
     return predict_accepted(question, config, NULL, count, tensors, error);
+}
+
+/* The search for the values of one key. */
+struct search {
+    uint64_t end; /* the steps of the call at which no further value is tried */
+    bool is_cut;  /* there may be more answers, of which nothing is known */
+};
+
+static struct search search_begin(void)
+{
+    return (struct search){.end = sp_add_saturated(sp_budget_steps_taken(), MAX_KEY_STEPS)};
 }
 
 /* What is varied: the value under a key, or one item of the list there. */
 struct varied {
     const struct sp_solve_question *question;
+    struct search *search;
     const char *key;
     struct shapeproof_value list; /* the configured list, if one item of it is varied; else all zero */
     size_t item;                  /* its index in the list */
@@ -602,14 +652,28 @@ struct varied {
                                      NULL */
 };
 
-/* Predicts the table with `value` in the place of what is varied, and counts what the question is about. False with the
- * error when the table cannot be predicted so. */
-static bool try_count(const struct varied *varied, struct shapeproof_value value, uint64_t *count,
-                      struct shapeproof_error *error)
+enum trial {
+    COUNTED, /* the count is known */
+    REFUSED, /* the table refuses the value: a dimension would be negative, a requirement is not met */
+    NOT_KNOWN /* the limits of this program are reached: too many tensors or steps, a number of more than 64 bits */
+};
+
+/* Whether a prediction failed by what this program can compute, not because the table refuses a value. */
+static bool is_beyond_limits(const struct shapeproof_error *error)
 {
+    return error->kind == SHAPEPROOF_KIND_LIMIT || strstr(error->message, "64 bits");
+}
+
+/* Predicts the table with `value` in the place of what is varied, and counts what the question is about. */
+static enum trial count_with(const struct varied *varied, struct shapeproof_value value, struct sp_rational *count)
+{
+    struct shapeproof_error error = {0};
     struct shapeproof_value items[MAX_ITEMS];
+    if (sp_budget_steps_taken() > varied->search->end || sp_budget_lacks_trial()) return NOT_KNOWN;
     if (varied->settled)
-        return sp_solve_count_argument(varied->question, varied->settled, varied->key, value.integer, count);
+        return sp_solve_count_argument(varied->question, varied->settled, varied->key, value.integer, count)
+                   ? COUNTED
+                   : NOT_KNOWN;
     if (varied->list.type == SHAPEPROOF_VALUE_LIST) {
         memcpy(items, varied->list.items, varied->list.count * sizeof *items);
         items[varied->item] = value;
@@ -617,26 +681,18 @@ static bool try_count(const struct varied *varied, struct shapeproof_value value
     }
     struct shapeproof_config *config = sp_config_variant(varied->question->config);
     sp_config_set_value(config, varied->key, value, "");
-    const bool good = sp_solve_predict(varied->question, config, count, varied->tensors, error);
+    const bool good = sp_solve_predict(varied->question, config, count, varied->tensors, &error);
     shapeproof_config_free(config);
-    return good;
-}
-
-/* As try_count, where nobody asks why it failed. */
-static bool count_with(const struct varied *varied, struct shapeproof_value value, uint64_t *count)
-{
-    struct shapeproof_error ignored = {0};
-    return try_count(varied, value, count, &ignored);
+    return good ? COUNTED : is_beyond_limits(&error) ? NOT_KNOWN : REFUSED;
 }
 
 /* Whether the table refuses the value, with which the formula gives the total: a dimension would be negative, a
  * quotient no integer, a requirement is not met. Not when there would be too many tensors to try. */
 static bool is_refused(const struct varied *varied, int64_t value)
 {
-    struct shapeproof_error error = {0};
-    uint64_t count;
-    if (try_count(varied, sp_value_int(value), &count, &error)) return !sp_solve_is_wanted(varied->question, count);
-    return error.kind != SHAPEPROOF_KIND_LIMIT;
+    struct sp_rational count;
+    const enum trial trial = count_with(varied, sp_value_int(value), &count);
+    return trial == REFUSED || (trial == COUNTED && !sp_solve_is_wanted(varied->question, count));
 }
 
 /* Removes the solutions from `first` on that the table refuses: ranges of which it refuses both ends. */
@@ -652,33 +708,57 @@ static void drop_refused(struct shapeproof_solutions *solutions, const struct va
     solutions->count = kept;
 }
 
-/* Whether the count is predicted with the value, and is a wanted one. */
-static bool holds_with(const struct varied *varied, int64_t value)
+enum answer { UNWANTED, WANTED, UNKNOWN };
+
+/* Whether the count with the value is a wanted one. */
+static enum answer answer_with(const struct varied *varied, int64_t value)
 {
-    uint64_t count;
-    return count_with(varied, sp_value_int(value), &count) && sp_solve_is_wanted(varied->question, count);
+    struct sp_rational count;
+    const enum trial trial = count_with(varied, sp_value_int(value), &count);
+    if (trial == NOT_KNOWN) return UNKNOWN;
+    return trial == COUNTED && sp_solve_is_wanted(varied->question, count) ? WANTED : UNWANTED;
 }
 
-/* The end of a run that holds at `last`, the largest value tried: INT64_MAX where it holds at every doubling beyond,
- * else found by bisection between the last doubling that holds and the first that does not. */
+static bool holds_with(const struct varied *varied, int64_t value) { return answer_with(varied, value) == WANTED; }
+
+/* Values up to this are tried where a range seems to have no end. */
+#define FARTHEST (INT64_C(1) << 40)
+
+/* Whether the count is the same with the value, a half and a quarter of it: it has stopped growing. */
+static bool is_level_at(const struct varied *varied, int64_t value)
+{
+    struct sp_rational counts[3];
+    for (int i = 0; i < 3; i++)
+        if (count_with(varied, sp_value_int(value >> i), &counts[i]) != COUNTED) return false;
+    return sp_rational_compare(counts[0], counts[1]) == 0 && sp_rational_compare(counts[0], counts[2]) == 0;
+}
+
+/* The end of a run that holds at `last`, the largest value tried: found by bisection between the last doubling that
+ * holds and the first that does not. INT64_MAX where it holds at every doubling up to FARTHEST, and the count has
+ * stopped growing there. 0 when the end is not known: a count on the way is not, or the expression may rise and fall. */
 static int64_t end_of_run(const struct varied *varied, int64_t last)
 {
     int64_t low = last, high = last;
-    while (high <= INT64_C(1) << 40 && holds_with(varied, high)) {
+    enum answer answer = UNKNOWN;
+    const struct sp_claim *claim = varied->question->claim;
+    if (claim && !sp_solve_is_monotone(claim->left)) return 0;
+    while (high <= FARTHEST && (answer = answer_with(varied, high)) == WANTED) {
         low = high;
         high *= 2;
     }
-    if (high > INT64_C(1) << 40) return INT64_MAX;
-    while (high - low > 1) {
+    if (high > FARTHEST) return is_level_at(varied, low) ? INT64_MAX : 0;
+    while (high - low > 1 && answer != UNKNOWN) {
         const int64_t middle = low + (high - low) / 2;
-        *(holds_with(varied, middle) ? &low : &high) = middle;
+        answer = answer_with(varied, middle);
+        *(answer == WANTED ? &low : &high) = middle;
     }
-    return low;
+    return answer == UNKNOWN ? 0 : low;
 }
 
 /* Adds each run of consecutive values between `first` and `last`, both tried, that give the total, but the one that is
- * only the value of now. A run that is not over at `last` is followed to its end. The last value that is tried is a
- * smaller one when the predictions before it had more than `most_tensors` together. */
+ * only the value of now. A run that is not over at `last` is followed to its end; a run whose end is not known is left
+ * out. The last value that is tried is a smaller one when the predictions before it had more than `most_tensors`
+ * together. */
 static void add_runs(struct shapeproof_solutions *solutions, const struct varied *varied,
                      const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t first, int64_t last,
                      size_t most_tensors)
@@ -686,28 +766,39 @@ static void add_runs(struct shapeproof_solutions *solutions, const struct varied
     size_t tensors = 0;
     struct varied counted = *varied;
     counted.tensors = &tensors;
+    const bool is_exact = varied->question->wanted.least == varied->question->wanted.most;
     int64_t start = 0;
+    enum answer before = UNWANTED; /* of the value before the run */
     for (int64_t value = first; value <= last + 1; value++) {
         if (value <= last && tensors > most_tensors) last = value - 1;
-        const bool holds = value <= last && holds_with(&counted, value);
-        if (holds && !start) start = value;
-        if (holds || !start) continue;
-        const struct sp_range run = {start, value > last ? end_of_run(varied, last) : value - 1};
+        const enum answer answer = value <= last ? answer_with(&counted, value) : UNWANTED;
+        if (answer == WANTED && !start) start = value;
+        if (answer == WANTED) continue;
+        const struct sp_range run = {start, value > last && start ? end_of_run(varied, last) : value - 1};
+        const bool is_sure = run.last && ((before != UNKNOWN && answer != UNKNOWN) || (is_exact && start == run.last));
         const bool only_now = now.type == SHAPEPROOF_VALUE_INT && run.first == now.integer && run.last == now.integer;
-        if (!only_now && !is_known_range(solutions, symbol->key, run)) add_solution(solutions, symbol, now, run);
+        before = answer;
         start = 0;
+        if (!run.first) continue;
+        if (!is_sure && !is_found(solutions, symbol->key, run.first)) varied->search->is_cut = true;
+        if (!is_sure) continue;
+        if (!only_now && !is_known_range(solutions, symbol->key, run)) add_solution(solutions, symbol, now, run);
     }
 }
 
-/* Bisection: the first value above `low`, and at most `high`, whose count is at least `bound`. The count grows between
- * them, and reaches the bound at `high`. 0 when a value between cannot be predicted. */
-static int64_t first_reaching(const struct varied *varied, uint64_t bound, int64_t low, int64_t high)
+/* Bisection: the first value above `low`, and at most `high`, whose count is above the wanted ones, or, unless
+ * `is_above`, not below them. The count grows between them, and is so at `high`. 0 when a value between cannot be
+ * predicted. */
+static int64_t first_reaching(const struct varied *varied, bool is_above, int64_t low, int64_t high)
 {
+    const struct sp_printed wanted = varied->question->wanted;
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
-        uint64_t count;
-        if (!count_with(varied, sp_value_int(middle), &count)) return 0;
-        *(count >= bound ? &high : &low) = middle;
+        struct sp_rational count;
+        if (count_with(varied, sp_value_int(middle), &count) != COUNTED) return 0;
+        const bool reaches = is_above ? sp_rational_compare(count, sp_rational_int(wanted.most)) > 0
+                                      : sp_rational_compare(count, sp_rational_int(wanted.least)) >= 0;
+        *(reaches ? &high : &low) = middle;
     }
     return high;
 }
@@ -715,20 +806,24 @@ static int64_t first_reaching(const struct varied *varied, uint64_t bound, int64
 /* How the count behaves at 1, 2, 4, ... It may behave otherwise in between. */
 enum trend { CONSTANT, GROWING, BOUNDED, NEITHER };
 
-/* Tries 1, 2, 4, ... until the count exceeds what is wanted: GROWING, and `above` is that value. BOUNDED when it never
- * does, although it grows; `above` is the last value tried then. NEITHER when the count falls on the way, or cannot be
- * predicted. */
+/* Tries 1, 2, 4, ... until the count exceeds what is wanted: GROWING, and `above` is that value. BOUNDED when it grows
+ * and then stops growing before it does; `above` is the last value tried then. NEITHER when the count falls on the way,
+ * cannot be predicted, or still grows at the last value. */
 static enum trend trend_of(const struct varied *varied, int64_t *above)
 {
-    uint64_t first = 0, before = 0, count;
-    for (int64_t value = 1; value <= INT64_C(1) << 40; value *= 2) {
-        if (!count_with(varied, sp_value_int(value), &count) || count < before) return NEITHER;
-        if (value == 1) first = count;
+    struct sp_rational first = sp_rational_int(0), before = first, count;
+    for (int64_t value = 1; value <= FARTHEST; value *= 2) {
+        if (count_with(varied, sp_value_int(value), &count) != COUNTED) return NEITHER;
+        if (value == 1) first = before = count;
+        if (sp_rational_compare(count, before) < 0) return NEITHER;
         *above = value;
-        if (count > (uint64_t)varied->question->wanted.most && count > first) return GROWING;
+        if (sp_rational_compare(count, sp_rational_int(varied->question->wanted.most)) > 0 &&
+            sp_rational_compare(count, first) > 0)
+            return GROWING;
         before = count;
     }
-    return before == first ? CONSTANT : BOUNDED;
+    if (sp_rational_compare(before, first) == 0) return CONSTANT;
+    return is_level_at(varied, *above) ? BOUNDED : NEITHER;
 }
 
 /* Finds both ends of the range of values that give a wanted count, where the count grows up to `above`, by bisection. A
@@ -738,8 +833,7 @@ static enum trend trend_of(const struct varied *varied, int64_t *above)
 static bool bisect_values(struct shapeproof_solutions *solutions, const struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t above)
 {
-    const int64_t first = first_reaching(varied, (uint64_t)varied->question->wanted.least, 0, above);
-    const int64_t end = first_reaching(varied, (uint64_t)varied->question->wanted.most + 1, 0, above);
+    const int64_t first = first_reaching(varied, false, 0, above), end = first_reaching(varied, true, 0, above);
     if (!first || !end) return false;
     if (end - first <= MAX_SCANNED)
         add_runs(solutions, varied, symbol, now, first > AROUND ? first - AROUND : 1, end + AROUND, SIZE_MAX);
@@ -750,15 +844,25 @@ static bool bisect_values(struct shapeproof_solutions *solutions, const struct v
 }
 
 /* Adds the values that give a wanted count: by bisection where the count grows, and of 1 to MAX_SCANNED, or fewer where
- * the predictions have many tensors, each that does. False when that may have missed a solution, and found none. */
+ * the predictions have many tensors, each that does. An expression that may rise and fall is not bisected. What has no
+ * effect is no answer. False when that may have missed a solution, and found none. */
 static bool search_values(struct shapeproof_solutions *solutions, const struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now)
 {
     int64_t above;
     const size_t before = solutions->count;
+    const struct sp_claim *claim = varied->question->claim;
+    const bool is_monotone = !claim || sp_solve_is_monotone(claim->left);
     const enum trend trend = trend_of(varied, &above);
-    const bool is_bisected = trend == GROWING && bisect_values(solutions, varied, symbol, now, above);
+    const bool is_bisected =
+        is_monotone && trend == GROWING && bisect_values(solutions, varied, symbol, now, above);
     add_runs(solutions, varied, symbol, now, 1, MAX_SCANNED, MAX_SCANNED_TENSORS);
+    if (trend == CONSTANT && solutions->count == before + 1 && solutions->items[before].value == 1 &&
+        solutions->items[before].last == INT64_MAX) {
+        solutions->count = before;
+        return true;
+    }
+    if (!is_monotone) varied->search->is_cut = true;
     return is_bisected || solutions->count > before;
 }
 
@@ -766,10 +870,11 @@ static bool search_values(struct shapeproof_solutions *solutions, const struct v
 static void solve_flag(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                        const char *key, bool now)
 {
-    const struct varied varied = {.question = question, .key = key};
+    struct search search = search_begin();
+    const struct varied varied = {.question = question, .search = &search, .key = key};
     const struct sp_symbol_info symbol = {.name = key, .key = key};
-    uint64_t count;
-    if (solutions->as_given || !count_with(&varied, sp_value_bool(!now), &count) ||
+    struct sp_rational count;
+    if (solutions->as_given || count_with(&varied, sp_value_bool(!now), &count) != COUNTED ||
         !sp_solve_is_wanted(question, count))
         return;
     add_solution(solutions, &symbol, sp_value_bool(now), (struct sp_range){!now, !now});
@@ -778,14 +883,15 @@ static void solve_flag(struct shapeproof_solutions *solutions, const struct sp_s
 
 /* Each number in a list alone. False when there are too many, or numbers in a list within the list. */
 static bool solve_items(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
-                        const char *key, struct shapeproof_value list)
+                        struct search *search, const char *key, struct shapeproof_value list)
 {
     bool good = list.count <= MAX_ITEMS;
     for (size_t i = 0; i < list.count && good; i++) good = list.items[i].type != SHAPEPROOF_VALUE_LIST;
     if (!good) return false;
     for (size_t i = 0; i < list.count; i++) {
         if (list.items[i].type != SHAPEPROOF_VALUE_INT) continue;
-        const struct varied varied = {.question = question, .key = key, .list = list, .item = i};
+        const struct varied varied = {
+            .question = question, .search = search, .key = key, .list = list, .item = i};
         const char *name = sp_arena_printf(&solutions->arena, "%s[%zu]", key, i);
         const struct sp_symbol_info symbol = {.name = name, .key = name};
         good = search_values(solutions, &varied, &symbol, list.items[i]) && good;
@@ -813,7 +919,7 @@ static bool holds_at_zero(const struct varied *varied)
 {
     const struct sp_solve_question *question = varied->question;
     struct shapeproof_error ignored = {0};
-    uint64_t count;
+    struct sp_rational count;
     struct shapeproof_config *config = sp_config_variant(question->config);
     sp_config_set_value(config, varied->key, sp_value_int(0), "");
     const bool holds = predict_accepted(question, config, has_no_empty_tensor, &count, NULL, &ignored) &&
@@ -841,30 +947,39 @@ static bool solve_zero(struct shapeproof_solutions *solutions, const struct vari
 /* ---- arguments of the expression ---- */
 
 /* Adds the values that give a wanted number where the number grows up to `above`, but never exceeds what is wanted, as
- * the cache of layers with a window does: from the first such value on, all of them. */
-static void add_unbounded(struct shapeproof_solutions *solutions, const struct varied *varied,
+ * the cache of layers with a window does: from the first such value on, all of them. False when the first is unknown. */
+static bool add_unbounded(struct shapeproof_solutions *solutions, const struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t above)
 {
-    if (!holds_with(varied, above)) return;
-    const int64_t first = first_reaching(varied, (uint64_t)varied->question->wanted.least, 0, above);
+    if (!holds_with(varied, above)) return true;
+    const int64_t first = first_reaching(varied, false, 0, above);
     if (first) add_solution(solutions, symbol, now, (struct sp_range){first, INT64_MAX});
+    return first;
 }
 
 /* Solves for an argument of the measures in the expression, such as the number of tokens, by bisection: a measure grows
- * with each of its arguments. Lists it as skipped where the expression does not, or the argument has several values. */
+ * with each of its arguments. If the expression may rise and fall, the values up to MAX_SCANNED are tried. Lists the
+ * argument as skipped where that leaves values, or it has several ones. */
 static void solve_argument(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                            const struct sp_solve_argument *argument)
 {
     struct sp_count settled = {.table = NULL};
-    const struct varied varied = {.question = question, .key = argument->name, .settled = &settled};
+    struct search search = search_begin();
+    const struct varied varied = {.question = question, .search = &search, .key = argument->name, .settled = &settled};
     const struct sp_symbol_info symbol = {.name = argument->name, .key = argument->name};
     const struct shapeproof_value now = sp_value_int(argument->value);
     const size_t before = solutions->count;
+    bool good = !argument->is_ambiguous;
     int64_t above = 1;
-    const enum trend trend = argument->value ? trend_of(&varied, &above) : NEITHER;
-    const bool is_bisected = trend == GROWING && bisect_values(solutions, &varied, &symbol, now, above);
-    if (trend == BOUNDED) add_unbounded(solutions, &varied, &symbol, now, above);
-    if (trend == NEITHER || (trend == GROWING && !is_bisected)) skip_key(solutions, argument->name);
+    if (good && !sp_solve_is_monotone(question->claim->left)) {
+        add_runs(solutions, &varied, &symbol, now, 1, MAX_SCANNED, SIZE_MAX);
+        good = false;
+    } else if (good) {
+        const enum trend trend = trend_of(&varied, &above);
+        good = trend == CONSTANT || (trend == GROWING && bisect_values(solutions, &varied, &symbol, now, above)) ||
+               (trend == BOUNDED && add_unbounded(solutions, &varied, &symbol, now, above));
+    }
+    if (!good || search.is_cut) skip_key(solutions, argument->name);
     for (size_t i = before; i < solutions->count; i++) solutions->items[i].plausibility = ARGUMENT_PLAUSIBILITY;
     sp_count_free(&settled);
 }
@@ -904,26 +1019,27 @@ static void join_neighbours(struct shapeproof_solutions *solutions, size_t first
     solutions->count = kept;
 }
 
-/* Solves for one key: by the formula of the count where there is one, else by predictions. A key for which a solution
- * may have been missed is listed as skipped. */
+/* Solves for one key: by the formula of the count where there is one, else by predictions. A key is listed as skipped if
+ * nothing was found although a solution may have been missed, or if a range was left out whose end is not known. */
 static void solve_or_skip(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                           const char *key, struct shapeproof_value now)
 {
-    const struct varied varied = {.question = question, .key = key};
+    struct search search = search_begin();
+    const struct varied varied = {.question = question, .search = &search, .key = key};
     struct sp_symbol_info symbol = {.name = key, .key = key};
     const size_t before = solutions->count;
     bool good = true;
     if (now.type == SHAPEPROOF_VALUE_BOOL) solve_flag(solutions, question, key, now.boolean);
     else if (now.type == SHAPEPROOF_VALUE_LIST && !is_pair_of_numbers(now))
-        good = solve_items(solutions, question, key, now);
+        good = solve_items(solutions, question, &search, key, now);
     else if (!solve_for(solutions, question, key, now, &symbol.name)) {
-        good = now.type == SHAPEPROOF_VALUE_LIST ? solve_items(solutions, question, key, now)
+        good = now.type == SHAPEPROOF_VALUE_LIST ? solve_items(solutions, question, &search, key, now)
                                                  : search_values(solutions, &varied, &symbol, now);
     }
     drop_refused(solutions, &varied, before);
-    if (now.type == SHAPEPROOF_VALUE_INT && solve_zero(solutions, &varied, &symbol, now)) good = true;
+    if (now.type == SHAPEPROOF_VALUE_INT && !search.is_cut && solve_zero(solutions, &varied, &symbol, now)) good = true;
     if (now.type != SHAPEPROOF_VALUE_BOOL) join_neighbours(solutions, before);
-    if (!good && solutions->count == before) skip_key(solutions, key);
+    if (search.is_cut || (!good && solutions->count == before)) skip_key(solutions, key);
 }
 
 static bool is_predicted_with(const struct shapeproof_prediction *prediction, const char *key)
@@ -933,8 +1049,8 @@ static bool is_predicted_with(const struct shapeproof_prediction *prediction, co
     return false;
 }
 
-/* The number that a key has: as the configuration gives it, or as the settled table does by default. Absent for what is
- * no number. */
+/* The number or flag that a key has: as the configuration gives it, or as the settled table does by default. Absent for
+ * what is neither. */
 static struct shapeproof_value number_now(struct sp_count *settled, const struct sp_solve_question *question,
                                           const char *key)
 {
@@ -944,7 +1060,8 @@ static struct shapeproof_value number_now(struct sp_count *settled, const struct
     if (!sp_value_is_set(now) &&
         (!sp_sym_defaulted_key(&settled->symbolic, &env, key, &sym) || !sp_sym_literal(sym, &now)))
         return sp_value_absent(key);
-    return now.type == SHAPEPROOF_VALUE_INT ? now : sp_value_absent(key);
+    const bool is_solved_for = now.type == SHAPEPROOF_VALUE_INT || now.type == SHAPEPROOF_VALUE_BOOL;
+    return is_solved_for ? now : sp_value_absent(key);
 }
 
 /* The hyper-parameters that no shape depends on, only what is counted: num_experts_per_tok. */
@@ -1033,7 +1150,7 @@ static bool predict_and_solve(struct shapeproof_solutions *solutions, const stru
     struct shapeproof_prediction *prediction =
         shapeproof_predict(question->tables, question->config,
                            &(struct shapeproof_predict_options){.table = question->table->name}, error);
-    uint64_t count;
+    struct sp_rational count;
     const bool is_counted = prediction && count_asked(question, question->config, prediction, &count, error);
     if (is_counted) {
         solutions->as_given = sp_solve_is_wanted(question, count);
@@ -1058,7 +1175,7 @@ static struct shapeproof_solutions *solutions_of(const struct shapeproof_tables 
         return NULL;
     const struct shapeproof_expressions *expressions = options->expressions;
     if (expressions && expressions->unit->claim_count != 1) {
-        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "one expression is solved for, not %zu",
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "one expression is solved for, here are %zu",
                 expressions->unit->claim_count);
         return NULL;
     }
@@ -1128,7 +1245,7 @@ struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *ta
     struct sp_solve_target target;
     sp_error_reset(error);
     if (!sp_solve_target_total(&target, total, options ? options->within : 0, error)) return NULL;
-    if (options && options->at_most) target.wanted.least = 0;
+    if (options && options->at_most) target.wanted.least = options->expressions ? SP_SOLVE_NO_LEAST : 0;
     return solutions_of(tables, config, &target, options, error);
 }
 

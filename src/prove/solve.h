@@ -23,13 +23,16 @@ bool sp_solve_target_total(struct sp_solve_target *target, uint64_t total, doubl
 /* The numbers that round to the figure, which must outlive the target. False with an error when it is none. */
 bool sp_solve_target_figure(struct sp_solve_target *target, const char *figure, struct shapeproof_error *error);
 
+/* The least wanted number where all those up to the most are wanted, negative ones too. */
+#define SP_SOLVE_NO_LEAST INT64_MIN
+
 /* What is counted, and must have the wanted value. */
 struct sp_solve_question {
     const struct shapeproof_tables *tables;
     const struct sp_unit *table;
     const struct shapeproof_config *config;
     const char *group;            /* whose count is wanted; NULL: the total */
-    struct sp_printed wanted;     /* the counts that are wanted, from least to most */
+    struct sp_printed wanted;     /* the counts that are wanted, from least, which may be SP_SOLVE_NO_LEAST, to most */
     bool is_active;               /* of the parameters those count that a token uses */
     const struct sp_claim *claim; /* an expression whose value is wanted in place of a count; NULL: there is none */
     const struct sp_unit *unit;   /* where that expression stands */
@@ -42,20 +45,16 @@ bool sp_solve_fail(const struct sp_count *count, struct shapeproof_error *error)
 /* Whether `measure` is one that can be solved for, or NULL; false with the error. */
 bool sp_solve_check_measure(const char *measure, struct shapeproof_error *error);
 
-/* The number as one of whole bytes, parameters or operations: a fraction is rounded up, as the bytes of one of several
- * processes are. False when it is no number, or negative. */
-bool sp_solve_number(const struct sp_poly *poly, uint64_t *number);
-
 /* False with an error when the table is known to have no such group, or does not say what a token uses. A table that
  * cannot be counted passes. */
 bool sp_solve_check_group(const struct sp_solve_question *question, struct shapeproof_error *error);
-bool sp_solve_is_wanted(const struct sp_solve_question *question, uint64_t count);
+bool sp_solve_is_wanted(const struct sp_solve_question *question, struct sp_rational count);
 /* The number that is asked about when the table is predicted under `config`, which is limited for that to a size that
  * takes a few hundredths of a second. *tensors, unless `tensors` is NULL, grows by the number of tensors that are
  * predicted; by the limit of that size if there would be more. False with the error when the table cannot be
  * predicted, or that number is not known. */
-bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config, uint64_t *count,
-                      size_t *tensors, struct shapeproof_error *error);
+bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproof_config *config,
+                      struct sp_rational *count, size_t *tensors, struct shapeproof_error *error);
 
 /* ---- solve_expression.c ---- */
 
@@ -63,10 +62,15 @@ bool sp_solve_predict(const struct sp_solve_question *question, struct shapeproo
 const struct sp_poly *sp_solve_expression(const struct sp_solve_question *question, const struct sp_expr *expr,
                                           struct sp_count *count);
 
+/* Whether the expression grows, or stays, where its measures do: it has no operation but sums and products of measures
+ * and positive numbers, and quotients by positive numbers. */
+bool sp_solve_is_monotone(const struct sp_expr *expr);
+
 /* What is solved for beside the hyper-parameters: a number that the expression gives to its measures. */
 struct sp_solve_argument {
     const char *name; /* "tokens" */
-    int64_t value;    /* as the expression gives it; 0: it gives several values */
+    int64_t value;    /* as the expression gives it first */
+    bool is_ambiguous; /* it gives several values */
 };
 struct sp_solve_arguments {
     struct sp_solve_argument items[4]; /* tokens, batch, source_tokens, rank */
@@ -77,6 +81,6 @@ void sp_solve_find_arguments(const struct sp_expr *expr, struct sp_solve_argumen
 /* The value of the question's expression if the argument had another value. `settled` is the count of the table in
  * which it is evaluated, zero before the first call; sp_count_free it after the last one. False when it has none. */
 bool sp_solve_count_argument(const struct sp_solve_question *question, struct sp_count *settled, const char *name,
-                             int64_t value, uint64_t *number);
+                             int64_t value, struct sp_rational *number);
 
 #endif

@@ -24,6 +24,43 @@ const struct sp_poly *sp_solve_expression(const struct sp_solve_question *questi
     return good && !symbolic->algebra.failed ? poly : NULL;
 }
 
+/* ---- monotone expressions ---- */
+
+static bool is_positive_number(const struct sp_expr *expr)
+{
+    const struct shapeproof_value value = expr->value;
+    return expr->kind == SP_EXPR_LITERAL && ((value.type == SHAPEPROOF_VALUE_INT && value.integer > 0) ||
+                                             (value.type == SHAPEPROOF_VALUE_REAL && value.real > 0));
+}
+
+static bool is_measure(const struct sp_expr *expr)
+{
+    switch (expr->kind) {
+    case SP_EXPR_GROUP:
+    case SP_EXPR_STORED:
+    case SP_EXPR_ACTIVE:
+    case SP_EXPR_CACHE:
+    case SP_EXPR_SIZING:
+    case SP_EXPR_ACTIVATIONS:
+    case SP_EXPR_FLOPS: return true;
+    default: return false;
+    }
+}
+
+bool sp_solve_is_monotone(const struct sp_expr *expr)
+{
+    if (is_positive_number(expr)) return true;
+    if (is_measure(expr)) { /* a number in it is a literal: tokens = 8192 - n would fall with n */
+        for (size_t i = 0; i < expr->count; i++)
+            if (expr->args[i] && expr->args[i]->kind != SP_EXPR_LITERAL) return false;
+        return true;
+    }
+    if (expr->kind != SP_EXPR_BINARY) return false;
+    if (expr->op == SP_OP_DIV) return sp_solve_is_monotone(expr->args[0]) && is_positive_number(expr->args[1]);
+    return (expr->op == SP_OP_ADD || expr->op == SP_OP_MUL) && sp_solve_is_monotone(expr->args[0]) &&
+           sp_solve_is_monotone(expr->args[1]);
+}
+
 /* ---- arguments ---- */
 
 /* The argument of a measure at `index`, as it is called; NULL for one that is not solved for, such as a dtype. */
@@ -41,17 +78,17 @@ static const char *argument_name(const struct sp_expr *expr, size_t index)
     return is_lora && index == 0 ? "rank" : NULL;
 }
 
-/* Adds the argument to the list; one that has several values in the expression gets the value 0. */
+/* Adds the argument to the list, once. */
 static void add_argument(struct sp_solve_arguments *arguments, const char *name, int64_t value)
 {
     size_t i = 0;
     while (i < arguments->count && strcmp(arguments->items[i].name, name) != 0) i++;
     if (i < arguments->count) {
-        if (arguments->items[i].value != value) arguments->items[i].value = 0;
+        if (arguments->items[i].value != value) arguments->items[i].is_ambiguous = true;
         return;
     }
     assert(arguments->count < sizeof arguments->items / sizeof *arguments->items);
-    arguments->items[arguments->count++] = (struct sp_solve_argument){name, value};
+    arguments->items[arguments->count++] = (struct sp_solve_argument){.name = name, .value = value};
 }
 
 void sp_solve_find_arguments(const struct sp_expr *expr, struct sp_solve_arguments *arguments)
@@ -83,7 +120,7 @@ static struct sp_expr *with_argument(struct sp_arena *arena, const struct sp_exp
 }
 
 bool sp_solve_count_argument(const struct sp_solve_question *question, struct sp_count *settled, const char *name,
-                             int64_t value, uint64_t *number)
+                             int64_t value, struct sp_rational *number)
 {
     if (settled->table && sp_count_is_large(settled)) {
         sp_count_free(settled);
@@ -95,7 +132,7 @@ bool sp_solve_count_argument(const struct sp_solve_question *question, struct sp
     struct sp_symbolic *symbolic = &settled->symbolic;
     const struct sp_expr *expr = with_argument(&symbolic->algebra.arena, question->claim->left, name, value);
     const struct sp_poly *poly = sp_solve_expression(question, expr, settled);
-    const bool good = poly && sp_solve_number(poly, number);
+    const bool good = poly && sp_poly_is_constant(poly, number);
     symbolic->algebra.failed = NULL; /* so that it can be evaluated with the next value */
     symbolic->report.mistakes = 0;
     sp_text_free(&settled->messages);

@@ -353,9 +353,11 @@ static bool is_answer(struct search *search, const int64_t *values, int64_t *all
         put_value(search, column->driver, values[column->driver]);
     }
     struct sp_rational computed = sp_rational_int(0);
-    bool good = sp_solve_predict(search->question, config, parameters, NULL, &error);
-    if (good) good = sp_solve_is_wanted(search->question, *parameters);
-    else if (error.kind == SHAPEPROOF_KIND_LIMIT && evaluate(search, &computed)) {
+    bool good = sp_solve_predict(search->question, config, &computed, NULL, &error);
+    if (good) {
+        *parameters = (uint64_t)computed.num;
+        good = sp_solve_is_wanted(search->question, computed);
+    } else if (error.kind == SHAPEPROOF_KIND_LIMIT && evaluate(search, &computed)) {
         *parameters = (uint64_t)computed.num;
         good = true;
     }
