@@ -398,6 +398,33 @@ static void for_a_task_with_a_head(void **state)
     END;
 }
 
+/* Biases of the base that were trained with the adapter, of which PEFT saves all or those of its modules. */
+static void with_biases_of_the_base(void **state)
+{
+    static const char biased[] = "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], "
+                                 "\"vocab_size\": 100, \"hidden_size\": 8, \"num_hidden_layers\": 2, "
+                                 "\"intermediate_size\": 16, \"num_attention_heads\": 2, \"attention_bias\": true}";
+    static const char fits_it[] = "explained: a LoRA adapter of rank 2 that fits 2 matrices of the model: "
+                                  "model.layers.{0,1}.self_attn.q_proj.weight; nothing else differs";
+    BEGIN(biased);
+    adapt(&model, "*.q_proj.weight", PEFT, "lora_A.weight", "lora_B.weight", 2, AS_PEFT);
+    put_config(&model, "{\"peft_type\": \"LORA\", \"r\": 2, \"bias\": \"none\"}");
+    SAYS(fits_it, "adapter", 0);
+    put_config(&model, "{\"peft_type\": \"LORA\", \"r\": 2, \"bias\": \"lora_only\"}");
+    SAYS("differs: bias in adapter_config.json is 'lora_only', but the adapter lacks biases of the model, which were "
+         "trained: PEFT leaves them as the base has them: model.layers.{0,1}.self_attn.q_proj.bias (2 tensors)",
+         "adapter-config adapter", 0);
+    model_add_shape(&model, PEFT "model.layers.0.self_attn.q_proj.base_layer.bias", SHAPE(8));
+    model_add_shape(&model, PEFT "model.layers.1.self_attn.q_proj.base_layer.bias", SHAPE(8));
+    SAYS(fits_it, "adapter", 0);
+    put_config(&model, "{\"peft_type\": \"LORA\", \"r\": 2, \"bias\": \"all\"}");
+    SAYS("differs: bias in adapter_config.json is 'all', but the adapter lacks biases of the model, which were "
+         "trained: PEFT leaves them as the base has them: model.layers.{0,1}.self_attn.{k_proj,v_proj,o_proj}.bias "
+         "(6 tensors)",
+         "adapter-config adapter", 0);
+    END;
+}
+
 /* The class with the head where the base names none, and where its class leaves out a part of the model_type. */
 static void for_a_task_of_another_class(void **state)
 {
@@ -847,6 +874,7 @@ int main(void)
         cmocka_unit_test(without_the_front_of_peft),
         cmocka_unit_test(for_the_base_alone),
         cmocka_unit_test(for_a_task_with_a_head),
+        cmocka_unit_test(with_biases_of_the_base),
         cmocka_unit_test(for_a_task_of_another_class),
         cmocka_unit_test(for_a_task_without_labels),
         cmocka_unit_test(for_a_part_of_the_model),

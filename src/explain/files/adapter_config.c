@@ -401,6 +401,47 @@ static void explain_lora_bias(struct sp_described *described)
                        "tensor");
 }
 
+/* Names the biases of the base that the adapter lacks: `all` of them, or those of modules with a pair. */
+static void name_lost_biases(struct sp_described *described, bool all)
+{
+    const struct shapeproof_check *check = described->check;
+    struct sp_map adapted = {0}; /* names of biases */
+    for (size_t i = 0; i < described->count && !all; i++) {
+        const size_t weight = sp_described_weight(described, described->items[i].full);
+        const char *name =
+            weight == SHAPEPROOF_NONE ? "" : shapeproof_prediction_tensor(check->prediction, weight)->name;
+        if (sp_described_is_own(described, &described->items[i]) && sp_ends_with(name, ".weight"))
+            sp_map_add(&adapted,
+                       sp_arena_printf(described->arena, "%.*sbias", (int)(strlen(name) - strlen("weight")), name), i);
+    }
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
+        if (tensor->optional || tensor->buffer || sp_is_stored(check, i) || !sp_ends_with(tensor->name, ".bias"))
+            continue;
+        if (sp_match_partner(&check->match, i) == SHAPEPROOF_NONE &&
+            (all || sp_map_get(&adapted, tensor->name) != SIZE_MAX))
+            sp_described_name(described, tensor->name);
+    }
+    sp_map_free(&adapted);
+}
+
+/* `bias` has PEFT train biases of the base, and save them with the adapter: "all", or with "lora_only" those of the
+ * adapted modules. */
+static void explain_trained_biases(struct sp_described *described)
+{
+    const struct shapeproof_value bias = sp_described_setting(described, "bias");
+    if (bias.type != SHAPEPROOF_VALUE_STRING) return;
+    const bool all = strcmp(bias.string, "all") == 0;
+    if (!all && strcmp(bias.string, "lora_only") != 0) return;
+    name_lost_biases(described, all);
+    sp_described_blame(described,
+                       sp_arena_printf(described->arena,
+                                       "bias in adapter_config.json is '%s', but the adapter lacks biases of the "
+                                       "model, which were trained: PEFT leaves them as the base has them",
+                                       bias.string),
+                       "tensor");
+}
+
 /* ---- prompts ---- */
 
 /* A tensor of a prompt. Each dimension is a number of adapter_config.json, or the product of two. */
@@ -644,7 +685,10 @@ static void explain_described(struct sp_described *described)
                               described->method->type));
     if (!has_own || of_lora) return;
     sp_described_check_choice(described);
-    if (sp_described_is_of_type(described, "LORA")) explain_lora_bias(described);
+    if (sp_described_is_of_type(described, "LORA")) {
+        explain_lora_bias(described);
+        explain_trained_biases(described);
+    }
     if (sp_described_is_of_type(described, "ADALORA")) explain_adalora(described);
     if (sp_described_is_of_type(described, "VERA")) explain_vera(described);
     if (sp_described_is_of_type(described, "IA3")) explain_ia3(described);
