@@ -605,6 +605,30 @@ static void scales_for_a_task_with_a_head(void **state)
     END;
 }
 
+/* A pattern gives single modules a size of their own, and the others have the usual one. */
+static void sizes_of_modules(void **state)
+{
+    static const char *const loha[] = {"hada_w1_a", "hada_w1_b", "hada_w2_a", "hada_w2_b", NULL};
+    static const uint64_t pairs[][2] = {{0, 8}, {8, 0}, {0, 8}, {8, 0}};
+    static const char fits_it[] = "explained: an adapter (LoHa) for 32 tensors of the model: "
+                                  "model.layers.{0-15}.self_attn.{q_proj,v_proj}.weight; nothing else differs";
+    BEGIN(llama);
+    adapt_with(&model, QUERIES_AND_VALUES, loha, pairs);
+    put_config(&model, "{\"peft_type\": \"LOHA\", \"r\": 4, \"rank_pattern\": {\"q_proj\": 8, \"v_proj\": 8}}");
+    SAYS(fits_it, "adapter", 0);
+    put_config(&model, "{\"peft_type\": \"LOHA\", \"r\": 8, \"rank_pattern\": {\"v_proj\": 4}}");
+    SAYS("differs: a size in rank_pattern of adapter_config.json is 4, but tensors of the adapter have another size, "
+         "such as 8: base_model.model.model.layers.{0-15}.self_attn.v_proj.{hada_w1_b,hada_w2_b} (32 tensors)",
+         "adapter-config adapter", 0);
+    put_config(&model, "{\"peft_type\": \"LOHA\", \"r\": 6, \"rank_pattern\": {\"q_proj\": 8}}");
+    SAYS("differs: r in adapter_config.json is 6, but tensors of the adapter have another size, such as 8: "
+         "base_model.model.model.layers.{0-15}.self_attn.v_proj.{hada_w1_b,hada_w2_b} (32 tensors)",
+         "adapter-config adapter", 0);
+    put_config(&model, "{\"peft_type\": \"LOHA\", \"r\": 6, \"rank_pattern\": {\"[qv]_proj\": 8}}");
+    SAYS(fits_it, "adapter", 0);
+    END;
+}
+
 /* The head beside a prompt: PEFT has nothing but "base_model." in front of its names. */
 static void a_prompt_for_a_task_with_a_head(void **state)
 {
@@ -718,6 +742,20 @@ static void prompts_of_a_trainer(void **state)
                        "\"num_transformer_submodules\": 1}");
     SAYS("differs: the first dimension of state_dict.prompt_embeddings is 20, but adapter_config.json makes it 21: "
          "num_virtual_tokens is 21",
+         "adapter-config adapter", 0);
+    END;
+}
+
+/* More than 64 bits. */
+static void prompts_of_too_many_layers(void **state)
+{
+    BEGIN(llama);
+    model_empty(&model);
+    model_add_shape(&model, "prompt_embeddings", SHAPE(20, 16384));
+    put_config(&model, "{\"peft_type\": \"PREFIX_TUNING\", \"num_virtual_tokens\": 20, \"token_dim\": 512, "
+                       "\"num_layers\": 4611686018427387904}");
+    SAYS("differs: the second dimension of prompt_embeddings is 16384, but adapter_config.json makes it too large for "
+         "any tensor: token_dim is 512, num_layers is 4611686018427387904, for keys and values",
          "adapter-config adapter", 0);
     END;
 }
@@ -884,10 +922,12 @@ int main(void)
         cmocka_unit_test(magnitudes),
         cmocka_unit_test(scales_for_a_task_with_a_head),
         cmocka_unit_test(a_prompt_for_a_task_with_a_head),
+        cmocka_unit_test(sizes_of_modules),
         cmocka_unit_test(other_methods),
         cmocka_unit_test(butterflies),
         cmocka_unit_test(prompts),
         cmocka_unit_test(prompts_of_a_trainer),
+        cmocka_unit_test(prompts_of_too_many_layers),
         cmocka_unit_test(prompts_without_a_method),
         cmocka_unit_test(prefixes),
         cmocka_unit_test(prompts_of_tasks),

@@ -48,7 +48,7 @@ static uint64_t promised_rank(const struct sp_adapter *adapter, const char *modu
     if (type.type == SHAPEPROOF_VALUE_STRING && strcmp(type.string, "LORA") != 0)
         return 0; /* AdaLoRA begins with another one */
     for (size_t i = others.type == SHAPEPROOF_VALUE_OBJECT ? others.count : 0; i-- > 0;) {
-        if (strpbrk(others.members[i].key, "*+?[](){}|^$\\")) return 0;
+        if (sp_adapter_is_expression(others.members[i].key)) return 0;
         if (sp_adapter_is_meant(module, others.members[i].key)) rank = others.members[i].value;
     }
     return sp_value_count(rank);

@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "check/adapter.h"
 #include "explain/files/adapter_described.h"
+#include "explain/files/adapter_pairs.h"
 #include "explain/gather.h"
 #include "names/collapse.h"
 #include "names/components.h"
@@ -240,47 +241,94 @@ static void blame_sizes(struct sp_described *described, uint64_t size, const cha
                        "tensor");
 }
 
-/* Whether an object of adapter_config.json gives modules a size of their own, as rank_pattern does. */
-static bool has_pattern(const struct sp_described *described, const char *key)
+/* A number of adapter_config.json that is a dimension of a tensor. */
+struct config_size {
+    const char *type, *component;
+    uint32_t rank, dimension; /* of the tensor */
+    const char *key, *pattern;
+};
+
+/* What adapter_config.json promises to a module, and the key that does; 0 where that cannot be told. */
+struct promised_size {
+    uint64_t size;
+    const char *key;
+};
+
+/* The number for the module: that of the first key in the object `pattern` that means the module, as rank_pattern has
+ * for r, or the usual one. It cannot be told with a key that is a regular expression. */
+static struct promised_size size_for_module(const struct sp_described *described, const struct config_size *is,
+                                            const char *module)
 {
-    const struct shapeproof_value pattern = sp_described_setting(described, key);
-    return pattern.type == SHAPEPROOF_VALUE_OBJECT && pattern.count;
+    const struct shapeproof_value others = sp_described_setting(described, is->pattern);
+    struct promised_size promised = {sp_value_count(sp_described_setting(described, is->key)), is->key};
+    for (size_t i = others.type == SHAPEPROOF_VALUE_OBJECT ? others.count : 0; i-- > 0;) {
+        if (sp_adapter_is_expression(others.members[i].key)) return (struct promised_size){0, is->key};
+        if (module && sp_adapter_is_meant(module, others.members[i].key))
+            promised = (struct promised_size){sp_value_count(others.members[i].value), is->pattern};
+    }
+    return promised;
+}
+
+/* Names tensors that have not the size; `first` and `found`, those of the first of them, are filled with it. Of others
+ * only those with the same promise are named. */
+static void name_other_sizes(struct sp_described *described, const struct config_size *is, struct promised_size *first,
+                             uint64_t *found)
+{
+    for (size_t i = 0; i < described->count; i++) {
+        const struct sp_described_item *item = &described->items[i];
+        if (strcmp(item->component, is->component) != 0 || item->tensor->rank != is->rank) continue;
+        const struct promised_size promised = size_for_module(described, is, item->module);
+        const uint64_t size = item->tensor->shape[is->dimension];
+        if (!promised.size || size == promised.size) continue;
+        if (!described->named) *first = promised, *found = size;
+        if (promised.size == first->size && promised.key == first->key)
+            sp_described_name(described, item->tensor->name);
+    }
 }
 
 /* Sizes that are numbers of adapter_config.json: PEFT raises an error for another one. A number that is 0 is derived
- * from another one, and nothing is compared with it; nor where `pattern` gives modules numbers of their own. */
+ * from another one, and nothing is compared with it. Each key has one cause; its rows stand together. */
 static void explain_sizes(struct sp_described *described)
 {
-    static const struct {
-        const char *type, *component;
-        uint32_t rank, dimension; /* of the tensor */
-        const char *key, *pattern;
-    } sizes[] = {
+    static const struct config_size sizes[] = {
         {"BOFT", "boft_R", 4, 1, "boft_block_num", ""},
         {"BOFT", "boft_R", 4, 2, "boft_block_size", ""},
-        {"HRA", "hra_u", 2, 1, "r", "rank_pattern"},
+        {"HRA", "hra_u", 2, 1, "r", ""},
         {"FOURIERFT", "fourierft_spectrum", 1, 0, "n_frequency", "n_frequency_pattern"},
         {"LOHA", "hada_w1_b", 2, 0, "r", "rank_pattern"},
         {"LOHA", "hada_w2_b", 2, 0, "r", "rank_pattern"},
+        {"LOKR", "lokr_w1_a", 2, 1, "r", "rank_pattern"},
+        {"LOKR", "lokr_w1_b", 2, 0, "r", "rank_pattern"},
+        {"LOKR", "lokr_w2_b", 2, 0, "r", "rank_pattern"},
         {"DELORA", "delora_A", 2, 0, "r", "rank_pattern"},
         {"DELORA", "delora_B", 2, 1, "r", "rank_pattern"},
-        {"MISS", "miss_block", 2, 0, "r", "rank_pattern"}, /* of rank 3 with init_weights "bat" */
+        {"MISS", "miss_block", 2, 0, "r", ""}, /* of rank 3 with init_weights "bat" */
         {"C3A", "c3a_kernel", 3, 2, "block_size", "block_size_pattern"},
+        {"VBLORA", "vblora_logits_A", 3, 0, "r", ""},
+        {"VBLORA", "vblora_logits_B", 3, 1, "r", ""},
+        {"VBLORA", "vblora_logits_A", 3, 2, "num_vectors", ""},
+        {"VBLORA", "vblora_logits_B", 3, 2, "num_vectors", ""},
+        {"VBLORA", "vblora_vector_bank", 2, 0, "num_vectors", ""},
+        {"VBLORA", "vblora_vector_bank", 2, 1, "vector_length", ""},
+        {"RANDLORA", "randlora_lambda", 2, 0, "r", ""},
+        {"ADAPTION_PROMPT", "adaption_prompt", 3, 1, "adapter_len", ""},
     };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const uint64_t size = sp_value_count(sp_described_setting(described, sizes[i].key));
-        uint64_t other = 0; /* a size that the file has */
-        if (!sp_described_is_of_type(described, sizes[i].type) || has_pattern(described, sizes[i].pattern)) continue;
-        for (size_t k = 0; k < described->count && size; k++) {
-            const struct sp_described_item *item = &described->items[k];
-            if (strcmp(item->component, sizes[i].component) != 0 || item->tensor->rank != sizes[i].rank) continue;
-            if (item->tensor->shape[sizes[i].dimension] == size) continue;
-            if (!described->named) other = item->tensor->shape[sizes[i].dimension];
-            sp_described_name(described, item->tensor->name);
-        }
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    for (size_t i = 0; i < SIZES; i++) {
+        struct promised_size first = {0, ""};
+        uint64_t found = 0; /* a size that the file has */
+        if (!sp_described_is_of_type(described, sizes[i].type)) continue;
+        if (i && strcmp(sizes[i].type, sizes[i - 1].type) == 0 && strcmp(sizes[i].key, sizes[i - 1].key) == 0) continue;
+        for (size_t k = i; k < SIZES; k++)
+            if (strcmp(sizes[i].type, sizes[k].type) == 0 && strcmp(sizes[i].key, sizes[k].key) == 0)
+                name_other_sizes(described, &sizes[k], &first, &found);
         blame_sizes(
-            described, size, sp_arena_printf(described->arena, "%s in adapter_config.json", sizes[i].key),
-            sp_arena_printf(described->arena, "tensors of the adapter have another size, such as %" PRIu64, other));
+            described, first.size,
+            sp_arena_printf(described->arena,
+                            strcmp(first.key, sizes[i].key) == 0 ? "%s in adapter_config.json"
+                                                                 : "a size in %s of adapter_config.json",
+                            first.key),
+            sp_arena_printf(described->arena, "tensors of the adapter have another size, such as %" PRIu64, found));
     }
 }
 
@@ -452,12 +500,14 @@ struct prompt_kind {
     const char *sizes[3][2];
 };
 
-/* The product; 0 where one of the numbers is not there, or it has more than 64 bits. */
+/* The product; 0 where one of the numbers is not there, UINT64_MAX where it has more than 64 bits. */
 static uint64_t prompt_size(const struct sp_described *described, const char *const keys[2])
 {
     uint64_t product = keys[1] && strcmp(keys[1], "num_layers") == 0 ? 2 : 1;
     for (size_t i = 0; i < 2 && keys[i]; i++)
-        if (!sp_mul_u64(product, sp_value_count(sp_described_setting(described, keys[i])), &product)) return 0;
+        if (!sp_value_count(sp_described_setting(described, keys[i]))) return 0;
+    for (size_t i = 0; i < 2 && keys[i]; i++)
+        if (!sp_mul_u64(product, sp_value_count(sp_described_setting(described, keys[i])), &product)) return UINT64_MAX;
     return product;
 }
 
@@ -486,10 +536,12 @@ static void explain_prompt(struct sp_described *described, const struct shapepro
     for (uint32_t d = 0; d < kind->rank && tensor->rank == kind->rank; d++) {
         const uint64_t is = tensor->shape[d], size = prompt_size(described, kind->sizes[d]);
         if (!size || is == size) continue;
+        const char *makes =
+            size == UINT64_MAX ? "too large for any tensor" : sp_arena_printf(described->arena, "%" PRIu64, size);
         blame(described, 1,
               sp_arena_printf(described->arena,
-                              "the %s dimension of %s is %" PRIu64 ", but adapter_config.json makes it %" PRIu64 ": %s",
-                              ordinals[d], tensor->name, is, size, say_prompt_size(described, kind->sizes[d])));
+                              "the %s dimension of %s is %" PRIu64 ", but adapter_config.json makes it %s: %s",
+                              ordinals[d], tensor->name, is, makes, say_prompt_size(described, kind->sizes[d])));
     }
 }
 

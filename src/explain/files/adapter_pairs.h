@@ -32,6 +32,8 @@ struct sp_judged {
 
 /* Whether a key of rank_pattern, or a target module, means the module: the end of its name, from a component on. */
 bool sp_adapter_is_meant(const char *module, const char *key);
+/* Whether such a key is a regular expression, beyond a name with dots. */
+bool sp_adapter_is_expression(const char *key);
 /* What an adapter changes, by pairs or by parts of another method. */
 struct sp_adapted {
     struct shapeproof_check *check;

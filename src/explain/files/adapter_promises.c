@@ -25,6 +25,8 @@ bool sp_adapter_is_meant(const char *module, const char *key)
            (length == tail || module[length - tail - 1] == '.');
 }
 
+bool sp_adapter_is_expression(const char *key) { return strpbrk(key, "*+?[](){}|^$\\") != NULL; }
+
 /* Whether the adapter has tensors for a module that the entry of target_modules means. */
 static bool is_targeted(const struct sp_adapted *adapted, const char *target)
 {
