@@ -30,6 +30,17 @@ static const char *head_of_task(struct shapeproof_value task)
     return NULL;
 }
 
+/* How the class ends that AutoModel has for the head: of three models the one for questions is called Simple, because
+ * another one, without it, has more tensors. */
+static const char *ending_of_class(struct sp_arena *arena, const struct sp_hyper *hyper, const char *head)
+{
+    static const char *const simple[] = {"xlnet", "xlm", "flaubert"};
+    const struct shapeproof_value type = sp_value_member(hyper->root, "model_type");
+    const bool is_simple = strcmp(head, "ForQuestionAnswering") == 0 && type.type == SHAPEPROOF_VALUE_STRING &&
+                           SP_IS_AMONG(type.string, simple);
+    return is_simple ? sp_arena_printf(arena, "%sSimple", head) : head;
+}
+
 /* The rows of the last matrix of the head, which is the number of labels; 0 where the adapter has none. */
 static uint64_t count_labels(const struct shapeproof_inventory *inventory)
 {
@@ -50,7 +61,7 @@ bool sp_adapter_task_read(struct shapeproof_check *check, struct sp_adapter_task
     if (check->table_name || !sp_is_adapter(check->inventory)) return false;
     task->head = head_of_task(sp_value_member(sp_adapter_config(&check->arena, check->inventory), "task_type"));
     if (!task->head || sp_ends_with(sp_first_class(hyper), task->head)) return false;
-    task->class = sp_class_with_head(&check->arena, hyper, task->head);
+    task->class = sp_class_with_head(&check->arena, hyper, ending_of_class(&check->arena, hyper, task->head));
     task->labels = count_labels(check->inventory);
     return task->class != NULL;
 }

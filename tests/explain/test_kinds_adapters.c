@@ -463,6 +463,22 @@ static void for_a_task_without_labels(void **state)
     END;
 }
 
+/* AutoModel has a class with a simpler head for questions. */
+static void for_questions_of_xlnet(void **state)
+{
+    BEGIN("{\"model_type\": \"xlnet\", \"architectures\": [\"XLNetLMHeadModel\"], \"vocab_size\": 100, "
+          "\"d_model\": 8, \"n_layer\": 2, \"n_head\": 2, \"d_inner\": 16}");
+    adapt(&model, "*.ff.layer_1.weight", PEFT, "lora_A.weight", "lora_B.weight", 2, AS_PEFT);
+    model_add_shape(&model, PEFT "qa_outputs.weight", SHAPE(2, 8));
+    model_add_shape(&model, PEFT "qa_outputs.bias", SHAPE(2));
+    put_config(&model, "{\"peft_type\": \"LORA\", \"task_type\": \"QUESTION_ANS\", \"r\": 2, "
+                       "\"target_modules\": [\"layer_1\"]}");
+    SAYS("explained: a LoRA adapter of rank 2 that fits 2 matrices of the model: "
+         "transformer.layer.{0,1}.ff.layer_1.weight; nothing else differs",
+         "adapter", 0);
+    END;
+}
+
 /* The language model has another place in memory than in files. */
 static void for_a_part_of_the_model(void **state)
 {
@@ -915,6 +931,7 @@ int main(void)
         cmocka_unit_test(with_biases_of_the_base),
         cmocka_unit_test(for_a_task_of_another_class),
         cmocka_unit_test(for_a_task_without_labels),
+        cmocka_unit_test(for_questions_of_xlnet),
         cmocka_unit_test(for_a_part_of_the_model),
         cmocka_unit_test(one_of_two_numbered_modules),
         cmocka_unit_test(a_layer_without),
