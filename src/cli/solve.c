@@ -58,8 +58,8 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static const struct cli_unit units_of_parameters[] = {
-    {"", 1}, {"K", 1000}, {"M", 1000000}, {"B", 1000000000}, {"T", 1000000000000}, {NULL, 0}};
+static const struct cli_unit units_of_parameters[] = {{"", 1},           {"K", 1000},          {"M", 1000000},
+                                                      {"B", 1000000000}, {"T", 1000000000000}, {NULL, 0}};
 
 /* The value of --at-most: a number of parameters, or, of an expression, also one of bytes. 0 if it is none. */
 static uint64_t read_most(const struct cli_args *args, const char *most)
@@ -114,7 +114,7 @@ static int read_measure(const struct cli_args *args, struct cli_subject *subject
     if (!text) return CLI_OK;
     if (is_equation(text) || !text[strspn(text, " \t\r\n")])
         return cli_usage_error(is_equation(text) ? "shapeproof prove --claim judges an equation"
-                                                          : "--measure 'cache(tokens=8192, dtype=bf16)'",
+                                                 : "--measure 'cache(tokens=8192, dtype=bf16)'",
                                "solve: '%s' is not an expression", text);
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
     if (!prediction) return cli_no_prediction(subject, &what, &error);

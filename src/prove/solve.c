@@ -165,12 +165,12 @@ enum {
     MAX_BRANCHINGS = 2, /* floors, minima and maxima that are split into cases within one another */
     MAX_SCANNED = 1024, /* values: 1 to this are tried one by one, and a range of no more of them */
     AROUND = 8,         /* values that are tried beyond each end of a range: a division that rounds makes steps */
-    MAX_SCANNED_TENSORS = 1 << 19, /* in all predictions of one such scan: a few tenths of a second */
+    MAX_SCANNED_TENSORS = 1 << 19,   /* in all predictions of one such scan: a few tenths of a second */
     MAX_KEY_STEPS = 8 * 1000 * 1000, /* in the trials of one key: a few tenths of a second */
-    MAX_ITEMS = 64,                /* items of one list that are tried */
-    MAX_TENSORS = 50 * 1000,       /* of a prediction with a value that is tried: a few hundredths of a second */
-    FLAG_PLAUSIBILITY = 5,         /* a flag that gives the total exactly is what a reader looks for first */
-    ARGUMENT_PLAUSIBILITY = 6      /* who solves for a cache wants to know how many tokens it has */
+    MAX_ITEMS = 64,                  /* items of one list that are tried */
+    MAX_TENSORS = 50 * 1000,         /* of a prediction with a value that is tried: a few hundredths of a second */
+    FLAG_PLAUSIBILITY = 5,           /* a flag that gives the total exactly is what a reader looks for first */
+    ARGUMENT_PLAUSIBILITY = 6        /* who solves for a cache wants to know how many tokens it has */
 };
 
 struct shapeproof_solutions {
@@ -509,8 +509,8 @@ static bool is_pair_of_numbers(struct shapeproof_value value)
            value.items[1].type == SHAPEPROOF_VALUE_INT;
 }
 
-/* Whether a range of values is wanted of an expression that may rise and fall. Of such a range the ends do not tell what
- * lies between them, if a condition may hold there: [n == 500]*10^12 + n. */
+/* Whether a range of values is wanted of an expression that may rise and fall. Of such a range the ends do not tell
+ * what lies between them, if a condition may hold there: [n == 500]*10^12 + n. */
 static bool is_range_of_steps(const struct sp_solve_question *question)
 {
     return question->claim && question->wanted.least != question->wanted.most &&
@@ -607,8 +607,8 @@ bool sp_solve_is_wanted(const struct sp_solve_question *question, struct sp_rati
 
 /* What sp_solve_predict does; but the count is not known of a prediction that `accepts`, unless it is NULL, refuses. */
 static bool predict_accepted(const struct sp_solve_question *question, struct shapeproof_config *config,
-                             bool (*accepts)(const struct shapeproof_prediction *prediction),
-                             struct sp_rational *count, size_t *tensors, struct shapeproof_error *error)
+                             bool (*accepts)(const struct shapeproof_prediction *prediction), struct sp_rational *count,
+                             size_t *tensors, struct shapeproof_error *error)
 {
     const struct sp_scope scope = {.most = MAX_TENSORS};
     sp_config_limit(config, &scope);
@@ -653,8 +653,8 @@ struct varied {
 };
 
 enum trial {
-    COUNTED, /* the count is known */
-    REFUSED, /* the table refuses the value: a dimension would be negative, a requirement is not met */
+    COUNTED,  /* the count is known */
+    REFUSED,  /* the table refuses the value: a dimension would be negative, a requirement is not met */
     NOT_KNOWN /* the limits of this program are reached: too many tensors or steps, a number of more than 64 bits */
 };
 
@@ -735,7 +735,8 @@ static bool is_level_at(const struct varied *varied, int64_t value)
 
 /* The end of a run that holds at `last`, the largest value tried: found by bisection between the last doubling that
  * holds and the first that does not. INT64_MAX where it holds at every doubling up to FARTHEST, and the count has
- * stopped growing there. 0 when the end is not known: a count on the way is not, or the expression may rise and fall. */
+ * stopped growing there. 0 when the end is not known: a count on the way is not, or the expression may rise and fall.
+ */
 static int64_t end_of_run(const struct varied *varied, int64_t last)
 {
     int64_t low = last, high = last;
@@ -854,8 +855,7 @@ static bool search_values(struct shapeproof_solutions *solutions, const struct v
     const struct sp_claim *claim = varied->question->claim;
     const bool is_monotone = !claim || sp_solve_is_monotone(claim->left);
     const enum trend trend = trend_of(varied, &above);
-    const bool is_bisected =
-        is_monotone && trend == GROWING && bisect_values(solutions, varied, symbol, now, above);
+    const bool is_bisected = is_monotone && trend == GROWING && bisect_values(solutions, varied, symbol, now, above);
     add_runs(solutions, varied, symbol, now, 1, MAX_SCANNED, MAX_SCANNED_TENSORS);
     if (trend == CONSTANT && solutions->count == before + 1 && solutions->items[before].value == 1 &&
         solutions->items[before].last == INT64_MAX) {
@@ -890,8 +890,7 @@ static bool solve_items(struct shapeproof_solutions *solutions, const struct sp_
     if (!good) return false;
     for (size_t i = 0; i < list.count; i++) {
         if (list.items[i].type != SHAPEPROOF_VALUE_INT) continue;
-        const struct varied varied = {
-            .question = question, .search = search, .key = key, .list = list, .item = i};
+        const struct varied varied = {.question = question, .search = search, .key = key, .list = list, .item = i};
         const char *name = sp_arena_printf(&solutions->arena, "%s[%zu]", key, i);
         const struct sp_symbol_info symbol = {.name = name, .key = name};
         good = search_values(solutions, &varied, &symbol, list.items[i]) && good;
@@ -947,7 +946,8 @@ static bool solve_zero(struct shapeproof_solutions *solutions, const struct vari
 /* ---- arguments of the expression ---- */
 
 /* Adds the values that give a wanted number where the number grows up to `above`, but never exceeds what is wanted, as
- * the cache of layers with a window does: from the first such value on, all of them. False when the first is unknown. */
+ * the cache of layers with a window does: from the first such value on, all of them. False when the first is unknown.
+ */
 static bool add_unbounded(struct shapeproof_solutions *solutions, const struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t above)
 {
@@ -1019,8 +1019,8 @@ static void join_neighbours(struct shapeproof_solutions *solutions, size_t first
     solutions->count = kept;
 }
 
-/* Solves for one key: by the formula of the count where there is one, else by predictions. A key is listed as skipped if
- * nothing was found although a solution may have been missed, or if a range was left out whose end is not known. */
+/* Solves for one key: by the formula of the count where there is one, else by predictions. A key is listed as skipped
+ * if nothing was found although a solution may have been missed, or if a range was left out whose end is not known. */
 static void solve_or_skip(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                           const char *key, struct shapeproof_value now)
 {

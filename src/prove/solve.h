@@ -68,8 +68,8 @@ bool sp_solve_is_monotone(const struct sp_expr *expr);
 
 /* What is solved for beside the hyper-parameters: a number that the expression gives to its measures. */
 struct sp_solve_argument {
-    const char *name; /* "tokens" */
-    int64_t value;    /* as the expression gives it first */
+    const char *name;  /* "tokens" */
+    int64_t value;     /* as the expression gives it first */
     bool is_ambiguous; /* it gives several values */
 };
 struct sp_solve_arguments {

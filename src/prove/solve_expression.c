@@ -42,8 +42,10 @@ static bool is_measure(const struct sp_expr *expr)
     case SP_EXPR_CACHE:
     case SP_EXPR_SIZING:
     case SP_EXPR_ACTIVATIONS:
-    case SP_EXPR_FLOPS: return true;
-    default: return false;
+    case SP_EXPR_FLOPS:
+        return true;
+    default:
+        return false;
     }
 }
 

@@ -131,8 +131,8 @@ static void solve_text(const struct shapeproof_solutions *solutions, struct sp_t
     if (as_given && found) sp_text_puts(text, "\n");
     if (found) put_solutions(solutions, text, options);
     for (size_t i = 0; i < shapeproof_solutions_skipped_count(solutions); i++)
-        sp_text_printf(text, "%s%s%s", i ? ", " : "not all values could be tried: ",
-                       shapeproof_solutions_skipped(solutions, i),
+        sp_text_printf(text, "%s%s%s",
+                       i ? ", " : "not all values could be tried: ", shapeproof_solutions_skipped(solutions, i),
                        i + 1 == shapeproof_solutions_skipped_count(solutions) ? "\n" : "");
 }
 
