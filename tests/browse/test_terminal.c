@@ -323,7 +323,8 @@ static void a_terminal_that_cannot_is_refused(void **state)
     begin("no-such-terminal", "C");
     int status = end();
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);
-    assert_non_null(strstr(terminal.all, "the type of the terminal is not known: TERM is 'no-such-terminal'"));
+    assert_non_null(strstr(terminal.all, "the type of the terminal is not known")); /* the line is broken behind it */
+    assert_non_null(strstr(terminal.all, "'no-such-terminal'"));
     begin("dumb", "C");
     status = end();
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 2);

@@ -375,7 +375,8 @@ static void test_shards_without_index(void **state)
     put_shard(SHARD2, "b", 1);
     struct shapeproof_inventory *inventory = must_open(scratch.path);
     assert_int_equal(shapeproof_inventory_count(inventory), 2);
-    assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), 1);
+    assert_non_null(strstr(shapeproof_inventory_warning(inventory, 0), "model.safetensors.index.json is not there"));
     shapeproof_inventory_close(inventory);
     put_shard(SHARD2, "a", 1);
     assert_refused(scratch.path, ": tensor 'a' is in two files: '" SHARD1 "' and '" SHARD2 "'");
