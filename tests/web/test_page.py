@@ -109,10 +109,10 @@ def test_drop(b):
     expect("and the report is that of the command", b.report() == native("fixtures/models", "check", "--format",
                                                                        "html", "odd-gpt2"))
 
-
-    empty = os.path.join(work, "empty")
-    os.mkdir(empty)
-    b.drop([empty])
+    # What a browser gives of an empty folder; Chromium does not reliably take the drag of one from its own protocol.
+    b.evaluate("delete document.body.dataset.status")
+    b.evaluate("takeDropped({items: [{webkitGetAsEntry: () => ({name: 'empty', isFile: false, createReader: () => "
+               "({readEntries: give => give([])})})}]})")
     expect("an empty folder is an error", b.status() == -1 and "no file" in b.text("messages"), b.text("messages"))
 
 
