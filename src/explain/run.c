@@ -429,7 +429,7 @@ static struct shapeproof_check *compare_with_prediction(const struct subject *su
                                        .refusals_before = sp_budget_step_refusals()};
     check->prediction = predict_subject(check, error);
     if (!check->prediction) {
-        sp_free(check);
+        shapeproof_check_free(check);
         return NULL;
     }
     sp_match_begin(&check->match, check->inventory, check->prediction);
