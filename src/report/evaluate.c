@@ -303,21 +303,11 @@ static void evaluate_csv(struct sp_text *text, const struct shapeproof_evaluated
 
 /* ---- Markdown ---- */
 
-/* " TEXT |"; frees the text. */
+/* A cell with that text, which is freed. */
 static void markdown_cell(struct sp_text *text, struct sp_text *cell)
 {
-    sp_text_puts(text, " ");
-    sp_markdown_text(text, cell->length ? cell->data : "");
-    sp_text_puts(text, " |");
+    sp_markdown_cell(text, cell->length ? cell->data : "");
     sp_text_free(cell);
-}
-
-/* " `EXPRESSION` |" */
-static void markdown_code_cell(struct sp_text *text, const char *expression)
-{
-    sp_text_puts(text, " ");
-    sp_markdown_cell_code(text, expression);
-    sp_text_puts(text, " |");
 }
 
 /* | `active` | 12,879,925,248 | parameters, of 46,702,792,704; ... |, for each expression. */
@@ -330,7 +320,7 @@ static void markdown_values(struct sp_text *text, const struct shapeproof_evalua
         put_value(&value, evaluated, AND_EXACT);
         put_convention(&counts, evaluated);
         sp_text_puts(text, "|");
-        markdown_code_cell(text, evaluated->expression);
+        sp_markdown_code_cell(text, evaluated->expression);
         markdown_cell(text, &value);
         markdown_cell(text, &counts);
         sp_text_puts(text, "\n");
@@ -380,20 +370,16 @@ static void markdown_points(struct sp_text *text, const struct shapeproof_evalua
     const size_t values = first ? shapeproof_evaluation_count(first) : 0;
     const bool has_reasons = is_any_refused(points, count);
     sp_text_puts(text, "|");
-    markdown_code_cell(text, varied);
-    for (size_t k = 0; k < values; k++) markdown_code_cell(text, shapeproof_evaluation_get(first, k)->expression);
+    sp_markdown_code_cell(text, varied);
+    for (size_t k = 0; k < values; k++) sp_markdown_code_cell(text, shapeproof_evaluation_get(first, k)->expression);
     sp_text_puts(text, has_reasons ? " why not |\n|---|" : "\n|---|");
     for (size_t k = 0; k < values; k++) sp_text_puts(text, "--:|");
     sp_text_puts(text, has_reasons ? "---|\n" : "\n");
     for (size_t i = 0; i < count; i++) {
-        struct sp_text point = {0}, why = {0};
-        sp_text_puts(&point, points[i].value);
-        sp_text_puts(&why, points[i].why ? points[i].why : "");
         sp_text_puts(text, "|");
-        markdown_cell(text, &point);
+        sp_markdown_cell(text, points[i].value);
         for (size_t k = 0; k < values; k++) markdown_value(text, value_at(&(struct measured){points, count, k}, i));
-        if (has_reasons) markdown_cell(text, &why);
-        else sp_text_free(&why);
+        if (has_reasons) sp_markdown_cell(text, points[i].why ? points[i].why : "");
         sp_text_puts(text, "\n");
     }
     markdown_conventions(text, points, count, values);

@@ -48,3 +48,17 @@ static void put_code(struct sp_text *text, const char *string, const char *bar)
 
 void sp_markdown_code(struct sp_text *text, const char *string) { put_code(text, string, "|"); }
 void sp_markdown_cell_code(struct sp_text *text, const char *string) { put_code(text, string, "\\|"); }
+
+void sp_markdown_cell(struct sp_text *text, const char *string)
+{
+    sp_text_puts(text, " ");
+    sp_markdown_text(text, string);
+    sp_text_puts(text, " |");
+}
+
+void sp_markdown_code_cell(struct sp_text *text, const char *string)
+{
+    sp_text_puts(text, " ");
+    sp_markdown_cell_code(text, string);
+    sp_text_puts(text, " |");
+}

@@ -11,5 +11,8 @@ void sp_markdown_text(struct sp_text *text, const char *string);
 void sp_markdown_code(struct sp_text *text, const char *string);
 /* The same in a cell of a table, which "|" would end even there. */
 void sp_markdown_cell_code(struct sp_text *text, const char *string);
+/* A cell of a row that begins with "|": " string |", and " `string` |". */
+void sp_markdown_cell(struct sp_text *text, const char *string);
+void sp_markdown_code_cell(struct sp_text *text, const char *string);
 
 #endif

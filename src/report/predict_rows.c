@@ -45,13 +45,11 @@ static void markdown_hyperparameter(struct sp_text *text, const struct shapeproo
     struct sp_text value = {0}, from = {0};
     sp_put_value(&value, hyper->value, LONGEST_VALUE);
     sp_put_provenance(&from, hyper->from);
-    sp_text_puts(text, "| ");
-    sp_markdown_cell_code(text, hyper->name);
-    sp_text_puts(text, " | ");
-    sp_markdown_text(text, value.length ? value.data : "");
-    sp_text_puts(text, " | ");
-    sp_markdown_text(text, from.length ? from.data : "");
-    sp_text_puts(text, " |\n");
+    sp_text_puts(text, "|");
+    sp_markdown_code_cell(text, hyper->name);
+    sp_markdown_cell(text, value.length ? value.data : "");
+    sp_markdown_cell(text, from.length ? from.data : "");
+    sp_text_puts(text, "\n");
     sp_text_free(&value);
     sp_text_free(&from);
 }
@@ -61,16 +59,14 @@ static void markdown_group(struct sp_text *text, const char *name, uint64_t para
                            const struct shapeproof_derivation *forms)
 {
     const char *formula = sp_formula_of_group(forms, name);
-    sp_text_puts(text, "| ");
-    sp_markdown_text(text, *name ? name : "tensors");
-    sp_text_puts(text, " | ");
+    sp_text_puts(text, "|");
+    sp_markdown_cell(text, *name ? name : "tensors");
+    sp_text_puts(text, " ");
     sp_text_grouped(text, parameters);
     sp_text_puts(text, " |");
-    if (forms && formula) {
-        sp_text_puts(text, " ");
-        sp_markdown_cell_code(text, formula);
-    }
-    sp_text_puts(text, forms ? " |\n" : "\n");
+    if (formula) sp_markdown_code_cell(text, formula);
+    else if (forms) sp_text_puts(text, " |");
+    sp_text_puts(text, "\n");
 }
 
 void sp_markdown_predict(struct sp_text *text, const struct shapeproof_prediction *prediction,
