@@ -284,7 +284,7 @@ void cli_hold_output(const struct cli_args *args);
 void cli_show_output(void);
 /* The descriptor that stdout is to the user, also while its text waits. */
 int cli_stdout(void);
-/* The columns of the terminal that is stdout; 0 if it is none. */
+/* The columns of the terminal that stdout is, or that stream; 0 if it is no terminal. */
 unsigned cli_columns(void);
 unsigned cli_columns_of(int stream);
 /* Whether the locale says that the terminal shows UTF-8, as the first of LC_ALL, LC_CTYPE and LANG does that is set. */

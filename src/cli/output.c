@@ -20,7 +20,7 @@ bool cli_wants_color(int stream, const char *when)
 }
 
 /* 0, no limit, unless a person looks at it: a pipe or a file gets the same bytes on every machine. */
-static unsigned terminal_width(int stream)
+unsigned cli_columns_of(int stream)
 {
     struct winsize size = {0};
     const char *columns = getenv("COLUMNS");
@@ -30,8 +30,7 @@ static unsigned terminal_width(int stream)
     return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-unsigned cli_columns_of(int stream) { return terminal_width(stream); }
-unsigned cli_columns(void) { return terminal_width(cli_stdout()); }
+unsigned cli_columns(void) { return cli_columns_of(cli_stdout()); }
 
 /* ---- formats ---- */
 
@@ -212,7 +211,7 @@ struct shapeproof_report_options cli_report_options(const struct cli_args *args,
         .format = is_part ? SHAPEPROOF_REPORT_HTML_PART : output->format,
         .color = cli_has_option(args, "color") && cli_wants_color(stream, cli_value(args, "color", "auto")),
         .all = cli_has_option(args, "all") && cli_flag(args, "all"),
-        .width = terminal_width(stream),
+        .width = cli_columns_of(stream),
     };
 }
 
