@@ -325,9 +325,14 @@ static void mix_fronts(struct shapeproof_check *check, struct mixed *mixed, cons
     const char *name = name_of_stored(check, tensor);
     if (mixed->tensor != SHAPEPROOF_NONE || !sp_ends_with(name, predicted)) return;
     const size_t front = strlen(name) - strlen(predicted);
+    const bool is_first = mixed->first == SHAPEPROOF_NONE;
+    if (!is_first && front == mixed->front && strncmp(name, name_of_stored(check, mixed->first), front) == 0) return;
     if (front && (name[front - 1] != '.' || !is_foreign(check, mixed, name, front))) return;
-    if (mixed->first == SHAPEPROOF_NONE) mixed->first = tensor, mixed->front = front;
-    if (front == mixed->front && strncmp(name, name_of_stored(check, mixed->first), front) == 0) return;
+    if (is_first) {
+        mixed->first = tensor;
+        mixed->front = front;
+        return;
+    }
     mixed->tensor = front ? tensor : mixed->first;
     mixed->other = front ? mixed->first : tensor;
 }
