@@ -355,6 +355,7 @@ wheel: all  ## wheel: the Python package with library and command, for this mach
 # Library and command contain the libraries, so they need only a C library that is not older than glibc 2.17.
 OLD_GLIBC = $(MACHINE)-linux-gnu.2.17
 manylinux:  ## manylinux: the same for every Linux with glibc 2.17: build/shapeproof-*-manylinux2014_MACHINE.whl
+manylinux: $(if $(FOREIGN),$(HOSTINDEX))
 	@command -v python3 >/dev/null || { echo 'make manylinux: there is no python3' >&2; exit 1; }
 	@sh src/dist/libraries.sh $(OLD_GLIBC) $(LIBRARIES)/$(OLD_GLIBC)
 	@$(call portable,$(OLD_GLIBC)) $(BUILD)/$(OLD_GLIBC)/release/shapeproof \
