@@ -264,19 +264,22 @@ static bool parse_use_arguments(struct sp_parser *parser, struct sp_row *row)
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
+/* "with" ( settings | "(" settings ")" ), where settings = NAME "=" dimension { "," NAME "=" dimension } ; */
 static bool parse_with(struct sp_parser *parser, struct sp_row *row)
 {
+    const struct sp_span open = parser->lexer.token.span;
+    const bool bracketed = sp_parse_accept(parser, "(");
     do {
         if (!parse_argument(parser, SP_PARSE_APPEND(parser, row->with, row->with_count), MUST_BE_NAMED)) return false;
     } while (sp_parse_accept(parser, ","));
-    return true;
+    return !bracketed || sp_parse_close(parser, ")", open, "',' or ')'");
 }
 
 /* What stands behind "prefix.*", which is read; the current token is the name of the part or table.
  *
  *     use = prefix NAME [ "(" [ argument { "," argument } [ "," ] ] ")" ] { clause }
  *         | prefix "table" "(" expr ")" { clause } ;
- *     clause = "from" expr | "with" NAME "=" expr { "," NAME "=" expr } | "if" expr | "optional" | share | times ; */
+ *     clause = "from" expr | "with" ( settings | "(" settings ")" ) | "if" expr | "optional" | share | times ; */
 static bool parse_use(struct sp_parser *parser, struct sp_row *row)
 {
     row->kind = SP_ROW_USE;
