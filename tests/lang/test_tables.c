@@ -450,6 +450,12 @@ static void test_base_of_questions(void **state)
         "down_block_types=[\"DownBlock2D\",\"CrossAttnDownBlock2D\",\"CrossAttnDownBlock2D\"]",                        \
         "up_block_types=[\"CrossAttnUpBlock2D\",\"CrossAttnUpBlock2D\",\"UpBlock2D\"]"
 
+#define DOWN "\"DownEncoderBlock2D\""
+#define UP "\"UpDecoderBlock2D\""
+#define VAE_SD                                                                                                         \
+    "block_out_channels=[128,256,512,512]", "layers_per_block=2",                                                      \
+        "down_block_types=[" DOWN "," DOWN "," DOWN "," DOWN "]", "up_block_types=[" UP "," UP "," UP "," UP "]"
+
 /* Of Stable Diffusion 1.5 and XL, ControlNet, the autoencoder that they share, and FLUX.1 dev. */
 /* The width of all heads: a remainder of the model's width is left out, and a width of a head that is said counts; the
  * embedding size of ALBERT and ELECTRA lets transformers build such models. Shapes are those that transformers 5.24
@@ -554,9 +560,7 @@ static void test_diffusion(void **state)
     assert_int_equal(totals("unet_2d_condition", SETTINGS("cross_attention_dim=768")).unique_parameters, 859520964);
     assert_int_equal(totals("unet_2d_condition", SETTINGS(UNET_XL)).unique_parameters, 2567463684);
     assert_int_equal(totals("controlnet", SETTINGS("cross_attention_dim=768")).unique_parameters, 361279120);
-    assert_int_equal(totals("autoencoder_kl", SETTINGS("block_out_channels=[128,256,512,512]", "layers_per_block=2"))
-                         .unique_parameters,
-                     83653863);
+    assert_int_equal(totals("autoencoder_kl", SETTINGS(VAE_SD)).unique_parameters, 83653863);
     assert_int_equal(totals("flux", SETTINGS("guidance_embeds=true")).unique_parameters, 11901408320);
 }
 
