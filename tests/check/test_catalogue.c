@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the frameworks saved, one model for each class that they have: fixtures/catalogue, made by catalogue.py there. A
- * check must come to "match", whatever the tables do not know yet aside. */
+ * check must come to "match", or in a few known models to "explained": their files have names of an older version, or
+ * store a tied tensor twice. */
 #define _GNU_SOURCE /* getline */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 struct catalogue {
     char *name; /* of the model that is read, or NULL */
     struct model model;
-    size_t matched, unknown, wrong;
+    size_t matched, explained, unknown, wrong;
 };
 
 /* Whether a check of the model says that the file is what its configuration promises. */
@@ -27,9 +28,11 @@ static void hold_against_table(struct catalogue *catalogue)
     model->inventory->format = &format_safetensors;
     model->check = shapeproof_check_new(model->inventory, model->tables, model->config, NULL, &error);
     if (!model->check && error.status == SHAPEPROOF_ERR_UNKNOWN) catalogue->unknown++;
-    else if (model->check && shapeproof_check_verdict(model->check) != SHAPEPROOF_VERDICT_DIFFERS) catalogue->matched++;
+    else if (model->check && shapeproof_check_verdict(model->check) == SHAPEPROOF_VERDICT_MATCH) catalogue->matched++;
     else {
-        catalogue->wrong++;
+        if (model->check && shapeproof_check_verdict(model->check) == SHAPEPROOF_VERDICT_EXPLAINED)
+            catalogue->explained++;
+        else catalogue->wrong++;
         print_message("%s: %s\n", catalogue->name,
                       model->check ? shapeproof_check_summary(model->check) : error.message);
     }
@@ -59,29 +62,35 @@ static struct catalogue read_catalogue(const char *path)
     struct catalogue catalogue = {0};
     read_record(path, read_catalogue_line, &catalogue);
     close_catalogue_model(&catalogue);
-    print_message("%s: %zu match, %zu are unknown, %zu are wrong\n", path, catalogue.matched, catalogue.unknown,
-                  catalogue.wrong);
+    print_message("%s: %zu match, %zu are explained, %zu are unknown, %zu are wrong\n", path, catalogue.matched,
+                  catalogue.explained, catalogue.unknown, catalogue.wrong);
     return catalogue;
 }
+
+struct record {
+    const char *path;
+    size_t explained; /* models whose files differ from the table by a harmless cause */
+};
 
 /* Each model of the framework has a table, and its file is what this predicts. */
 static void knows_framework(void **state)
 {
-    const char *const *path = *state;
-    const struct catalogue catalogue = read_catalogue(*path);
+    const struct record *record = *state;
+    const struct catalogue catalogue = read_catalogue(record->path);
     assert_int_equal(catalogue.wrong, 0);
     assert_int_equal(catalogue.unknown, 0);
+    assert_int_equal(catalogue.explained, record->explained);
     assert_true(catalogue.matched > 0);
 }
 
 /* With files, those are held against instead: test_catalogue FILE... */
 int main(int argc, char **argv)
 {
-    static const char *transformers = "fixtures/catalogue/transformers.txt";
-    static const char *diffusers = "fixtures/catalogue/diffusers.txt";
-    static const char *older = "fixtures/catalogue/older.txt";
-    static const char *timm = "fixtures/catalogue/timm.txt";
-    static const char *torchvision = "fixtures/catalogue/torchvision.txt";
+    static struct record transformers = {"fixtures/catalogue/transformers.txt", 10};
+    static struct record diffusers = {"fixtures/catalogue/diffusers.txt", 0};
+    static struct record older = {"fixtures/catalogue/older.txt", 6};
+    static struct record timm = {"fixtures/catalogue/timm.txt", 1};
+    static struct record torchvision = {"fixtures/catalogue/torchvision.txt", 0};
     for (int i = 1; i < argc; i++) read_catalogue(argv[i]);
     if (argc > 1) return 0;
     const struct CMUnitTest tests[] = {{"knows_transformers", knows_framework, NULL, NULL, &transformers},

@@ -554,6 +554,14 @@ static void test_width_of_heads(void **state)
     }
 }
 
+/* A configuration that names no class is the whole model, unless it says that there is no decoder. */
+static void test_class_of_t5(void **state)
+{
+    (void)state;
+    assert_int_equal(totals("t5", SETTINGS("num_layers=6")).unique_parameters, 60506624);
+    assert_int_equal(totals("t5", SETTINGS("is_encoder_decoder=false")).unique_parameters, 35330816);
+}
+
 static void test_diffusion(void **state)
 {
     (void)state;
@@ -601,6 +609,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_width_of_heads),
+        cmocka_unit_test(test_class_of_t5),
         cmocka_unit_test(test_diffusion),
         cmocka_unit_test(test_pipelines),
         cmocka_unit_test(test_sparse_autoencoder),
