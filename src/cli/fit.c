@@ -3,9 +3,12 @@
 #include "cli/fit.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { LEAST_MEMORY = 1 << 20 }; /* bytes; no device has less, so a smaller number lacks its unit */
 
 static const struct cli_option options[] = {
     {.name = "memory", .argument = "SIZE", .help = "the memory of one device: 80GB (of 10^9 bytes), 24GiB (of 2^30)"},
@@ -80,6 +83,9 @@ int cli_fit_subject(const struct cli_args *args, const char *memory, const struc
     if (what.is_stored) what.stored = *stored;
     snprintf(example, sizeof example, "--%s 24GiB", memory);
     int status = take_size(args, memory, cli_units_of_bytes, example, &size);
+    if (status == CLI_OK && size < LEAST_MEMORY && !strpbrk(cli_value(args, memory, NULL), "Bb"))
+        status = cli_usage_error(example, "--%s: %s is %" PRIu64 " bytes: a unit is missing", memory,
+                                 cli_value(args, memory, NULL), size);
     if (status == CLI_OK) status = take_size(args, "tokens", lengths, "--tokens 128k", &what.tokens);
     if (status == CLI_OK) status = take_size(args, "batch", numbers, "--batch 4", &what.batch);
     if (status != CLI_OK) return status;
