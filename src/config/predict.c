@@ -47,12 +47,16 @@ enum shapeproof_dtype sp_configured_dtype(const struct sp_hyper *hyper, const ch
     return SHAPEPROOF_DTYPE_UNKNOWN;
 }
 
-/* What the table leaves open has the dtype of the model; of scales that is known only where they are `typed`. */
-static void fill_dtypes(struct shapeproof_prediction *prediction, enum shapeproof_dtype dtype, bool typed)
+/* What the table leaves open has the dtype of the model. Of scales a dtype is known only where the part says it. */
+static void fill_dtypes(struct shapeproof_prediction *prediction, enum shapeproof_dtype dtype,
+                        const struct sp_quantised *quantised)
 {
+    const enum shapeproof_dtype scales = !quantised->typed                               ? SHAPEPROOF_DTYPE_UNKNOWN
+                                         : quantised->scales != SHAPEPROOF_DTYPE_UNKNOWN ? quantised->scales
+                                                                                         : dtype;
     for (size_t i = 0; i < prediction->count; i++) {
         struct shapeproof_predicted *tensor = &prediction->tensors[i];
-        if (tensor->dtype == SHAPEPROOF_DTYPE_UNKNOWN && (typed || !tensor->stands_for)) tensor->dtype = dtype;
+        if (tensor->dtype == SHAPEPROOF_DTYPE_UNKNOWN) tensor->dtype = tensor->stands_for ? scales : dtype;
     }
 }
 
@@ -72,12 +76,12 @@ static uint64_t count_bytes(const struct shapeproof_prediction *prediction, enum
     return bytes;
 }
 
-/* Whether the table says the dtype of every tensor that counts. */
-static bool has_all_dtypes(const struct shapeproof_prediction *prediction)
+/* Whether the dtype of every tensor that counts is known; with `scales`, of every one that a quantiser adds. */
+static bool has_all_dtypes(const struct shapeproof_prediction *prediction, bool scales)
 {
     for (size_t i = 0; i < prediction->count; i++) {
         const struct shapeproof_predicted *tensor = &prediction->tensors[i];
-        const bool counts = !tensor->optional && tensor->same_as == SHAPEPROOF_NONE;
+        const bool counts = !tensor->optional && tensor->same_as == SHAPEPROOF_NONE && (tensor->stands_for || !scales);
         if (counts && tensor->dtype == SHAPEPROOF_DTYPE_UNKNOWN) return false;
     }
     return true;
@@ -88,13 +92,14 @@ struct shapeproof_predicted_size shapeproof_prediction_size(const struct shapepr
                                                             enum shapeproof_dtype dtype)
 {
     struct shapeproof_predicted_size size = {.dtype = dtype};
-    if (has_all_dtypes(prediction)) {
+    if (has_all_dtypes(prediction, false)) {
         size.dtype = SHAPEPROOF_DTYPE_UNKNOWN;
     } else if (dtype == SHAPEPROOF_DTYPE_UNKNOWN) {
         size.dtype = sp_configured_dtype(sp_config_hyper(config), &size.key);
-        size.assumed = size.dtype == SHAPEPROOF_DTYPE_UNKNOWN;
-        if (size.assumed) size.key = NULL;
-        if (size.assumed) size.dtype = SHAPEPROOF_DTYPE_F32; /* in which most frameworks train and save by default */
+        const bool says = size.dtype != SHAPEPROOF_DTYPE_UNKNOWN;
+        size.assumed = !says || !has_all_dtypes(prediction, true);
+        if (!says) size.key = NULL;
+        if (!says) size.dtype = SHAPEPROOF_DTYPE_F32; /* in which most frameworks train and save by default */
     }
     size.bytes = count_bytes(prediction, size.dtype);
     return size;
@@ -138,7 +143,7 @@ static struct shapeproof_prediction *predict_stored(const struct sp_unit *table,
     if (prediction) forget_unused(prediction, &quantised);
     const char *key;
     if (prediction && !storage->ask) {
-        fill_dtypes(prediction, sp_configured_dtype(&hyper, &key), quantised.typed);
+        fill_dtypes(prediction, sp_configured_dtype(&hyper, &key), &quantised);
         prediction->totals.bytes = count_bytes(prediction, SHAPEPROOF_DTYPE_UNKNOWN);
     }
     sp_quantised_close(&quantised);

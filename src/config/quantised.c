@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/chars.h"
+#include "base/dtype_word.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "base/value.h"
@@ -336,6 +337,18 @@ const struct sp_unit *sp_part_beside(const struct shapeproof_tables *tables, con
     return is_usable(beside) ? beside : NULL;
 }
 
+/* Reads `typed = true` or `typed = "F16"` of the part. */
+static void find_dtype_of_scales(struct sp_quantised *quantised)
+{
+    for (size_t i = 0; i < quantised->part->definition_count; i++) {
+        const struct sp_expr *expr = quantised->part->definitions[i].expr;
+        if (strcmp(quantised->part->definitions[i].name, "typed") != 0 || expr->kind != SP_EXPR_LITERAL) continue;
+        if (expr->value.type == SHAPEPROOF_VALUE_STRING) quantised->scales = sp_dtype_of_word(expr->value.string).dtype;
+        quantised->typed = expr->value.type == SHAPEPROOF_VALUE_STRING ? quantised->scales != SHAPEPROOF_DTYPE_UNKNOWN
+                                                                       : expr->value.boolean;
+    }
+}
+
 /* Finds the part of the method, quantised_METHOD, and what it says of itself; none for a method that no part describes.
  */
 static void find_part(struct sp_quantised *quantised, const struct shapeproof_tables *tables)
@@ -348,7 +361,7 @@ static void find_part(struct sp_quantised *quantised, const struct shapeproof_ta
     quantised->embeddings = sp_part_says(part, "embeddings");
     quantised->heads = sp_part_says(part, "heads");
     quantised->routers = sp_part_says(part, "routers");
-    quantised->typed = sp_part_says(part, "typed");
+    find_dtype_of_scales(quantised);
     quantised->stacked = sp_part_says(part, "stacked");
 }
 

@@ -84,11 +84,13 @@ struct sp_quantised {
     const struct sp_unit *beside; /* that for experts in one tensor, quantised_METHOD_stacked, or NULL */
     const char *path;             /* "quantization_config" */
     struct shapeproof_value object;
-    struct shapeproof_value groups;                  /* its config_groups; absent when it has none */
-    bool embeddings, heads, routers, stacked, typed; /* as the part says of itself */
-    struct sp_map exempt;                            /* module names and pieces of them */
-    uint64_t exempt_sizes;                           /* bit n: there is one of n components */
-    struct sp_rules rules;                           /* about single modules */
+    struct shapeproof_value groups;           /* its config_groups; absent when it has none */
+    bool embeddings, heads, routers, stacked; /* as the part says of itself */
+    bool typed;                               /* the part says in which dtype its scales are: */
+    enum shapeproof_dtype scales;             /* UNKNOWN: in that of the model */
+    struct sp_map exempt;                     /* module names and pieces of them */
+    uint64_t exempt_sizes;                    /* bit n: there is one of n components */
+    struct sp_rules rules;                    /* about single modules */
     const char **globs;
     size_t glob_count, glob_capacity;
     size_t *budget;       /* for matching patterns */

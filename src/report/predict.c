@@ -272,18 +272,31 @@ static void put_total(struct sp_table *table, const char *name, uint64_t number,
     put_formula(sp_table_cell(table), forms, "total");
 }
 
+/* How many tensors a quantiser adds that a file may lack: the size does not count them. */
+static size_t count_optional_additions(const struct shapeproof_prediction *prediction)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, i);
+        count += tensor->stands_for && tensor->optional;
+    }
+    return count;
+}
+
 /* bytes  497,759,232  474.7 MiB in F32, which is assumed; the unit is left out of a few bytes. */
-static void put_size(struct sp_table *table, const struct shapeproof_predicted_size *size)
+static void put_size(struct sp_table *table, const struct shapeproof_predicted_size *size, size_t optional)
 {
     if (!size->bytes) return;
     sp_text_puts(sp_table_cell(table), "bytes");
     sp_text_grouped(sp_table_cell(table), size->bytes);
     struct sp_text *cell = sp_table_cell(table);
     if (size->bytes >= 1024) sp_put_bytes(cell, size->bytes);
-    if (size->bytes >= 1024) sp_text_puts(cell, " ");
-    if (size->dtype != SHAPEPROOF_DTYPE_UNKNOWN) sp_text_printf(cell, "in %s", shapeproof_dtype_name(size->dtype));
+    const bool is_open = size->dtype != SHAPEPROOF_DTYPE_UNKNOWN, follows = size->bytes >= 1024;
+    if (is_open) sp_text_printf(cell, "%sin %s", follows ? " " : "", shapeproof_dtype_name(size->dtype));
     if (size->key) sp_text_printf(cell, " (%s)", size->key);
-    if (size->assumed) sp_text_puts(cell, ", which is assumed");
+    if (size->assumed) sp_text_puts(cell, size->key ? ", also assumed for scales" : ", which is assumed");
+    const char *comma = is_open || follows ? ", " : "";
+    if (optional) sp_text_printf(cell, "%swithout %zu optional tensor%s", comma, optional, optional == 1 ? "" : "s");
 }
 
 /* A total that says the same as another is left out. Where tensors are tied, "parameters" of the JSON counts them each
@@ -299,7 +312,7 @@ static void put_predicted_totals(const struct shapeproof_prediction *prediction,
     put_total(&table, "parameters", totals->unique_parameters, tied ? " unique" : "", options->forms);
     if (tied) put_total(&table, "with ties twice", totals->parameters, "", NULL);
     if (totals->buffers) put_total(&table, "buffers", totals->buffers, "", NULL);
-    if (options->size) put_size(&table, options->size);
+    if (options->size) put_size(&table, options->size, count_optional_additions(prediction));
     else if (totals->bytes) put_total(&table, "bytes", totals->bytes, "", NULL);
     sp_table_render(&table, text, &options->report);
 }

@@ -116,10 +116,10 @@ static const struct {
      "\"dynamic\":{\"-:.*0.q_proj\":{},\"+:.*up\":{\"bits\":8}}}",
      "layers.0.q_proj.weight (64, 128): 8192\n"
      "layers.1.q_proj.B (8, 128) I32: 8192 of layers.1.q_proj.weight\n"
-     "layers.1.q_proj.s (2, 64): 0 of layers.1.q_proj.weight\n"
+     "layers.1.q_proj.s (2, 64) F16: 0 of layers.1.q_proj.weight\n"
      "layers.1.q_proj.workspace (0) I32 optional: 0 of layers.1.q_proj.weight\n"
      "layers.1.up.B (8, 256) I32: 8192 of layers.1.up.weight\n"
-     "layers.1.up.s (2, 64): 0 of layers.1.up.weight\n"
+     "layers.1.up.s (2, 64) F16: 0 of layers.1.up.weight\n"
      "layers.1.up.workspace (0) I32 optional: 0 of layers.1.up.weight\n"},
     {"{\"quant_method\":\"auto-round\",\"bits\":4,\"group_size\":64,\"packing_format\":\"auto_round:auto_awq\","
      "\"extra_config\":{\"layers.0.q_proj\":{\"bits\":16},\".*up\":{\"group_size\":32}}}",
@@ -196,13 +196,77 @@ static void experts(void **state)
     free(text);
 }
 
+/* ---- the bytes of a file ---- */
+
+/* What the optional tensors of the prediction take that are in the file. */
+static uint64_t optional_bytes(const struct shapeproof_prediction *prediction,
+                               const struct shapeproof_inventory *inventory)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(prediction, i);
+        const size_t found = shapeproof_inventory_find(inventory, predicted->name);
+        if (!predicted->optional || found == SHAPEPROOF_NONE) continue;
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(inventory, found);
+        bytes += tensor->parameters * shapeproof_dtype_bits(tensor->dtype) / 8;
+    }
+    return bytes;
+}
+
+/* Compares what is predicted for a folder of fixtures/quantised with its bytes there; false if the dtype of a tensor
+ * is assumed. */
+static bool predicts_bytes(const struct shapeproof_tables *tables, const char *folder, uint64_t bytes)
+{
+    char path[256];
+    struct shapeproof_error error = {0};
+    struct shapeproof_config *config = shapeproof_config_new();
+    snprintf(path, sizeof path, "fixtures/quantised/%s/config.json", folder);
+    assert_int_equal(shapeproof_config_load(config, path, &error), SHAPEPROOF_OK);
+    snprintf(path, sizeof path, "fixtures/quantised/%s", folder);
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
+    struct shapeproof_prediction *prediction =
+        shapeproof_predict(tables, config, &(struct shapeproof_predict_options){.stored = true}, &error);
+    assert_string_equal(error.message, "");
+    const struct shapeproof_predicted_size size =
+        shapeproof_prediction_size(prediction, config, SHAPEPROOF_DTYPE_UNKNOWN);
+    const uint64_t predicted = size.bytes + optional_bytes(prediction, inventory);
+    if (!size.assumed && predicted != bytes)
+        fail_msg("%s: %" PRIu64 " bytes, the file has %" PRIu64, folder, predicted, bytes);
+    shapeproof_prediction_free(prediction);
+    shapeproof_inventory_close(inventory);
+    shapeproof_config_free(config);
+    return !size.assumed;
+}
+
+/* Without the file only a table and quantization_config are known: the quantisers that choose the dtype of their
+ * scales by version are counted as assumed, every other one exactly, with its scales and zero points. */
+static void bytes_of_files(void **state)
+{
+    (void)state;
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    FILE *file = fopen("fixtures/quantised/bytes.jsonl", "r");
+    char folder[64];
+    uint64_t bytes;
+    size_t exact = 0, assumed = 0;
+    assert_non_null(file);
+    while (fscanf(file, "{\"folder\": \"%63[^\"]\", \"bytes\": %" SCNu64 "}\n", folder, &bytes) == 2) {
+        if (strncmp(folder, "gguf", 4) == 0) continue; /* its own header has the dtype of each tensor */
+        if (predicts_bytes(tables, folder, bytes)) exact++;
+        else assumed++;
+    }
+    assert_true(feof(file));
+    fclose(file);
+    assert_int_equal(exact, 25);
+    assert_int_equal(assumed, 17);
+    shapeproof_tables_free(tables);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(modules_of_a_loop),
-        cmocka_unit_test(modules_by_name),
-        cmocka_unit_test(rules_for_modules),
-        cmocka_unit_test(experts),
+        cmocka_unit_test(modules_of_a_loop), cmocka_unit_test(modules_by_name), cmocka_unit_test(rules_for_modules),
+        cmocka_unit_test(experts),           cmocka_unit_test(bytes_of_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
