@@ -141,8 +141,8 @@ struct cli_unit {
 };
 extern const struct cli_unit cli_units_of_bytes[]; /* kB, KiB, ...; ends with NULL */
 
-/* The value of a number with one of the units, such as "24GiB". 0 if the text is no such number, or if the value does
- * not fit in 64 bits. */
+/* The value of a number with one of the units, such as "24GiB" or "1.5B", rounded down. 0 if the text is no such
+ * number, or if the value does not fit in 64 bits. */
 uint64_t cli_read_size(const char *text, const struct cli_unit *units);
 /* Why it is 0: the text "is too large", or something else. Static. */
 const char *cli_why_no_size(const char *text, const struct cli_unit *units);

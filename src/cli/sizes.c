@@ -27,21 +27,48 @@ static const struct cli_unit *unit_called(const char *name, const struct cli_uni
     return units->name ? units : NULL;
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Reads ".5" at *text, if it is there: 5 tenths of the unit. Digits behind the 18th, which are less than 1 of any unit,
+ * change nothing. */
+static void read_fraction(const char **text, uint64_t *numerator, uint64_t *denominator)
+{
+    enum { MOST_DIGITS = 18 };
+    *numerator = 0;
+    *denominator = 1;
+    if (**text != '.' || !is_digit((*text)[1])) return;
+    ++*text;
+    for (int i = 0; is_digit(**text); i++, ++*text)
+        if (i < MOST_DIGITS) {
+            *numerator = *numerator * 10 + (uint64_t)(**text - '0');
+            *denominator *= 10;
+        }
+}
+
 uint64_t cli_read_size(const char *text, const struct cli_unit *units)
 {
     char *end;
-    uint64_t size;
+    uint64_t size, numerator, denominator;
     if (*text < '0' || *text > '9') return 0;
     errno = 0;
     const unsigned long long number = strtoull(text, &end, 10);
-    const struct cli_unit *unit = unit_called(end, units);
-    return unit && !errno && !__builtin_mul_overflow(number, unit->size, &size) ? size : 0;
+    const char *behind = end;
+    read_fraction(&behind, &numerator, &denominator);
+    const struct cli_unit *unit = unit_called(behind, units);
+    if (!unit || errno || __builtin_mul_overflow(number, unit->size, &size)) return 0;
+    const uint64_t part = (uint64_t)((unsigned __int128)numerator * unit->size / denominator);
+    return (numerator && unit->size == 1) || __builtin_add_overflow(size, part, &size) ? 0 : size;
 }
 
 const char *cli_why_no_size(const char *text, const struct cli_unit *units)
 {
     const size_t digits = strspn(text, "0123456789");
-    if (!digits) return "does not begin with a whole number";
-    if (!unit_called(text + digits, units)) return "has an unknown unit";
-    return strspn(text, "0") == digits ? "is not above 0" : "is too large";
+    const char *behind = text + digits;
+    uint64_t numerator, denominator;
+    if (!digits) return "does not begin with a number";
+    read_fraction(&behind, &numerator, &denominator);
+    const struct cli_unit *unit = unit_called(behind, units);
+    if (!unit) return "has an unknown unit";
+    if (numerator && unit->size == 1) return "is no whole number";
+    return strspn(text, "0.") == (size_t)(behind - text) ? "is not above 0" : "is too large";
 }
