@@ -525,20 +525,21 @@ static void close_compared_model(struct compared_model *model)
     free(model->name);
 }
 
-/* Binds the expressions to the table of the model and evaluates them; exit status. */
-static int evaluate_for_table(struct compared_model *model, const char *table, struct given_expressions given)
+/* Binds the expressions to the table of the model's prediction and evaluates them; exit status. */
+static int evaluate_for_table(struct compared_model *model, const struct shapeproof_prediction *prediction,
+                              struct given_expressions given)
 {
+    const struct shapeproof_evaluate_options how = {.prediction = prediction};
+    const char *table = shapeproof_prediction_table(prediction);
     const struct shapeproof_claim_lines lines = {.name = "expression", .items = given.items, .count = given.count};
-    const struct scan no_scan = {.key = NULL};
     char *letters = NULL;
     model->subject.table_name = table;
-    const int status = check_settings(&model->subject, &no_scan);
-    if (status != CLI_OK) return status;
+    if (!cli_settings_are_read(&model->subject, prediction)) return CLI_USAGE;
     model->expressions = shapeproof_expressions_new(model->subject.tables, table, &lines, &letters, &model->error);
     if (!model->expressions) return cli_lines_error(&model->subject, &model->error);
     if (letters) fprintf(cli_messages(), "%s: %s, as usual in publications\n", model->name, letters);
     shapeproof_free(letters);
-    model->evaluation = shapeproof_evaluate(model->expressions, model->subject.config, NULL, &model->error);
+    model->evaluation = shapeproof_evaluate(model->expressions, model->subject.config, &how, &model->error);
     return CLI_OK;
 }
 
@@ -553,7 +554,7 @@ static int evaluate_model(const struct cli_args *args, const char *name, struct 
     const struct shapeproof_predict_options what = {.table = model->subject.table_name};
     struct shapeproof_prediction *prediction =
         shapeproof_predict(model->subject.tables, model->subject.config, &what, &model->error);
-    if (prediction) status = evaluate_for_table(model, shapeproof_prediction_table(prediction), given);
+    if (prediction) status = evaluate_for_table(model, prediction, given);
     shapeproof_prediction_free(prediction);
     return status;
 }
