@@ -44,7 +44,7 @@ struct shapeproof_fit {
     uint64_t tokens_most;     /* the greatest length at which `batch` sequences fit; UINT64_MAX: no limit */
     uint64_t heads, kv_heads; /* of the attention; 0: not known */
     uint64_t devices; /* the smallest number that divides `heads` and `kv_heads`, and where the weights of the largest
-                       * rank, or an equal part as in has_equal_parts, and an equal part of the cache fit in `memory`;
+                       * rank, or an equal part as in has_equal_parts, and its part of the cache fit in `memory`;
                        * 0: not known, or there is no such number: devices_verdict */
     enum shapeproof_fit_verdict verdict;
     unsigned cache_bits; /* of an element of the cache */
@@ -54,11 +54,12 @@ struct shapeproof_fit {
     enum shapeproof_fit_verdict devices_verdict; /* whether it fits on any number of devices */
     const char *devices_why; /* if `devices` is 0: why it is not known, or why the model does not fit on the largest
                               * number that divides the heads; NULL if the cache is not known */
-    bool has_equal_parts; /* the table does not say how ranks divide its tensors: each has an equal part of the weights
-                           */
-    bool has_whole_cache; /* each device has the whole cache: latent keys and values, which all heads share */
-    uint64_t positions;   /* the model stores so many: it reads no longer sequence, and `tokens_most` is no larger;
-                           * 0:   it stores none, or that is not known. `verdict` is about the memory alone */
+    bool has_equal_parts;  /* the table does not say how ranks divide its tensors: each has an equal part of the weights
+                            */
+    bool has_whole_cache;  /* each device has the whole cache: latent keys and values, which all heads share */
+    uint64_t device_cache; /* bytes of the cache on each of `devices`, of the largest rank; 0: not known, or none */
+    uint64_t positions;    /* the model stores so many: it reads no longer sequence, and `tokens_most` is no larger;
+                            * 0:   it stores none, or that is not known. `verdict` is about the memory alone */
 };
 
 /* Compares `memory`, the bytes of one device, with the bytes of the model's parameters, and of the cache as the measure

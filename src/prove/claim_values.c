@@ -137,6 +137,8 @@ static const char *convention_of(const struct sp_trial *trial, const struct sp_e
     struct sp_text text = {0};
     sp_text_puts(&text, "");
     if (counts_shard(expr)) sp_put_shard_convention(&text, trial->count, expr->sizing);
+    else if (expr->kind == SP_EXPR_CACHE && expr->sizing && expr->sizing->ranks.tp > 1)
+        sp_put_cache_convention(&text, trial->count);
     else if (expr->kind == SP_EXPR_ACTIVATIONS && trial->count->table->activations_source)
         sp_text_puts(&text, trial->count->table->activations_source);
     else if (counts_adapters_of_experts(trial, expr))

@@ -51,11 +51,12 @@ static const char *reason_of(struct sp_arena *arena, const struct sp_count *coun
     return sp_arena_copy(arena, reason, strcspn(reason, "\n"));
 }
 
-/* The cache of `batch` sequences of `tokens` tokens, each element of `bits`. */
+/* The cache of `batch` sequences of `tokens` tokens, each element of `bits`, on the largest of `tp` ranks. */
 struct cache {
     uint64_t tokens, batch;
     unsigned bits;
     enum sp_cache_form form;
+    unsigned tp;
 };
 
 /* Makes the count ready for another measure, also if the one before took too much. */
@@ -71,7 +72,7 @@ static bool cache_bytes(struct sp_count *count, struct cache cache, uint64_t *by
     struct sp_algebra *algebra = &count->symbolic.algebra;
     begin_measure(count);
     if (cache.tokens > INT64_MAX || cache.batch > INT64_MAX) return false;
-    const struct sp_poly *elements = sp_count_cache(count, sp_poly_int(algebra, (int64_t)cache.tokens),
+    const struct sp_poly *elements = sp_count_cache(count, cache.tp, sp_poly_int(algebra, (int64_t)cache.tokens),
                                                     sp_poly_int(algebra, (int64_t)cache.batch), cache.form);
     return !algebra->failed && bytes_of(elements, cache.bits, bytes);
 }
@@ -149,12 +150,21 @@ static uint64_t number_of_keys(struct sp_count *count, const char *const *keys)
 static bool has_fixed_states(struct sp_count *count)
 {
     uint64_t bytes;
-    const struct cache empty = {0, 1, BITS_OF_BYTE, SP_CACHE_LATENT_FORM};
+    const struct cache empty = {0, 1, BITS_OF_BYTE, SP_CACHE_LATENT_FORM, 1};
     return cache_bytes(count, empty, &bytes) && bytes;
 }
 
+/* Whether the table says how ranks divide the cache. */
+static bool is_cache_divided(struct sp_count *count)
+{
+    uint64_t bytes;
+    const struct cache half = {1, 1, BITS_OF_BYTE, SP_CACHE_LATENT_FORM, 2};
+    return cache_bytes(count, half, &bytes);
+}
+
 /* The heads of the attention, where the number of them divides weights and cache. It does not where a flag gives keys
- * and values a single head, where layers have different numbers, and where states are kept. Latent vectors are the
+ * and values a single head, where layers have different numbers, and where states are kept of which the table does not
+ * say how ranks divide them. Latent vectors are the
  * same on all devices, unless other layers keep states by head beside them, as in Kimi Linear. */
 static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
 {
@@ -162,19 +172,15 @@ static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
                                         "decoder_attention_heads", NULL};
     static const char *const kv_heads[] = {"num_key_value_heads", "num_kv_heads", "n_head_kv", "attn_config.kv_n_heads",
                                            NULL};
-    static const char *const decided_elsewhere[] = {"multi_query",
-                                                    "multi_query_attention",
-                                                    "new_decoder_architecture",
-                                                    "block_configs",
-                                                    "num_global_key_value_heads",
-                                                    "linear_num_value_heads",
-                                                    "state_size",
-                                                    "ssm_state_size",
-                                                    "mamba_d_state",
-                                                    NULL};
+    static const char *const decided_elsewhere[] = {
+        "multi_query",   "multi_query_attention",      "new_decoder_architecture",
+        "block_configs", "num_global_key_value_heads", NULL};
+    static const char *const states[] = {"linear_num_value_heads", "state_size", "ssm_state_size", "mamba_d_state",
+                                         NULL};
     static const char *const latent[] = {"kv_lora_rank", NULL};
     struct sp_sym value;
     if (value_of_keys(count, decided_elsewhere, &value)) return;
+    if (value_of_keys(count, states, &value) && !is_cache_divided(count)) return;
     const bool is_latent = value_of_keys(count, latent, &value);
     if (is_latent && has_fixed_states(count)) return;
     fit->has_whole_cache = is_latent;
@@ -239,8 +245,21 @@ static const char *bytes_text(struct fit *fit, const char *who, uint64_t weights
     return sp_text_keep(&text, &fit->arena);
 }
 
-/* Whether the weights of each of n devices fit beside an equal part of the cache, or beside all of it if all heads
- * share it: those of the largest rank as the
+/* The bytes of the cache on each of n devices: those of the largest rank as the table says; or, where it does not say
+ * how ranks divide it, an equal part, or all of it if all heads share it. If n devices do not divide something, such as
+ * the channels of a state space, facts->devices_why says so. */
+static uint64_t cache_of_rank(struct fit *fit, struct sp_count *count, uint64_t n)
+{
+    struct shapeproof_fit *facts = &fit->facts;
+    const struct cache rank = {facts->tokens, facts->batch, facts->cache_bits, SP_CACHE_LATENT_FORM, (unsigned)n};
+    uint64_t bytes;
+    facts->devices_why = NULL;
+    if (!cache_bytes(count, rank, &bytes)) return rounded_up(facts->cache, facts->has_whole_cache ? 1 : n);
+    facts->devices_why = sp_shard_uneven(count, &fit->arena);
+    return bytes;
+}
+
+/* Whether the weights of each of n devices fit beside its part of the cache: the weights of the largest rank as the
  * table says, or an equal part where the table does not say how ranks divide its tensors. NO, with the reason, if n
  * devices do not divide something else than heads, such as the channels of feed-forward layers; UNKNOWN, with the
  * reason, if what the largest rank has cannot be counted. */
@@ -250,8 +269,10 @@ static enum shapeproof_fit_verdict fits_on(struct fit *fit, struct sp_count *cou
     const unsigned ranks = (unsigned)n;
     const struct sp_sizing sizing = {.kind = SP_SIZING_SHARD, .ranks = {ranks, 1, 1, ranks}};
     const struct sp_expr expr = {.kind = SP_EXPR_SIZING, .span = count->table->span, .sizing = &sizing};
+    const uint64_t cache = cache_of_rank(fit, count, n);
     const size_t first = count->messages.length;
-    const uint64_t cache = rounded_up(facts->cache, facts->has_whole_cache ? 1 : n);
+    facts->device_cache = cache;
+    if (facts->devices_why) return SHAPEPROOF_FIT_NO;
     const uint64_t room = cache < facts->memory ? facts->memory - cache : 0;
     uint64_t weights = rounded_up(facts->weights, n); /* the largest rank has as much or more */
     const bool is_counted = cache <= facts->memory && weights <= room && !facts->has_equal_parts;
@@ -293,6 +314,7 @@ static void find_devices(struct fit *fit, struct sp_count *count, unsigned bits)
             facts->devices_verdict = fits_on(fit, count, bits, n);
         if (facts->devices_verdict == SHAPEPROOF_FIT_YES) facts->devices = n;
     }
+    if (!facts->devices) facts->device_cache = 0;
 }
 
 /* Fills in what follows from the count. False when the number of parameters is not known. */
@@ -300,7 +322,7 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
                     unsigned weight_bits, unsigned cache_bits)
 {
     struct shapeproof_fit *facts = &fit->facts;
-    struct cache cache = {facts->tokens, facts->batch, cache_bits, SP_CACHE_LATENT_FORM};
+    struct cache cache = {facts->tokens, facts->batch, cache_bits, SP_CACHE_LATENT_FORM, 1};
     uint64_t one = 0, expanded;
     if (!bytes_of(count->total, BITS_OF_BYTE, &facts->parameters)) return false;
     if (options->is_stored) facts->weights = options->stored;
@@ -308,7 +330,7 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
     find_heads(count, facts);
     const bool weights_fit = facts->weights <= facts->memory;
     const uint64_t room = weights_fit ? facts->memory - facts->weights : 0;
-    const struct cache single = {facts->tokens, 1, cache_bits, SP_CACHE_LATENT_FORM};
+    const struct cache single = {facts->tokens, 1, cache_bits, SP_CACHE_LATENT_FORM, 1};
     if (facts->tokens && (!cache_bytes(count, single, &one) || !cache_bytes(count, cache, &facts->cache))) {
         facts->why = reason_of(&fit->arena, count, 0);
         facts->verdict =

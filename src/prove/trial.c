@@ -58,10 +58,10 @@ static const struct sp_poly *active_of_claim(void *context, const char *group)
 }
 
 /* cache(...) */
-static const struct sp_poly *states_of_claim(void *context, const struct sp_sym_given *given, size_t count)
+static const struct sp_poly *states_of_claim(void *context, unsigned tp, const struct sp_sym_given *given, size_t count)
 {
     struct sp_trial *trial = context;
-    return sp_count_states(trial->count, given, count);
+    return sp_count_states(trial->count, tp, given, count);
 }
 
 /* activations(...) */

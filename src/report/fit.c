@@ -38,6 +38,7 @@ void sp_json_fit_members(struct sp_writer *json, const struct shapeproof_fit *fi
         sp_write_key_number(json, "kv_heads", fit->kv_heads);
     }
     if (fit->devices) sp_write_key_number(json, "devices", fit->devices);
+    if (fit->device_cache) sp_write_key_number(json, "device_cache", fit->device_cache);
     sp_write_key_optional(json, "devices_why", fit->devices_why);
     if (fit->has_equal_parts) sp_write_key_bool(json, "equal_parts", true);
     if (fit->has_whole_cache && fit->cache) sp_write_key_bool(json, "whole_cache", true);
@@ -121,7 +122,12 @@ static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit
     if (fit->kv_heads == fit->heads) sp_text_printf(words, "%" PRIu64 " heads", fit->heads);
     else sp_text_printf(words, "%" PRIu64 " query heads and %" PRIu64 " key-value heads", fit->heads, fit->kv_heads);
     if (fit->has_equal_parts && fit->devices != 1) sp_text_puts(words, ", with weights in equal parts");
-    if (fit->has_whole_cache && fit->cache && fit->devices != 1) sp_text_puts(words, ", with the whole cache on each");
+    if (fit->device_cache && fit->devices > 1) {
+        sp_text_puts(words, ", with ");
+        sp_put_bytes(words, fit->device_cache);
+        sp_text_puts(words, fit->has_whole_cache ? " of cache, all of it, on each" : " of cache on each");
+    } else if (fit->has_whole_cache && fit->cache && fit->devices != 1)
+        sp_text_puts(words, ", with the whole cache on each");
     if (!fit->devices) {
         sp_text_puts(words, ": ");
         sp_put_visible(words, fit->devices_why);

@@ -207,6 +207,7 @@ static void describe_form(struct asked *asked, const struct sp_expr *cache, stru
     struct sp_text text = {0};
     const bool is_expanded = cache->args[SP_CACHE_EXPANDED]->value.boolean;
     if (!other.text || strcmp(other.text, item->text) == 0) return;
+    if (*item->convention) sp_text_printf(&text, "%s; ", item->convention);
     sp_text_puts(&text, is_expanded ? "of expanded keys and values; form=latent takes "
                                     : "of latent keys and values; form=expanded takes ");
     sp_text_grouped(&text, (uint64_t)other.exact.num);

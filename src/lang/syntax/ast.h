@@ -171,7 +171,7 @@ struct sp_expr {
     struct shapeproof_value value;
     struct sp_expr **args;
     size_t count;
-    const struct sp_sizing *sizing;
+    const struct sp_sizing *sizing;      /* of cache(...) NULL without tp */
     const struct sp_function *function;  /* of a call to a built-in function, set by the linker */
     const struct sp_partition *division; /* of a dimension or an argument; NULL: it is whole on each rank */
 };

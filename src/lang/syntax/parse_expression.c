@@ -254,18 +254,29 @@ static bool parse_cache_form(struct sp_parser *parser, struct sp_expr *expr)
            sp_parse_fail(parser, parser->lexer.token.span, "expected 'latent' or 'expanded'");
 }
 
-/* One argument of a cache: the dtype and the form are words, the others expressions. */
+/* tp = 8: of the ranks of tensor parallelism one has only a part. */
+static bool parse_cache_ranks(struct sp_parser *parser, struct sp_expr *expr)
+{
+    struct sp_sizing *sizing = sp_arena_alloc(parser->arena, sizeof *sizing);
+    *sizing = (struct sp_sizing){.kind = SP_SIZING_SHARD, .ranks = {1, 1, 1, 1}};
+    expr->sizing = sizing;
+    return sp_parse_ranks(parser, &sizing->ranks.tp);
+}
+
+/* One argument of a cache: the dtype and the form are words, the number of ranks is a number, the others expressions.
+ */
 static bool parse_cache_argument(struct sp_parser *parser, struct sp_expr *expr, unsigned *seen)
 {
-    enum { TOKENS, SOURCE_TOKENS, BATCH, DTYPE, FORM };
-    static const char *const names[] = {"tokens", "source_tokens", "batch", "dtype", "form", NULL};
+    enum { TOKENS, SOURCE_TOKENS, BATCH, DTYPE, FORM, TP };
+    static const char *const names[] = {"tokens", "source_tokens", "batch", "dtype", "form", "tp", NULL};
     static const enum sp_cache_argument arguments[] = {
         [TOKENS] = SP_CACHE_TOKENS, [SOURCE_TOKENS] = SP_CACHE_SOURCE_TOKENS, [BATCH] = SP_CACHE_BATCH};
     const size_t name =
-        sp_parse_argument_name(parser, names, "'tokens', 'source_tokens', 'batch', 'dtype' or 'form'", seen);
+        sp_parse_argument_name(parser, names, "'tokens', 'source_tokens', 'batch', 'dtype', 'form' or 'tp'", seen);
     if (name == SIZE_MAX) return false;
     if (name == DTYPE) return parse_cache_dtype(parser, expr);
     if (name == FORM) return parse_cache_form(parser, expr);
+    if (name == TP) return parse_cache_ranks(parser, expr);
     const enum sp_cache_argument argument = arguments[name];
     if (argument == SP_CACHE_SOURCE_TOKENS) expr->count = SP_CACHE_ARGUMENTS;
     return (expr->args[argument] = sp_parse_expression(parser)) != NULL;
@@ -281,7 +292,7 @@ static struct sp_expr *implied(struct sp_parser *parser, struct sp_span span, st
 
 /* cache = "cache" "(" cached { "," cached } ")" ;
  * cached = ( "tokens" | "source_tokens" | "batch" ) "=" expr | "dtype" "=" NAME
- *        | "form" "=" ( "latent" | "expanded" ) ; */
+ *        | "form" "=" ( "latent" | "expanded" ) | "tp" "=" INTEGER ; */
 static bool parse_cache(struct sp_parser *parser, struct sp_expr *expr)
 {
     const struct sp_span open = parser->lexer.token.span;

@@ -185,8 +185,7 @@ static bool read_optimizer(struct sp_parser *parser, struct sp_sizing *sizing, s
     return sp_parse_fail(parser, span, "zero=%u needs the number of processes: ranks=...", sizing->zero);
 }
 
-/* The number of ranks of an axis. More than any cluster has is refused, so that products of a few do not overflow. */
-static bool read_ranks(struct sp_parser *parser, unsigned *ranks)
+bool sp_parse_ranks(struct sp_parser *parser, unsigned *ranks)
 {
     enum { MOST_RANKS = 1 << 20 };
     const struct sp_token *token = &parser->lexer.token;
@@ -233,7 +232,7 @@ static bool read_shard(struct sp_parser *parser, struct sp_sizing *sizing)
     do {
         const size_t i = sp_parse_argument_name(parser, names, "'tp', 'pp', 'ep', 'etp', 'dtype' or 'whole'", &seen);
         if (i == SIZE_MAX) return false;
-        if (i <= ETP && !read_ranks(parser, ranks[i])) return false;
+        if (i <= ETP && !sp_parse_ranks(parser, ranks[i])) return false;
         if (i == DTYPE && !read_dtype(parser, &sizing->bits)) return false;
         if (i == WHOLE && !read_groups(parser, sizing)) return false;
     } while (sp_parse_accept(parser, ","));

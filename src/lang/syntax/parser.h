@@ -78,6 +78,8 @@ void sp_parse_asked_expression(struct sp_parser *parser, struct sp_unit *unit, s
 /* parse_sizing.c: the brackets of a question about a size, of which the name is in expr->name. False after a mistake.
  */
 bool sp_parse_sizing(struct sp_parser *parser, struct sp_expr *expr);
+/* The number of ranks of an axis. More than any cluster has is refused, so that products of a few do not overflow. */
+bool sp_parse_ranks(struct sp_parser *parser, unsigned *ranks);
 
 /* An expression; NULL after a mistake (which was reported). */
 struct sp_expr *sp_parse_expression(struct sp_parser *parser);

@@ -64,6 +64,8 @@ struct walk {
     /* COUNTS_SHARD: */
     const struct sp_sizing *sizing;
     struct stage *stage; /* NULL: all layers are on one rank */
+    /* COUNTS_STATES: */
+    struct sp_sharding *states; /* among how many ranks each state is divided; NULL: it is whole */
 };
 
 /* Rows with the parameters that they have so far. Each use of a part, loop and condition fills a tally of its own,
@@ -295,6 +297,35 @@ static bool measure_tensor(struct walk *walk, const struct sp_sym_env *env, cons
     return value != NULL;
 }
 
+/* Whether `by` divides the expression, or a part of it. */
+static bool is_divided(const struct sp_expr *expr)
+{
+    bool divided = expr->division != NULL;
+    for (size_t i = 0; i < expr->count && !divided; i++) divided = is_divided(expr->args[i]);
+    return divided;
+}
+
+/* The dimension of a row; of a state that part which the largest rank has. */
+static bool dimension_of(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, size_t index,
+                         const struct sp_poly **dimension)
+{
+    if (!row->state || !walk->states) return sp_sym_number(walk->symbolic, env, row->shape[index], dimension);
+    walk->symbolic->sharding = walk->states;
+    const bool good = sp_sym_number(walk->symbolic, env, row->shape[index], dimension);
+    walk->symbolic->sharding = NULL;
+    return good;
+}
+
+/* Whether the table says how ranks divide a state, if they are to: that one of its dimensions is divided, or that it is
+ * replicated. */
+static bool says_division(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row)
+{
+    bool says = !row->state || !walk->states;
+    for (size_t i = 0; i < row->rank && !says; i++) says = is_divided(row->shape[i]);
+    return says || sp_sym_fail(walk->symbolic, row->span, "the table '%s' does not say how ranks divide its cache",
+                               env->frame->unit->name);
+}
+
 /* Counts a row that is a tensor: the product of its dimensions, where it is there. The dimensions are noted to be
  * sizes. An optional tensor or a buffer is read, for its keys, but not counted. False after a mistake; so are all
  * below. */
@@ -307,13 +338,14 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
     const struct sp_poly *size = present;
     for (size_t i = 0; i < row->rank && !sp_poly_is_zero(size); i++) {
         struct sp_rational number;
-        if (!sp_sym_number(walk->symbolic, env, row->shape[i], &shape[i])) return false;
+        if (!dimension_of(walk, env, row, i, &shape[i])) return false;
         /* that of a tensor is refused when it is predicted */
         if (!sp_row_is_tensor(row) && sp_poly_is_constant(shape[i], &number) && number.num < 0)
             return sp_sym_fail(walk->symbolic, row->shape[i]->span, "a dimension is negative");
         sp_poly_mark_sizes(walk->symbolic, shape[i]);
         size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
     }
+    if (!sp_poly_is_zero(size) && !says_division(walk, env, row)) return false;
     const bool counts = !row->optional && !row->buffer && !sp_poly_is_zero(size);
     if (counts && walk->counted == COUNTS_PRODUCTS && !row->work && !take_times(walk, env, row, &size)) return false;
     if (counts && !sp_poly_is_zero(size) && !take_shares(walk, env, row, &size)) return false;
@@ -1039,10 +1071,14 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
     return sum_rows(&walk, count->frame, NULL);
 }
 
-const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count)
+const struct sp_poly *sp_count_states(struct sp_count *count, unsigned tp, const struct sp_sym_given *given,
+                                      size_t given_count)
 {
     struct walk walk = {
         .symbolic = &count->symbolic, .counted = COUNTS_STATES, .given = given, .given_count = given_count};
+    sp_free(count->shard.sharding.divisions);
+    count->shard = (struct sp_shard_count){.sharding = {.ranks = {.tp = tp, .pp = 1, .ep = 1, .etp = tp}}};
+    if (tp > 1) walk.states = &count->shard.sharding;
     return sum_rows(&walk, new_given_frame(&walk, count), NULL);
 }
 
@@ -1058,14 +1094,14 @@ const struct sp_poly *sp_count_activations(struct sp_count *count, const struct 
     return sum_rows(&walk, new_given_frame(&walk, count), NULL);
 }
 
-const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_poly *tokens, const struct sp_poly *batch,
-                                     enum sp_cache_form form)
+const struct sp_poly *sp_count_cache(struct sp_count *count, unsigned tp, const struct sp_poly *tokens,
+                                     const struct sp_poly *batch, enum sp_cache_form form)
 {
     const struct shapeproof_value is_expanded = sp_value_bool(form == SP_CACHE_EXPANDED_FORM);
     const struct sp_sym_given given[] = {{"tokens", sp_sym_of_poly(tokens)},
                                          {"batch", sp_sym_of_poly(batch)},
                                          {"expanded", sp_sym_of_value(&count->symbolic, is_expanded)}};
-    return sp_count_states(count, given, sizeof given / sizeof *given);
+    return sp_count_states(count, tp, given, sizeof given / sizeof *given);
 }
 
 /* Whether tokens are given, as the table is about sequences of them, or not. */

@@ -60,7 +60,7 @@ struct sp_count {
     const struct sp_poly *total;
     struct sp_active_count active; /* counted when it is first asked for */
     struct sp_active_count flops;  /* of the last sp_count_flops, the rows aside */
-    struct sp_shard_count shard;   /* of the last sp_count_shard */
+    struct sp_shard_count shard;   /* of the last sp_count_shard, or sp_count_states */
     bool adapts_experts;           /* the last lora(...) counted matrices of which a token uses a share */
     struct sp_text messages;
     struct sp_map given;  /* keys of lists that are needed in one place and have a default in another: they are given */
@@ -114,9 +114,11 @@ struct sp_row_measure {
 };
 /* The sum of a measure over all tensors that count as parameters. NULL with a message when it is not known. */
 const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_row_measure *measure);
-/* The elements of all states, also of the tables that this one uses, where these arguments of cache(...) are given.
- * NULL with a message when that is not known. */
-const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_sym_given *given, size_t given_count);
+/* The elements of all states, also of the tables that this one uses, on the largest of `tp` ranks of tensor
+ * parallelism, where these arguments of cache(...) are given. What is divided is in count->shard. NULL with a message
+ * when that is not known. */
+const struct sp_poly *sp_count_states(struct sp_count *count, unsigned tp, const struct sp_sym_given *given,
+                                      size_t given_count);
 struct sp_values;
 /* The same for the bytes of activations, where these arguments of activations(...) are given. NULL with a message also
  * where a condition of a formula does not follow from the values that are known (NULL: of none). */
@@ -125,8 +127,8 @@ const struct sp_poly *sp_count_activations(struct sp_count *count, const struct 
 /* How a cache keeps latent keys and values: as they are, or as the keys and values of all heads. */
 enum sp_cache_form { SP_CACHE_LATENT_FORM, SP_CACHE_EXPANDED_FORM };
 /* The same of `batch` sequences of `tokens` tokens. */
-const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_poly *tokens, const struct sp_poly *batch,
-                                     enum sp_cache_form form);
+const struct sp_poly *sp_count_cache(struct sp_count *count, unsigned tp, const struct sp_poly *tokens,
+                                     const struct sp_poly *batch, enum sp_cache_form form);
 /* The parameters of the rank with most of them, of as many as shard(...) has. NULL with a message when that is not
  * known. */
 const struct sp_poly *sp_count_shard(struct sp_count *count, const struct sp_expr *expr);

@@ -177,6 +177,7 @@ static void put_division(struct sp_text *text, const struct sp_partition *divisi
     if (!division->of || pieces % ranks == 0) return;
     begin_sentence(text);
     if (!divides(division, pieces, ranks)) put_uneven(text, division, pieces, ranks);
+    else if (pieces == 1) sp_text_printf(text, "each of %u ranks has the same %s", ranks, what);
     else if (ranks / pieces == 2)
         sp_text_printf(text, "%u ranks: %" PRId64 " %s are replicated twice", ranks, pieces, what);
     else
@@ -199,6 +200,16 @@ static bool is_put_before(const struct sp_sharding *sharding, size_t index)
             return true;
     }
     return false;
+}
+
+void sp_put_cache_convention(struct sp_text *text, const struct sp_count *count)
+{
+    const struct sp_sharding *sharding = &count->shard.sharding;
+    struct sp_rational pieces;
+    sp_text_puts(text, "of the largest rank");
+    for (size_t i = 0; i < sharding->count; i++)
+        if (sp_poly_is_constant(sharding->divisions[i].pieces, &pieces) && !is_put_before(sharding, i))
+            put_division(text, sharding->divisions[i].division, pieces.num, sharding->divisions[i].ranks);
 }
 
 void sp_put_shard_convention(struct sp_text *text, const struct sp_count *count, const struct sp_sizing *sizing)

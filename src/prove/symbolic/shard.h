@@ -24,6 +24,9 @@ int64_t sp_shard_layers(int64_t layers, unsigned stages, unsigned index);
 /* What the ranks of the last sp_count_shard do not divide evenly, nor replicate so, in the arena: "14 query heads are
  * not divisible among 8 ranks"; NULL if there is no such thing. */
 const char *sp_shard_uneven(const struct sp_count *count, struct sp_arena *arena);
+/* The value of cache(...) with tp, of which sp_count_states was the last count: what is replicated, and what does not
+ * divide. */
+void sp_put_cache_convention(struct sp_text *text, const struct sp_count *count);
 /* The value of shard(...), of which sp_count_shard was the last count: how it is divided, what is replicated, and what
  * does not divide: "4 key-value heads are replicated twice on 8 ranks". */
 void sp_put_shard_convention(struct sp_text *text, const struct sp_count *count, const struct sp_sizing *sizing);

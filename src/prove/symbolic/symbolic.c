@@ -590,7 +590,8 @@ static const struct sp_sym_given *given_arguments(struct sp_symbolic *symbolic, 
     return given;
 }
 
-/* cache(tokens = ..., batch = ..., dtype = ...): the bytes of the states, which read the other arguments by name. */
+/* cache(tokens = ..., batch = ..., dtype = ..., tp = ...): the bytes of the states, which read tokens, batch and others
+ * by name. */
 static bool symbolic_cache(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym *out)
 {
@@ -598,7 +599,8 @@ static bool symbolic_cache(struct sp_symbolic *symbolic, const struct sp_sym_env
     if (!env->states) return sp_sym_fail(symbolic, expr->span, "'cache' needs a table");
     const struct sp_sym_given *given = given_arguments(symbolic, env, expr, names, 1U << SP_CACHE_EXPANDED);
     if (!given) return false;
-    const struct sp_poly *elements = env->states(env->context, given, expr->count);
+    const struct sp_poly *elements =
+        env->states(env->context, expr->sizing ? expr->sizing->ranks.tp : 1, given, expr->count);
     if (!elements) return false;
     *out = sp_sym_of_poly(
         sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(expr->value.integer / 8 /* bits of a byte */)));

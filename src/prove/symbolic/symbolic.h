@@ -283,9 +283,9 @@ struct sp_sym_env {
     /* In a claim about a table how many of the parameters of a group of it, or of all for NULL, are in use. NULL after
      * a message. */
     const struct sp_poly *(*active)(void *context, const char *group);
-    /* How many elements the states have, and how many bytes the activations, where these arguments are given. NULL
-     * after a message. */
-    const struct sp_poly *(*states)(void *context, const struct sp_sym_given *given, size_t count);
+    /* How many elements the states have on the largest of `tp` ranks of tensor parallelism, and how many bytes the
+     * activations, where these arguments are given. NULL after a message. */
+    const struct sp_poly *(*states)(void *context, unsigned tp, const struct sp_sym_given *given, size_t count);
     const struct sp_poly *(*activations)(void *context, const struct sp_sym_given *given, size_t count);
     /* What bytes(...), lora(...) or optimizer(...) is, where `number` is the value of args[0], or NULL without one.
      * NULL after a message. */
