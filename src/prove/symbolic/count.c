@@ -297,6 +297,15 @@ static bool measure_tensor(struct walk *walk, const struct sp_sym_env *env, cons
     return value != NULL;
 }
 
+/* Whether an argument of the measure is 0, such as the number of tokens. */
+static bool is_of_nothing(const struct walk *walk)
+{
+    bool is = false;
+    for (size_t i = 0; i < walk->given_count && !is; i++)
+        is = walk->given[i].sym.kind == SP_SYM_NUMBER && sp_poly_is_zero(walk->given[i].sym.poly);
+    return is;
+}
+
 /* Whether `by` divides the expression, or a part of it. */
 static bool is_divided(const struct sp_expr *expr)
 {
@@ -342,6 +351,9 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
         /* that of a tensor is refused when it is predicted */
         if (!sp_row_is_tensor(row) && sp_poly_is_constant(shape[i], &number) && number.num < 0)
             return sp_sym_fail(walk->symbolic, row->shape[i]->span, "a dimension is negative");
+        if (row->state && sp_poly_is_zero(shape[i]) && !is_of_nothing(walk))
+            return sp_sym_fail(walk->symbolic, row->shape[i]->span,
+                               "a dimension of the cache is 0, such as a sliding window: what is kept is not known");
         sp_poly_mark_sizes(walk->symbolic, shape[i]);
         size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
     }
