@@ -320,11 +320,11 @@ static bool is_usable(const struct sp_unit *part)
     return true;
 }
 
-bool sp_part_says(const struct sp_unit *part, const char *name)
+bool sp_unit_says(const struct sp_unit *unit, const char *name)
 {
-    for (size_t i = 0; i < part->definition_count; i++)
-        if (strcmp(part->definitions[i].name, name) == 0)
-            return part->definitions[i].expr->kind == SP_EXPR_LITERAL && part->definitions[i].expr->value.boolean;
+    for (size_t i = 0; i < unit->definition_count; i++)
+        if (strcmp(unit->definitions[i].name, name) == 0)
+            return unit->definitions[i].expr->kind == SP_EXPR_LITERAL && unit->definitions[i].expr->value.boolean;
     return false;
 }
 
@@ -358,11 +358,11 @@ static void find_part(struct sp_quantised *quantised, const struct shapeproof_ta
     if (!is_usable(part)) return;
     quantised->part = part;
     quantised->beside = sp_part_beside(tables, part);
-    quantised->embeddings = sp_part_says(part, "embeddings");
-    quantised->heads = sp_part_says(part, "heads");
-    quantised->routers = sp_part_says(part, "routers");
+    quantised->embeddings = sp_unit_says(part, "embeddings");
+    quantised->heads = sp_unit_says(part, "heads");
+    quantised->routers = sp_unit_says(part, "routers");
     find_dtype_of_scales(quantised);
-    quantised->stacked = sp_part_says(part, "stacked");
+    quantised->stacked = sp_unit_says(part, "stacked");
 }
 
 /* ---- exemptions ---- */

@@ -103,8 +103,8 @@ bool sp_quantised_open(struct sp_quantised *quantised, const struct shapeproof_t
 void sp_quantised_close(struct sp_quantised *quantised);
 /* The part for experts in one tensor that stands beside that one, or NULL. */
 const struct sp_unit *sp_part_beside(const struct shapeproof_tables *tables, const struct sp_unit *part);
-/* Whether the part has the definition NAME = true. */
-bool sp_part_says(const struct sp_unit *part, const char *name);
+/* Whether the table or part has the definition NAME = true. */
+bool sp_unit_says(const struct sp_unit *unit, const char *name);
 /* Whether that key of quantization_config says which modules are quantised, or by which method. */
 bool sp_quantised_reads(const char *key);
 enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, const char *module);

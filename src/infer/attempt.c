@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "config/quantised.h"
 #include "infer/classes.h"
 #include "infer/computed.h"
 #include "infer/guess/guess.h"
@@ -606,6 +607,7 @@ struct sp_score sp_attempt_score(const struct sp_attempt *attempt)
                [SP_SCORE_TRANSPOSED] = attempt->view->transposed > 0,
                [SP_SCORE_UNNAMED] = attempt->name == NULL,
                [SP_SCORE_UNNAMED_TEXT] = attempt->has_unnamed_text,
+               [SP_SCORE_RARE] = attempt->settings && sp_unit_says(attempt->table, "rare"),
                [SP_SCORE_SETTINGS] = attempt->settings,
                [SP_SCORE_DEPTH] = sp_unit_depth(attempt->table),
                [SP_SCORE_GUESSES] = attempt->outline.solver.known.guesses},

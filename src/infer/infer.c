@@ -10,21 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `same`: the table says the same of the file as the best attempt's. */
-static void add_candidate(struct shapeproof_inference *inference, const struct sp_attempt *attempt, bool same)
-{
-    inference->candidates[inference->candidate_count++] =
-        (struct shapeproof_inference_candidate){attempt->table->name, attempt->explained, attempt->missing, same};
-}
-
-/* The candidate with that table; NULL when there is none yet. */
-static struct shapeproof_inference_candidate *find_candidate(struct shapeproof_inference *inference, const char *table)
-{
-    for (size_t i = 0; i < inference->candidate_count; i++)
-        if (strcmp(inference->candidates[i].table, table) == 0) return &inference->candidates[i];
-    return NULL;
-}
-
 /* Whether an attempt is as good as the best one: it predicts the same of the file; or it explains all of it as well,
  * under other names, without joining fused tensors. */
 static bool is_equal(const struct sp_attempt *attempt, const struct sp_attempt *best)
@@ -34,24 +19,68 @@ static bool is_equal(const struct sp_attempt *attempt, const struct sp_attempt *
     return sp_predictions_agree(attempt->prediction, best->prediction, best);
 }
 
-/* Collects the tables that are reported as candidates, each once; the best attempt's is the first. Of several attempts
- * at a table the first one that says the same as the best attempt counts, or if there is none the first. */
-static void keep_candidates(struct shapeproof_inference *inference, const struct sp_infer_search *search)
+/* An attempt that is reported as a candidate, and whether it is as good as the best one. */
+struct candidate {
+    const struct sp_attempt *attempt;
+    bool same;
+};
+
+/* The candidate with that table; NULL when there is none yet. */
+static struct candidate *find_candidate(struct candidate *candidates, size_t count, const struct sp_unit *table)
 {
-    inference->candidates =
-        sp_arena_array(&inference->arena, search->attempts.count + 1, sizeof *inference->candidates);
-    add_candidate(inference, inference->best, true);
+    for (size_t i = 0; i < count; i++)
+        if (candidates[i].attempt->table == table) return &candidates[i];
+    return NULL;
+}
+
+/* Collects the attempts that are reported as candidates, one for each table; the best attempt is the first. Of several
+ * attempts at a table the first one that is as good as the best attempt counts, or if there is none the first. Returns
+ * how many. */
+static size_t choose_candidates(const struct shapeproof_inference *inference, const struct sp_infer_search *search,
+                                struct candidate *candidates)
+{
+    size_t count = 0;
+    candidates[count++] = (struct candidate){inference->best, true};
     for (size_t i = 0; i < search->attempts.count; i++) {
         const struct sp_attempt *attempt = search->attempts.items[i];
-        struct shapeproof_inference_candidate *known = find_candidate(inference, attempt->table->name);
+        struct candidate *known = find_candidate(candidates, count, attempt->table);
         if (!attempt->explained || attempt->is_second_choice || attempt->view->transposed || (known && known->same))
             continue;
-        const bool same = is_equal(attempt, inference->best);
-        if (attempt->is_further && !same) continue;
-        if (!known) add_candidate(inference, attempt, same);
-        else if (same)
-            *known = (struct shapeproof_inference_candidate){known->table, attempt->explained, attempt->missing, true};
+        const struct candidate candidate = {attempt, is_equal(attempt, inference->best)};
+        if (attempt->is_further && !candidate.same) continue;
+        if (!known) candidates[count++] = candidate;
+        else if (candidate.same) *known = candidate;
     }
+    return count;
+}
+
+/* Puts the candidates behind the first one in order: those that are as good as it, the likeliest first, and then the
+ * others as they are. A stable insertion sort, since most are in order and there are few. */
+static void sort_candidates(struct candidate *candidates, size_t count)
+{
+    for (size_t i = 2; i < count; i++) {
+        const struct candidate moved = candidates[i];
+        size_t place = i;
+        for (; place > 1 && moved.same; place--) {
+            const struct candidate before = candidates[place - 1];
+            if (before.same && sp_attempt_compare(before.attempt, moved.attempt) <= 0) break;
+            candidates[place] = before;
+        }
+        candidates[place] = moved;
+    }
+}
+
+static void keep_candidates(struct shapeproof_inference *inference, const struct sp_infer_search *search)
+{
+    struct candidate *candidates = sp_arena_array(&inference->arena, search->attempts.count + 1, sizeof *candidates);
+    const size_t count = choose_candidates(inference, search, candidates);
+    sort_candidates(candidates, count);
+    inference->candidates = sp_arena_array(&inference->arena, count, sizeof *inference->candidates);
+    inference->candidate_count = count;
+    for (size_t i = 0; i < count; i++)
+        inference->candidates[i] = (struct shapeproof_inference_candidate){
+            candidates[i].attempt->table->name, candidates[i].attempt->explained, candidates[i].attempt->missing,
+            candidates[i].same};
 }
 
 /* Lists the tensors of the file that are not explained, and the predicted ones that it lacks. */

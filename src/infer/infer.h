@@ -163,6 +163,7 @@ enum sp_score_field {
     SP_SCORE_TRANSPOSED,    /* 1: matrices were transposed */
     SP_SCORE_UNNAMED,       /* 1: it is no model with a name */
     SP_SCORE_UNNAMED_TEXT,  /* 1: a value is a text that the table does not name */
+    SP_SCORE_RARE,          /* 1: the table says that it is rare, and the file has other sizes than its defaults */
     SP_SCORE_SETTINGS,      /* hyper-parameters that are not the defaults */
     SP_SCORE_DEPTH,         /* tables that the table builds on */
     SP_SCORE_GUESSES, /* hyper-parameters that were guessed; before it the number of tables that build on the table
@@ -183,7 +184,7 @@ bool sp_attempt_is_better(const struct sp_attempt *a, const struct sp_attempt *b
 bool sp_is_choice_of_table(const char *path);
 /* How many hyper-parameters differ from the table's defaults, without those that were guessed; 0 when the table
  * predicts nothing under its defaults. */
-size_t sp_attempt_settings(const struct sp_attempt *attempt);
+size_t sp_attempt_settings(struct sp_attempt *attempt);
 /* How many flags have a value without which the prediction would be another. */
 size_t sp_attempt_switches(const struct sp_attempt *attempt);
 /* ---- named.c ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "infer/guess/guess.h"
 #include "infer/infer.h"
 #include "lang/functions.h"
 
@@ -48,14 +49,21 @@ static bool is_assumed(const struct sp_attempt *attempt, struct shapeproof_hyper
     return hyper.value.type != SHAPEPROOF_VALUE_LIST && is_guessed(attempt, hyper.name);
 }
 
-size_t sp_attempt_settings(const struct sp_attempt *attempt)
+/* Whether the table would use this value if the key was not set, given the other values. */
+static bool is_implied(struct sp_attempt *attempt, struct shapeproof_hyperparameter hyper)
+{
+    struct shapeproof_value value;
+    return sp_default_in_table(&attempt->outline.solver, hyper.name, &value) && sp_values_equal(value, hyper.value);
+}
+
+size_t sp_attempt_settings(struct sp_attempt *attempt)
 {
     const bool is_any = !attempt->name && is_guessed(attempt, "architecture");
     struct shapeproof_prediction *defaults = is_any ? NULL : predict_defaults(attempt);
     size_t settings = 0;
     for (size_t i = 0; defaults && i < shapeproof_prediction_hyperparameter_count(attempt->prediction); i++) {
         const struct shapeproof_hyperparameter hyper = *shapeproof_prediction_hyperparameter(attempt->prediction, i);
-        settings += !is_assumed(attempt, hyper) && !has_setting(defaults, hyper);
+        settings += !is_assumed(attempt, hyper) && !has_setting(defaults, hyper) && !is_implied(attempt, hyper);
     }
     shapeproof_prediction_free(defaults);
     return settings;

@@ -109,6 +109,7 @@ static const char *const fields[SP_SCORE_FIELDS] = {
     [SP_SCORE_TRANSPOSED] = "matrices transposed",
     [SP_SCORE_UNNAMED] = "it is no model with a name",
     [SP_SCORE_UNNAMED_TEXT] = "a value is a text that it does not name",
+    [SP_SCORE_RARE] = "it is rare, and the sizes are not its defaults",
     [SP_SCORE_SETTINGS] = "values that are not the defaults",
     [SP_SCORE_DEPTH] = "tables that it extends",
     [SP_SCORE_GUESSES] = "values guessed",

@@ -24,7 +24,7 @@ static void collect_members(struct sp_part_suffixes *members, const struct sp_un
 void sp_part_suffixes_of(struct sp_part_suffixes *members, const struct sp_unit *part)
 {
     *members = (struct sp_part_suffixes){.count = 0};
-    members->stacked = sp_part_says(part, "stacked");
+    members->stacked = sp_unit_says(part, "stacked");
     collect_members(members, part, 0);
 }
 

@@ -822,6 +822,102 @@ static void own_table(void **state)
     END();
 }
 
+/* ---- tables that fit alike ---- */
+
+static const char *candidate_table(const struct finding *finding, size_t index)
+{
+    assert_true(index < shapeproof_inference_candidate_count(finding->inference));
+    return shapeproof_inference_candidate(finding->inference, index)->table;
+}
+
+/* A model that predicts the same tensors as a rare one is the likelier, but for a file of the rare one's own sizes. */
+static void rare_table(void **state)
+{
+    static const char text[] = "table attic\nmodel_type \"attic\"\nrare = true\n"
+                               "[beams]\nbeam.weight (width default 8, 3)\nboard.weight (4)\n"
+                               "table cellar\nmodel_type \"cellar\"\n"
+                               "[beams]\nbeam.weight (width default 9, 3)\nboard.weight (4)\n";
+    static const char *const first[] = {"attic", "cellar", "cellar"};
+    for (uint64_t width = 8; width < 11; width++) {
+        struct model model;
+        (void)state;
+        begin_with(&model, text);
+        model_add_shape(&model, "beam.weight", SHAPE(width, 3));
+        model_add_shape(&model, "board.weight", SHAPE(4));
+        FIND();
+        assert_string_equal(candidate_table(&finding, 0), first[width - 8]);
+        assert_true(is_found(&finding, "attic") && is_found(&finding, "cellar"));
+        END();
+    }
+}
+
+/* Of the other tables the one that agrees with more of its defaults comes first, in whichever order they are tried. */
+static void likelier_tables_come_first(void **state)
+{
+    static const char text[] = "table one\nmodel_type \"one\"\n"
+                               "[beams]\nbeam.weight (width default 8, height default 8)\n"
+                               "table three\nmodel_type \"three\"\n"
+                               "[beams]\nbeam.weight (width default 5, height default 6)\n"
+                               "table two\nmodel_type \"two\"\n"
+                               "[beams]\nbeam.weight (width default 5, height default 8)\n";
+    struct model model;
+    (void)state;
+    begin_with(&model, text);
+    model_add_shape(&model, "beam.weight", SHAPE(5, 6));
+    FIND();
+    assert_string_equal(candidate_table(&finding, 0), "three");
+    assert_string_equal(candidate_table(&finding, 1), "two");
+    assert_string_equal(candidate_table(&finding, 2), "one");
+    END();
+}
+
+/* ChronoEdit has the tensors of Wan. */
+static void wan_and_not_chronoedit(void **state)
+{
+    BEGIN("{\"_class_name\": \"WanTransformer3DModel\", \"num_attention_heads\": 2, \"attention_head_dim\": 12, "
+          "\"in_channels\": 4, \"out_channels\": 4, \"text_dim\": 16, \"freq_dim\": 32, \"ffn_dim\": 32, "
+          "\"num_layers\": 2}");
+    FIND();
+    FOUND("wan");
+    assert_true(is_found(&finding, "chronoedit"));
+    END();
+}
+
+/* The decoder is as wide as the encoder unless the configuration says otherwise: that is no setting. */
+static void implied_value_is_no_setting(void **state)
+{
+    BEGIN("{\"_class_name\": \"AutoencoderKLWan\", \"base_dim\": 8, \"decoder_base_dim\": null, \"z_dim\": 4, "
+          "\"dim_mult\": [1, 2, 2], \"num_res_blocks\": 1, \"temperal_downsample\": [false, true]}");
+    FIND();
+    FOUND("autoencoder_kl_wan");
+    assert_true(is_found(&finding, "autoencoder_kl_qwen_image"));
+    END();
+}
+
+/* Of the backbones that a detector may have only ResNet is in the file. */
+static void detector_on_resnet(void **state)
+{
+    static const char *const layers[] = {"basic", "bottleneck"};
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        char config[1024];
+        snprintf(
+            config, sizeof config,
+            "{\"model_type\": \"dab-detr\", \"architectures\": [\"DabDetrForObjectDetection\"], "
+            "\"hidden_size\": 16, \"encoder_layers\": 1, \"decoder_layers\": 2, \"encoder_ffn_dim\": 24, "
+            "\"decoder_ffn_dim\": 20, \"num_queries\": 6, \"num_labels\": 5, \"backbone_config\": {\"model_type\": "
+            "\"resnet\", \"embedding_size\": 8, \"hidden_sizes\": [8, 12, 16, 20], \"depths\": [1, 1, 2, 1], "
+            "\"layer_type\": \"%s\", \"out_indices\": [4]}}",
+            layers[i]);
+        BEGIN(config);
+        FIND();
+        FOUND("dab_detr");
+        TOLD("backbone_config.embedding_size", "8");
+        TOLD("backbone_config.depths", "[1, 1, 2, 1]");
+        assert_int_equal(verdict_on_config(&model, &finding), SHAPEPROOF_VERDICT_MATCH);
+        END();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -872,6 +968,11 @@ int main(void)
         cmocka_unit_test(item_that_nothing_reads),
         cmocka_unit_test(missing_under_every_name),
         cmocka_unit_test(a_list_of_which_some_show),
+        cmocka_unit_test(rare_table),
+        cmocka_unit_test(likelier_tables_come_first),
+        cmocka_unit_test(wan_and_not_chronoedit),
+        cmocka_unit_test(implied_value_is_no_setting),
+        cmocka_unit_test(detector_on_resnet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,11 @@ static bool default_of_key(struct sp_deduction *deduction, const char *key, stru
     return found;
 }
 
+bool sp_default_in_table(struct sp_solver *solver, const char *key, struct shapeproof_value *value)
+{
+    return default_in(solver, solver->frame, key, value);
+}
+
 bool sp_default_of(struct sp_deduction *deduction, const char *key, struct shapeproof_value *value)
 {
     const char *bracket = strrchr(key, '[');

@@ -18,8 +18,11 @@ void sp_guess_rest(struct sp_deduction *deduction);
 
 /* ---- defaults.c ---- */
 
-/* The table's default for the key, or for the item of a list; false when there is none. */
+/* The default for the key, or for the item of a list, by what is known: the default of decoder_base_dim is base_dim, 8
+ * if that is 8. It is looked for in the table and in all that it uses; false when there is none. */
 bool sp_default_of(struct sp_deduction *deduction, const char *key, struct shapeproof_value *value);
+/* The same for a key, in the definitions of the table alone. */
+bool sp_default_in_table(struct sp_solver *solver, const char *key, struct shapeproof_value *value);
 /* How many requirements, of the table and the parts that are known to be used, are known not to be met. */
 size_t sp_count_unmet(struct sp_deduction *deduction);
 

@@ -168,6 +168,7 @@ static void add_rows(struct sp_prefilter *prefilter, struct sp_prefiltered *of, 
         const struct sp_indexed_row *row = &indexed->rows[indexed->unit.first + i];
         const char *name = indexed->text + row->name;
         if (row->flags & SP_INDEXED_SECTION) end_section(of, &alternative);
+        of->is_choice &= (row->flags & SP_INDEXED_ALTERNATIVE) != 0;
         if (row->flags & SP_INDEXED_USE) add_use(prefilter, of, row, name, &alternative);
         else add_name(prefilter, of, name, row->flags & SP_INDEXED_OPTIONAL);
     }
@@ -183,6 +184,7 @@ struct sp_prefiltered *sp_prefilter_unit(struct sp_prefilter *prefilter, size_t 
     const struct indexed indexed = find_indexed(prefilter, place);
     struct sp_prefiltered *of = sp_arena_alloc(&prefilter->arena, sizeof *of);
     *of = (struct sp_prefiltered){.covered = sp_arena_array(&prefilter->arena, prefilter->patterns, sizeof(bool)),
+                                  .is_choice = indexed.unit.count > 0,
                                   .needs_arguments = indexed.unit.needs_arguments,
                                   .busy = true};
     prefilter->prefiltered[place] = of;
@@ -212,7 +214,7 @@ static bool keeps_use(void *context, const struct sp_row *use)
     const size_t place = sp_row_is_alternative(use) ? sp_tables_place_of(prefilter->tables, use->unit) : SIZE_MAX;
     if (place == SIZE_MAX) return true;
     const struct sp_prefiltered *inner = sp_prefilter_unit(prefilter, place);
-    return inner->found * 20 >= inner->rows * 17;
+    return inner->is_choice || inner->found * 20 >= inner->rows * 17;
 }
 
 struct sp_prefilter *sp_prefilter_new(const struct shapeproof_tables *tables, const struct sp_patterns *patterns)

@@ -37,8 +37,9 @@ struct sp_prefiltered {
     size_t vague;   /* rows whose end depends on an expression, and that the file does not have as it stands */
     struct sp_single *singles;
     size_t single_count, single_capacity;
-    bool needs_arguments;     /* it is a part with parameters, or has a mistake: no table by itself */
-    bool busy;                /* its rows are being read, to end a recursion */
+    bool is_choice;       /* it is nothing but alternatives, which are compared one by one: the backbones of models */
+    bool needs_arguments; /* it is a part with parameters, or has a mistake: no table by itself */
+    bool busy;            /* its rows are being read, to end a recursion */
     struct sp_ranked *ranked; /* the exact comparison, as a table by itself; NULL: not made yet */
 };
 
