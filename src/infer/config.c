@@ -133,10 +133,13 @@ static struct shapeproof_value with_undetermined(struct shapeproof_inference *in
 static void add_quantisation(struct shapeproof_inference *inference)
 {
     const struct sp_unpacked *unpacked = inference->best->view->unpacked;
-    struct shapeproof_member *setting = sp_arena_alloc(&inference->arena, sizeof *setting);
+    struct shapeproof_member *setting = sp_arena_alloc(&inference->arena, sizeof *setting), list;
     if (!unpacked) return;
     *setting = sp_scheme_setting(unpacked->form);
     sp_config_set_value(inference->best->config, setting->key, setting->value, "inferred");
+    if (!sp_infer_exemptions(inference, &list)) return;
+    const struct shapeproof_value whole = sp_value_with(&inference->arena, setting->value, list.key, list.value);
+    sp_config_set_value(inference->best->config, setting->key, whole, "inferred");
 }
 
 void sp_write_config(struct shapeproof_inference *inference)

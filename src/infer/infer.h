@@ -223,6 +223,13 @@ bool sp_predictions_agree(const struct shapeproof_prediction *a, const struct sh
 bool sp_prediction_does_as_well(const struct shapeproof_prediction *prediction,
                                 const struct shapeproof_prediction *than, const struct sp_attempt *attempt);
 
+/* ---- exempt.c ---- */
+
+/* The list of modules that a quantiser left as they were, as a member of quantization_config; in the arena. The
+ * configuration of the best attempt has quantization_config without a list. False when none is needed, or it is not
+ * known how the method writes one. */
+bool sp_infer_exemptions(struct shapeproof_inference *inference, struct shapeproof_member *list);
+
 /* ---- config.c: what is known as a configuration ---- */
 
 struct shapeproof_config *sp_known_config(struct sp_attempt *attempt);

@@ -60,6 +60,35 @@ static const struct {
     model_open(&model, config);                                                                                        \
     model_predict(&model, AS_STORED)
 
+/* What is not quantised, of a file without a configuration: all layers of a kind, one module, all of a layer; and what
+ * the configuration lists then. The head is listed with them, since a list takes the place of the usual one. */
+static void exempt_modules(void **state)
+{
+    static const struct {
+        const char *left_out, *listed;
+    } cases[] = {
+        {"[\"lm_head\", \"down_proj\"]", "\"llm_int8_skip_modules\": [\"mlp.down_proj\", \"lm_head\"]"},
+        {"[\"lm_head\", \"model.layers.1.self_attn.q_proj\"]",
+         "\"llm_int8_skip_modules\": [\"model.layers.1.self_attn.q_proj\", \"lm_head\"]"},
+        {"[\"lm_head\"]", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char config[1024];
+        snprintf(config, sizeof config,
+                 QUANTISED("{\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": true, \"bnb_4bit_quant_type\": "
+                           "\"nf4\", \"bnb_4bit_use_double_quant\": true, \"llm_int8_skip_modules\": %s}"),
+                 cases[i].left_out);
+        OPEN_STORED(config);
+        FIND();
+        assert_non_null(finding.inference);
+        const char *written_config = shapeproof_inference_config(finding.inference);
+        if (cases[i].listed) assert_ptr_not_equal(strstr(written_config, cases[i].listed), NULL);
+        else assert_null(strstr(written_config, "skip_modules"));
+        assert_int_equal(verdict_on_config(&model, &finding), SHAPEPROOF_VERDICT_MATCH);
+        END();
+    }
+}
+
 static void methods(void **state)
 {
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
@@ -130,8 +159,8 @@ static void integers_that_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(methods),     cmocka_unit_test(experts_in_one_tensor),  cmocka_unit_test(behind_a_prefix),
-        cmocka_unit_test(lost_scales), cmocka_unit_test(integers_that_are_none),
+        cmocka_unit_test(methods),         cmocka_unit_test(exempt_modules), cmocka_unit_test(experts_in_one_tensor),
+        cmocka_unit_test(behind_a_prefix), cmocka_unit_test(lost_scales),    cmocka_unit_test(integers_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
