@@ -84,12 +84,22 @@ static bool translate_by_row(const struct sp_scheme_row *row, const char *to, co
     return true;
 }
 
+/* Whether the pattern fits no name that begins with this character: most rows are left out by that. */
+static bool begins_otherwise(const char *pattern, char first)
+{
+    return pattern[0] != first && pattern[0] != '{' && pattern[0] != '*';
+}
+
 bool sp_naming_scheme_translate(const struct sp_naming_scheme *scheme, const char *name, size_t *row,
                                 struct sp_text *text)
 {
     const char *behind = sp_behind_component(name, ".");
     while (*row < scheme->count) {
         const struct sp_scheme_row *next = &scheme->rows[(*row)++];
+        const bool any = has_any_front(next->from);
+        if (begins_otherwise(next->from + (any ? 2 : 0), name[0]) &&
+            !(any && behind && !begins_otherwise(next->from + 2, behind[0])))
+            continue;
         if (translate_by_row(next, next->to, name, behind, text)) return true;
     }
     return false;
@@ -100,7 +110,7 @@ bool sp_naming_scheme_makes(const struct sp_naming_scheme *scheme, const char *n
     struct sp_indices indices;
     for (size_t i = 0; i < scheme->count; i++) {
         const char *to = scheme->rows[i].to + (has_any_front(scheme->rows[i].to) ? 2 : 0);
-        if (!(to[0] == '*' && !to[1]) && match_row(to, name, &indices)) return true;
+        if (!begins_otherwise(to, name[0]) && !(to[0] == '*' && !to[1]) && match_row(to, name, &indices)) return true;
     }
     return false;
 }

@@ -212,12 +212,23 @@ struct score {
     double distance; /* of these shapes: the sum of |log(actual / predicted)| over their dimensions */
 };
 
+/* What came of a value that was tried. The climbs of one repair try many values again: one that allows no lists, then
+ * one that allows them, both from the same start. */
+struct tried {
+    bool predicts; /* there is a prediction */
+    struct score score;
+};
+
 struct repair {
     struct sp_attempt *attempt;
     struct shapeproof_prediction *prediction; /* the best so far */
     struct sp_naming naming;                  /* under which all are compared */
     struct score score;                       /* of the prediction */
-    size_t *left;                             /* tensors that may still be compared */
+    struct sp_map states; /* a configuration as JSON, and the naming, from which values are tried -> its number */
+    size_t state;         /* the number of attempt->config under the naming */
+    struct sp_map places; /* "3 n_layer 12", a state and a value -> the place in `tried` */
+    SP_ARRAY(struct tried) tried;
+    size_t *left; /* tensors that may still be compared */
     enum {
         VALUES, /* a value is kept if fewer tensors are wrong; lists only if little is wrong */
         SIZES,  /* also if the shapes come nearer to the file's: several values may make one size */
@@ -292,14 +303,50 @@ static bool is_nearer(const struct repair *repair, struct score score)
     return score.errors + than.errors / SP_LEAST_GAIN < than.errors;
 }
 
+/* Numbers the configuration, from which values are tried from now on. */
+static void note_state(struct repair *repair)
+{
+    struct sp_text text = {0};
+    const struct sp_naming *naming = &repair->naming;
+    sp_text_printf(&text, "%s\n%s\n%p %d %d\n", naming->strip, naming->add, (const void *)naming->scheme,
+                   naming->drop_wrappers, naming->tensorflow_names);
+    for (size_t i = 0; i < naming->prefix_rule_count; i++)
+        sp_text_printf(&text, "%s %s\n", naming->prefix_rules[i].from, naming->prefix_rules[i].to);
+    sp_value_json(&text, sp_config_hyper(repair->attempt->config)->root);
+    const size_t known = sp_map_get(&repair->states, text.data);
+    repair->state = known != SIZE_MAX ? known : repair->states.count;
+    if (known == SIZE_MAX) sp_map_add(&repair->states, sp_text_keep(&text, repair->hints.arena), repair->state);
+    else sp_text_free(&text);
+}
+
+/* What came of the value when it was tried in this state before; NULL: it was not. It is noted that it is tried now:
+ * `place` gets the place of the result. */
+static const struct tried *find_tried(struct repair *repair, const char *key, struct shapeproof_value value,
+                                      size_t *place)
+{
+    struct sp_text text = {0};
+    sp_text_printf(&text, "%zu %s ", repair->state, key);
+    sp_value_json(&text, value);
+    *place = sp_map_get(&repair->places, text.data);
+    if (*place != SIZE_MAX) {
+        sp_text_free(&text);
+        return &repair->tried.items[*place];
+    }
+    *place = repair->tried.count;
+    sp_map_add(&repair->places, sp_text_keep(&text, repair->hints.arena), *place);
+    *SP_PUSH(&repair->tried) = (struct tried){.predicts = false};
+    return NULL;
+}
+
 /* Whether the prediction (NULL: no) is nearer than the best one; then its score and ratios become those of the repair.
- */
-static bool comes_nearer(struct repair *repair, const struct shapeproof_prediction *prediction)
+ * `tried` gets the score. */
+static bool comes_nearer(struct repair *repair, const struct shapeproof_prediction *prediction, struct tried *tried)
 {
     struct sp_match match;
+    *tried = (struct tried){.predicts = prediction != NULL};
     if (!prediction) return false;
     sp_match_init(&match, repair->attempt->view->inventory, prediction, &repair->naming);
-    const struct score score = score_of(&match);
+    const struct score score = tried->score = score_of(&match);
     const bool nearer = is_nearer(repair, score);
     if (nearer) {
         note_ratios(&repair->hints, &match);
@@ -315,8 +362,11 @@ static bool try_candidate(struct repair *repair, const char *key, struct shapepr
     const size_t cost = shapeproof_inventory_count(repair->attempt->view->inventory) + 10;
     if (*repair->left < cost) return false;
     *repair->left -= cost;
+    size_t place;
+    const struct tried *before = find_tried(repair, key, value, &place);
+    if (before && !(before->predicts && is_nearer(repair, before->score))) return false;
     struct shapeproof_prediction *prediction = predict_variant(repair, key, value);
-    if (!comes_nearer(repair, prediction)) {
+    if (!comes_nearer(repair, prediction, &repair->tried.items[place])) {
         shapeproof_prediction_free(prediction);
         return false;
     }
@@ -327,6 +377,7 @@ static bool try_candidate(struct repair *repair, const char *key, struct shapepr
     struct sp_known *known = &repair->attempt->outline.solver.known;
     if (repair->what == SIZES) sp_known_settle_as_guess(known, key, value);
     else sp_known_settle(known, key, value);
+    note_state(repair);
     return true;
 }
 
@@ -454,7 +505,9 @@ static bool repair_from_known(struct repair *repair)
     repair->prediction = predict_variant(repair, "", sp_value_absent(""));
     if (!repair->prediction) return false;
     repair->naming = naming_for(repair);
-    comes_nearer(repair, repair->prediction);
+    note_state(repair);
+    struct tried first;
+    comes_nearer(repair, repair->prediction, &first);
     repair->lists = false;
     for (int pass = 0; pass < SP_MOST_REPAIR_PASSES && repair->score.errors; pass++) {
         if (repair_keys(repair, ASSUMED) || repair_keys(repair, TOLD)) continue;
@@ -499,5 +552,8 @@ void sp_attempt_repair(struct sp_attempt *attempt, size_t *left)
 {
     struct repair repair = {.attempt = attempt, .hints = {.arena = &attempt->outline.solver.arena}, .left = left};
     repair_from_anywhere(&repair);
+    sp_map_free(&repair.states);
+    sp_map_free(&repair.places);
+    sp_free(repair.tried.items);
     sp_attempt_verify_anew(attempt);
 }
