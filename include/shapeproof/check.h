@@ -213,9 +213,10 @@ struct shapeproof_quantised_model {
 };
 
 /* Where a configuration lies beside the file, `parameters` are the `logical` of a check against it; otherwise names and
- * shapes tell them. NULL for a file whose weights are stored as they are. Free with shapeproof_quantised_model_free. */
+ * shapes tell them. NULL for a file whose weights are stored as they are, and if a call of the system fails: then
+ * `error` is not SHAPEPROOF_OK. Free with shapeproof_quantised_model_free. */
 SHAPEPROOF_API struct shapeproof_quantised_model *
-shapeproof_quantised_model_new(const struct shapeproof_inventory *inventory);
+shapeproof_quantised_model_new(const struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 SHAPEPROOF_API void shapeproof_quantised_model_free(struct shapeproof_quantised_model *model);
 
 /* Where shapeproof_check_new knows the model_type of the configuration and not its class: which of the known classes
@@ -239,9 +240,11 @@ SHAPEPROOF_API char *shapeproof_adapter_describe(const struct shapeproof_invento
  *      machine, relative to the working directory, as PEFT has it, or to the folder of the adapter or one above; or a
  *      model in `hub`, the cache of the Hugging Face hub (~/.cache/huggingface/hub).
  * For 1 and 4, *inside is true and the result NULL: shapeproof_config_fit takes it. Otherwise it is the path for
- * shapeproof_config_load, or NULL when there is none; free() it with shapeproof_free. `table` and `hub` may be NULL. */
+ * shapeproof_config_load, or NULL when there is none; free() it with shapeproof_free. `table` and `hub` may be NULL. If
+ * the search fails, the result is NULL and `error` is as from shapeproof_config_beside (config.h). */
 SHAPEPROOF_API char *shapeproof_config_search(const struct shapeproof_inventory *inventory, const char *path,
-                                              const char *table, const char *hub, bool *inside);
+                                              const char *table, const char *hub, bool *inside,
+                                              struct shapeproof_error *error);
 /* Whether the names of an adapter mean that component of a pipeline of diffusers: "unet", "text_encoder_2". */
 SHAPEPROOF_API bool shapeproof_adapter_is_for(const struct shapeproof_inventory *inventory, const char *component);
 

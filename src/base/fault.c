@@ -26,9 +26,10 @@ void sp_out_of_memory(void)
 /* ---- system calls ---- */
 
 static _Thread_local struct {
-    unsigned depth;   /* of public functions that have begun */
-    char reason[128]; /* "Input/output error"; "": nothing has failed */
-    char text[1024];  /* "PATH: CALL: REASON" */
+    unsigned depth;    /* of public functions that have begun */
+    char reason[128];  /* "Input/output error"; "": nothing has failed */
+    char text[1024];   /* "PATH: CALL: REASON" */
+    char denied[1024]; /* the same of the first call that was not permitted since a search began; "": all were */
 } fault;
 
 void sp_fault_begin(struct shapeproof_error *error)
@@ -75,8 +76,22 @@ bool sp_is_fault(int why)
     }
 }
 
+void sp_search_begin(struct shapeproof_error *error)
+{
+    sp_fault_begin(error);
+    *fault.denied = '\0';
+}
+
+bool sp_search_end(bool found, struct shapeproof_error *error)
+{
+    if (!sp_fault_end(error)) return false;
+    return found || !*fault.denied || sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_IO, "%s", fault.denied);
+}
+
 bool sp_fault_note(const char *call, const char *path, int why)
 {
+    if ((why == EACCES || why == EPERM) && !*fault.denied)
+        snprintf(fault.denied, sizeof fault.denied, "%s: %s: %s", path, call, strerror(why));
     if (!sp_is_fault(why)) return false;
     sp_fault_note_reason(call, path, strerror(why));
     return true;

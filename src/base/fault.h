@@ -38,11 +38,17 @@ void sp_fault_return_to(unsigned depth);
 /* Whether errno `why` is a reason of the machine, not of the path, which does not exist, is not permitted, or is not a
  * folder. */
 bool sp_is_fault(int why);
-/* Notes that `call` on `path` has failed with errno `why`, and returns sp_is_fault(why). What is not a fault is not
- * noted. */
+/* Notes that `call` on `path` has failed with errno `why`, and returns sp_is_fault(why). Of what is not a fault, only a
+ * missing permission is noted, for sp_search_end. */
 bool sp_fault_note(const char *call, const char *path, int why);
 /* The same for a fault that a child process has told of: the text of errno. */
 void sp_fault_note_reason(const char *call, const char *path, const char *reason);
+
+/* The begin and the end of a public function that searches for a file. It fails as above. If it has found nothing
+ * (`found` is false), and there was a path that it was not permitted to look at, it fails with SHAPEPROOF_ERR_UNKNOWN:
+ * what it searched for may be there. The begin forgets such paths of earlier searches. */
+void sp_search_begin(struct shapeproof_error *error);
+bool sp_search_end(bool found, struct shapeproof_error *error);
 
 /* These note what fails. A path is relative to `directory_fd`, or to the working directory with AT_FDCWD. */
 

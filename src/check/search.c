@@ -3,7 +3,9 @@
  */
 #include "base/budget.h"
 #include "base/call.h"
+#include "base/fault.h"
 #include "check/adapter.h"
+#include "config/config.h"
 #include "config/inside.h"
 #include "shapeproof/check.h"
 #include "shapeproof/config.h"
@@ -18,14 +20,18 @@ static bool has_program(const struct shapeproof_inventory *inventory)
 }
 
 char *shapeproof_config_search(const struct shapeproof_inventory *inventory, const char *path, const char *table,
-                               const char *hub, bool *inside)
+                               const char *hub, bool *inside, struct shapeproof_error *error)
 {
-    SP_CALL(NULL, NULL);
+    SP_CALL(error, NULL);
     SP_SPENDS("searching for the configuration");
     SP_BUDGET_REUSE(inventory);
     char *found = NULL;
+    sp_search_begin(error);
     *inside = shapeproof_config_is_inside(inventory, table);
-    if (*inside || (found = shapeproof_config_beside(path))) return found;
-    *inside = has_program(inventory);
-    return *inside ? NULL : sp_adapter_base_config(inventory, hub);
+    if (!*inside) found = sp_config_beside(path);
+    if (!*inside && !found) *inside = has_program(inventory);
+    if (!*inside && !found) found = sp_adapter_base_config(inventory, hub);
+    if (sp_search_end(*inside || found, error)) return found;
+    sp_free(found);
+    return NULL;
 }

@@ -125,16 +125,18 @@ static int card_of_subject(const struct cli_args *args, const char *path, const 
 static int card_of(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory)
 {
     struct cli_subject subject = {.tables = NULL};
-    bool inside, ignored;
+    bool ignored;
+    struct cli_found_config found;
+    int status = cli_search_config(args, path, inventory, &found);
+    if (status != CLI_OK) return status;
     char *adapter = shapeproof_adapter_describe(inventory, &ignored);
-    char *beside = cli_search_config(args, path, inventory, &inside);
-    int status;
-    if (cli_is_told(args) || (!adapter && (inside || beside))) {
-        status = cli_subject_open_found(&subject, args, inventory, beside);
+    if (!adapter) cli_warn_of_search(path, found.denied);
+    if (cli_is_told(args) || (!adapter && (found.inside || found.beside))) {
+        status = cli_subject_open_found(&subject, args, inventory, found.beside);
         if (status == CLI_OK) status = card_of_subject(args, path, inventory, &subject);
     } else status = report_card(args, path, inventory, NULL);
     shapeproof_free(adapter);
-    shapeproof_free(beside);
+    shapeproof_free(found.beside);
     cli_subject_close(&subject);
     return status;
 }

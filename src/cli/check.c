@@ -306,11 +306,13 @@ static int check_inventory(const struct cli_args *args, const char *path, const 
 {
     struct cli_subject subject;
     struct shapeproof_expectations *expectations = NULL;
+    struct shapeproof_error error = {0};
     const bool inside = shapeproof_config_is_inside(inventory, cli_value(args, "table", NULL));
-    char *beside = inside ? NULL : shapeproof_config_beside(path);
+    char *beside = inside ? NULL : shapeproof_config_beside(path, &error);
     const bool alone = !inside && !beside;
     int status = CLI_OK;
     shapeproof_free(beside);
+    if (error.status != SHAPEPROOF_OK && error.status != SHAPEPROOF_ERR_UNKNOWN) return cli_error_about(path, &error);
     if (alone && check_with_pipeline(args, path, inventory, &status)) return status;
     status = cli_subject_open_for(&subject, args, path, inventory);
     if (status == CLI_OK) status = cli_add_claims(&subject, args);

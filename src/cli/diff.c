@@ -69,13 +69,15 @@ static int put_sums(const struct cli_args *args, const struct shapeproof_diff *d
     return status;
 }
 
-/* A checkpoint for which no configuration is found is read with the one beside the other. */
+/* A checkpoint for which no configuration is found is read with the one beside the other. Whoever loads the
+ * configuration searches the place again, and reports what fails. */
 static const char *place_of_config(const char *own, const struct shapeproof_inventory *inventory, const char *other)
 {
     bool inside;
-    char *beside = shapeproof_config_search(inventory, own, NULL, NULL, &inside);
-    char *beside_other = shapeproof_config_beside(other);
-    const bool is_other = !inside && !beside && beside_other;
+    struct shapeproof_error error, ignored;
+    char *beside = shapeproof_config_search(inventory, own, NULL, NULL, &inside, &error);
+    char *beside_other = shapeproof_config_beside(other, &ignored);
+    const bool is_other = !inside && !beside && error.status == SHAPEPROOF_OK && beside_other;
     shapeproof_free(beside);
     shapeproof_free(beside_other);
     return is_other ? other : own;

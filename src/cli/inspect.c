@@ -302,7 +302,11 @@ static int inspect_checkpoint(const char *path, const struct cli_inspection *ins
     if (!inventory) return cli_path_error(path, &error);
     const bool is_list = !inspection->query && inspection->keys[0] == SHAPEPROOF_BY_NONE;
     /* which looks for the configuration beside the file, before its path is redacted */
-    struct shapeproof_quantised_model *quantised = is_list ? shapeproof_quantised_model_new(inventory) : NULL;
+    struct shapeproof_quantised_model *quantised = is_list ? shapeproof_quantised_model_new(inventory, &error) : NULL;
+    if (error.status != SHAPEPROOF_OK) {
+        shapeproof_inventory_close(inventory);
+        return cli_path_error(path, &error);
+    }
     if (cli_redaction()) redact_checkpoint(cli_redaction(), inventory, quantised);
     int status = CLI_OK;
     if (inspection->query) status = put_query(inspection, path, inventory);

@@ -51,8 +51,13 @@ static int open_example(struct examples *examples, const char *path)
     examples->configs[place] = shapeproof_config_new();
     examples->list[place] = (struct shapeproof_learn_example){examples->inventories[place], examples->configs[place]};
     examples->count++;
-    char *beside = examples->inventories[place] ? shapeproof_config_beside(path) : NULL;
+    if (!examples->inventories[place]) return cli_path_error(path, &error);
+    char *beside = shapeproof_config_beside(path, &error);
     if (beside) shapeproof_config_load(examples->configs[place], beside, &error);
+    else if (error.status == SHAPEPROOF_ERR_UNKNOWN) {
+        cli_warn_of_search(path, error.message);
+        return CLI_OK;
+    }
     shapeproof_free(beside);
     return error.status == SHAPEPROOF_OK ? CLI_OK : cli_path_error(path, &error);
 }

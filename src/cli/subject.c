@@ -296,8 +296,9 @@ int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_a
     return cli_error(&error);
 }
 
-/* Without a configuration nothing can be said of a checkpoint, unless it is an adapter that is no whole. */
-static int no_configuration(const char *path, const struct shapeproof_inventory *inventory)
+/* Without a configuration nothing can be said of a checkpoint, unless it is an adapter that is no whole. `denied` is
+ * the place that could not be searched for one, or "". */
+static int no_configuration(const char *path, const struct shapeproof_inventory *inventory, const char *denied)
 {
     bool consistent;
     char hint[512] = "";
@@ -308,9 +309,15 @@ static int no_configuration(const char *path, const struct shapeproof_inventory 
         snprintf(hint, sizeof hint,
                  "give --config FILE, or --table NAME with --set KEY=VALUE; 'shapeproof infer %s' looks for them",
                  path);
-    const int status = cli_complain(consistent ? CLI_UNKNOWN : CLI_FILE, hint, "%s: %s%s", path,
-                                    adapter ? adapter : "there is no config.json beside it",
-                                    adapter && consistent ? ", and there is no config.json of its base beside it" : "");
+    const int status =
+        cli_complain(consistent ? CLI_UNKNOWN : CLI_FILE, hint, "%s: %s%s%s%s", path,
+                     adapter   ? adapter
+                     : *denied ? "no config.json was found"
+                               : "there is no config.json beside it",
+                     !adapter || !consistent ? ""
+                     : *denied               ? ", and no config.json of its base was found"
+                                             : ", and there is no config.json of its base beside it",
+                     *denied && consistent ? "; not permitted to look at " : "", consistent ? denied : "");
     shapeproof_free(adapter);
     return status;
 }
@@ -328,13 +335,27 @@ bool cli_subject_is_given(const struct cli_args *args, const char *example)
     return false;
 }
 
-char *cli_search_config(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,
-                        bool *inside)
+int cli_search_config(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,
+                      struct cli_found_config *found)
 {
+    struct shapeproof_error error = {0};
+    *found = (struct cli_found_config){NULL, false, ""};
+    if (cli_value(args, "config", NULL) || given_model(args)) return CLI_OK;
     char *hub = cli_hub_cache();
-    char *beside = shapeproof_config_search(inventory, path, cli_value(args, "table", NULL), hub, inside);
+    found->beside =
+        shapeproof_config_search(inventory, path, cli_value(args, "table", NULL), hub, &found->inside, &error);
     free(hub);
-    return beside;
+    if (error.status == SHAPEPROOF_ERR_UNKNOWN) snprintf(found->denied, sizeof found->denied, "%s", error.message);
+    else if (error.status != SHAPEPROOF_OK) return cli_error_about(path, &error);
+    return CLI_OK;
+}
+
+void cli_warn_of_search(const char *path, const char *denied)
+{
+    char message[1200];
+    if (!*denied) return;
+    snprintf(message, sizeof message, "the search for its configuration is incomplete: %s", denied);
+    cli_warning(path, message);
 }
 
 int cli_subject_open_found(struct cli_subject *subject, const struct cli_args *args,
@@ -349,12 +370,14 @@ int cli_subject_open_found(struct cli_subject *subject, const struct cli_args *a
 int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *args, const char *path,
                          const struct shapeproof_inventory *inventory)
 {
-    bool inside;
-    char *beside = cli_search_config(args, path, inventory, &inside);
+    struct cli_found_config found;
     *subject = (struct cli_subject){.tables = NULL};
-    if (!inside && !beside && !cli_is_told(args)) return no_configuration(path, inventory);
-    const int status = cli_subject_open_found(subject, args, inventory, beside);
-    shapeproof_free(beside);
+    int status = cli_search_config(args, path, inventory, &found);
+    if (status != CLI_OK) return status;
+    if (!found.inside && !found.beside && !cli_is_told(args)) return no_configuration(path, inventory, found.denied);
+    cli_warn_of_search(path, found.denied);
+    status = cli_subject_open_found(subject, args, inventory, found.beside);
+    shapeproof_free(found.beside);
     return status;
 }
 

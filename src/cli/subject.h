@@ -50,9 +50,19 @@ int cli_subject_count_vocabulary(struct cli_subject *subject, const struct cli_a
 bool cli_is_told(const struct cli_args *args);
 /* Whether it has an operand or says anything of the architecture; otherwise complains, with the example as a hint. */
 bool cli_subject_is_given(const struct cli_args *args, const char *example);
-/* The configuration that shapeproof_config_search finds, with its *inside; free it with shapeproof_free. */
-char *cli_search_config(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,
-                        bool *inside);
+/* What shapeproof_config_search has found. */
+struct cli_found_config {
+    char *beside; /* a path, to be freed with shapeproof_free; or NULL */
+    bool inside;
+    char denied[1024]; /* if nothing was found: the place that could not be searched for want of permission, or "" */
+};
+/* Searches for the configuration of a checkpoint, unless the command line gives one. Returns CLI_OK, or complains and
+ * returns the exit status. */
+int cli_search_config(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,
+                      struct cli_found_config *found);
+/* Warns of a place that could not be searched, unless it is "", for a command that goes on without the configuration.
+ */
+void cli_warn_of_search(const char *path, const char *denied);
 /* Opens, fits and counts, for a checkpoint and the configuration that was found for it; NULL: none, or one inside. */
 int cli_subject_open_found(struct cli_subject *subject, const struct cli_args *args,
                            const struct shapeproof_inventory *inventory, const char *beside);

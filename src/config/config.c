@@ -583,10 +583,19 @@ static char *config_above(const char *checkpoint_path)
     return NULL;
 }
 
-char *shapeproof_config_beside(const char *checkpoint_path)
+char *sp_config_beside(const char *checkpoint_path)
 {
-    SP_CALL(NULL, NULL);
-    SP_SPENDS("reading the configuration");
     char *found = config_in_folder(checkpoint_path);
     return found ? found : config_above(checkpoint_path);
+}
+
+char *shapeproof_config_beside(const char *checkpoint_path, struct shapeproof_error *error)
+{
+    SP_CALL(error, NULL);
+    SP_SPENDS("reading the configuration");
+    sp_search_begin(error);
+    char *found = sp_config_beside(checkpoint_path);
+    if (sp_search_end(found, error)) return found;
+    sp_free(found);
+    return NULL;
 }

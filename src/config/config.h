@@ -50,6 +50,8 @@ void sp_config_keep(struct shapeproof_config *config);
 struct shapeproof_config *sp_config_variant(const struct shapeproof_config *config);
 /* The same without the setting of that index; SHAPEPROOF_NONE: with all of them. */
 struct shapeproof_config *sp_config_without(const struct shapeproof_config *config, size_t left_out);
+/* shapeproof_config_beside without an error: faults are noted for the search that it is a part of (base/fault.h). */
+char *sp_config_beside(const char *checkpoint_path);
 /* Sets a value by its dotted path, as shapeproof_config_set does. The value and `from`, which says where it is from for
  * SHAPEPROOF_SOURCE_OTHER, must outlive the config. */
 void sp_config_set_value(struct shapeproof_config *config, const char *path, struct shapeproof_value value,

@@ -22,21 +22,21 @@ static bool add_tables(struct opened *opened, const char *const *files, struct s
     return opened->tables != NULL;
 }
 
-/* The configuration that is given, or the one that the search finds. Without any, the settings have to do. */
+/* The configuration that is given, or the one that the search finds. Without any, the settings must suffice; then it is
+ * no error if a place could not be searched for want of permission. */
 static bool load_config(struct opened *opened, const char *path, const struct shapeproof_check_path_options *options,
                         struct shapeproof_error *error)
 {
-    bool inside = false;
-    char *beside =
-        options->config ? NULL : shapeproof_config_search(opened->inventory, path, options->check.table, NULL, &inside);
-    const char *from = options->config ? options->config : beside;
-    bool loaded = true;
-    if (from) loaded = shapeproof_config_load(opened->config, from, error) == SHAPEPROOF_OK;
-    else if (!inside && !options->check.table && !(options->settings && *options->settings))
-        loaded =
-            sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: there is no config.json beside it", path);
+    if (options->config) return shapeproof_config_load(opened->config, options->config, error) == SHAPEPROOF_OK;
+    const bool is_told = options->check.table || (options->settings && *options->settings);
+    bool inside;
+    char *beside = shapeproof_config_search(opened->inventory, path, options->check.table, NULL, &inside, error);
+    if (is_told && error->status == SHAPEPROOF_ERR_UNKNOWN) sp_error_reset(error);
+    if (beside) shapeproof_config_load(opened->config, beside, error);
+    else if (!inside && !is_told)
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: there is no config.json beside it", path);
     shapeproof_free(beside);
-    return loaded;
+    return error->status == SHAPEPROOF_OK;
 }
 
 static bool set_values(struct opened *opened, const char *const *settings, struct shapeproof_error *error)

@@ -6,6 +6,7 @@
 
 #include "base/budget.h"
 #include "base/call.h"
+#include "base/fault.h"
 #include "config/config.h"
 #include "explain/causes.h"
 #include "explain/undescribed.h"
@@ -28,7 +29,7 @@ struct reading {
 static void open_reading(struct reading *reading, const struct shapeproof_inventory *file)
 {
     struct shapeproof_error error = {0};
-    char *path = shapeproof_config_beside(shapeproof_inventory_path(file));
+    char *path = sp_config_beside(shapeproof_inventory_path(file));
     *reading =
         (struct reading){.file = file, .tables = shapeproof_tables_new(&error), .config = shapeproof_config_new()};
     const bool loaded =
@@ -185,15 +186,18 @@ static const char *describe_reading(struct reading *reading, uint64_t *parameter
     return how || !has_scaled_integers(reading) ? how : "weights of integers or bytes, with scales beside them";
 }
 
-struct shapeproof_quantised_model *shapeproof_quantised_model_new(const struct shapeproof_inventory *inventory)
+struct shapeproof_quantised_model *shapeproof_quantised_model_new(const struct shapeproof_inventory *inventory,
+                                                                  struct shapeproof_error *error)
 {
-    SP_CALL(NULL, NULL);
+    SP_CALL(error, NULL);
     SP_SPENDS("checking it");
     SP_BUDGET_REUSE(inventory);
     struct reading reading;
     struct shapeproof_quantised_model *model = NULL;
     uint64_t parameters = 0;
+    sp_error_reset(error);
     if (!sp_any_looks_packed(inventory)) return NULL;
+    sp_fault_begin(error);
     open_reading(&reading, inventory);
     const char *how = describe_reading(&reading, &parameters);
     if (how) {
@@ -203,7 +207,9 @@ struct shapeproof_quantised_model *shapeproof_quantised_model_new(const struct s
         *model = (struct shapeproof_quantised_model){copy.data, parameters};
     }
     close_reading(&reading);
-    return model;
+    if (sp_fault_end(error)) return model;
+    shapeproof_quantised_model_free(model);
+    return NULL;
 }
 
 void shapeproof_quantised_model_free(struct shapeproof_quantised_model *model)

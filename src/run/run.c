@@ -225,9 +225,10 @@ static const char *config_above(struct shapeproof_run *run, const struct shapepr
     bool is_plain = false;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) is_plain |= sp_ends_with(model->path, plain[i]);
     if (!is_plain || model->step == SHAPEPROOF_NONE || model->kind != SHAPEPROOF_RUN_MODEL) return NULL;
-    char *beside = shapeproof_config_beside(model->path);
+    struct shapeproof_error ignored; /* a fault is noted for the run (base/fault.h) */
+    char *beside = shapeproof_config_beside(model->path, &ignored);
     const bool is_found = beside;
-    shapeproof_free(beside);
+    sp_free(beside);
     for (const char *folder = model->name; !is_found && strcmp(folder, ".") != 0;) {
         folder = folder_above(&run->arena, folder);
         const char *path = sp_run_join(&run->arena, run->path, sp_run_join(&run->arena, folder, "config.json"));

@@ -295,7 +295,17 @@ static bool calls_config_fit(struct world *w)
     return shapeproof_config_fit(w->config, w->tables, NULL, w->inventory, &w->error) == SHAPEPROOF_OK;
 }
 
-static bool calls_config_beside(struct world *w) { return (w->text = shapeproof_config_beside(w->path)) != NULL; }
+static bool calls_config_beside(struct world *w)
+{
+    return (w->text = shapeproof_config_beside(w->path, &w->error)) != NULL;
+}
+
+static bool calls_config_search(struct world *w)
+{
+    bool inside;
+    w->text = shapeproof_config_search(w->inventory, w->path, NULL, NULL, &inside, &w->error);
+    return w->text != NULL;
+}
 
 static bool calls_config_take_model(struct world *w)
 {
@@ -480,8 +490,8 @@ static bool calls_expectations_load(struct world *w)
 
 static bool calls_quantised(struct world *w)
 {
-    w->quantised = shapeproof_quantised_model_new(w->inventory);
-    return true; /* it is NULL when nothing is quantised */
+    w->quantised = shapeproof_quantised_model_new(w->inventory, &w->error);
+    return w->quantised != NULL;
 }
 
 static bool calls_redact_inventory(struct world *w)
@@ -606,6 +616,7 @@ static const struct operation operations[] = {
     CALL(open_model, config_set_point),
     CALL(open_model, config_fit),
     CALL(nothing, config_beside, .path = MODEL),
+    CALL(open_file, config_search, .path = "fixtures/adapters/llama"),
     CALL(open_models, config_take_model),
     CALL(nothing, inventory_open, .path = MODEL),
     CALL(nothing, inventory_open, .path = "fixtures/models/tiny-gpt2-sharded"),

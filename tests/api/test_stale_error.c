@@ -202,6 +202,30 @@ static bool calls_table_format(struct world *world, struct shapeproof_error *err
     return formatted != NULL;
 }
 
+static bool calls_config_beside(struct world *world, struct shapeproof_error *error)
+{
+    char *found = shapeproof_config_beside(MODEL, error);
+    (void)world;
+    const bool ok = found != NULL;
+    shapeproof_free(found);
+    return ok;
+}
+
+static bool calls_config_search(struct world *world, struct shapeproof_error *error)
+{
+    bool inside;
+    char *found = shapeproof_config_search(world->inventory, MODEL, NULL, NULL, &inside, error);
+    const bool ok = found != NULL;
+    shapeproof_free(found);
+    return ok;
+}
+
+static bool calls_quantised_model_new(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_quantised_model *model = shapeproof_quantised_model_new(world->inventory, error);
+    return !model; /* nothing is quantised */
+}
+
 static bool calls_config_load(struct world *world, struct shapeproof_error *error)
 {
     return shapeproof_config_load(world->config, CONFIG, error) == SHAPEPROOF_OK;
@@ -522,6 +546,9 @@ static const struct call {
     CALL(tables_add_text),
     CALL(table_format),
     CALL(config_load),
+    CALL(config_beside),
+    CALL(config_search),
+    CALL(quantised_model_new),
     CALL(config_load_text),
     CALL(config_set),
     CALL(config_count_vocabulary),

@@ -715,7 +715,7 @@ static void fixtures(void **state)
         struct model model;
         struct shapeproof_error error = {0};
         model_open(&model, "{}");
-        char *config = shapeproof_config_beside(paths[i]);
+        char *config = shapeproof_config_beside(paths[i], &error);
         assert_int_equal(shapeproof_config_load(model.config, config, &error), SHAPEPROOF_OK);
         model_check_path(&model, paths[i]);
         assert_int_equal(shapeproof_check_verdict(model.check), SHAPEPROOF_VERDICT_MATCH);

@@ -24,7 +24,7 @@ static struct checked check_file(const char *path)
     struct shapeproof_error error = {0};
     struct checked checked = {.inventory = shapeproof_inventory_open(path, &error),
                               .tables = shapeproof_tables_new(&error)};
-    char *beside = shapeproof_config_beside(path);
+    char *beside = shapeproof_config_beside(path, &error);
     assert_non_null(beside);
     checked.config = shapeproof_config_new();
     shapeproof_config_load(checked.config, beside, &error);

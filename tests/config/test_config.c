@@ -388,18 +388,19 @@ static void who_wins(void **state)
 
 static void beside_a_checkpoint(void **state)
 {
+    struct shapeproof_error error = {0};
     (void)state;
     scratch_empty(&scratch);
-    assert_null(shapeproof_config_beside(scratch_write(&scratch, "model.safetensors", "", 0)));
-    assert_null(shapeproof_config_beside(scratch.path));
+    assert_null(shapeproof_config_beside(scratch_write(&scratch, "model.safetensors", "", 0), &error));
+    assert_null(shapeproof_config_beside(scratch.path, &error));
     scratch_write(&scratch, "config.json", "{}", 2);
-    char *path = shapeproof_config_beside(scratch_path(&scratch, "model.safetensors"));
+    char *path = shapeproof_config_beside(scratch_path(&scratch, "model.safetensors"), &error);
     assert_string_equal(path, scratch_path(&scratch, "config.json"));
     free(path);
-    path = shapeproof_config_beside(scratch.path);
+    path = shapeproof_config_beside(scratch.path, &error);
     assert_string_equal(path, scratch_path(&scratch, "config.json"));
     free(path);
-    assert_null(shapeproof_config_beside("no-such-file-here"));
+    assert_null(shapeproof_config_beside("no-such-file-here", &error));
 }
 
 int main(void)

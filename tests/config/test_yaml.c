@@ -312,23 +312,24 @@ static void version_of_one_file(void **state)
 
 static void beside(void **state)
 {
+    struct shapeproof_error error = {0};
     (void)state;
-    char *path = shapeproof_config_beside("fixtures/sockeye/ok/sockeye3/params.best");
+    char *path = shapeproof_config_beside("fixtures/sockeye/ok/sockeye3/params.best", &error);
     assert_string_equal(path, "fixtures/sockeye/ok/sockeye3/config");
     free(path);
-    path = shapeproof_config_beside("fixtures/sockeye/ok/sockeye3");
+    path = shapeproof_config_beside("fixtures/sockeye/ok/sockeye3", &error);
     assert_string_equal(path, "fixtures/sockeye/ok/sockeye3/config");
     free(path);
-    path = shapeproof_config_beside("fixtures/models/tiny-gpt2/model.safetensors");
+    path = shapeproof_config_beside("fixtures/models/tiny-gpt2/model.safetensors", &error);
     assert_string_equal(path, "fixtures/models/tiny-gpt2/config.json");
     free(path);
     write_text("config", "a: 1\n");
     write_text("config.json", "{}");
-    path = shapeproof_config_beside(scratch_path(&scratch, "params.best"));
+    path = shapeproof_config_beside(scratch_path(&scratch, "params.best"), &error);
     assert_non_null(strstr(path, "/config.json"));
     free(path);
-    assert_null(shapeproof_config_beside("fixtures/sockeye/make_sockeye.py"));
-    assert_null(shapeproof_config_beside("src/params.best")); /* src/config is a directory */
+    assert_null(shapeproof_config_beside("fixtures/sockeye/make_sockeye.py", &error));
+    assert_null(shapeproof_config_beside("src/params.best", &error)); /* src/config is a directory */
 }
 
 int main(void)

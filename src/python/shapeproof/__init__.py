@@ -106,7 +106,7 @@ def inspect(source: Source) -> Inventory:
         inventory, _ = _subject.open_inventory(session, source)
         options = _c.ReportInspectOptions()
         if not _memory.is_model(source):
-            quantised = call("quantised_model_new", inventory)
+            quantised = _c.find("quantised_model_new", inventory)
             if quantised:
                 options.quantised = session.own(quantised, "quantised_model_free")
         return from_report(Inventory, report("inspect", inventory, options=options))
@@ -232,7 +232,7 @@ def _open_example(session: Session, example: Any) -> tuple[int, int]:
         if unreadable:
             raise unreadable
     elif config is None:
-        config = take_text(call("config_beside", encode(path)))
+        config = _subject.find_config("config_beside", encode(path))
     subject = _subject.Subject(session)
     subject.load(config, None, None)
     return inventory, subject.config

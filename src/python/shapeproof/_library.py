@@ -236,7 +236,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "inventory_open": (_OBJECT, _TEXT, _ERROR),
     "inventory_describe": (_OBJECT, _TEXT, POINTER(TensorDescription), c_size_t, _ERROR),
     "inventory_close": (None, _OBJECT),
-    "quantised_model_new": (_OBJECT, _OBJECT),
+    "quantised_model_new": (_OBJECT, _OBJECT, _ERROR),
     "quantised_model_free": (None, _OBJECT),
     "components_open": (_OBJECT, _TEXT, _ERROR),
     "components_free": (None, _OBJECT),
@@ -264,8 +264,8 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "config_model": (_TEXT, _OBJECT),
     "config_remark_count": (c_size_t, _OBJECT),
     "config_remark": (_TEXT, _OBJECT, c_size_t),
-    "config_beside": (_OWN, _TEXT),
-    "config_search": (_OWN, _OBJECT, _TEXT, _TEXT, _TEXT, POINTER(c_bool)),
+    "config_beside": (_OWN, _TEXT, _ERROR),
+    "config_search": (_OWN, _OBJECT, _TEXT, _TEXT, _TEXT, POINTER(c_bool), _ERROR),
     "expectations_load": (_OBJECT, _TEXT, _TEXT, _ERROR),
     "expectations_free": (None, _OBJECT),
     "predict": (_OBJECT, _OBJECT, _OBJECT, POINTER(PredictOptions), _ERROR),
@@ -392,6 +392,15 @@ def raise_error(error: ErrorStruct, whole: str = "") -> None:
     raise_memory_error()
     made = _ERRORS.get(error.status, Error)
     raise made(whole or decode(error.message), decode(error.hint), decode(call("kind_name", error.kind)))
+
+
+def find(name: str, *arguments: Any) -> int | None:
+    """Calls a function that returns an object or a text, or nothing if there is none, or fills an error."""
+    error = ErrorStruct()
+    found: int | None = call(name, *arguments, byref(error))
+    if not found and error.status:
+        raise_error(error)
+    return found
 
 
 class Report(NamedTuple):

@@ -23,6 +23,7 @@ from ._library import (
     call,
     decode,
     encode,
+    find,
     report,
     take_text,
 )
@@ -63,7 +64,7 @@ def open_inventory(session: Session, source: Source) -> tuple[int, str]:
     path = checkpoint_path(source)
     if os.path.isdir(path):
         components = session.make("components_open", "components_free", encode(path))
-        if call("component_count", components) and not take_text(call("config_beside", encode(path))):
+        if call("component_count", components) and not find_config("config_beside", encode(path)):
             raise UsageError(f"{path}: holds several models", "give the folder of one of them")
     return session.make("inventory_open", "inventory_close", encode(path)), path
 
@@ -80,6 +81,15 @@ def _not_a_checkpoint(source: Any) -> UsageError:
 
 
 # ---- tables and configurations ----
+
+
+def find_config(name: str, *arguments: Any) -> str | None:
+    """The path that a search for a configuration finds. Places that it is not permitted to look at have none."""
+    try:
+        return take_text(find(name, *arguments))
+    except UnknownArchitectureError as denied:
+        warnings.warn(f"the search for a configuration is incomplete: {denied}", stacklevel=4)
+        return None
 
 
 class Subject:
@@ -233,8 +243,8 @@ def for_checkpoint(
         config = _memory.config_of(source)
     elif not is_given:
         hub = encode(_hub_cache())
-        config = take_text(
-            call("config_search", inventory, encode(path), encode(subject.table), hub, ctypes.byref(inside))
+        config = find_config(
+            "config_search", inventory, encode(path), encode(subject.table), hub, ctypes.byref(inside)
         )
     if config is None and not (is_given or table or settings or inside.value):
         unreadable = _memory.unreadable_config(source)
