@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/near.h"
 #include "fleet/pool.h"
 
 enum { STEP = 1 << 16, LIMIT_GIB = 64 };
@@ -85,16 +85,18 @@ static int fetch_operand(struct cli_args *args, size_t operand)
     return CLI_OK;
 }
 
-/* Opens the run in the folder, for a command that goes through its steps. A folder that cannot be listed, or is too
- * large for a run, is left to the readers; so are all in a page, where no process can check a model. */
-static void open_run(struct cli_args *args, const char *path)
+/* Opens the run in the folder, for a command that goes through its steps. Returns CLI_OK, or complains of a folder that
+ * cannot be listed and returns the exit status. A folder that is no run, or is too large for one, is left to the
+ * readers; so are all in a page, where no process can check a model. */
+static int open_run(struct cli_args *args, const char *path)
 {
-    struct shapeproof_error ignored = {0};
-    if (!args->command->runs || !sp_pool_has_processes) return;
-    args->run = shapeproof_run_open(path, &ignored);
-    if (args->run && shapeproof_run_step_count(args->run)) return;
+    struct shapeproof_error error = {0};
+    if (!args->command->runs || !sp_pool_has_processes) return CLI_OK;
+    args->run = shapeproof_run_open(path, &error);
+    if (args->run && shapeproof_run_step_count(args->run)) return CLI_OK;
     shapeproof_run_close(args->run);
     args->run = NULL;
+    return error.kind == SHAPEPROOF_KIND_IO ? cli_path_error(path, &error) : CLI_OK;
 }
 
 static int find_checkpoints(struct cli_args *args)
@@ -102,20 +104,22 @@ static int find_checkpoints(struct cli_args *args)
     bool taken = false;
     for (size_t i = 0; args->command->checkpoints && i < args->operand_count; i++) {
         if (shapeproof_is_remote(args->operands[i])) {
-            const int status = fetch_operand(args, i);
+            int status = fetch_operand(args, i);
+            if (status == CLI_OK) status = open_run(args, args->operands[i]);
             if (status != CLI_OK) return status;
-            open_run(args, args->operands[i]);
             continue;
         }
         const bool resumes = cli_flag_alone(args, "resume"), input = strcmp(args->operands[i], "-") == 0;
         if (input && taken) return cli_usage_error(NULL, "%s: standard input is asked for twice", args->command->name);
-        if (!resumes) open_run(args, args->operands[i]);
+        const int opened = resumes ? CLI_OK : open_run(args, args->operands[i]);
+        if (opened != CLI_OK) return opened;
         const bool as_given = resumes || args->run;
         char *path = input ? spool_input() : as_given ? NULL : shapeproof_checkpoint_path(args->operands[i]);
         if (input && !path) return CLI_FILE;
         if (path) {
             own_path(args, i, path);
-            open_run(args, path); /* the path may lead to another folder */
+            const int status = open_run(args, path); /* the path may lead to another folder */
+            if (status != CLI_OK) return status;
         }
         taken = taken || input;
     }

@@ -32,6 +32,7 @@ struct slot {
     int64_t end;   /* of its time, in ms of sp_clock_ms; INT64_MAX: no limit */
     bool late;     /* it was killed because its time is over */
     bool too_long; /* it was killed because it wrote more than MOST_OUTPUT bytes */
+    int unread;    /* it was killed because reading its output failed with this errno; 0: it was not */
     struct sp_text output;
 };
 
@@ -41,6 +42,7 @@ struct run {
     size_t busy;              /* slots that are not free */
     size_t next;              /* the task that begins next */
     pid_t host;               /* the process of the pool */
+    int nothing;              /* /dev/null, the stdin of the tasks */
     struct sp_signals ending; /* the signals that end the run */
     sigset_t before;          /* the signal mask of the host before the run */
     struct shapeproof_error *error;
@@ -86,11 +88,10 @@ static void release_signals(struct run *run)
  * host alone, and so that the processes that it starts end with it. */
 static void be_task(const struct run *run, size_t task, int to)
 {
-    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setpgid(0, 0);
     sp_system_end_with_parent(); /* else it would hold the lock on the results of a host that was killed */
     if (getppid() != run->host) _exit(SHAPEPROOF_ERR_FILE);
-    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0) _exit(SHAPEPROOF_ERR_FILE);
+    if (dup2(run->nothing, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0) _exit(SHAPEPROOF_ERR_FILE);
     sp_signals_close(&run->ending);
     sigprocmask(SIG_SETMASK, &run->before, NULL);
     _exit(run->pool->work(run->pool->host, task));
@@ -163,12 +164,18 @@ static void kill_all(struct run *run)
 
 /* ---- output ---- */
 
-/* Reads some of what a task has written. False at the end of its output, also when it was killed for its length. */
+/* Reads some of what a task has written. False at the end of its output, also when it was killed because the output is
+ * too long or cannot be read. */
 static bool read_output(struct slot *slot)
 {
     sp_text_reserve(&slot->output, STEP);
     const ssize_t got = read(slot->from, slot->output.data + slot->output.length, STEP);
-    if (got < 0) return errno == EINTR;
+    if (got < 0) {
+        if (errno == EINTR) return true;
+        slot->unread = errno;
+        kill_task(slot); /* it may wait for room in the pipe */
+        return false;
+    }
     slot->output.length += (size_t)got;
     slot->too_long = slot->output.length > MOST_OUTPUT;
     if (slot->too_long) kill_task(slot);
@@ -183,8 +190,9 @@ static bool finish_task(struct run *run, struct slot *slot)
         .task = slot->task,
         .status = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
         .late = slot->late ? run->pool->seconds : 0,
-        .signal = WIFSIGNALED(status) && !slot->too_long && !slot->late ? WTERMSIG(status) : 0,
+        .signal = WIFSIGNALED(status) && !slot->too_long && !slot->late && !slot->unread ? WTERMSIG(status) : 0,
         .too_long = slot->too_long,
+        .unread = slot->unread,
         .output = slot->output.data,
         .length = slot->output.length,
     };
@@ -231,14 +239,20 @@ static bool wait_for_some(struct run *run)
 
 bool sp_pool_run(struct sp_pool *pool, struct shapeproof_error *error)
 {
-    struct run run = {.pool = pool, .error = error, .host = getpid()};
+    static const char nothing[] = "/dev/null";
+    struct run run = {.pool = pool, .error = error, .host = getpid(), .nothing = open(nothing, O_RDONLY | O_CLOEXEC)};
     assert(pool->jobs >= 1 && pool->jobs <= SP_POOL_JOBS);
     pool->interrupted = 0;
-    if (!hold_signals(&run)) return false;
-    bool going = begin_tasks(&run);
-    while (going && run.busy) going = wait_for_some(&run) && begin_tasks(&run);
-    kill_all(&run);
-    release_signals(&run);
+    if (run.nothing < 0)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: open: %s", nothing, strerror(errno));
+    bool going = hold_signals(&run);
+    if (going) {
+        going = begin_tasks(&run);
+        while (going && run.busy) going = wait_for_some(&run) && begin_tasks(&run);
+        kill_all(&run);
+        release_signals(&run);
+    }
+    close(run.nothing);
     return going;
 }
 

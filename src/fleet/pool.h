@@ -23,6 +23,7 @@ struct sp_pool_end {
     int signal;         /* that signal, or 0 */
     unsigned late;      /* the seconds that it had and did not end within: it was killed; 0: it did */
     bool too_long;      /* it wrote more than 256 MiB, and was killed for it: no signal of its own */
+    int unread;         /* errno with which reading its output failed: it was killed then; 0: it did not */
     const char *output; /* what it wrote to stdout; not NUL-terminated */
     size_t length;
 };

@@ -154,6 +154,11 @@ void sp_results_explain(const struct sp_pool_end *end, struct shapeproof_error *
         sp_hint(error, "--timeout gives each of the list more time");
         return;
     }
+    if (end->unread) {
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "the result of its process: read: %s",
+                strerror(end->unread));
+        return;
+    }
     if (end->status == SP_CHILD_NO_MEMORY) {
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "out of memory");
         return;
