@@ -4,12 +4,16 @@
  *
  *   right   with the same status and output as without a fault;
  *   error   with a documented status, and a message that says "out of memory" or has the text of errno;
- *   other   anything else: without a word, by a signal, with another cause or another answer.
+ *   other   anything else: without a word, by a signal, with another cause or another answer;
+ *   idle    no call has failed, because the run made fewer calls than the run without a fault.
+ *
+ * A command must succeed without a fault; otherwise its runs would prove nothing.
  *
  *   drive SHAPEPROOF INJECT.so MOST <COMMANDS
  *
  * COMMANDS has the arguments of a command in each line. MOST is how many runs of one command have a call of the same
- * kind fail; they are spread evenly over all calls. The exit status is 1 if a run has ended otherwise. */
+ * kind fail; they are spread evenly over all calls. The exit status is 1 if a run has ended as `other`, or a command
+ * does not succeed. */
 #define _GNU_SOURCE
 #include "plan.h"
 
@@ -33,8 +37,9 @@ static const struct {
 };
 
 enum { MOST_WORDS = 64, MOST_SHOWN = 3, SECONDS = 10, LAST_STATUS = 5 };
+enum { STATUS_DIFFERS = 1 }; /* with 0 the only statuses of a command that has done its work */
 
-enum outcome { RIGHT, ERROR, OTHER, OUTCOMES };
+enum outcome { RIGHT, ERROR, OTHER, IDLE, OUTCOMES };
 
 struct run {
     int status; /* as waitpid has it */
@@ -112,6 +117,7 @@ static struct run run_with_fault(char **words, const char *library, enum fault f
 
 static enum outcome outcome_of(const struct run *run, const struct run *sound, enum fault fault)
 {
+    if (!atomic_load(&plan->fired)) return IDLE;
     if (run->status == sound->status && strcmp(run->output, sound->output) == 0 &&
         strcmp(run->messages, sound->messages) == 0)
         return RIGHT;
@@ -137,6 +143,16 @@ static void show_other(char **words, enum fault fault, unsigned at, const struct
     }
 }
 
+/* Whether the command succeeds while no call fails; otherwise says how it ends. */
+static bool succeeds(char **words, const char *library)
+{
+    struct run run = run_with_fault(words, library, FAULT_MEMORY, 0);
+    const bool ok = WIFEXITED(run.status) && WEXITSTATUS(run.status) <= STATUS_DIFFERS;
+    if (!ok) printf("    fails without a fault: %s\n", run.messages);
+    free_run(&run);
+    return ok;
+}
+
 /* Lets each call of that kind fail in turn, at most `most` of them; how many runs ended in which way. */
 static void try_fault(char **words, const char *library, enum fault fault, unsigned most, unsigned counts[OUTCOMES])
 {
@@ -156,7 +172,7 @@ static void try_fault(char **words, const char *library, enum fault fault, unsig
 int main(int argc, char **argv)
 {
     char line[1024];
-    unsigned totals[FAULTS][OUTCOMES] = {0}, others = 0, passed = 0;
+    unsigned totals[FAULTS][OUTCOMES] = {0}, others = 0, passed = 0, broken = 0;
     if (argc != 4) {
         fputs("usage: drive SHAPEPROOF INJECT.so MOST <COMMANDS\n", stderr);
         return 2;
@@ -177,22 +193,27 @@ int main(int argc, char **argv)
         for (char *word = strtok(line, " "); word && count < MOST_WORDS; word = strtok(NULL, " "))
             words[count++] = word;
         printf("\n");
+        if (!succeeds(words, argv[2])) {
+            broken++;
+            continue;
+        }
         for (int fault = 0; fault < FAULTS; fault++) {
             unsigned counts[OUTCOMES] = {0};
             try_fault(words, argv[2], (enum fault)fault, (unsigned)atoi(argv[3]), counts);
             for (int i = 0; i < OUTCOMES; i++) totals[fault][i] += counts[i];
-            if (counts[RIGHT] + counts[ERROR] + counts[OTHER])
-                printf("    %-8s right %3u  error %3u  other %3u\n", faults[fault].name, counts[RIGHT], counts[ERROR],
-                       counts[OTHER]);
+            if (counts[RIGHT] + counts[ERROR] + counts[OTHER] + counts[IDLE])
+                printf("    %-8s right %3u  error %3u  other %3u  idle %3u\n", faults[fault].name, counts[RIGHT],
+                       counts[ERROR], counts[OTHER], counts[IDLE]);
         }
     }
-    puts("\nall commands\n  call      right   error   other");
+    puts("\nall commands\n  call      right   error   other    idle");
     for (int fault = 0; fault < FAULTS; fault++) {
-        printf("  %-8s %6u  %6u  %6u\n", faults[fault].name, totals[fault][RIGHT], totals[fault][ERROR],
-               totals[fault][OTHER]);
+        printf("  %-8s %6u  %6u  %6u  %6u\n", faults[fault].name, totals[fault][RIGHT], totals[fault][ERROR],
+               totals[fault][OTHER], totals[fault][IDLE]);
         passed += totals[fault][RIGHT] + totals[fault][ERROR];
         others += totals[fault][OTHER];
     }
-    printf("%u passed, %u failed\n", passed, others);
-    return others != 0;
+    if (broken) printf("%u commands fail without a fault\n", broken);
+    printf("%u passed, %u failed\n", passed, others + broken);
+    return others + broken != 0;
 }
