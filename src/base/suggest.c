@@ -33,22 +33,106 @@ static size_t typing_distance(const char *a, const char *b)
     return above[columns];
 }
 
-const char *sp_suggest(const char *word, const char *const *candidates, size_t count)
+/* The candidate nearest to a word among those that were considered. */
+struct search {
+    const char *word, *best; /* `best` is NULL as long as none is near */
+    size_t length, distance; /* of the word; of the best candidate, or the most that one may have */
+    bool is_abbreviated;     /* the best candidate begins with the word: no other one is nearer */
+};
+
+/* `part` is how many of the letters may be wrong: one of `part`. */
+static struct search begin_search(const char *word, size_t part)
 {
     const size_t length = strlen(word);
-    const char *best = NULL;
-    size_t best_distance = length < 5 ? 1 : (length + 1) / 3; /* a third of the word may be wrong */
-    if (!length || length > LONGEST) return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(candidates[i]) > LONGEST) continue;
-        if (length >= 2 && strncmp(candidates[i], word, length) == 0) return candidates[i]; /* an abbreviation */
-        const size_t edits = typing_distance(word, candidates[i]);
-        if (edits < best_distance || (edits == best_distance && !best)) {
-            best = candidates[i];
-            best_distance = edits;
-        }
+    return (struct search){.word = word, .length = length, .distance = length < 5 ? 1 : (length + 1) / part};
+}
+
+/* Compares the word with that spelling of the candidate. */
+static void consider(struct search *search, const char *spelling, const char *candidate)
+{
+    if (search->is_abbreviated || !search->length || search->length > LONGEST || strlen(spelling) > LONGEST) return;
+    search->is_abbreviated = search->length >= 2 && strncmp(spelling, search->word, search->length) == 0;
+    const size_t edits = search->is_abbreviated ? 0 : typing_distance(search->word, spelling);
+    if (!search->is_abbreviated && (edits > search->distance || (edits == search->distance && search->best))) return;
+    search->best = candidate;
+    search->distance = edits;
+}
+
+const char *sp_suggest(const char *word, const char *const *candidates, size_t count)
+{
+    struct search search = begin_search(word, 3);
+    for (size_t i = 0; i < count; i++) consider(&search, candidates[i], candidates[i]);
+    return search.best;
+}
+
+/* Whether two words have the same digits in the same order: "layer_12" and "layers12". */
+static bool have_same_digits(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a && !sp_is_digit(*a)) a++;
+        while (*b && !sp_is_digit(*b)) b++;
+        if (*a != *b) return false;
+        if (!*a) return true;
     }
-    return best;
+}
+
+/* ---- names of tables and models ---- */
+
+/* The part of a name that tells it from others: "Mixtral_8x7B" -> "mixtral8x7b". */
+struct plain_name {
+    char text[LONGEST + 1];
+};
+
+/* False for a name that is too long to be compared. */
+static bool make_plain(struct plain_name *plain, const char *name, size_t length)
+{
+    size_t end = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (name[i] == '-' || name[i] == '_' || name[i] == '.') continue;
+        if (end == LONGEST) return false;
+        plain->text[end++] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] - 'A' + 'a') : name[i];
+    }
+    plain->text[end] = '\0';
+    return true;
+}
+
+bool sp_is_same_name(const char *a, const char *b)
+{
+    struct plain_name one, other;
+    return make_plain(&one, a, strlen(a)) && make_plain(&other, b, strlen(b)) && strcmp(one.text, other.text) == 0;
+}
+
+/* The first candidate that is called as the beginning of the name; NULL when there is none. */
+static const char *same_name(const char *name, size_t length, const char *const *candidates, size_t count)
+{
+    struct plain_name plain, other;
+    if (!make_plain(&plain, name, length) || !plain.text[0]) return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (make_plain(&other, candidates[i], strlen(candidates[i])) && strcmp(plain.text, other.text) == 0)
+            return candidates[i];
+    return NULL;
+}
+
+const char *sp_name_begun(const char *name, const char *const *candidates, size_t count)
+{
+    const char *found = same_name(name, strlen(name), candidates, count);
+    for (size_t length = strlen(name); !found && length; length--)
+        if (name[length] == '-' || name[length] == '_') found = same_name(name, length, candidates, count);
+    return found;
+}
+
+/* A name with other digits is another name. */
+const char *sp_suggest_name(const char *name, const char *const *candidates, size_t count)
+{
+    struct plain_name plain, other;
+    const char *same = same_name(name, strlen(name), candidates, count);
+    if (same) return same;
+    struct search search = begin_search(make_plain(&plain, name, strlen(name)) ? plain.text : "", 5);
+    for (size_t i = 0; i < count && search.length; i++)
+        if (make_plain(&other, candidates[i], strlen(candidates[i])) &&
+            (strncmp(other.text, plain.text, search.length) == 0 || have_same_digits(plain.text, other.text)))
+            consider(&search, other.text, candidates[i]);
+    return search.best ? search.best : sp_name_begun(name, candidates, count);
 }
 
 /* ---- words that are most likely one ---- */
@@ -62,17 +146,6 @@ static bool put_letters(char letters[LONGEST + 1], const char *word)
             letters[length++] = *word >= 'A' && *word <= 'Z' ? (char)(*word - 'A' + 'a') : *word;
     letters[length] = '\0';
     return length;
-}
-
-/* Whether two words have the same digits in the same order: "layer_12" and "layers12". */
-static bool have_same_digits(const char *a, const char *b)
-{
-    for (;; a++, b++) {
-        while (*a && !sp_is_digit(*a)) a++;
-        while (*b && !sp_is_digit(*b)) b++;
-        if (*a != *b) return false;
-        if (!*a) return true;
-    }
 }
 
 /* sp_is_misspelt, with letters changed only in words of at least `shortest` characters. */

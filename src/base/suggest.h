@@ -9,6 +9,17 @@
 /* The candidate that `word` is most likely a typing mistake for, or the first one that it abbreviates; NULL when none
  * is near. */
 const char *sp_suggest(const char *word, const char *const *candidates, size_t count);
+/* The candidate that was most likely meant by the name of a table or a model. Capitals, "-", "_" and "." do not count.
+ * NULL when none is near. The first of these rules with which there is a candidate:
+ *
+ *   it has the same name                    GPT-2 -> gpt2
+ *   it has the same digits, and it is abbreviated or misspelt       llama-2 -> llama-2-7b, whisper_tny -> whisper-tiny
+ *   the name without its last words is its name             llama-3.1-8b-instruct -> llama-3.1-8b */
+const char *sp_suggest_name(const char *name, const char *const *candidates, size_t count);
+/* The candidate that a name is as a whole, or without its last words, but for capitals, "-", "_" and "."; or NULL. */
+const char *sp_name_begun(const char *name, const char *const *candidates, size_t count);
+/* Whether two names differ in nothing but capitals, "-", "_" and ".". */
+bool sp_is_same_name(const char *a, const char *b);
 /* Whether a word that need not be wrong is most likely the other one misspelt: one letter is, two in a long word, or
  * only capitals, "_" and "-" differ. Words with other digits are other words. */
 bool sp_is_misspelt(const char *word, const char *meant);

@@ -125,20 +125,11 @@ const char *cli_table_called(const struct shapeproof_tables *tables, const char 
     return called;
 }
 
-/* The published model that a name without its last words, parted by "-", is that of; NULL when there is none:
- * "llama-3.1-8b-instruct" -> llama-3.1-8b. */
-static const char *model_begun(const struct shapeproof_models *models, const char *name)
+/* Appends the name of a published model to `names`, and of torchvision/resnet50 also "resnet50". */
+static void put_model_name(const char **names, size_t *count, const char *name)
 {
-    char begun[LONGEST_LINE];
-    if (!models || strlen(name) >= sizeof begun) return NULL;
-    snprintf(begun, sizeof begun, "%s", name);
-    for (;;) {
-        const struct shapeproof_model *model = shapeproof_models_find(models, begun);
-        if (model) return model->name;
-        char *dash = strrchr(begun, '-');
-        if (!dash) return NULL;
-        *dash = '\0';
-    }
+    names[(*count)++] = name;
+    if (strchr(name, '/')) names[(*count)++] = strrchr(name, '/') + 1;
 }
 
 const char *cli_name_like(const struct shapeproof_tables *tables, const struct shapeproof_models *models,
@@ -150,14 +141,29 @@ const char *cli_name_like(const struct shapeproof_tables *tables, const struct s
     size_t count = 0;
     if (!names) cli_out_of_memory();
     for (size_t i = 0; i < table_count; i++) names[count++] = shapeproof_tables_info(tables, i)->name;
-    for (size_t i = 0; i < model_count; i++) {
-        const char *model = shapeproof_models_get(models, i)->name, *slash = strrchr(model, '/');
-        names[count++] = model;
-        if (slash) names[count++] = slash + 1; /* resnet50 of torchvision/resnet50 */
-    }
-    const char *likely = sp_suggest(name, names, count);
+    for (size_t i = 0; i < model_count; i++) put_model_name(names, &count, shapeproof_models_get(models, i)->name);
+    const char *likely = sp_suggest_name(name, names, count);
     free(names);
-    return likely ? likely : model_begun(models, name);
+    return likely;
+}
+
+/* The published model that a repository of the hub is of: "Llama-3.1-8B-Instruct" -> llama-3.1-8b; NULL when there is
+ * none. */
+static const char *model_of_repository(const struct shapeproof_models *models, const char *name)
+{
+    const size_t model_count = models ? shapeproof_models_count(models) : 0;
+    const char **names = calloc(4 * model_count + 1, sizeof *names);
+    size_t count = 0;
+    if (!names) cli_out_of_memory();
+    for (size_t i = 0; i < model_count; i++) {
+        const struct shapeproof_model *model = shapeproof_models_get(models, i);
+        put_model_name(names, &count, model->name);
+        if (model->hub) put_model_name(names, &count, model->hub);
+    }
+    const char *begun = sp_name_begun(name, names, count);
+    const struct shapeproof_model *model = begun ? shapeproof_models_find(models, begun) : NULL;
+    free(names);
+    return model ? model->name : NULL;
 }
 
 /* Whether `predict` takes the word. */
@@ -179,7 +185,7 @@ static void hint_of_repository(const char *repository, char *hint, size_t size)
 {
     struct shapeproof_error ignored = {0};
     struct shapeproof_models *models = shapeproof_models_new(&ignored);
-    const char *model = model_begun(models, strchr(repository, '/') + 1);
+    const char *model = model_of_repository(models, strchr(repository, '/') + 1);
     if (model)
         snprintf(hint, size, "did you mean '%s'? shapeproof inspect hf://%s lists the repository", model, repository);
     else snprintf(hint, size, "to list a repository of the Hugging Face hub: shapeproof inspect hf://%s", repository);
@@ -256,6 +262,19 @@ void cli_hint_of_operand(const struct cli_args *args, const char *operand, char 
     free(quoted);
 }
 
+/* Of what is called as a table or a published model but for capitals, "-", "_" and ".": GPT-2. */
+static void hint_of_known_name(const char *word, char *hint, size_t size)
+{
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&ignored);
+    struct shapeproof_models *models = shapeproof_models_new(&ignored);
+    const char *likely = tables ? cli_name_like(tables, models, word) : NULL;
+    if (likely && sp_is_same_name(likely, word))
+        snprintf(hint, size, "'%s' is known by name: shapeproof predict %s lists what it should hold", likely, likely);
+    shapeproof_models_free(models);
+    shapeproof_tables_free(tables);
+}
+
 void cli_hint_of_path(const char *path, char *hint, size_t size)
 {
     char *quoted = cli_quoted(path);
@@ -264,6 +283,7 @@ void cli_hint_of_path(const char *path, char *hint, size_t size)
         snprintf(hint, size, "a repository of the Hugging Face hub is read with hf:// in front: hf://%s", path);
     else if (!exists && !strchr(path, '/') && is_table_or_model(path))
         snprintf(hint, size, "'%s' is known by name: shapeproof predict %s lists what it should hold", path, quoted);
+    else if (!exists && !strchr(path, '/')) hint_of_known_name(path, hint, size);
     else if (exists && is_table_file(path))
         snprintf(hint, size,
                  has_only_claims(path) ? "it is a file of claims: shapeproof prove --claims %s"

@@ -49,7 +49,7 @@ static int complain_of_table(const struct shapeproof_tables *tables, const char 
         names[words++] = info->name;
         for (size_t k = 0; k < info->model_type_count; k++) names[words++] = info->model_types[k];
     }
-    const char *likely = sp_suggest(name, names, words);
+    const char *likely = sp_suggest_name(name, names, words);
     if (likely) snprintf(hint, sizeof hint, "did you mean '%s'?", likely);
     free(names);
     return cli_usage_error(hint, "there is no table '%s'", name);

@@ -225,7 +225,7 @@ const struct shapeproof_model *shapeproof_models_like(const struct shapeproof_mo
     SP_SPENDS("reading the configuration");
     const char **names = sp_realloc(NULL, models->count ? models->count : 1, sizeof *names);
     for (size_t i = 0; i < models->count; i++) names[i] = short_name(models->items[i].name);
-    const char *likely = sp_suggest(name, names, models->count);
+    const char *likely = sp_suggest_name(name, names, models->count);
     sp_free(names);
     return likely ? shapeproof_models_find(models, likely) : NULL;
 }

@@ -209,7 +209,7 @@ static const char *table_like(const struct shapeproof_tables *tables, const char
     const size_t *list = sp_tables_list(tables, &count);
     const char **names = sp_realloc(NULL, count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) names[i] = sp_tables_entry(tables, list[i]).name;
-    const char *likely = sp_suggest(name, names, count);
+    const char *likely = sp_suggest_name(name, names, count);
     sp_free(names);
     return likely;
 }

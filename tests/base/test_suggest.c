@@ -23,6 +23,26 @@ static void a_slip_of_the_keyboard(void **state)
     assert_null(LIKE(sp_suggest, "wombat", "format"));
 }
 
+static void a_name_of_a_table_or_a_model(void **state)
+{
+    (void)state;
+    assert_string_equal(LIKE(sp_suggest_name, "GPT-2", "gpt1", "gpt2"), "gpt2");
+    assert_string_equal(LIKE(sp_suggest_name, "mixtral_8x7b", "mixtral", "mixtral-8x7b"), "mixtral-8x7b");
+    assert_string_equal(LIKE(sp_suggest_name, "llama-2", "llama", "llama-2-7b"), "llama-2-7b");
+    assert_string_equal(LIKE(sp_suggest_name, "whisper_tny", "whisper", "whisper-tiny"), "whisper-tiny");
+    assert_string_equal(LIKE(sp_suggest_name, "Llama_3.1_8B_Instruct", "llama-3.3-70b-instruct", "llama-3.1-8b"),
+                        "llama-3.1-8b");
+    assert_null(LIKE(sp_suggest_name, "gpt-4", "gpt2")); /* another digit is another name */
+    assert_null(LIKE(sp_suggest_name, "my-model", "vq_model"));
+    assert_null(LIKE(sp_suggest_name, "", "gpt2"));
+    assert_null(LIKE(sp_suggest_name, "-_.", "gpt2"));
+    assert_null(LIKE(sp_suggest_name, "aname_that_is_longer_than_any_that_is_compared", "anam"));
+    assert_true(sp_is_same_name("GPT-2", "gpt2"));
+    assert_false(sp_is_same_name("gpt-2", "gpt-2-xl"));
+    assert_string_equal(LIKE(sp_name_begun, "Llama-3.1-8B-Instruct", "llama", "llama-3.1-8b"), "llama-3.1-8b");
+    assert_null(LIKE(sp_name_begun, "gpt5", "gpt2"));
+}
+
 /* A key that need not be wrong must be very near. */
 static void a_key_misspelt(void **state)
 {
@@ -63,6 +83,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slip_of_the_keyboard),
+        cmocka_unit_test(a_name_of_a_table_or_a_model),
         cmocka_unit_test(a_key_misspelt),
         cmocka_unit_test(a_key_of_other_words),
     };
