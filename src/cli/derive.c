@@ -50,7 +50,7 @@ static int report_derivation(const struct cli_args *args, const struct cli_subje
                                                    .latex = cli_flag(args, "latex")};
     struct shapeproof_error error = {0};
     struct shapeproof_derivation *derivation = shapeproof_derive(subject->tables, subject->config, &what, &error);
-    if (!derivation) return cli_error(&error);
+    if (!derivation) return cli_no_formula(subject, &error);
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         how.report = cli_report_options(args, to);
         cli_put_report(to, shapeproof_report_derive(derivation, &how, NULL));

@@ -231,7 +231,7 @@ static int report_together(const struct cli_args *args, const struct cli_subject
         found = figure ? shapeproof_solve_together_rounded(subject->tables, subject->config, figure, &what, &error)
                        : shapeproof_solve_together(subject->tables, subject->config, cli_number(args, "total", 0),
                                                    &what, &error);
-        if (!found) status = cli_error(&error);
+        if (!found) status = cli_no_formula(subject, &error);
     }
     if (found) {
         status = shapeproof_combinations_count(found) ? CLI_OK : CLI_DIFFERS;
@@ -263,7 +263,7 @@ static int report_solutions(const struct cli_args *args, struct cli_subject *sub
     if (status != CLI_OK) return status;
     struct shapeproof_solutions *solutions = solve_total(args, subject, expressions, within, &error);
     shapeproof_expressions_free(expressions);
-    if (!solutions) return cli_error(&error);
+    if (!solutions) return cli_no_formula(subject, &error);
     const bool found = shapeproof_solutions_count(solutions) > 0 || shapeproof_solutions_as_given(solutions);
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         const struct shapeproof_report_options how = cli_report_options(args, to);

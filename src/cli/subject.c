@@ -405,16 +405,40 @@ void cli_name_adapter(const struct shapeproof_inventory *inventory, const char *
     shapeproof_free(adapter);
 }
 
-int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof_predict_options *what,
-                      const struct shapeproof_error *error)
+/* Complains of the error of a call that reads the table, or of the setting that made it fail. */
+static int complain_of_table(const struct cli_subject *subject, const struct shapeproof_predict_options *what,
+                             sp_config_works *works, const struct shapeproof_error *error)
 {
     char *mistyped = error->status == SHAPEPROOF_ERR_TABLE && error->kind != SHAPEPROOF_KIND_LIMIT
-                         ? sp_mistyped_setting(subject->tables, subject->config, what, error->message)
+                         ? sp_mistyped_setting(subject->tables, subject->config, what, works, error->message)
                          : NULL;
     if (!mistyped) return cli_error(error);
     cli_usage_error(NULL, "%s", mistyped);
     shapeproof_free(mistyped);
     return CLI_USAGE;
+}
+
+int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof_predict_options *what,
+                      const struct shapeproof_error *error)
+{
+    return complain_of_table(subject, what, sp_config_predicts, error);
+}
+
+/* Whether there are formulas for the table: hyper-parameters may be left open. */
+static bool is_derived(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
+                       const struct shapeproof_predict_options *what)
+{
+    struct shapeproof_error ignored = {0};
+    const struct shapeproof_derive_options options = {.table = what->table};
+    struct shapeproof_derivation *derivation = shapeproof_derive(tables, config, &options, &ignored);
+    shapeproof_derivation_free(derivation);
+    return derivation;
+}
+
+int cli_no_formula(const struct cli_subject *subject, const struct shapeproof_error *error)
+{
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    return complain_of_table(subject, &what, is_derived, error);
 }
 
 int cli_lines_error(const struct cli_subject *subject, const struct shapeproof_error *error)

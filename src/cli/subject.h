@@ -101,6 +101,8 @@ bool cli_complain_of_key(const char *option, const struct shapeproof_prediction 
 /* Complains that no prediction can be made, of a setting if one is of the wrong kind; returns the exit status. */
 int cli_no_prediction(const struct cli_subject *subject, const struct shapeproof_predict_options *what,
                       const struct shapeproof_error *error);
+/* The same where formulas could not be derived or solved. */
+int cli_no_formula(const struct cli_subject *subject, const struct shapeproof_error *error);
 /* Complains of claims or expressions of the command line that could not be added to the tables: all mistakes in them,
  * with their places. Returns the exit status. */
 int cli_lines_error(const struct cli_subject *subject, const struct shapeproof_error *error);

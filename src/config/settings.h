@@ -9,11 +9,16 @@
 #include "shapeproof/prediction.h"
 #include "shapeproof/table.h"
 
-/* When shapeproof_predict has failed with SHAPEPROOF_ERR_TABLE and `message`: which setting is to blame, if one is of
- * another kind than the table can use: "--set n_layer=abc: expected an integer, found a string"; or NULL. Free with
+/* Whether a call that reads the table under the configuration, such as shapeproof_predict, succeeds. */
+typedef bool sp_config_works(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
+                             const struct shapeproof_predict_options *options);
+sp_config_works sp_config_predicts;
+/* When that call has failed with SHAPEPROOF_ERR_TABLE and `message`: which setting is to blame, if one is of another
+ * kind than the table can use: "--set n_layer=abc: expected an integer, found a string"; or NULL. Free with
  * shapeproof_free. */
 char *sp_mistyped_setting(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
-                          const struct shapeproof_predict_options *options, const char *message);
+                          const struct shapeproof_predict_options *options, sp_config_works *works,
+                          const char *message);
 /* Whether there is reason to set a key that the prediction has not read: the table would read it if others had other
  * values, other tables know it and it is no slip for one of this one, something else than the table reads it, or the
  * file has it as well. */
