@@ -246,6 +246,9 @@ enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, st
     tables->input = sp_add_saturated(tables->input, given.length);
     source->name = sp_arena_string(&tables->arena, given.name);
     source->text = sp_arena_copy(&tables->arena, given.text, given.length);
+    if (given.origin_count)
+        source->origins = memcpy(sp_arena_alloc(&tables->arena, given.origin_count * sizeof *given.origins),
+                                 given.origins, given.origin_count * sizeof *given.origins);
     const bool parsed = sp_parse(source, &tables->arena, &tables->symbols, &tables->own.items, &tables->own.count,
                                  &tables->own.capacity, &tables->messages);
     sp_free(tables->list); /* it is made again when somebody asks for it */

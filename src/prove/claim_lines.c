@@ -100,15 +100,59 @@ static const char *defined_name(struct sp_arena *arena, const struct sp_count *c
 
 /* ---- the text of a file of claims ---- */
 
+/* Lines of a source, and what each was made of. */
+struct source_lines {
+    struct sp_text text;
+    struct sp_line_origin *origins;
+    size_t count, capacity;
+};
+
 struct lines {
     struct sp_arena arena;
     const struct sp_count *count;
     const char *const *list;
     size_t line_count;
     enum sp_line_kind kind;
-    struct sp_map defined;  /* names that have a meaning by a definition */
-    struct sp_text letters; /* the meanings that were given to letters: "d = E, L = N" */
+    struct sp_map defined;                   /* names that have a meaning by a definition */
+    struct sp_text letters;                  /* the meanings that were given to letters: "d = E, L = N" */
+    struct source_lines definitions, claims; /* below the heading, in this order */
+    size_t number;                           /* of the user's line that is being written, from 1 */
 };
+
+static void put_origin(struct source_lines *lines, struct sp_line_origin origin)
+{
+    SP_GROW(lines->origins, lines->count, lines->capacity);
+    lines->origins[lines->count++] = origin;
+}
+
+/* Puts a text of the user, which begins with `cut` blanks, behind the word that was added; a text of several lines
+ * stands on as many. */
+static void put_given(struct lines *lines, struct source_lines *to, const char *added, const char *given, size_t cut)
+{
+    sp_text_printf(&to->text, "%s%s\n", added, given + cut);
+    put_origin(to, (struct sp_line_origin){.line = lines->number, .added = strlen(added), .cut = cut});
+    for (size_t line = lines->number + 1; (given = strchr(given, '\n')) != NULL; given++, line++)
+        put_origin(to, (struct sp_line_origin){.line = line});
+}
+
+/* Puts "d = E", which no line of the user has. */
+static void put_definition(struct lines *lines, const char *name, const char *meaning)
+{
+    sp_text_printf(&lines->definitions.text, "%s = %s\n", name, meaning);
+    put_origin(&lines->definitions, (struct sp_line_origin){.line = lines->number});
+}
+
+static void put_lines(struct source_lines *to, const struct source_lines *from)
+{
+    sp_text_append(&to->text, from->text.data ? from->text.data : "", from->text.length);
+    for (size_t i = 0; i < from->count; i++) put_origin(to, from->origins[i]);
+}
+
+static void free_lines(struct source_lines *lines)
+{
+    sp_text_free(&lines->text);
+    sp_free(lines->origins);
+}
 
 /* Where the next name may begin behind `at`, where none begins: behind a text in quotes, the name of a group, or a
  * number, 12 or 1e6, whose letters are no names. */
@@ -123,8 +167,8 @@ static const char *skip_to_name(const char *at)
 }
 
 /* Gives each name in the line that neither the table nor a line defines its usual meaning, if it has one: appends the
- * definition, "d = E", to `text`, and to the list of the letters. */
-static void define_letters(struct lines *lines, const char *line, struct sp_text *text)
+ * definition, "d = E", to the definitions, and to the list of the letters. */
+static void define_letters(struct lines *lines, const char *line)
 {
     for (const char *at = line; *at;) {
         const size_t length = name_length(at);
@@ -138,31 +182,42 @@ static void define_letters(struct lines *lines, const char *line, struct sp_text
         at += length;
         if (!symbol) continue;
         sp_map_add(&lines->defined, name, 0);
-        sp_text_printf(text, "%s = %s\n", name, symbol->name);
+        put_definition(lines, name, symbol->name);
         sp_text_printf(&lines->letters, "%s%s = %s", lines->letters.length ? ", " : "", name, symbol->name);
     }
 }
 
-/* Writes the lines as a file of claims about the table: its heading, the definitions, then the claims, in the order of
- * the lines. A claim gets the word `claim` unless it has it; expressions stand as they are. */
-static void write_claims(struct lines *lines, const char *table, struct sp_text *text)
+/* Puts a line of the user, which has the letters that it needs. A claim gets the word `claim` unless it has it;
+ * expressions stand as they are. */
+static void put_line(struct lines *lines, const char *given)
 {
-    struct sp_text claims = {0};
-    sp_text_printf(text, "claims for %s\n", table);
+    const size_t cut = strspn(given, " \t");
+    const char *line = given + cut;
+    define_letters(lines, line);
+    if (lines->kind == SP_LINES_OF_EXPRESSIONS || is_whole_claim(line))
+        put_given(lines, &lines->claims, "", given, cut);
+    else if (defined_name(&lines->arena, lines->count, line)) put_given(lines, &lines->definitions, "", given, cut);
+    else put_given(lines, &lines->claims, "claim ", given, cut);
+    lines->number++;
+    for (; (given = strchr(given, '\n')) != NULL; given++) lines->number++;
+}
+
+/* Writes the lines as a file of claims about the table: its heading, the definitions, then the claims, in the order of
+ * the lines. */
+static void write_claims(struct lines *lines, const char *table, struct source_lines *source)
+{
     for (size_t i = 0; i < lines->line_count; i++) {
         const char *name =
             is_whole_claim(lines->list[i]) ? NULL : defined_name(&lines->arena, lines->count, lines->list[i]);
         if (name) sp_map_add(&lines->defined, name, 0);
     }
-    for (size_t i = 0; i < lines->line_count; i++) {
-        const char *line = lines->list[i] + strspn(lines->list[i], " \t");
-        define_letters(lines, line, text);
-        if (lines->kind == SP_LINES_OF_EXPRESSIONS || is_whole_claim(line)) sp_text_printf(&claims, "%s\n", line);
-        else if (defined_name(&lines->arena, lines->count, line)) sp_text_printf(text, "%s\n", line);
-        else sp_text_printf(&claims, "claim %s\n", line);
-    }
-    sp_text_append(text, claims.data ? claims.data : "", claims.length);
-    sp_text_free(&claims);
+    lines->number = 1;
+    for (size_t i = 0; i < lines->line_count; i++) put_line(lines, lines->list[i]);
+    sp_text_printf(&source->text, "claims for %s\n", table);
+    put_origin(source, (struct sp_line_origin){.line = 1});
+    put_lines(source, &lines->definitions);
+    put_lines(source, &lines->claims);
+    source->text.data[--source->text.length] = '\0'; /* a mistake at the end of the text is one of the last line */
 }
 
 /* Writes the lines as a file of claims, and adds that to the tables. *letters becomes the meanings that letters got,
@@ -176,20 +231,24 @@ enum shapeproof_status sp_tables_add_lines(struct shapeproof_tables *tables, con
     const bool is_about_checkpoint = strcmp(table, SP_CHECKPOINT_ALONE) == 0;
     const struct sp_unit *unit = is_about_checkpoint ? NULL : sp_tables_table(tables, table, error);
     struct sp_count count = {.table = NULL};
-    struct sp_text text = {0};
+    struct source_lines made = {.count = 0};
     if (!unit && !is_about_checkpoint) return error->status;
     /* a table that cannot be counted still has names */
     if (unit) sp_count_table(&count, tables, unit, NULL, SP_SIDES_MAY_DIFFER);
     struct lines all = {.count = &count, .list = lines->items, .line_count = lines->count, .kind = kind};
-    write_claims(&all, table, &text);
+    write_claims(&all, table, &made);
     const struct sp_source_text source = {.name = lines->name,
-                                          .text = text.data,
-                                          .length = text.length,
+                                          .text = made.text.data,
+                                          .length = made.text.length,
                                           .own = true,
-                                          .has_expressions = kind == SP_LINES_OF_EXPRESSIONS};
+                                          .has_expressions = kind == SP_LINES_OF_EXPRESSIONS,
+                                          .origins = made.origins,
+                                          .origin_count = made.count};
     const enum shapeproof_status status = sp_tables_add_source(tables, source, error);
     *letters = all.letters.data; /* handed over */
-    sp_text_free(&text);
+    free_lines(&made);
+    free_lines(&all.definitions);
+    free_lines(&all.claims);
     sp_map_free(&all.defined);
     sp_arena_free(&all.arena);
     sp_count_free(&count);

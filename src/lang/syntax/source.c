@@ -27,14 +27,38 @@ size_t sp_source_begin(const char *text)
     return strncmp(text, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
 }
 
-struct sp_position sp_span_position(struct sp_span span)
+/* The number of the line in the source, from 1. */
+static size_t line_number(struct sp_span span)
 {
-    struct sp_position position = {1, 1};
+    size_t line = 1;
     const char *text = span.source->text;
     const size_t start = line_start(span);
-    for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + start - p))) != NULL; p++) position.line++;
-    position.column = 1 + columns(text + start, span.offset - start);
-    return position;
+    for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + start - p))) != NULL; p++) line++;
+    return line;
+}
+
+static struct sp_line_origin origin_of(struct sp_span span)
+{
+    const size_t line = line_number(span), count = span.source->origin_count;
+    if (!count) return (struct sp_line_origin){.line = line};
+    return span.source->origins[line <= count ? line - 1 : count - 1];
+}
+
+/* What was added in front of the user's text, up to the end of the line. */
+static size_t added_to(size_t start, const char *text, struct sp_line_origin origin)
+{
+    const size_t length = strcspn(text + start, "\r\n");
+    return origin.added < length ? origin.added : length;
+}
+
+struct sp_position sp_span_position(struct sp_span span)
+{
+    const char *text = span.source->text;
+    const size_t start = line_start(span);
+    const struct sp_line_origin origin = origin_of(span);
+    const size_t begin = start + added_to(start, text, origin);
+    const size_t before = span.offset > begin ? columns(text + begin, span.offset - begin) : 0;
+    return (struct sp_position){.line = origin.line, .column = 1 + origin.cut + before};
 }
 
 /* ---- what a message shows of a line ---- */
@@ -47,15 +71,15 @@ struct extract {
 
 static bool inside_character(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
-/* The part of the line of a span that is shown: all of it, or MAX_SHOWN bytes around the beginning of the span, cut
- * between characters. */
+/* The part of the line of a span that is shown: all that the user has of it, or MAX_SHOWN bytes around the beginning of
+ * the span, cut between characters. */
 static struct extract extract_of(struct sp_span span)
 {
     const char *text = span.source->text;
     const size_t start = line_start(span);
-    struct extract shown = {start, start + strcspn(text + start, "\r\n")};
+    struct extract shown = {start + added_to(start, text, origin_of(span)), start + strcspn(text + start, "\r\n")};
     if (shown.to - shown.from <= MAX_SHOWN) return shown;
-    if (span.offset > start + SHOWN_BEFORE) shown.from = span.offset - SHOWN_BEFORE;
+    if (span.offset > shown.from + SHOWN_BEFORE) shown.from = span.offset - SHOWN_BEFORE;
     if (shown.to > shown.from + MAX_SHOWN) shown.to = shown.from + MAX_SHOWN;
     while (shown.from < span.offset && inside_character(text[shown.from])) shown.from++;
     while (shown.to > span.offset && inside_character(text[shown.to])) shown.to--;
@@ -89,9 +113,11 @@ void sp_diagnose(struct sp_text *out, struct sp_span span, const char *format, .
     const struct sp_position at = sp_span_position(span);
     const struct extract line = extract_of(span);
     const char *text = span.source->text;
-    /* the span may be behind the end of its line, or end in a later one: what is marked stays within the line */
-    const size_t place = span.offset < line.to ? span.offset : line.to, rest = line.to - place;
-    const size_t marked = span.length < rest ? span.length : rest;
+    /* the span may be behind the end of its line, or end in a later one, or begin with what was added to the line: what
+     * is marked stays within what is shown */
+    const size_t end = span.offset + span.length, first = span.offset > line.from ? span.offset : line.from;
+    const size_t place = first < line.to ? first : line.to, rest = line.to - place;
+    const size_t marked = end <= place ? 0 : end - place < rest ? end - place : rest;
     if (out->length) sp_text_puts(out, "\n");
     sp_text_visible(out, span.source->name, strlen(span.source->name));
     sp_text_printf(out, ":%zu:%zu: ", at.line, at.column);

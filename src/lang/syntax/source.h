@@ -10,12 +10,21 @@
 #include "base/text.h"
 #include "shapeproof/error.h"
 
+/* What a line of a source was made of, where a program put the source together (prove/claim_lines.c): the user gave
+ * "  total = V*E" as the third text, and the source has "claim total = V*E". */
+struct sp_line_origin {
+    size_t line;       /* of the user's text: 3 */
+    size_t added, cut; /* bytes in front: that the user's text does not have, 6; that the source does not have, 2 */
+};
+
 struct sp_source_text {
     const char *name; /* "gpt2.shapes", or the path of a user's file */
     const char *text; /* NUL-terminated */
     size_t length;
     bool own;             /* a user's file, not one that is built in */
     bool has_expressions; /* below `claims for` stand expressions, not claims (shapeproof_expressions_new) */
+    const struct sp_line_origin *origins; /* of each line; NULL: the source is as the user has it */
+    size_t origin_count;
 };
 
 /* The offset behind the byte order mark of UTF-8, which some editors write; 0 without one. */
@@ -31,6 +40,7 @@ struct sp_position {
     size_t line, column; /* both from 1; the column counts code points */
 };
 
+/* In the user's text. */
 struct sp_position sp_span_position(struct sp_span span);
 
 /* Appends, with a line break before it when `out` is not empty:
