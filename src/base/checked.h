@@ -5,6 +5,7 @@
 #define SP_BASE_CHECKED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 static inline bool sp_add_u64(uint64_t a, uint64_t b, uint64_t *out)
@@ -25,6 +26,9 @@ static inline bool sp_mul_u64(uint64_t a, uint64_t b, uint64_t *out)
 
 /* a + b, or the largest number. */
 static inline uint64_t sp_add_saturated(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+/* As a size, or the largest one. */
+static inline size_t sp_size_saturated(uint64_t a) { return a < SIZE_MAX ? (size_t)a : SIZE_MAX; }
 
 /* A quotient without a remainder: false as well when there is one, and when b is 0. */
 static inline bool sp_divide_i64(int64_t a, int64_t b, int64_t *out)

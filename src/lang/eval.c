@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/budget.h"
+#include "base/checked.h"
 #include "lang/functions.h"
 
 static void add_mistake(struct sp_eval *eval, struct sp_span span, const char *format, va_list args)
@@ -75,6 +76,7 @@ bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
         return true;
     }
     eval->stopped = true;
+    eval->steps = before; /* what would have taken them is not done */
     return false;
 }
 
@@ -486,7 +488,7 @@ static bool eval_member(struct sp_eval *eval, const struct sp_env *env, const st
     if (!sp_eval(eval, env, expr->args[0], &object)) return false;
     if (sp_value_is_set(object) && object.type != SHAPEPROOF_VALUE_OBJECT)
         return sp_eval_fail(eval, expr->args[0]->span, "expected an object, found %s", sp_value_kind(object.type));
-    if (object.type == SHAPEPROOF_VALUE_OBJECT && !sp_eval_spend(eval, expr->span, object.count / 8)) return false;
+    if (object.type == SHAPEPROOF_VALUE_OBJECT && !sp_eval_spend(eval, expr->span, object.count)) return false;
     const char *path = sp_eval_path(eval, env, expr);
     *value = sp_value_is_set(object) ? sp_value_member(object, expr->name) : object;
     if (path && eval->hyper->knowledge) *value = ask_knowledge(eval, path);
@@ -545,7 +547,8 @@ static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const stru
         return true;
     }
     /* every built-in function has at least one argument: the linker counted them */
-    if (args[0].type == SHAPEPROOF_VALUE_LIST && !sp_eval_spend(eval, expr->span, args[0].count / 8)) return false;
+    const uint64_t cost = sp_function_cost(expr->function, args, expr->count);
+    if (cost && !sp_eval_spend(eval, expr->span, sp_size_saturated(cost))) return false;
     *value = args[0];
     if (sp_function_apply(expr->function, eval->arena, args, expr->count, value, &problem)) return true;
     if (find_unknown_item(args[0], value)) return true;

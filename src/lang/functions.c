@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "lang/functions.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/checked.h"
 
 double sp_value_as_real(struct shapeproof_value value)
 {
@@ -271,10 +274,19 @@ static bool call_round_up(const struct shapeproof_value *args, size_t count, str
 
 enum affix { PREFIX, SUFFIX };
 
-static bool has_affix(enum affix kind, const char *text, const char *affix)
+/* The end of the prefix, if the text begins with it; NULL otherwise. Looks at no more than the text is long. */
+static const char *end_of_prefix(const char *text, const char *prefix)
 {
-    const size_t all = strlen(text), length = strlen(affix);
-    return length <= all && strncmp(kind == SUFFIX ? text + all - length : text, affix, length) == 0;
+    while (*prefix && *prefix == *text) prefix++, text++;
+    return *prefix ? NULL : prefix;
+}
+
+/* `length` is that of the text. */
+static bool has_affix(enum affix kind, const char *text, size_t length, const char *affix)
+{
+    if (kind == PREFIX) return end_of_prefix(text, affix);
+    const size_t tail = strnlen(affix, length + 1);
+    return tail <= length && memcmp(text + length - tail, affix, tail) == 0;
 }
 
 /* Whether the text args[0] begins or ends with args[1], or with one of a list of texts. */
@@ -287,10 +299,11 @@ static bool find_affix(enum affix kind, const struct shapeproof_value *args, str
     bool found = false;
     if (args[0].type != SHAPEPROOF_VALUE_STRING)
         return fail_call(problem, "takes a string and a string or a list of strings");
+    const size_t length = strlen(args[0].string);
     for (size_t i = 0; i < count; i++) {
         if (affixes[i].type != SHAPEPROOF_VALUE_STRING)
             return fail_call(problem, "takes a string and a string or a list of strings");
-        found = found || has_affix(kind, args[0].string, affixes[i].string);
+        found = found || has_affix(kind, args[0].string, length, affixes[i].string);
     }
     *result = sp_value_bool(found);
     return true;
@@ -324,10 +337,10 @@ static bool call_row(const struct shapeproof_value *args, size_t count, struct s
             const struct shapeproof_value row = args[i].items[k];
             if (row.type != SHAPEPROOF_VALUE_LIST || !row.count || row.items[0].type != SHAPEPROOF_VALUE_STRING)
                 return fail_call(problem, "a row is a list that begins with a string");
-            const size_t length = strlen(row.items[0].string);
-            if ((found && length <= longest) || strncmp(args[0].string, row.items[0].string, length) != 0) continue;
+            const char *end = end_of_prefix(args[0].string, row.items[0].string);
+            if (!end || (found && (size_t)(end - row.items[0].string) <= longest)) continue;
             found = true;
-            longest = length;
+            longest = (size_t)(end - row.items[0].string);
             *result = row;
         }
     }
@@ -506,33 +519,149 @@ static bool call_release(const struct shapeproof_value *args, size_t count, stru
     return true;
 }
 
-/* Name, fewest and most arguments, whether it sees an absent one (functions.h). Each has one argument at least. */
+/* ---- costs: the steps of a call, each of some 10 ns ---- */
+
+enum {
+    ITEMS = 2,      /* of a list that are looked at in a step */
+    COMPARED = 64,  /* bytes of strings that are compared or measured in a step */
+    SEARCHED = 16,  /* bytes of a string that are searched for another one in a step */
+    LEAST_BITS = 17 /* of the numbers that primes() tests: it may have to look at all below 2^17 */
+};
+
+static uint64_t length_of(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_STRING ? strlen(value.string) : 0;
+}
+
+static uint64_t items_of(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_LIST || value.type == SHAPEPROOF_VALUE_OBJECT ? value.count : 0;
+}
+
+uint64_t sp_value_comparison_cost(struct shapeproof_value value)
+{
+    uint64_t steps = length_of(value) / COMPARED;
+    if (value.type != SHAPEPROOF_VALUE_LIST) return steps;
+    steps += value.count / ITEMS;
+    for (size_t i = 0; i < value.count; i++) steps += sp_value_comparison_cost(value.items[i]);
+    return steps;
+}
+
+/* Of `times` looks at an item that take so many steps more. */
+static uint64_t cost_of_looks(uint64_t times, uint64_t steps)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(times, steps, &product) ? UINT64_MAX : sp_add_saturated(product, times / ITEMS);
+}
+
+/* One look at each item, or at the string. */
+static uint64_t cost_of_items(const struct shapeproof_value *args, size_t count)
+{
+    (void)count;
+    return items_of(args[0]) / ITEMS + length_of(args[0]) / COMPARED;
+}
+
+uint64_t sp_value_search_cost(struct shapeproof_value list, struct shapeproof_value item)
+{
+    if (list.type != SHAPEPROOF_VALUE_STRING) return cost_of_looks(items_of(list), sp_value_comparison_cost(item));
+    return (length_of(list) + length_of(item)) / SEARCHED;
+}
+
+/* Each item of the list is compared with the second argument. */
+static uint64_t cost_of_search(const struct shapeproof_value *args, size_t count)
+{
+    (void)count;
+    return sp_value_search_cost(args[0], args[1]);
+}
+
+/* The key is searched for among all members. */
+static uint64_t cost_of_member(const struct shapeproof_value *args, size_t count)
+{
+    (void)count;
+    return cost_of_looks(items_of(args[0]), 1 + length_of(args[1]) / COMPARED);
+}
+
+/* The key is searched for among all members of each item. */
+static uint64_t cost_of_sum(const struct shapeproof_value *args, size_t count)
+{
+    uint64_t steps = items_of(args[0]) / ITEMS;
+    if (count < 2 || args[0].type != SHAPEPROOF_VALUE_LIST) return steps;
+    for (size_t i = 0; i < args[0].count; i++)
+        steps = sp_add_saturated(steps, cost_of_looks(items_of(args[0].items[i]), 1 + length_of(args[1]) / COMPARED));
+    return steps;
+}
+
+static uint64_t cost_of_strings(const struct shapeproof_value *args, size_t count)
+{
+    uint64_t steps = 0;
+    for (size_t i = 0; i < count; i++) steps += length_of(args[i]) / SEARCHED;
+    return steps;
+}
+
+/* Each affix, or the first string of each row, is compared with the string, which it can be as long as. */
+static uint64_t cost_of_affixes(const struct shapeproof_value *args, size_t count)
+{
+    uint64_t steps = length_of(args[0]) / COMPARED;
+    for (size_t i = 1; i < count; i++)
+        steps = sp_add_saturated(steps, cost_of_looks(1 + items_of(args[i]), 2 + length_of(args[0]) / SEARCHED));
+    return steps;
+}
+
+/* After each occurrence of the mark, the search for the next one begins again. */
+static uint64_t cost_of_number(const struct shapeproof_value *args, size_t count)
+{
+    (void)count;
+    return cost_of_looks(1 + length_of(args[0]) / 4, 1 + length_of(args[1]) / COMPARED);
+}
+
+/* Each key is compared with all items of the lists. */
+static uint64_t cost_of_stray(const struct shapeproof_value *args, size_t count)
+{
+    uint64_t items = 1;
+    for (size_t i = 1; i < count; i++) items += items_of(args[i]);
+    return cost_of_looks(items_of(args[0]), 1 + items / 4);
+}
+
+/* Around n, one number of log(n) is prime, and to test one takes a multiplication for each of its bits. */
+static uint64_t cost_of_primes(const struct shapeproof_value *args, size_t count)
+{
+    uint64_t bits = LEAST_BITS;
+    (void)count;
+    if (args[0].type != SHAPEPROOF_VALUE_INT || args[1].type != SHAPEPROOF_VALUE_INT || args[1].integer < 0 ||
+        args[2].type != SHAPEPROOF_VALUE_INT || args[2].integer < 0)
+        return 0;
+    while (bits < 31 && args[0].integer >> bits) bits++;
+    return cost_of_looks((uint64_t)args[1].integer + (uint64_t)args[2].integer, bits * bits / 2);
+}
+
+/* Name, fewest and most arguments, whether it sees an absent one, what it does and costs (functions.h). Each has one
+ * argument at least. */
 static const struct sp_function functions[] = {
-    {"at", 2, 2, false, call_at},
-    {"count", 2, 2, false, call_count},
-    {"find", 2, 3, false, call_find},
-    {"skip", 2, 2, false, call_skip},
-    {"member", 2, 2, false, member},
-    {"absent", 1, 1, true, call_absent},
-    {"null", 1, 1, true, is_null},
-    {"len", 1, 1, false, length},
-    {"min", 1, 16, false, minimum},
-    {"max", 1, 16, false, maximum},
-    {"sum", 1, 2, false, call_sum},
-    {"int", 1, 1, false, truncate_number},
-    {"round", 1, 1, false, round_number},
-    {"ceil_div", 2, 2, false, ceil_div},
-    {"round_up", 2, 2, false, call_round_up},
-    {"starts_with", 2, 2, false, starts_with},
-    {"ends_with", 2, 2, false, text_ends_with},
-    {"release", 1, 1, false, call_release},
-    {"row", 2, 16, false, call_row},
-    {"after", 2, 2, false, text_after},
-    {"until", 2, 2, false, text_until},
-    {"stray", 2, 16, false, stray_key},
-    {"near_multiple", 2, 2, false, near_multiple},
-    {"number_after", 3, 3, false, number_after},
-    {"primes", 3, 3, false, sum_primes},
+    {"at", 2, 2, false, call_at, NULL},
+    {"count", 2, 2, false, call_count, cost_of_search},
+    {"find", 2, 3, false, call_find, cost_of_search},
+    {"skip", 2, 2, false, call_skip, cost_of_strings},
+    {"member", 2, 2, false, member, cost_of_member},
+    {"absent", 1, 1, true, call_absent, NULL},
+    {"null", 1, 1, true, is_null, NULL},
+    {"len", 1, 1, false, length, cost_of_items},
+    {"min", 1, 16, false, minimum, cost_of_items},
+    {"max", 1, 16, false, maximum, cost_of_items},
+    {"sum", 1, 2, false, call_sum, cost_of_sum},
+    {"int", 1, 1, false, truncate_number, NULL},
+    {"round", 1, 1, false, round_number, NULL},
+    {"ceil_div", 2, 2, false, ceil_div, NULL},
+    {"round_up", 2, 2, false, call_round_up, NULL},
+    {"starts_with", 2, 2, false, starts_with, cost_of_affixes},
+    {"ends_with", 2, 2, false, text_ends_with, cost_of_affixes},
+    {"release", 1, 1, false, call_release, cost_of_strings},
+    {"row", 2, 16, false, call_row, cost_of_affixes},
+    {"after", 2, 2, false, text_after, cost_of_strings},
+    {"until", 2, 2, false, text_until, cost_of_strings},
+    {"stray", 2, 16, false, stray_key, cost_of_stray},
+    {"near_multiple", 2, 2, false, near_multiple, NULL},
+    {"number_after", 3, 3, false, number_after, cost_of_number},
+    {"primes", 3, 3, false, sum_primes, cost_of_primes},
 };
 
 const struct sp_function *sp_function_find(const char *name)
@@ -540,6 +669,11 @@ const struct sp_function *sp_function_find(const char *name)
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i].name, name) == 0) return &functions[i];
     return NULL;
+}
+
+uint64_t sp_function_cost(const struct sp_function *function, const struct shapeproof_value *args, size_t count)
+{
+    return function->cost ? function->cost(args, count) : 0;
 }
 
 bool sp_function_apply(const struct sp_function *function, struct sp_arena *arena, const struct shapeproof_value *args,

@@ -4,8 +4,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "lang/eval.h"
 #include "lang/functions.h"
+
+/* Comparing takes time in proportion to what is compared, which a configuration may make large: lists within lists,
+ * long strings. */
+static size_t comparison_cost(struct shapeproof_value value)
+{
+    return sp_size_saturated(sp_value_comparison_cost(value));
+}
 
 static bool overflow(struct sp_eval *eval, const struct sp_expr *expr)
 {
@@ -127,6 +135,7 @@ static bool compare_operands(struct sp_eval *eval, const struct sp_expr *expr, s
     if (sp_value_is_number(a) && sp_value_is_number(b)) {
         order = sp_values_order(a, b);
     } else if (a.type == SHAPEPROOF_VALUE_STRING && b.type == SHAPEPROOF_VALUE_STRING) {
+        if (!sp_eval_spend(eval, expr->span, comparison_cost(a))) return false;
         order = strcmp(a.string, b.string);
     } else {
         return sp_eval_fail(eval, expr->span, "cannot compare %s with %s", sp_value_kind(a.type),
@@ -140,22 +149,12 @@ static bool compare_operands(struct sp_eval *eval, const struct sp_expr *expr, s
     return true;
 }
 
-/* Comparing takes time in proportion to what is compared, which a configuration may make large: lists within lists,
- * long texts. */
-static size_t size_of(struct shapeproof_value value)
-{
-    if (value.type == SHAPEPROOF_VALUE_STRING) return strlen(value.string) / 64;
-    size_t size = value.type == SHAPEPROOF_VALUE_LIST ? value.count / 8 : 0;
-    for (size_t i = 0; value.type == SHAPEPROOF_VALUE_LIST && i < value.count; i++) size += size_of(value.items[i]);
-    return size;
-}
-
 /* An item in a list, or a text in a text. */
 static bool list_contains(struct sp_eval *eval, const struct sp_expr *expr, struct shapeproof_value item,
                           struct shapeproof_value list, struct shapeproof_value *value)
 {
     bool found = false;
-    if (!sp_eval_spend(eval, expr->span, size_of(list))) return false;
+    if (!sp_eval_spend(eval, expr->span, sp_size_saturated(sp_value_search_cost(list, item)))) return false;
     if (list.type == SHAPEPROOF_VALUE_STRING && item.type == SHAPEPROOF_VALUE_STRING) {
         *value = sp_value_bool((strstr(list.string, item.string) != NULL) == (expr->op == SP_OP_IN));
         return true;
@@ -180,7 +179,7 @@ bool sp_operate(struct sp_eval *eval, const struct sp_expr *expr, struct shapepr
                 struct shapeproof_value *value)
 {
     if (expr->op == SP_OP_EQ || expr->op == SP_OP_NE) {
-        if (!sp_eval_spend(eval, expr->span, 4 * size_of(a))) return false;
+        if (!sp_eval_spend(eval, expr->span, 4 * comparison_cost(a))) return false;
         *value = sp_value_bool(sp_values_equal(a, b) == (expr->op == SP_OP_EQ));
         return true;
     }

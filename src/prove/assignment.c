@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "lang/functions.h"
 #include "prove/symbolic/atoms.h"
 
@@ -147,6 +148,7 @@ static bool call(struct sp_assignment *numbers, const struct sp_origin *origin, 
         args[i] = origin->args[i].kind == SP_SYM_CONDITION ? sp_value_bool(number.num != 0) : sp_value_int(number.num);
         if (number.den != 1) args[i] = sp_value_real((double)number.num / (double)number.den);
     }
+    sp_budget_spend(sp_function_cost(origin->operation.function, args, origin->count));
     if (!sp_function_apply(origin->operation.function, &numbers->count->symbolic.algebra.arena, args, origin->count,
                            &result, &problem))
         return false;

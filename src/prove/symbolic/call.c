@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/checked.h"
 #include "lang/functions.h"
 #include "prove/symbolic/atoms.h"
 
@@ -436,6 +437,9 @@ bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operat
     if (are_numbers && (is_named_function(operation, "min") || is_named_function(operation, "max")))
         return symbolic_extreme(symbolic, operation, args, count, out);
     result = values[0];
+    if (known && !sp_sym_spend(symbolic, operation->span,
+                               sp_size_saturated(sp_function_cost(operation->function, values, count))))
+        return false;
     if (known && sp_function_apply(operation->function, &symbolic->algebra.arena, values, count, &result, &problem)) {
         *out = sp_sym_of_value(symbolic, result);
         return true;
