@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Mutates fixtures, reads each mutant with the library of its format and with `shapeproof inspect --json`, and lists
+"""Mutates fixtures, reads each mutant with a library of its format and with `shapeproof inspect --json`, and lists
 silent differences: both read it and see other names, shapes or dtypes, or shapeproof reads it without a warning and the
 library refuses it. Weights are left alone: `inspect` does not read them.
 
@@ -11,6 +11,8 @@ COUNT is the number of mutants for each library (5000). A silent difference is w
 the status is then 1. The last lines are a table of outcomes. A library runs in a process of its own, since it may
 crash."""
 import collections
+import ctypes
+import ctypes.util
 import glob
 import io
 import json
@@ -93,6 +95,61 @@ def read_numpy(path):
         return found
     with open(path, "rb") as file:
         return {"": npy_header(file)}
+
+
+class LibzipMember(io.RawIOBase):
+    """A member that libzip inflates."""
+
+    def __init__(self, libzip, archive, index):
+        self.libzip, self.file = libzip, libzip.zip_fopen_index(archive, index, 0)
+        if not self.file:
+            raise ValueError("zip_fopen_index")
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        space = (ctypes.c_char * len(buffer))()
+        count = self.libzip.zip_fread(self.file, space, len(buffer))
+        if count < 0:
+            raise ValueError("zip_fread")
+        buffer[:count] = space[:count]
+        return count
+
+    def close(self):
+        self.libzip.zip_fclose(self.file)
+        super().close()
+
+
+def load_libzip():
+    libzip = ctypes.CDLL(ctypes.util.find_library("zip"))
+    for name, result, *arguments in (
+            ("zip_open", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.POINTER(ctypes.c_int)),
+            ("zip_get_num_entries", ctypes.c_int64, ctypes.c_void_p, ctypes.c_int),
+            ("zip_get_name", ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int),
+            ("zip_fopen_index", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int),
+            ("zip_fread", ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64),
+            ("zip_fclose", ctypes.c_int, ctypes.c_void_p),
+            ("zip_discard", None, ctypes.c_void_p)):
+        function = getattr(libzip, name)
+        function.restype, function.argtypes = result, arguments
+    return libzip
+
+
+def read_libzip(path):
+    libzip, error, found = load_libzip(), ctypes.c_int(), {}
+    archive = libzip.zip_open(path.encode(), 16, ctypes.byref(error))  # ZIP_RDONLY
+    if not archive:
+        raise ValueError(f"zip_open: {error.value}")
+    for index in range(libzip.zip_get_num_entries(archive, 0)):
+        name = libzip.zip_get_name(archive, index, 64)  # ZIP_FL_ENC_RAW
+        if not name.isascii():  # UTF-8, or code page 437, in which libzip has pictures for control characters as well
+            name = libzip.zip_get_name(archive, index, 0)
+        name = name.decode(errors="replace")
+        with io.BufferedReader(LibzipMember(libzip, archive, index)) as member:
+            found[name.removesuffix(".npy")] = npy_header(member)
+    libzip.zip_discard(archive)
+    return found
 
 
 def read_gguf(path):
@@ -216,6 +273,7 @@ LIBRARIES = {
     "safetensors": (read_safetensors, mutate_safetensors, "**/*.safetensors"),
     "torch": (read_torch, mutate_torch, "torch/ok/*.pt"),
     "pickletools": (read_pickletools, mutate_zip, "torch/ok/*.pt"),
+    "libzip": (read_libzip, mutate_zip, "numpy/ok/*.npz"),
     "numpy": (read_numpy, mutate_numpy, "numpy/ok/*.np[yz]"),
     "gguf": (read_gguf, flip, "gguf/**/*.gguf"),
     "h5py": (read_h5py, flip, "hdf5/ok/*.h5"),
