@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/map.h"
 #include "diff/diff.h"
+#include "model/graph.h"
 #include "model/inventory.h"
 #include "model/layouts.h"
 
@@ -182,8 +184,31 @@ static bool is_by_scheme(const struct shapeproof_diff *diff, const struct shapep
     }
 }
 
+/* Makes notes of the constants that the exporter to ONNX computed, in a half that it wrote. */
+static void judge_constants(struct shapeproof_diff *diff, const struct sp_diff_half *half)
+{
+    const enum shapeproof_diff_finding_kind alone =
+        half->side == SHAPEPROOF_DIFF_A ? SHAPEPROOF_DIFF_FINDING_REMOVED : SHAPEPROOF_DIFF_FINDING_ADDED;
+    struct sp_map weights = {0}; /* tensors that nodes use as the weights of layers */
+    for (size_t i = 0; i < half->inventory->uses.count; i++) {
+        const struct sp_tensor_use *use = &half->inventory->uses.items[i];
+        if (use->is_weight) sp_map_add(&weights, use->tensor, i);
+    }
+    for (size_t i = 0; i < diff->finding_count; i++) {
+        struct shapeproof_diff_finding *finding = &diff->findings[i];
+        if (finding->kind != alone || !sp_is_graph_constant(finding->name)) continue;
+        if (sp_map_get(&weights, finding->name) != SIZE_MAX) continue;
+        finding->severity = SHAPEPROOF_SEVERITY_NOTE;
+        finding->message = sp_arena_printf(
+            &diff->arena, "is a constant that the exporter to ONNX computed, in %s alone", sp_half_name(half));
+    }
+    sp_map_free(&weights);
+}
+
 void sp_diff_judge_conversion(struct shapeproof_diff *diff)
 {
+    const bool is_a_export = sp_is_torch_export(diff->a.inventory), is_b_export = sp_is_torch_export(diff->b.inventory);
+    if (is_a_export != is_b_export) judge_constants(diff, is_a_export ? &diff->a : &diff->b);
     const bool is_conversion = sp_diff_is_conversion(diff);
     if (!is_conversion && !diff->scheme) return;
     for (size_t i = 0; i < diff->finding_count; i++) {

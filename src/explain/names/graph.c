@@ -16,6 +16,7 @@
 
 #include "base/chars.h"
 #include "explain/gather.h"
+#include "model/graph.h"
 #include "model/inventory.h"
 #include "model/layouts.h"
 #include "model/values.h"
@@ -120,38 +121,11 @@ static void read_use(struct graph *graph, const struct sp_tensor_use *use)
 
 /* ---- constants ---- */
 
-/* Operators of PyTorch whose results are constants where they do not depend on the input; the exporter numbers them:
- * "unsqueeze_14". */
-static const char *const operators[] = {
-    "add",       "arange", "cat",   "clone", "cos", "cumsum",      "div",           "embedding", "expand",
-    "full",      "gt",     "le",    "lt",    "mul", "ones",        "permute",       "pow",       "reshape",
-    "select",    "sin",    "slice", "stack", "sub", "to",          "triu",          "tril",      "transpose",
-    "unsqueeze", "view",   "where", "zeros", "val", "masked_fill", "scalar_tensor",
-};
-
-/* Whether a name is that of an operator: "view", "view_6", "view_6/shape". */
-static bool is_of_operator(const char *name, const char *operator)
-{
-    const size_t length = strlen(operator);
-    if (strncmp(name, operator, length) != 0) return false;
-    name += length;
-    if (*name == '_' && sp_is_digit(name[1])) name += 1 + strspn(name + 1, "0123456789");
-    return !*name || *name == '/';
-}
-
-static bool is_name_of_constant(const char *name)
-{
-    if (strncmp(name, "onnx::", 6) == 0) return true;
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (is_of_operator(name, operators[i])) return true;
-    return false;
-}
-
 /* Whether a constant may be the rows of an embedding: what was looked up, or what was added, for several places. */
 static bool is_looked_up(const struct shapeproof_tensor *constant)
 {
     const char *name = constant->name;
-    return constant->rank >= 2 && (is_of_operator(name, "embedding") || strncmp(name, "onnx::Add_", 10) == 0);
+    return constant->rank >= 2 && (sp_is_of_operator(name, "embedding") || strncmp(name, "onnx::Add_", 10) == 0);
 }
 
 /* Whether a matrix has a row for each token, place or kind, by its name. */
@@ -166,7 +140,7 @@ static bool is_constant(const struct shapeproof_check *check, const struct shape
                         const void *is_weight)
 {
     (void)check;
-    return sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED) && is_name_of_constant(finding->name) &&
+    return sp_finding_is_open_as(finding, SHAPEPROOF_FINDING_UNEXPECTED) && sp_is_graph_constant(finding->name) &&
            !((const bool *)is_weight)[finding->tensor];
 }
 
@@ -375,18 +349,11 @@ static void say_folded(struct graph *graph)
     cause->hint = "runtimes of ONNX compute the same; to load the weights elsewhere, save the state_dict of the model";
 }
 
-/* Whether an exporter of PyTorch wrote the file, whose names these are. */
-static bool is_by_pytorch(const struct shapeproof_inventory *inventory)
-{
-    const char *producer = sp_inventory_metadata_value(inventory, "producer_name");
-    return inventory->uses.count && producer && strcmp(producer, "pytorch") == 0;
-}
-
 void sp_explain_graph(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
     const size_t tensors = shapeproof_inventory_count(inventory), findings = check->finding_count;
-    if (!is_by_pytorch(inventory) || !sp_check_open(check)) return;
+    if (!sp_is_torch_export(inventory) || !sp_check_open(check)) return;
     struct graph graph = {.check = check,
                           .finder = sp_predicted_finder(&check->naming, check->prediction),
                           .missing = sp_check_missing(check),
