@@ -62,7 +62,12 @@ find fixtures -mindepth 2 | sort >"$work/paths"
 "$real" check --list "$work/paths" >"$out/check" 2>/dev/null
 "$real" check --list "$work/paths" --format sarif >"$out/sarif" 2>/dev/null
 "$real" check --list "$work/paths" --format junit >"$out/junit" 2>/dev/null
-"$real" prove --list "$work/paths" --claims docs/examples/publications.shapes >"$out/prove" 2>/dev/null
+claims=docs/examples/publications.shapes
+"$real" prove --list "$work/paths" --claims $claims >"$out/prove" 2>/dev/null
+for format in sarif junit; do
+    "$real" prove --list "$work/paths" --claims $claims --format $format >"$out/prove.$format" 2>/dev/null
+    "$real" prove --format $format >"$out/book.$format"
+done
 # What those command lines leave out.
 shapeproof check fixtures/models/tiny-gpt2 --fit 1GiB --tokens 4 >/dev/null
 shapeproof derive ace_step >/dev/null

@@ -85,7 +85,7 @@ _shapeproof() {
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--offline[do not use the network]' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text markdown json' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
@@ -142,7 +142,7 @@ _shapeproof() {
             '--markdown[the same as --format markdown]' \
             '--expanded[expand the formulas instead of collecting and factoring their terms]' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json markdown' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
@@ -190,7 +190,7 @@ _shapeproof() {
             '*--plot=[with --for\: draw the values as curves]:FILE.svg:_files' \
             '--offline[do not use the network]' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json csv markdown' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl csv markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
@@ -214,7 +214,7 @@ _shapeproof() {
             '*--vocabulary=[if a .hpm file gives no vocabulary sizes, count them in its training texts by the rule of Sockeye or of nparam (github.com/Este1le/nparam)]:vocabulary:(sockeye nparam none)' \
             '--offline[do not use the network]' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
@@ -238,7 +238,7 @@ _shapeproof() {
             '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
@@ -289,7 +289,7 @@ _shapeproof() {
             '--trace[write each attempt to stderr, with its result or why it was rejected]' \
             '--offline[do not use the network]' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl' \
             '--json[the same as --format json]' \
             '--no-pager[do not use a pager]' \
             '--no-progress[do not show the progress of the command on the terminal]' \
@@ -300,7 +300,7 @@ _shapeproof() {
         _arguments -s -S \
             '(-c --config)'{-c,--config}'[write the hyper-parameters of MODEL as a config.json]' \
             '--names[print the names alone, one a line]' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json csv' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl csv markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
@@ -325,7 +325,7 @@ _shapeproof() {
             '--exact[with --by, print all digits of each number]' \
             '*--dtype=[the dtype of the tensors for which the table gives none]:dtype:(f32 bf16 f16 f64 fp8 int8)' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json csv markdown' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl csv markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
@@ -356,7 +356,7 @@ _shapeproof() {
             '*--resume=[with --list\: append the lines to FILE, and skip the paths that have a line there]:FILE:_files' \
             '*'{-j+,--jobs=}'[with --list\: the number of parallel processes]:N: ' \
             '*--timeout=[with --list\: the time limit for one checkpoint]:SECONDS: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl html' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl markdown csv html sarif junit' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
@@ -383,7 +383,7 @@ _shapeproof() {
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
             '*--limit=[what one phase of the command may use]:WHAT=N: ' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \
@@ -399,7 +399,7 @@ _shapeproof() {
             '--parts[list the parts that a table of your own can use]' \
             '--names[print the names alone, one a line]' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--format=[the format of the output]:format: _shapeproof_formats text json csv' \
+            '*--format=[the format of the output]:format: _shapeproof_formats text json jsonl csv markdown' \
             '--json[the same as --format json]' \
             '*'{-o+,--output=}'[write the output to FILE instead of stdout]:FILE:_files' \
             '(-q --quiet)'{-q,--quiet}'[write nothing to stdout]' \

@@ -43,7 +43,7 @@ enum shapeproof_report_format {
     SHAPEPROOF_REPORT_MARKDOWN = 2, /* of a derivation, a check, components: to be pasted into a page */
     SHAPEPROOF_REPORT_CSV =
         3, /* of an evaluation, an inventory, a check, components, tables, models: RFC 4180 with a heading */
-    SHAPEPROOF_REPORT_SARIF = 4, /* of checked checkpoints: see shapeproof_report_checked */
+    SHAPEPROOF_REPORT_SARIF = 4, /* of checked checkpoints, claims: see shapeproof_report_checked */
     SHAPEPROOF_REPORT_JUNIT = 5, /* likewise */
     SHAPEPROOF_REPORT_HTML = 6,  /* of an inventory, a check, a diff, a verification: a page that needs no other file */
     SHAPEPROOF_REPORT_HTML_PART =
@@ -136,6 +136,7 @@ struct shapeproof_checked {
     const struct shapeproof_verification *claims; /* NULL when there are none */
     const struct shapeproof_error *error;         /* NULL when there is a check */
     const struct shapeproof_fit *fit;             /* NULL when it was not asked whether the model fits in a memory */
+    const char *command;                          /* that was to be run: "prove"; NULL is "check" */
 };
 
 /* Documents about one checkpoint or many. `options->format` is one of four:
@@ -207,7 +208,8 @@ SHAPEPROOF_API char *shapeproof_report_component_totals(const struct shapeproof_
 SHAPEPROOF_API char *shapeproof_report_diff(const struct shapeproof_diff *diff,
                                             const struct shapeproof_report_options *options, size_t *length);
 
-/* The verdict on each claim. */
+/* The verdict on each claim. As SARIF or JUnit it is a part for shapeproof_report_document, with a result for each
+ * claim that is not as it should be, or a test case for each claim. */
 SHAPEPROOF_API char *shapeproof_report_prove(const struct shapeproof_proofs *proofs,
                                              const struct shapeproof_report_options *options, size_t *length);
 struct shapeproof_report_card_options {
@@ -235,7 +237,8 @@ struct shapeproof_report_verify_options {
     uint64_t reserved[4];                         /* zero: room for later versions */
 };
 
-/* What the file stores of each group of its table, and for each claim the three numbers and what they differ by. */
+/* What the file stores of each group of its table, and for each claim the three numbers and what they differ by. As
+ * SARIF or JUnit it is a part for shapeproof_report_document, with the claims alone. */
 SHAPEPROOF_API char *shapeproof_report_verify(const struct shapeproof_verification *verification,
                                               const struct shapeproof_report_verify_options *options, size_t *length);
 

@@ -13,10 +13,14 @@
 enum { LONGEST_README = 1 << 20 }; /* bytes, as of a file of tables; the rest of a longer one is not read */
 
 static const struct cli_option options[] = {
-    {CLI_OPTION_CONFIG},     {CLI_OPTION_MODEL},       {CLI_OPTION_SET},   {CLI_OPTION_TABLE},
-    {CLI_OPTION_VOCABULARY}, {CLI_OPTION_OFFLINE},     {CLI_OPTION_LIMIT}, {CLI_OPTION_FORMAT("text|markdown|json")},
-    {CLI_OPTION_JSON},       {CLI_OPTION_OUTPUT},      {CLI_OPTION_QUIET}, {CLI_OPTION_COLOR},
-    {CLI_OPTION_NO_PAGER},   {CLI_OPTION_NO_PROGRESS}, {CLI_OPTION_END},
+    {CLI_OPTION_CONFIG},     {CLI_OPTION_MODEL},
+    {CLI_OPTION_SET},        {CLI_OPTION_TABLE},
+    {CLI_OPTION_VOCABULARY}, {CLI_OPTION_OFFLINE},
+    {CLI_OPTION_LIMIT},      {CLI_OPTION_FORMAT("text|json|jsonl|markdown")},
+    {CLI_OPTION_JSON},       {CLI_OPTION_OUTPUT},
+    {CLI_OPTION_QUIET},      {CLI_OPTION_COLOR},
+    {CLI_OPTION_NO_PAGER},   {CLI_OPTION_NO_PROGRESS},
+    {CLI_OPTION_END},
 };
 
 static const struct cli_example examples[] = {

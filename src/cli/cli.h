@@ -216,10 +216,12 @@ void cli_keep_part(struct cli_output *document, char *part);
 /* Keeps the part for a checkpoint in each document but Markdown; `groups` is as cli_put_checked has it, or NULL. */
 void cli_keep_parts(const struct shapeproof_checked *checked, const struct shapeproof_verification *groups);
 /* Keeps the part that says why there is no check, in each document that has no part yet. */
-void cli_keep_error_parts(const struct shapeproof_error *error, const char *path, int status);
-/* Writes each document about the one checkpoint of a command that ended with that exit status. With a wrong command
- * line there is none. */
-void cli_put_documents(const char *path, int status);
+void cli_keep_error_parts(const struct cli_args *args, const struct shapeproof_error *error, const char *path,
+                          int status);
+/* Writes each document about what `path` names, which the command ended for with that exit status. With a wrong command
+ * line there is none. NULL: the command is about nothing that an error could be a result for; documents without a part
+ * are not written. */
+void cli_put_documents(const struct cli_args *args, const char *path, int status);
 
 /* ---- trace.c ---- */
 

@@ -20,7 +20,7 @@ static const struct cli_option options[] = {
     {.name = "markdown", .help = "the same as --format markdown; with --latex, the formulas are in dollar signs"},
     {.name = "expanded", .help = "expand the formulas instead of collecting and factoring their terms"},
     {CLI_OPTION_LIMIT},
-    {CLI_OPTION_FORMAT("text|json|markdown")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|markdown")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_QUIET},

@@ -32,9 +32,11 @@ void cli_keep_parts(const struct shapeproof_checked *checked, const struct shape
             keep_checked(to, to->format == SHAPEPROOF_REPORT_HTML ? &with_groups : checked);
 }
 
-void cli_keep_error_parts(const struct shapeproof_error *error, const char *path, int status)
+void cli_keep_error_parts(const struct cli_args *args, const struct shapeproof_error *error, const char *path,
+                          int status)
 {
-    const struct shapeproof_checked checked = {.path = path, .status = status, .error = error};
+    const struct shapeproof_checked checked = {
+        .path = path, .status = status, .error = error, .command = args->command->name};
     for (struct cli_output *to = NULL; (to = cli_next_document(to));)
         if (!to->parts) keep_checked(to, &checked);
 }
@@ -53,11 +55,12 @@ void cli_put_checked(const struct cli_args *args, const struct shapeproof_checke
     }
 }
 
-void cli_put_documents(const char *path, int status)
+void cli_put_documents(const struct cli_args *args, const char *path, int status)
 {
     if (status == CLI_USAGE) return;
-    if (status != CLI_OK) cli_keep_error_parts(cli_first_error(), path, status);
+    if (path && status != CLI_OK) cli_keep_error_parts(args, cli_first_error(), path, status);
     for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
+        if (!path && !to->parts) continue;
         const struct shapeproof_report_options how = {.format = to->format};
         const char *const parts[] = {to->parts ? to->parts : ""};
         cli_put_document(to, shapeproof_report_document(parts, 1, &how, NULL));

@@ -33,7 +33,7 @@ static const struct cli_option options[] = {
     {.name = "plot", .argument = "FILE.svg", .help = "with --for: draw the values as curves; needs gnuplot"},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_LIMIT},
-    {CLI_OPTION_FORMAT("text|json|csv|markdown")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|csv|markdown")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_QUIET},

@@ -30,7 +30,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_VOCABULARY},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_LIMIT},
-    {CLI_OPTION_FORMAT("text|json")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|markdown")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_QUIET},

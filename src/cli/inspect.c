@@ -135,10 +135,9 @@ static bool keys_agree(const struct cli_args *args, const enum shapeproof_by key
         cli_usage_error(NULL, "inspect: --%s goes with --by module", name);
     else if (is_by_group_alone(keys) && ((name = first_given(args, of_sums)) || (name = first_given(args, of_tables))))
         cli_usage_error("add a second key, as in --by group,dtype", "inspect: --by group does not go with --%s", name);
-    else if (is_by_group_alone(keys) &&
-             (cli_writes(args, SHAPEPROOF_REPORT_CSV) || cli_writes(args, SHAPEPROOF_REPORT_MARKDOWN)))
-        cli_usage_error("add a second key, as in --by group,dtype", "inspect: --by group does not go with --format %s",
-                        cli_writes(args, SHAPEPROOF_REPORT_CSV) ? "csv" : "markdown");
+    else if (is_by_group_alone(keys) && cli_writes(args, SHAPEPROOF_REPORT_CSV))
+        cli_usage_error("add a second key, as in --by group,dtype",
+                        "inspect: --by group does not go with --format csv");
     else return true;
     return false;
 }
@@ -172,8 +171,8 @@ static bool options_agree(const struct cli_args *args, const enum shapeproof_by 
     else if (cli_writes(args, SHAPEPROOF_REPORT_HTML) && by && !is_by_group_alone(keys))
         cli_usage_error("a page has a map of the tensors by module, layer, group, dtype or shard",
                         "inspect: --format html goes with --by group alone");
-    else if (cli_writes(args, SHAPEPROOF_REPORT_MARKDOWN) && !by)
-        cli_usage_error(NULL, "inspect: --format markdown goes with --by");
+    else if (cli_writes(args, SHAPEPROOF_REPORT_MARKDOWN) && unfolds)
+        cli_usage_error("--by module adds up modules", "inspect: --format markdown does not go with --tree or --depth");
     else if (cli_flag(args, "totals") && unfolds)
         cli_usage_error(NULL, "inspect: --totals does not go with --tree or --depth");
     else return keys_agree(args, keys);

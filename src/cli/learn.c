@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_TRACE},
     {CLI_OPTION_OFFLINE},
     {CLI_OPTION_LIMIT},
-    {CLI_OPTION_FORMAT("text|json")},
+    {CLI_OPTION_FORMAT("text|json|jsonl")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_NO_PAGER},
     {CLI_OPTION_NO_PROGRESS},

@@ -63,7 +63,7 @@ static int check_listed(void *host, size_t task)
     const int status = cli_run_found(&one, run->run);
     sp_line_write(&line, run->paths[task], status, cli_captured_report(), cli_first_error());
     fwrite(line.data, 1, line.length, stdout);
-    if (status != CLI_OK) cli_keep_error_parts(cli_first_error(), run->paths[task], status);
+    if (status != CLI_OK) cli_keep_error_parts(run->args, cli_first_error(), run->paths[task], status);
     for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
         fputs(to->parts ? to->parts : "", stdout);
         putchar('\0');
@@ -122,7 +122,7 @@ static void keep_listed_parts(struct list_run *run, const struct sp_pool_end *en
         return;
     }
     sp_results_explain(end, &error);
-    cli_keep_error_parts(&error, run->paths[end->task], CLI_FILE);
+    cli_keep_error_parts(run->args, &error, run->paths[end->task], CLI_FILE);
     size_t i = 0;
     for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
         run->parts[i++][end->task] = to->parts;

@@ -45,12 +45,13 @@ int cli_unknown_command(const char *name) { return complain_of_word(name, "not a
 static int run_parsed(struct cli_args *args)
 {
     const char *path = cli_operand(args); /* as the user has it: it becomes that of a cache */
+    if (!path && cli_has_option(args, "checkpoint")) path = cli_value(args, "checkpoint", NULL);
     int status = cli_set_limits(args);
     if (status == CLI_OK) status = cli_open_outputs(args);
     if (status != CLI_OK) return status;
     cli_hold_output(args);
     status = cli_run_found(args, args->command->run);
-    if (path) cli_put_documents(path, status); /* of a list, they are written */
+    cli_put_documents(args, path, status); /* of a list, they are written */
     return status;
 }
 

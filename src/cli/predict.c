@@ -36,7 +36,7 @@ static const struct cli_option options[] = {
              "dtype in the configuration (dtype or torch_dtype). If there is none, it is f32, and the listing says "
              "that this is assumed"},
     {CLI_OPTION_LIMIT},
-    {CLI_OPTION_FORMAT("text|json|csv|markdown")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|csv|markdown")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_QUIET},

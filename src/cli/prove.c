@@ -44,7 +44,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_RESUME},
     {CLI_OPTION_JOBS},
     {CLI_OPTION_TIMEOUT},
-    {CLI_OPTION_FORMAT("text|json|jsonl|html")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|markdown|csv|html|sarif|junit")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_QUIET},
@@ -135,16 +135,24 @@ static int status_of(const struct shapeproof_proofs *proofs, const struct shapep
 
 static const char as_usual[] = ", as usual in publications\n\n";
 
-/* Writes the verdicts on claims, and on figures if there are any (or NULL); above the text, what the letters of --claim
- * stand for, if any were added (or NULL). */
+/* Writes the verdicts on claims, and on figures if there are any (or NULL); above text and Markdown, what the letters
+ * of --claim stand for, if any were added (or NULL). */
 static void put_proofs(const struct cli_args *args, const struct shapeproof_proofs *proofs,
                        const struct shapeproof_figures *figures, const char *letters)
 {
+    for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
+        const struct shapeproof_report_options how = cli_report_options(args, to);
+        cli_keep_part(to, shapeproof_report_book(proofs, figures, &how, NULL));
+    }
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         struct shapeproof_report_options how = cli_report_options(args, to);
+        if (cli_is_document(to->format)) continue;
         how.all = how.all || cli_flag(args, "explain");
-        if (letters && how.format == SHAPEPROOF_REPORT_TEXT) {
+        if (letters && (how.format == SHAPEPROOF_REPORT_TEXT || how.format == SHAPEPROOF_REPORT_MARKDOWN)) {
+            const char *mark = how.format == SHAPEPROOF_REPORT_MARKDOWN ? "`" : "";
+            cli_put_part(to, mark, strlen(mark));
             cli_put_part(to, letters, strlen(letters));
+            cli_put_part(to, mark, strlen(mark));
             cli_put_part(to, as_usual, strlen(as_usual));
         }
         cli_put_report(to, shapeproof_report_book(proofs, figures, &how, NULL));
@@ -213,9 +221,13 @@ static int report_verified(const struct cli_args *args, struct shapeproof_verifi
     struct shapeproof_report_verify_options how = *about;
     if (!verification) return cli_error(error);
     const int status = status_of_verification(verification);
+    for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
+        how.report = cli_report_options(args, to);
+        if (cli_is_document(to->format)) cli_keep_part(to, shapeproof_report_verify(verification, &how, NULL));
+    }
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         how.report = cli_report_options(args, to);
-        cli_put_report(to, shapeproof_report_verify(verification, &how, NULL));
+        if (!cli_is_document(to->format)) cli_put_report(to, shapeproof_report_verify(verification, &how, NULL));
     }
     shapeproof_verification_free(verification);
     return status;
@@ -556,8 +568,13 @@ const struct cli_command cli_prove = {
         "With --format html the result is a page that needs neither a network nor scripts: the claims, and the formula "
         "of each group of the table with its numbers.\n"
         "\n"
+        "--format junit and --format sarif write a document for CI systems. In JUnit XML each claim is a test case: it "
+        "fails if the claim is wrong, and is an error if that is not decided. SARIF 2.1.0 has a result for each such "
+        "claim, at its line in its file. --format csv writes a row for each claim.\n"
+        "\n"
         "With --list, the claims are evaluated for each checkpoint of a list, in a process of its own. A line of "
-        "JSON is written for each checkpoint; with --format html, one page about all of them at the end.",
+        "JSON is written for each checkpoint; with --format sarif, junit, markdown or html, one document about all of "
+        "them at the end.",
     .least = 0,
     .most = CLI_MANY,
     .options = options,

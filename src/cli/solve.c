@@ -35,7 +35,7 @@ static const struct cli_option options[] = {
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {CLI_OPTION_LIMIT},
-    {CLI_OPTION_FORMAT("text|json")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|markdown")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_QUIET},

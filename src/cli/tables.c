@@ -15,7 +15,7 @@ static const struct cli_option options[] = {
              "tables"},
     {.name = "names", .help = "print the names alone, one a line"},
     {CLI_OPTION_TABLE},
-    {CLI_OPTION_FORMAT("text|json|csv")},
+    {CLI_OPTION_FORMAT("text|json|jsonl|csv|markdown")},
     {CLI_OPTION_JSON},
     {CLI_OPTION_OUTPUT},
     {CLI_OPTION_QUIET},

@@ -87,8 +87,7 @@ static enum shapeproof_value_type expected_kind(const struct question *question,
 }
 
 char *sp_mistyped_setting(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
-                          const struct shapeproof_predict_options *options, sp_config_works *works,
-                          const char *message)
+                          const struct shapeproof_predict_options *options, sp_config_works *works, const char *message)
 {
     for (size_t i = 0; i < config->setting_count; i++) {
         const struct question question = {tables, config, options, works, i};

@@ -16,6 +16,7 @@
 #include "base/call.h"
 #include "base/json_write.h"
 #include "report/check.h"
+#include "report/ci.h"
 #include "report/html/html.h"
 #include "report/markdown.h"
 #include "report/verify.h"
@@ -121,8 +122,8 @@ static void sarif_fingerprint(struct sp_writer *json, const char *rule, const ch
     sp_write_close(json);
 }
 
-/* The file, and in it the tensor unless that is NULL. A checkpoint has no lines, but GitHub requires one. */
-static void sarif_location(struct sp_writer *json, const char *path, const char *tensor)
+/* A line of the file, and in it the tensor unless that is NULL. */
+static void sarif_line_location(struct sp_writer *json, const char *path, size_t line, const char *tensor)
 {
     struct sp_text uri = {0};
     put_uri(&uri, path);
@@ -133,7 +134,7 @@ static void sarif_location(struct sp_writer *json, const char *path, const char 
     sp_write_key_string(json, "uri", uri.data);
     sp_write_close(json);
     sp_write_key_open(json, "region", '{');
-    sp_write_key_number(json, "startLine", 1);
+    sp_write_key_number(json, "startLine", line);
     sp_write_close(json);
     sp_write_close(json);
     if (tensor) {
@@ -147,6 +148,12 @@ static void sarif_location(struct sp_writer *json, const char *path, const char 
     sp_write_close(json);
     sp_write_close(json);
     sp_text_free(&uri);
+}
+
+/* A checkpoint has no lines, but GitHub requires one. */
+static void sarif_location(struct sp_writer *json, const char *path, const char *tensor)
+{
+    sarif_line_location(json, path, 1, tensor);
 }
 
 /* Begins the line of a result: close it with sp_write_close. */
@@ -168,6 +175,15 @@ static void put_plain_result(struct sp_text *text, const char *rule, enum shapep
     struct sp_writer json = begin_result(text, rule, severity, message);
     sarif_location(&json, path, NULL);
     sarif_fingerprint(&json, rule, message);
+    sp_write_close(&json);
+}
+
+void sp_sarif_claim(struct sp_text *text, const struct shapeproof_proof *proof, const char *subject,
+                    const char *message)
+{
+    struct sp_writer json = begin_result(text, rule_claim, SHAPEPROOF_SEVERITY_ERROR, message);
+    sarif_line_location(&json, proof->file, proof->line ? proof->line : 1, NULL);
+    sarif_fingerprint(&json, rule_claim, subject);
     sp_write_close(&json);
 }
 
@@ -371,8 +387,7 @@ static void put_rules(struct sp_writer *json, const char *const *parts, size_t c
     }
     put_rule(json, parts, count, rule_loading, SHAPEPROOF_SEVERITY_ERROR,
              "a loader does not load the checkpoint whole");
-    put_rule(json, parts, count, rule_claim, SHAPEPROOF_SEVERITY_ERROR,
-             "a claim about the table of the checkpoint does not hold");
+    put_rule(json, parts, count, rule_claim, SHAPEPROOF_SEVERITY_ERROR, "a claim does not hold, or cannot be decided");
     put_rule(json, parts, count, rule_warning, SHAPEPROOF_SEVERITY_WARNING,
              "something is odd about the checkpoint or its configuration");
     for (size_t i = 0; i < ERROR_KINDS; i++)
@@ -423,9 +438,9 @@ static void put_sarif(struct sp_text *text, const char *const *parts, size_t cou
 
 /* ---- JUnit ---- */
 
-/* Printable text (sp_text_visible) as the content of an element or a quoted attribute. What is printable has no control
- * characters, which XML cannot have; U+FFFE and U+FFFF, which it cannot have either, become U+FFFD. */
-static void put_xml(struct sp_text *text, const char *visible)
+/* What is printable has no control characters, which XML cannot have; U+FFFE and U+FFFF, which it cannot have either,
+ * become U+FFFD. */
+void sp_put_xml(struct sp_text *text, const char *visible)
 {
     static const struct {
         char character;
@@ -447,13 +462,12 @@ static void put_xml(struct sp_text *text, const char *visible)
     }
 }
 
-/* name="value", made printable. */
-static void put_attribute(struct sp_text *text, const char *name, const char *value)
+void sp_put_xml_attribute(struct sp_text *text, const char *name, const char *value)
 {
     struct sp_text visible = {0};
     sp_put_visible(&visible, value);
     sp_text_printf(text, " %s=\"", name);
-    put_xml(text, visible.length ? visible.data : "");
+    sp_put_xml(text, visible.length ? visible.data : "");
     sp_text_puts(text, "\"");
     sp_text_free(&visible);
 }
@@ -470,7 +484,7 @@ static void put_report_text(struct sp_text *text, const struct shapeproof_checke
     plain.loadings = checked->loadings;
     plain.claims = checked->claims;
     sp_put_check(checked->check, &report, &plain);
-    put_xml(text, report.data);
+    sp_put_xml(text, report.data);
     sp_text_free(&report);
 }
 
@@ -485,7 +499,7 @@ static void put_failure_message(struct sp_text *text, const struct shapeproof_ch
         failing += claim->answer == SHAPEPROOF_CLAIM_FAILS && !claim->proof->erratum;
     }
     if (failing) sp_text_printf(&line, "; %zu claim%s", failing, failing == 1 ? " fails" : "s fail");
-    put_attribute(text, "message", line.data);
+    sp_put_xml_attribute(text, "message", line.data);
     sp_text_free(&line);
 }
 
@@ -503,17 +517,17 @@ static void put_outcome(struct sp_text *text, const struct shapeproof_checked *c
     }
     sp_text_printf(text, "<%s", element);
     if (check) {
-        put_attribute(text, "type", shapeproof_verdict_name(shapeproof_check_verdict(check)));
+        sp_put_xml_attribute(text, "type", shapeproof_verdict_name(shapeproof_check_verdict(check)));
         put_failure_message(text, checked);
         sp_text_puts(text, ">");
         put_report_text(text, checked, options);
     } else {
         struct sp_text hint = {0};
-        put_attribute(text, "type", error_id(checked));
-        put_attribute(text, "message", error_message(checked));
+        sp_put_xml_attribute(text, "type", error_id(checked));
+        sp_put_xml_attribute(text, "message", error_message(checked));
         sp_text_puts(text, ">");
         if (checked->error) sp_put_visible(&hint, checked->error->hint);
-        if (hint.length) put_xml(text, hint.data);
+        if (hint.length) sp_put_xml(text, hint.data);
         sp_text_free(&hint);
     }
     sp_text_printf(text, "</%s>", element);
@@ -524,8 +538,8 @@ static void put_testcase(struct sp_text *text, const struct shapeproof_checked *
 {
     const bool matches =
         checked->check && checked->status == 0 && shapeproof_check_verdict(checked->check) == SHAPEPROOF_VERDICT_MATCH;
-    sp_text_puts(text, "    <testcase classname=\"shapeproof.check\"");
-    put_attribute(text, "name", checked->path);
+    sp_text_printf(text, "    <testcase classname=\"shapeproof.%s\"", checked->command ? checked->command : "check");
+    sp_put_xml_attribute(text, "name", checked->path);
     if (matches) {
         sp_text_puts(text, "/>\n");
         return;
@@ -544,6 +558,16 @@ static size_t count_tags(const char *const *parts, size_t count, const char *tag
     return found;
 }
 
+/* Whether the parts are those of `prove`: the class of a test case stands in front of its name, which is from outside.
+ */
+static bool are_of_claims(const char *const *parts, size_t count)
+{
+    static const char first[] = "    <testcase classname=\"shapeproof.prove";
+    for (size_t i = 0; i < count; i++)
+        if (*parts[i]) return strncmp(parts[i], first, sizeof first - 1) == 0;
+    return false;
+}
+
 static void put_junit(struct sp_text *text, const char *const *parts, size_t count)
 {
     struct sp_text counts = {0};
@@ -551,7 +575,8 @@ static void put_junit(struct sp_text *text, const char *const *parts, size_t cou
                    count_tags(parts, count, "<failure "), count_tags(parts, count, "<error "));
     sp_text_puts(text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     sp_text_printf(text, "<testsuites name=\"shapeproof\" %s>\n", counts.data);
-    sp_text_printf(text, "  <testsuite name=\"shapeproof check\" %s>\n", counts.data);
+    sp_text_printf(text, "  <testsuite name=\"shapeproof %s\" %s>\n", are_of_claims(parts, count) ? "prove" : "check",
+                   counts.data);
     for (size_t i = 0; i < count; i++) sp_text_puts(text, parts[i]);
     sp_text_puts(text, "  </testsuite>\n</testsuites>\n");
     sp_text_free(&counts);

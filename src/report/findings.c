@@ -5,6 +5,7 @@
 
 #include "report/html/html.h"
 #include "report/inventory.h"
+#include "report/markdown.h"
 #include "report/wrap.h"
 
 /* Where what is said begins, behind the severity. */
@@ -50,6 +51,10 @@ void sp_put_heading(struct sp_text *text, const struct shapeproof_report_options
         return;
     }
     sp_text_puts(text, "\n");
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN) {
+        sp_markdown_heading(text, heading);
+        return;
+    }
     sp_color_puts(text, options->color, SP_COLOR_BOLD, heading);
     sp_text_puts(text, "\n");
 }

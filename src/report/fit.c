@@ -140,6 +140,7 @@ void sp_put_fit(struct sp_text *text, const struct shapeproof_fit *fit, const st
     struct sp_table table = {.columns = columns, .column_count = 3};
     const uint64_t used = fit->weights + fit->cache;
     sp_text_printf(text, "fits: %s\n", verdicts[fit->verdict]);
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN) sp_text_puts(text, "\n");
     put_bytes_row(&table, "memory", fit->memory);
     struct sp_text *weights = put_bytes_row(&table, "weights", fit->weights);
     sp_text_printf(weights, ", %s", fit->dtype ? fit->dtype : "as stored");

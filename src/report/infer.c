@@ -9,6 +9,7 @@
 #include "base/value.h"
 #include "names/collapse.h"
 #include "report/findings.h"
+#include "report/markdown.h"
 #include "report/table.h"
 #include "report/wrap.h"
 #include "shapeproof/report.h"
@@ -112,6 +113,7 @@ static void infer_json(const struct shapeproof_inference *inference, struct sp_t
 static void put_verdict(const struct shapeproof_inference *inference, struct sp_text *text,
                         const struct shapeproof_report_options *options)
 {
+    const size_t begin = text->length;
     const size_t explained = shapeproof_inference_explained(inference), all = explained + unexplained(inference);
     const bool good = shapeproof_inference_explains_all(inference);
     sp_color_begin(text, options->color, good ? SP_COLOR_GREEN : SP_COLOR_YELLOW);
@@ -136,7 +138,8 @@ static void put_verdict(const struct shapeproof_inference *inference, struct sp_
         sp_text_grouped(text, shapeproof_inference_missing_count(inference));
         sp_text_puts(text, " more should be there");
     }
-    sp_text_puts(text, "\n");
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN) sp_markdown_paragraph(text, begin);
+    else sp_text_puts(text, "\n\n");
 }
 
 /* The tables that explain the file just as well. */
@@ -159,8 +162,12 @@ static size_t begin_remark(struct sp_text *text)
     return text->length;
 }
 
-static void end_remark(struct sp_text *text, size_t begin)
+static void end_remark(struct sp_text *text, size_t begin, const struct shapeproof_report_options *options)
 {
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN) {
+        sp_markdown_item(text, begin - strlen("  "));
+        return;
+    }
     sp_wrap(text, begin, strlen("  ") + SP_HANGING);
     sp_text_puts(text, "\n");
 }
@@ -174,7 +181,7 @@ static void put_inference_notes(const struct shapeproof_inference *inference, st
     for (size_t i = 0; i < shapeproof_inference_note_count(inference); i++) {
         const size_t begin = begin_remark(text);
         sp_put_visible(text, shapeproof_inference_note(inference, i)->message);
-        end_remark(text, begin);
+        end_remark(text, begin, options);
     }
 }
 
@@ -244,13 +251,14 @@ static void remark(struct remarks *remarks, const char *name, struct sp_text *te
 }
 
 /*   h.{0,1}.attn.bias (1, 1, 16, 16) (2 tensors) */
-static void put_tensor_remark(struct sp_text *text, const char *name, const char *said, size_t count)
+static void put_tensor_remark(struct sp_text *text, const char *name, const char *said, size_t count,
+                              const struct shapeproof_report_options *options)
 {
     const size_t begin = begin_remark(text);
     sp_put_visible(text, name);
     sp_text_printf(text, " %s", said);
     if (count > 1) sp_text_printf(text, " (%zu tensors)", count);
-    end_remark(text, begin);
+    end_remark(text, begin, options);
 }
 
 /* All of them below the heading, collapsed unless each is wanted; nothing when there are none. */
@@ -265,11 +273,14 @@ static void put_remarks(struct remarks *remarks, struct sp_text *text, const str
     const size_t lines = sp_count_lines(text), room = lines + FEWEST < SP_MOST_LINES ? SP_MOST_LINES - lines : FEWEST;
     size_t left = 0;
     for (size_t i = 0; i < count; i++)
-        if (i < room) put_tensor_remark(text, groups[i].name, remarks->remarks[groups[i].first], groups[i].count);
+        if (i < room)
+            put_tensor_remark(text, groups[i].name, remarks->remarks[groups[i].first], groups[i].count, options);
         else left += groups[i].count;
+    const size_t begin = text->length;
     if (left) sp_text_printf(text, "  ... and %zu more; --all lists them\n", left);
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN) sp_markdown_item(text, begin);
     for (size_t i = 0; i < remarks->count && options->all; i++)
-        put_tensor_remark(text, remarks->names[i].name, remarks->remarks[i], 1);
+        put_tensor_remark(text, remarks->names[i].name, remarks->remarks[i], 1, options);
 }
 
 /* For at most `count` of them; end with end_remarks. */
@@ -364,7 +375,6 @@ char *shapeproof_report_infer(const struct shapeproof_inference *inference,
         return sp_text_take(&text, length);
     }
     put_verdict(inference, &text, options);
-    sp_text_puts(&text, "\n");
     put_inferred_table(inference, &text, options);
     put_inferred(DETERMINED, inference, &text, options);
     put_inferred(NOT_DETERMINED, inference, &text, options);

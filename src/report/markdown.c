@@ -62,3 +62,37 @@ void sp_markdown_code_cell(struct sp_text *text, const char *string)
     sp_markdown_cell_code(text, string);
     sp_text_puts(text, " |");
 }
+
+/* ---- what text reports consist of ---- */
+
+/* Takes what was appended since `begin`: its words, with one blank between two, whose markup is escaped. Behind them
+ * stands `end`. */
+static void retake(struct sp_text *text, size_t begin, const char *front, const char *end)
+{
+    struct sp_text lines = {0}, words = {0};
+    if (text->length == begin) return;
+    sp_text_append(&lines, text->data + begin, text->length - begin);
+    for (const char *word = lines.data; *(word += strspn(word, " \n"));) {
+        const size_t length = strcspn(word, " \n");
+        if (words.length) sp_text_puts(&words, " ");
+        sp_text_append(&words, word, length);
+        word += length;
+    }
+    text->length = begin;
+    sp_text_puts(text, front);
+    if (words.length) sp_markdown_text(text, words.data);
+    sp_text_puts(text, end);
+    sp_text_free(&lines);
+    sp_text_free(&words);
+}
+
+void sp_markdown_line(struct sp_text *text, size_t begin) { retake(text, begin, "", "\n"); }
+void sp_markdown_paragraph(struct sp_text *text, size_t begin) { retake(text, begin, "", "\n\n"); }
+void sp_markdown_item(struct sp_text *text, size_t begin) { retake(text, begin, "- ", "\n"); }
+
+void sp_markdown_heading(struct sp_text *text, const char *heading)
+{
+    sp_text_puts(text, "**");
+    sp_markdown_text(text, heading);
+    sp_text_puts(text, "**\n\n");
+}

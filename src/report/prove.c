@@ -5,8 +5,12 @@
 
 #include "base/call.h"
 #include "base/json_write.h"
+#include "report/ci.h"
 #include "report/common.h"
+#include "report/csv.h"
+#include "report/markdown.h"
 #include "report/table.h"
+#include "report/verify.h"
 #include "shapeproof/report.h"
 
 /* A claim, the verdict on it, and why; what there is nothing to say about is left out. */
@@ -94,7 +98,7 @@ static void put_detail(struct sp_text *text, const char *label, const char *deta
 }
 
 /*   REFUTED    claim total = V*E, and below it why, where, and who said so. */
-static void put_proof(const struct shapeproof_proof *proof, struct sp_text *text, bool color)
+void sp_put_proof(const struct shapeproof_proof *proof, struct sp_text *text, bool color)
 {
     enum { VERDICT_COLUMNS = 11 };
     const char *word = verdicts[proof->verdict].word;
@@ -117,33 +121,42 @@ static void put_proof(const struct shapeproof_proof *proof, struct sp_text *text
     if (proof->erratum && !proof->as_expected) put_detail(text, "", "marked as an erratum, and not refuted");
 }
 
-/* The claims table by table, without those that are as expected unless all are wanted; then how many of each verdict
- * there are. */
-static void prove_text(const struct shapeproof_proofs *proofs, struct sp_text *text,
-                       const struct shapeproof_report_options *options)
+/* "3 claims: 1 proved, 2 refuted (1 known errata), 0 tested, 0 undecided; 1 not as expected" */
+static void put_counts(const struct shapeproof_proofs *proofs, struct sp_text *text)
 {
     size_t counts[sizeof verdicts / sizeof *verdicts] = {0}; /* by verdict */
     size_t errata = 0, surprises = 0;
-    const char *table = "";
     for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
         const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
         counts[proof->verdict]++;
         errata += proof->erratum && proof->as_expected;
         surprises += !proof->as_expected;
+    }
+    sp_put_count(text, shapeproof_proofs_count(proofs), "claim", "claims");
+    sp_text_printf(text, ": %zu proved, %zu refuted (%zu known errata), %zu tested, %zu undecided",
+                   counts[SHAPEPROOF_PROVED], counts[SHAPEPROOF_REFUTED], errata, counts[SHAPEPROOF_TESTED],
+                   counts[SHAPEPROOF_UNDECIDED]);
+    sp_text_printf(text, surprises ? "; %zu not as expected\n" : "\n", surprises);
+}
+
+/* The claims table by table, without those that are as expected unless all are wanted; then how many of each verdict
+ * there are. */
+static void prove_text(const struct shapeproof_proofs *proofs, struct sp_text *text,
+                       const struct shapeproof_report_options *options)
+{
+    const char *table = "";
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
         if (proof->as_expected && !options->all) continue;
         if (strcmp(table, proof->table) != 0) {
             table = proof->table;
             sp_color_puts(text, options->color, SP_COLOR_BOLD, table);
             sp_text_puts(text, "\n");
         }
-        put_proof(proof, text, options->color);
+        sp_put_proof(proof, text, options->color);
     }
     if (*table) sp_text_puts(text, "\n");
-    sp_put_count(text, shapeproof_proofs_count(proofs), "claim", "claims");
-    sp_text_printf(text, ": %zu proved, %zu refuted (%zu known errata), %zu tested, %zu undecided",
-                   counts[SHAPEPROOF_PROVED], counts[SHAPEPROOF_REFUTED], errata, counts[SHAPEPROOF_TESTED],
-                   counts[SHAPEPROOF_UNDECIDED]);
-    sp_text_printf(text, surprises ? "; %zu not as expected\n" : "\n", surprises);
+    put_counts(proofs, text);
 }
 
 /* ---- figures ---- */
@@ -173,6 +186,20 @@ static void put_figure(struct sp_table *table, const struct shapeproof_figure *f
     put_remark(sp_table_cell(table), figure);
 }
 
+/* The name of a publication, above its figures. */
+static void put_source(struct sp_text *text, const char *source, const struct shapeproof_report_options *options)
+{
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN) {
+        sp_text_puts(text, "\n");
+        sp_markdown_heading(text, source);
+        return;
+    }
+    sp_color_begin(text, options->color, SP_COLOR_BOLD);
+    sp_put_visible(text, source);
+    sp_color_end(text, options->color, SP_COLOR_BOLD);
+    sp_text_puts(text, "\n");
+}
+
 /* The figures below the name of their source. */
 static void put_sources(const struct shapeproof_figures *figures, struct sp_text *text,
                         const struct shapeproof_report_options *options)
@@ -181,17 +208,15 @@ static void put_sources(const struct shapeproof_figures *figures, struct sp_text
                                                {"printed", SP_RIGHT}, {"counted", SP_RIGHT}, {"at", SP_LEFT},
                                                {"remark", SP_LEFT}};
     const size_t count = shapeproof_figures_count(figures);
+    const bool is_markdown = options->format == SHAPEPROOF_REPORT_MARKDOWN;
     for (size_t i = 0; i < count;) {
         const char *source = shapeproof_figures_get(figures, i)->source;
         struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
-        sp_color_begin(text, options->color, SP_COLOR_BOLD);
-        sp_put_visible(text, source);
-        sp_color_end(text, options->color, SP_COLOR_BOLD);
-        sp_text_puts(text, "\n");
+        put_source(text, source, options);
         for (; i < count && strcmp(shapeproof_figures_get(figures, i)->source, source) == 0; i++)
             put_figure(&table, shapeproof_figures_get(figures, i));
         sp_table_render(&table, text, options);
-        sp_text_puts(text, "\n");
+        if (!is_markdown) sp_text_puts(text, "\n");
     }
 }
 
@@ -209,6 +234,90 @@ static void put_figure_counts(const struct shapeproof_figures *figures, struct s
                    conventions, counts[SHAPEPROOF_REFUTED], counts[SHAPEPROOF_UNDECIDED]);
 }
 
+/* ---- Markdown ---- */
+
+/* Appends a detail of a claim to the cell, behind a semicolon if there is one before it. */
+static void put_cell_detail(struct sp_text *cell, size_t begin, const char *label, const char *detail)
+{
+    if (!detail || !*detail) return;
+    sp_text_printf(cell, "%s%s", cell->length > begin ? "; " : "", label);
+    sp_put_visible(cell, detail);
+}
+
+/* What put_proof says below a claim. */
+static void put_details(struct sp_text *cell, const struct shapeproof_proof *proof)
+{
+    const size_t begin = cell->length;
+    put_cell_detail(cell, begin, "given ", proof->given);
+    if (proof->verdict == SHAPEPROOF_TESTED)
+        sp_text_printf(cell, "%sagreed at %zu points, %zu could not be tried", cell->length > begin ? "; " : "",
+                       proof->points, proof->untried);
+    put_cell_detail(cell, begin, "", proof->difference);
+    put_cell_detail(cell, begin, "at ", proof->counterexample);
+    put_cell_detail(cell, begin, "", proof->cases);
+    for (size_t i = 0; i < proof->step_count; i++) put_cell_detail(cell, begin, "", proof->steps[i]);
+    put_cell_detail(cell, begin, "source: ", proof->source);
+    put_cell_detail(cell, begin, "correct: ", proof->correction);
+    if (proof->erratum && !proof->as_expected)
+        put_cell_detail(cell, begin, "", "marked as an erratum, and not refuted");
+}
+
+/* How many claims, and how many figures, have which verdict; then the claims that text lists; then the figures. */
+static void prove_markdown(const struct shapeproof_proofs *proofs, const struct shapeproof_figures *figures,
+                           struct sp_text *text, const struct shapeproof_report_options *options)
+{
+    static const struct sp_column columns[] = {
+        {"table", SP_LEFT}, {"verdict", SP_LEFT}, {"claim", SP_LEFT}, {"details", SP_LEFT}};
+    struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
+    size_t begin = text->length;
+    put_counts(proofs, text);
+    sp_markdown_line(text, begin);
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
+        if (proof->as_expected && !options->all) continue;
+        sp_put_visible(sp_table_cell(&table), proof->table);
+        sp_text_puts(sp_table_cell(&table), verdicts[proof->verdict].word);
+        sp_put_visible(sp_table_cell(&table), proof->claim);
+        put_details(sp_table_cell(&table), proof);
+    }
+    if (table.count) sp_text_puts(text, "\n");
+    sp_table_render(&table, text, options);
+    if (!figures) return;
+    sp_text_puts(text, "\n");
+    begin = text->length;
+    put_figure_counts(figures, text);
+    sp_markdown_line(text, begin);
+    if (options->all) put_sources(figures, text, options);
+}
+
+/* ---- CSV ---- */
+
+/* A row for each claim, as JSON has them. */
+static void prove_csv(const struct shapeproof_proofs *proofs, struct sp_text *text)
+{
+    static const char *const titles[] = {"table",      "claim",          "verdict", "as_expected", "erratum", "given",
+                                         "difference", "counterexample", "cases",   "source",      "file",    "line",
+                                         NULL};
+    struct sp_csv csv = {.text = text};
+    sp_csv_heading(&csv, titles);
+    for (size_t i = 0; i < shapeproof_proofs_count(proofs); i++) {
+        const struct shapeproof_proof *proof = shapeproof_proofs_get(proofs, i);
+        sp_csv_field(&csv, proof->table);
+        sp_csv_field(&csv, proof->claim);
+        sp_csv_field(&csv, shapeproof_verdict_on_claim_name(proof->verdict));
+        sp_csv_field(&csv, proof->as_expected ? "true" : "false");
+        sp_csv_field(&csv, proof->erratum ? "true" : "false");
+        sp_csv_field(&csv, proof->given);
+        sp_csv_field(&csv, proof->difference);
+        sp_csv_field(&csv, proof->counterexample);
+        sp_csv_field(&csv, proof->cases);
+        sp_csv_field(&csv, proof->source);
+        sp_csv_field(&csv, proof->file);
+        sp_csv_number(&csv, proof->line);
+        sp_csv_end_row(&csv);
+    }
+}
+
 char *shapeproof_report_book(const struct shapeproof_proofs *proofs, const struct shapeproof_figures *figures,
                              const struct shapeproof_report_options *options, size_t *length)
 {
@@ -219,6 +328,18 @@ char *shapeproof_report_book(const struct shapeproof_proofs *proofs, const struc
     if (!options) options = &plain;
     if (options->format == SHAPEPROOF_REPORT_JSON) {
         prove_json(proofs, figures, &text);
+        return sp_text_take(&text, length);
+    }
+    if (options->format == SHAPEPROOF_REPORT_SARIF || options->format == SHAPEPROOF_REPORT_JUNIT) {
+        sp_ci_proofs(&text, proofs, figures, options);
+        return sp_text_take(&text, length);
+    }
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN) {
+        prove_markdown(proofs, figures, &text, options);
+        return sp_text_take(&text, length);
+    }
+    if (options->format == SHAPEPROOF_REPORT_CSV) {
+        prove_csv(proofs, &text);
         return sp_text_take(&text, length);
     }
     if (figures && options->all) put_sources(figures, &text, options);

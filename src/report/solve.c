@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "base/real.h"
 #include "report/common.h"
+#include "report/markdown.h"
 #include "report/table.h"
 #include "shapeproof/report.h"
 
@@ -118,22 +119,34 @@ static void put_asked(const struct shapeproof_solutions *solutions, struct sp_te
     if (expression) sp_put_visible(text, expression);
 }
 
+/* Makes a line that was appended since `begin`, if any was, a paragraph of Markdown. */
+static void end_line(struct sp_text *text, size_t begin, const struct shapeproof_report_options *options)
+{
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN && text->length > begin) sp_markdown_line(text, begin);
+}
+
 /* Whether anything gives the total; what would; what could not be tried. */
 static void solve_text(const struct shapeproof_solutions *solutions, struct sp_text *text,
                        const struct shapeproof_report_options *options)
 {
     const bool as_given = shapeproof_solutions_as_given(solutions), found = shapeproof_solutions_count(solutions) > 0;
+    const size_t skipped = shapeproof_solutions_skipped_count(solutions);
     if (as_given || !found) {
+        const size_t begin = text->length;
         sp_text_puts(text, as_given ? "the hyper-parameters give " : "no single hyper-parameter gives ");
         put_asked(solutions, text);
         sp_text_puts(text, as_given ? " as they are\n" : "\n");
+        end_line(text, begin, options);
     }
     if (as_given && found) sp_text_puts(text, "\n");
     if (found) put_solutions(solutions, text, options);
-    for (size_t i = 0; i < shapeproof_solutions_skipped_count(solutions); i++)
+    if (skipped && options->format == SHAPEPROOF_REPORT_MARKDOWN) sp_text_puts(text, "\n");
+    const size_t begin = text->length;
+    for (size_t i = 0; i < skipped; i++)
         sp_text_printf(text, "%s%s%s",
                        i ? ", " : "not all values could be tried: ", shapeproof_solutions_skipped(solutions, i),
-                       i + 1 == shapeproof_solutions_skipped_count(solutions) ? "\n" : "");
+                       i + 1 == skipped ? "\n" : "");
+    end_line(text, begin, options);
 }
 
 char *shapeproof_report_solve(const struct shapeproof_solutions *solutions,
@@ -201,6 +214,7 @@ static void solve_together_text(const struct shapeproof_combinations *found, str
     for (size_t i = 0; i < keys; i++)
         columns[i] = (struct sp_column){shapeproof_combinations_key(found, i)->key, SP_RIGHT};
     columns[keys] = (struct sp_column){"parameters", SP_RIGHT};
+    size_t begin = text->length;
     if (!count) {
         sp_text_puts(text, "no combination of these hyper-parameters gives ");
         sp_put_visible(text, shapeproof_combinations_asked(found));
@@ -211,13 +225,18 @@ static void solve_together_text(const struct shapeproof_combinations *found, str
         for (size_t k = 0; k < keys; k++) sp_text_printf(sp_table_cell(&table), "%" PRId64, combination->values[k]);
         sp_text_grouped(sp_table_cell(&table), combination->parameters);
     }
+    end_line(text, begin, options);
     if (count) sp_table_render(&table, text, options);
+    const bool has_rest = count > rows || shapeproof_combinations_is_cut(found);
+    if (has_rest && options->format == SHAPEPROOF_REPORT_MARKDOWN) sp_text_puts(text, "\n");
+    begin = text->length;
     if (count > rows) {
         sp_text_printf(text, "and %zu more", count - rows);
         sp_text_puts(text, "; --json lists them\n");
     }
     if (shapeproof_combinations_is_cut(found))
         sp_text_puts(text, "there may be more: a limit of the search was reached\n");
+    end_line(text, begin, options);
 }
 
 char *shapeproof_report_solve_together(const struct shapeproof_combinations *combinations,

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "report/html/html.h"
+#include "report/markdown.h"
 #include "report/wrap.h"
 
 enum { GAP = 2, NARROWEST_FIRST_COLUMN = 24, LAST_INDENT = 40 };
@@ -190,6 +191,37 @@ static void write_row(const struct sp_table *table, size_t first, struct line li
     sp_text_puts(line.out, "\n");
 }
 
+/* ---- Markdown ---- */
+
+/* The titles, and the line below them that makes the lines a table. */
+static void write_markdown_titles(const struct sp_table *table, struct sp_text *out)
+{
+    sp_text_puts(out, "|");
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->layout.shown[i]) sp_markdown_cell(out, table->columns[i].title ? table->columns[i].title : "");
+    sp_text_puts(out, "\n|");
+    for (size_t i = 0; i < table->column_count; i++)
+        if (table->layout.shown[i]) sp_text_puts(out, table->columns[i].alignment == SP_RIGHT ? "--:|" : "---|");
+    sp_text_puts(out, "\n");
+}
+
+static void write_markdown_row(const struct sp_table *table, size_t first, struct sp_text *out)
+{
+    sp_text_puts(out, "|");
+    for (size_t i = 0; i < table->column_count; i++) {
+        struct sp_text cell = {0};
+        size_t length;
+        const char *text = cell_text(table, first + i, &length);
+        if (!table->layout.shown[i]) continue;
+        sp_text_append(&cell, text, length);
+        sp_markdown_cell(out, length ? cell.data : "");
+        sp_text_free(&cell);
+    }
+    sp_text_puts(out, "\n");
+}
+
+/* ---- all of it ---- */
+
 static void forget_rows(struct sp_table *table) { table->count = table->text.length = 0; }
 
 void sp_table_measure(struct sp_table *table)
@@ -200,6 +232,10 @@ void sp_table_measure(struct sp_table *table)
 
 void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options)
 {
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN) {
+        if (table->layout.rows) write_markdown_titles(table, out);
+        return;
+    }
     ignore_outliers(&table->layout);
     fit_titles(table);
     narrow(table, options->width);
@@ -210,7 +246,8 @@ void sp_table_begin(struct sp_table *table, struct sp_text *out, const struct sh
 void sp_table_flush(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options)
 {
     for (size_t i = 0; i < table->count; i += table->column_count)
-        write_row(table, i, (struct line){out, 0, options->color});
+        if (options->format == SHAPEPROOF_REPORT_MARKDOWN) write_markdown_row(table, i, out);
+        else write_row(table, i, (struct line){out, 0, options->color});
     forget_rows(table);
 }
 

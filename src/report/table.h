@@ -54,10 +54,10 @@ struct sp_text *sp_table_cell(struct sp_table *table);
 void sp_table_color(struct sp_table *table, enum sp_color color);
 /* The text of a cell, of *length bytes, and its colour. */
 const char *sp_table_cell_text(const struct sp_table *table, size_t index, size_t *length, enum sp_color *color);
-/* Appends the table, and frees it; under SHAPEPROOF_REPORT_HTML as a table of HTML. Nothing is cut: behind a text in
- * the first column that is far longer than most others, the rest of its row is moved to the right. When options->width
- * is given, the first column is narrowed until the rows fit, and the rest of a row that does not is put on the next
- * line. */
+/* Appends the table, and frees it; under SHAPEPROOF_REPORT_HTML as a table of HTML, under SHAPEPROOF_REPORT_MARKDOWN as
+ * one of Markdown. In text nothing is cut: behind a text in the first column that is far longer than most others, the
+ * rest of its row is moved to the right. When options->width is given, the first column is narrowed until the rows fit,
+ * and the rest of a row that does not is put on the next line. */
 void sp_table_render(struct sp_table *table, struct sp_text *out, const struct shapeproof_report_options *options);
 /* Measures the rows since the last call, and forgets them. */
 void sp_table_measure(struct sp_table *table);

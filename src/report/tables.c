@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 #include "report/common.h"
 #include "report/csv.h"
+#include "report/table.h"
 #include "shapeproof/report.h"
 
 enum { LINE = 80, GAP = 2, LONGEST_NAME = 25 }; /* columns */
@@ -59,6 +60,39 @@ static void tables_csv(const struct shapeproof_tables *tables, struct sp_text *t
     }
 }
 
+/* What it is, and the configurations that it serves when its name does not say. */
+static void describe_table(struct sp_text *words, const struct shapeproof_table_info *info)
+{
+    sp_put_visible(words, info->title);
+    if (!info->model_type_count) sp_text_puts(words, " (no model_type)");
+    if (!info->model_type_count || (info->model_type_count == 1 && strcmp(info->model_types[0], info->name) == 0))
+        return;
+    sp_text_puts(words, " (model_type");
+    for (size_t i = 0; i < info->model_type_count; i++) {
+        sp_text_puts(words, i ? ", " : " ");
+        sp_put_visible(words, info->model_types[i]);
+    }
+    sp_text_puts(words, ")");
+}
+
+/* The same rows as in text. */
+static void tables_markdown(const struct shapeproof_tables *tables, struct sp_text *text,
+                            const struct shapeproof_report_options *options)
+{
+    static const struct sp_column columns[] = {{"table", SP_LEFT}, {"kind", SP_LEFT}, {"what it is", SP_LEFT}};
+    struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
+    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
+        const struct shapeproof_table_info info = *shapeproof_tables_info(tables, i);
+        if (!shapeproof_tables_fits(tables, i, options->filter)) continue;
+        sp_put_visible(sp_table_cell(&table), info.name);
+        sp_put_visible(sp_table_cell(&table), shapeproof_tables_kind(tables, i));
+        describe_table(sp_table_cell(&table), &info);
+    }
+    sp_table_render(&table, text, options);
+}
+
+/* ---- text ---- */
+
 /* Where the columns begin, and the lines end. */
 struct tables_layout {
     size_t kind, title, end;
@@ -108,21 +142,6 @@ static void put_words(struct sp_text *text, const char *words, size_t *column, c
     }
 }
 
-/* What it is, and the configurations that it serves when its name does not say. */
-static void describe_table(struct sp_text *words, const struct shapeproof_table_info *info)
-{
-    sp_put_visible(words, info->title);
-    if (!info->model_type_count) sp_text_puts(words, " (no model_type)");
-    if (!info->model_type_count || (info->model_type_count == 1 && strcmp(info->model_types[0], info->name) == 0))
-        return;
-    sp_text_puts(words, " (model_type");
-    for (size_t i = 0; i < info->model_type_count; i++) {
-        sp_text_puts(words, i ? ", " : " ");
-        sp_put_visible(words, info->model_types[i]);
-    }
-    sp_text_puts(words, ")");
-}
-
 static void put_table(struct sp_text *text, const struct shapeproof_tables *tables, size_t index,
                       const struct tables_layout *layout)
 {
@@ -164,6 +183,10 @@ char *shapeproof_report_tables(const struct shapeproof_tables *tables, const str
     }
     if (options->format == SHAPEPROOF_REPORT_CSV) {
         tables_csv(tables, &text, options->filter);
+        return sp_text_take(&text, length);
+    }
+    if (options->format == SHAPEPROOF_REPORT_MARKDOWN) {
+        tables_markdown(tables, &text, options);
         return sp_text_take(&text, length);
     }
     const struct tables_layout layout = layout_of(tables, options);

@@ -7,8 +7,11 @@
 
 #include "base/call.h"
 #include "base/json_write.h"
+#include "report/ci.h"
 #include "report/common.h"
+#include "report/csv.h"
 #include "report/html/html.h"
+#include "report/markdown.h"
 #include "report/table.h"
 #include "report/verify.h"
 #include "report/wrap.h"
@@ -232,31 +235,40 @@ static void put_undetermined(const struct shapeproof_inference *inference, struc
     sp_wrap(text, begin, 4);
 }
 
-/* The first lines of the report: checkpoint, table and values; without a table the number of tensors and
- * parameters. */
-static void put_heading(const struct shapeproof_verification *verification,
-                        const struct shapeproof_report_verify_options *options, struct sp_text *text)
+/* "table gpt2"; without a table the number of tensors and parameters. */
+static void put_subject(const struct shapeproof_verification *verification, struct sp_text *text)
 {
     const struct shapeproof_prediction *prediction = shapeproof_verification_prediction(verification);
-    if (options->path) sp_put_visible(text, options->path), sp_text_puts(text, ": ");
     if (prediction) {
         sp_text_puts(text, "table ");
         sp_put_visible(text, shapeproof_prediction_table(prediction));
-        sp_text_puts(text, "\n");
-        put_values(verification, text);
     } else {
         const struct shapeproof_totals *totals =
             shapeproof_inventory_totals(shapeproof_verification_inventory(verification));
         sp_put_count(text, totals->tensors, "tensor", "tensors");
         sp_text_puts(text, ", ");
         sp_put_count(text, totals->unique_parameters, "parameter", "parameters");
-        sp_text_puts(text, "\n");
     }
-    put_undetermined(options->inference, text);
-    if (!options->letters) return;
+    sp_text_puts(text, "\n");
+}
+
+static void put_letters(const char *letters, struct sp_text *text)
+{
+    if (!letters) return;
     sp_text_puts(text, "  in the claims ");
-    sp_put_visible(text, options->letters);
+    sp_put_visible(text, letters);
     sp_text_puts(text, ", as usual in publications\n");
+}
+
+/* The first lines of the report: checkpoint, table and values. */
+static void put_heading(const struct shapeproof_verification *verification,
+                        const struct shapeproof_report_verify_options *options, struct sp_text *text)
+{
+    if (options->path) sp_put_visible(text, options->path), sp_text_puts(text, ": ");
+    put_subject(verification, text);
+    if (shapeproof_verification_prediction(verification)) put_values(verification, text);
+    put_undetermined(options->inference, text);
+    put_letters(options->letters, text);
 }
 
 const char *sp_deviation_words(enum shapeproof_deviation_kind kind)
@@ -340,9 +352,8 @@ void sp_put_uncounted(struct sp_text *text, const struct shapeproof_uncounted *u
     sp_put_count(text, uncounted->elements, "element", "elements");
 }
 
-/* The table of the groups, then what is stored and belongs to none of them, then why stored and predicted differ. */
-static void put_groups(const struct shapeproof_verification *verification, struct sp_text *text,
-                       const struct shapeproof_report_options *options)
+static void put_group_table(const struct shapeproof_verification *verification, struct sp_text *text,
+                            const struct shapeproof_report_options *options)
 {
     static const struct sp_column columns[] = {
         {"group", SP_LEFT}, {"formula", SP_LEFT}, {"predicted", SP_RIGHT}, {"stored", SP_RIGHT}, {"", SP_RIGHT}};
@@ -351,11 +362,22 @@ static void put_groups(const struct shapeproof_verification *verification, struc
         put_group(&table, shapeproof_verification_group(verification, i),
                   shapeproof_verification_inventory(verification) != NULL);
     sp_table_render(&table, text, options);
-    for (size_t i = 0; i < shapeproof_verification_uncounted_count(verification); i++) {
-        sp_text_puts(text, "not counted: ");
-        sp_put_uncounted(text, shapeproof_verification_uncounted(verification, i));
-        sp_text_puts(text, "\n");
-    }
+}
+
+static void put_uncounted_line(struct sp_text *text, const struct shapeproof_uncounted *uncounted)
+{
+    sp_text_puts(text, "not counted: ");
+    sp_put_uncounted(text, uncounted);
+    sp_text_puts(text, "\n");
+}
+
+/* The table of the groups, then what is stored and belongs to none of them, then why stored and predicted differ. */
+static void put_groups(const struct shapeproof_verification *verification, struct sp_text *text,
+                       const struct shapeproof_report_options *options)
+{
+    put_group_table(verification, text, options);
+    for (size_t i = 0; i < shapeproof_verification_uncounted_count(verification); i++)
+        put_uncounted_line(text, shapeproof_verification_uncounted(verification, i));
     put_deviations(verification, text);
 }
 
@@ -372,16 +394,15 @@ bool sp_claim_is_judged_in_general(const struct shapeproof_verified_claim *claim
     return claim->formula.denominator || claim->proof->verdict == SHAPEPROOF_PROVED;
 }
 
-/* (PROVED), (PROVED when H = 4*E), (REFUTED) */
+/* PROVED, PROVED when H = 4*E, REFUTED */
 static void put_verdict(struct sp_text *text, const struct shapeproof_verified_claim *claim)
 {
     static const char *const words[] = {"PROVED", "REFUTED", "TESTED", "UNDECIDED"};
-    if (!claim->premises) sp_text_printf(text, " (%s)", words[claim->proof->verdict]);
-    else if (!*claim->premises) sp_text_puts(text, " (PROVED for this configuration)");
+    if (!claim->premises) sp_text_puts(text, words[claim->proof->verdict]);
+    else if (!*claim->premises) sp_text_puts(text, "PROVED for this configuration");
     else {
-        sp_text_puts(text, " (PROVED when ");
+        sp_text_puts(text, "PROVED when ");
         sp_put_visible(text, claim->premises);
-        sp_text_puts(text, ")");
     }
 }
 
@@ -411,7 +432,11 @@ static void put_numbers(struct sp_text *text, const struct shapeproof_verified_c
     if (claim->predicted.denominator) {
         sp_text_puts(text, "table ");
         sp_put_fraction(text, claim->predicted);
-        if (sp_claim_is_judged_in_general(claim)) put_verdict(text, claim);
+        if (sp_claim_is_judged_in_general(claim)) {
+            sp_text_puts(text, " (");
+            put_verdict(text, claim);
+            sp_text_puts(text, ")");
+        }
         if (claim->stored.denominator) sp_text_puts(text, ", ");
     }
     if (claim->stored.denominator) {
@@ -426,7 +451,7 @@ static void put_numbers(struct sp_text *text, const struct shapeproof_verified_c
     sp_wrap(text, begin, 11);
 }
 
-static void put_claim(struct sp_text *text, const struct shapeproof_verified_claim *claim, bool color)
+void sp_put_claim(struct sp_text *text, const struct shapeproof_verified_claim *claim, bool color)
 {
     const char *word = answers[claim->answer].word;
     sp_color_puts(text, color, answers[claim->answer].color, word);
@@ -492,7 +517,7 @@ void sp_put_claims(struct sp_text *text, const struct shapeproof_verification *v
 {
     for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {
         const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
-        if (sp_claim_is_shown(claim, options->all)) put_claim(text, claim, options->color);
+        if (sp_claim_is_shown(claim, options->all)) sp_put_claim(text, claim, options->color);
     }
     sp_put_claim_totals(verification, text);
 }
@@ -509,6 +534,138 @@ static void verify_text(const struct shapeproof_verification *verification,
     if (!options->groups) sp_put_claims(text, verification, &options->report);
 }
 
+/* ---- Markdown ---- */
+
+/* Checkpoint and table, then a paragraph each for the values, for those that were guessed, and for the letters. */
+static void put_markdown_heading(const struct shapeproof_verification *verification,
+                                 const struct shapeproof_report_verify_options *options, struct sp_text *text)
+{
+    if (options->path) {
+        sp_markdown_code(text, options->path);
+        sp_text_puts(text, ": ");
+    }
+    size_t begin = text->length;
+    put_subject(verification, text);
+    sp_markdown_paragraph(text, begin);
+    begin = text->length;
+    if (shapeproof_verification_prediction(verification)) put_values(verification, text);
+    sp_markdown_paragraph(text, begin);
+    begin = text->length;
+    put_undetermined(options->inference, text);
+    sp_markdown_paragraph(text, begin);
+    begin = text->length;
+    put_letters(options->letters, text);
+    sp_markdown_paragraph(text, begin);
+}
+
+/* A number in a cell; empty if it is not known. */
+static void put_fraction_cell(struct sp_table *table, struct shapeproof_fraction value)
+{
+    struct sp_text *cell = sp_table_cell(table);
+    if (value.denominator) sp_put_fraction(cell, value);
+}
+
+/* A row for each claim that is shown, then how many there are of each answer. */
+static void put_markdown_claims(const struct shapeproof_verification *verification, struct sp_text *text,
+                                const struct shapeproof_report_options *options)
+{
+    static const struct sp_column columns[] = {{"answer", SP_LEFT},    {"claim", SP_LEFT},   {"formula", SP_RIGHT},
+                                               {"table", SP_RIGHT},    {"stored", SP_RIGHT}, {"difference", SP_LEFT},
+                                               {"in general", SP_LEFT}};
+    struct sp_table table = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
+    for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {
+        const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
+        if (!sp_claim_is_shown(claim, options->all)) continue;
+        sp_text_puts(sp_table_cell(&table), answers[claim->answer].word);
+        sp_put_visible(sp_table_cell(&table), claim->proof->claim);
+        put_fraction_cell(&table, claim->formula);
+        put_fraction_cell(&table, claim->predicted);
+        put_fraction_cell(&table, claim->stored);
+        const char *why = claim->difference ? claim->difference : claim->why;
+        sp_put_visible(sp_table_cell(&table), why ? why : "");
+        struct sp_text *verdict = sp_table_cell(&table);
+        if (claim->predicted.denominator && sp_claim_is_judged_in_general(claim)) put_verdict(verdict, claim);
+    }
+    const bool has_rows = table.count > 0;
+    sp_table_render(&table, text, options);
+    if (has_rows) sp_text_puts(text, "\n");
+    const size_t begin = text->length;
+    sp_put_claim_totals(verification, text);
+    sp_markdown_line(text, begin);
+}
+
+/* Each difference between stored and predicted, as an item of a list. */
+static void put_markdown_deviations(const struct shapeproof_verification *verification, struct sp_text *text)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < shapeproof_verification_group_count(verification); i++) {
+        const struct shapeproof_stored_group *group = shapeproof_verification_group(verification, i);
+        for (size_t k = 0; k < group->deviation_count; k++) {
+            const size_t begin = text->length;
+            put_deviation(text, group, &group->deviations[k]);
+            sp_markdown_item(text, begin);
+            is_any = true;
+        }
+    }
+    if (is_any) sp_text_puts(text, "\n");
+}
+
+static void verify_markdown(const struct shapeproof_verification *verification,
+                            const struct shapeproof_report_verify_options *options, struct sp_text *text)
+{
+    put_markdown_heading(verification, options, text);
+    if (shapeproof_verification_prediction(verification)) {
+        put_group_table(verification, text, &options->report);
+        sp_text_puts(text, "\n");
+        for (size_t i = 0; i < shapeproof_verification_uncounted_count(verification); i++) {
+            const size_t begin = text->length;
+            put_uncounted_line(text, shapeproof_verification_uncounted(verification, i));
+            sp_markdown_paragraph(text, begin);
+        }
+        put_markdown_deviations(verification, text);
+    }
+    if (!options->groups) put_markdown_claims(verification, text, &options->report);
+    else sp_cut_back(text, text->length - 1); /* the empty line behind the last paragraph */
+}
+
+/* ---- CSV ---- */
+
+/* A number in full, or nothing if it is not known. */
+static void csv_fraction(struct sp_csv *csv, struct shapeproof_fraction value)
+{
+    char number[48] = "";
+    if (value.denominator == 1) snprintf(number, sizeof number, "%" PRId64, value.numerator);
+    else if (value.denominator)
+        snprintf(number, sizeof number, "%" PRId64 "/%" PRId64, value.numerator, value.denominator);
+    sp_csv_field(csv, number);
+}
+
+/* A row for each claim, as JSON has them. */
+static void verify_csv(const struct shapeproof_verification *verification,
+                       const struct shapeproof_report_verify_options *options, struct sp_text *text)
+{
+    static const char *const titles[] = {"subject",    "claim", "answer",  "formula", "predicted", "stored",
+                                         "difference", "why",   "verdict", "file",    "line",      NULL};
+    const struct shapeproof_prediction *prediction = shapeproof_verification_prediction(verification);
+    struct sp_csv csv = {.text = text};
+    sp_csv_heading(&csv, titles);
+    for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {
+        const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
+        sp_csv_field(&csv, options->path ? options->path : prediction ? shapeproof_prediction_table(prediction) : NULL);
+        sp_csv_field(&csv, claim->proof->claim);
+        sp_csv_field(&csv, shapeproof_claim_answer_name(claim->answer));
+        csv_fraction(&csv, claim->formula);
+        csv_fraction(&csv, claim->predicted);
+        csv_fraction(&csv, claim->stored);
+        sp_csv_field(&csv, claim->difference);
+        sp_csv_field(&csv, claim->why);
+        sp_csv_field(&csv, is_about_table(claim) ? shapeproof_verdict_on_claim_name(claim->proof->verdict) : NULL);
+        sp_csv_field(&csv, claim->proof->file);
+        sp_csv_number(&csv, claim->proof->line);
+        sp_csv_end_row(&csv);
+    }
+}
+
 char *shapeproof_report_verify(const struct shapeproof_verification *verification,
                                const struct shapeproof_report_verify_options *options, size_t *length)
 {
@@ -518,6 +675,10 @@ char *shapeproof_report_verify(const struct shapeproof_verification *verificatio
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->report.format == SHAPEPROOF_REPORT_JSON) verify_json(verification, options, &text);
+    else if (options->report.format == SHAPEPROOF_REPORT_MARKDOWN) verify_markdown(verification, options, &text);
+    else if (options->report.format == SHAPEPROOF_REPORT_CSV) verify_csv(verification, options, &text);
+    else if (options->report.format == SHAPEPROOF_REPORT_SARIF || options->report.format == SHAPEPROOF_REPORT_JUNIT)
+        sp_ci_verification(&text, verification, options);
     else if (options->report.format == SHAPEPROOF_REPORT_HTML) sp_html_verify(verification, &text, options, false);
     else if (options->report.format == SHAPEPROOF_REPORT_HTML_PART) sp_html_verify(verification, &text, options, true);
     else verify_text(verification, options, &text);

@@ -15,6 +15,11 @@ void sp_put_claim_totals(const struct shapeproof_verification *verification, str
 void sp_put_claims(struct sp_text *text, const struct shapeproof_verification *verification,
                    const struct shapeproof_report_options *options);
 
+/* A claim with the verdict on it, and what there is to say about that. */
+void sp_put_proof(const struct shapeproof_proof *proof, struct sp_text *text, bool color);
+/* A claim with the answer to it, and its numbers. */
+void sp_put_claim(struct sp_text *text, const struct shapeproof_verified_claim *claim, bool color);
+
 /* Whether a claim is listed: those that fail or cannot be told, and those that hold; errata, and what is about other
  * models, only with `all`. */
 bool sp_claim_is_shown(const struct shapeproof_verified_claim *claim, bool all);

@@ -4,37 +4,6 @@
 
 #include "report/html/html.h"
 
-/* "safetensors, 163 shards" */
-static void put_format(struct sp_text *text, const struct shapeproof_inventory *inventory)
-{
-    const size_t files = shapeproof_inventory_file_count(inventory);
-    sp_put_visible(text, shapeproof_inventory_format(inventory));
-    if (files <= 1) return;
-    sp_text_puts(text, ", ");
-    sp_put_count(text, files, "shard", "shards");
-}
-
-/* "label       value" of the text report, as rows: a label takes SP_INSPECT_LABEL columns. */
-static void put_summary(const struct sp_inspect *inspect, struct sp_text *html)
-{
-    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}};
-    struct sp_table table = {.columns = columns, .column_count = 2};
-    struct sp_text *cell = sp_table_cell(&table), summary = {0};
-    sp_text_puts(cell, "format");
-    put_format(sp_table_cell(&table), inspect->inventory);
-    sp_inspect_put_summary(inspect, &summary);
-    for (const char *line = summary.data; line && *line;) {
-        const size_t length = strcspn(line, "\n");
-        size_t label = SP_INSPECT_LABEL;
-        while (label && line[label - 1] == ' ') label--;
-        sp_text_append(sp_table_cell(&table), line, label);
-        sp_text_append(sp_table_cell(&table), line + SP_INSPECT_LABEL, length - SP_INSPECT_LABEL);
-        line += length + (line[length] == '\n');
-    }
-    sp_text_free(&summary);
-    sp_html_table(&table, html);
-}
-
 static void list_tensor(const struct sp_inspect *inspect, size_t i, struct sp_html_tensors *tensors)
 {
     const struct shapeproof_inventory *inventory = inspect->inventory;
@@ -60,7 +29,7 @@ void sp_html_inspect(const struct sp_inspect *inspect, struct sp_text *html, boo
     const bool has_all = inspect->count == shapeproof_inventory_count(inspect->inventory);
     struct sp_html_tensors tensors = {.kind = SP_HTML_INSPECT, .file = has_all ? inspect->inventory : NULL};
     struct sp_text format = {0};
-    put_format(&format, inspect->inventory);
+    sp_inspect_put_format(&format, inspect->inventory);
     const struct sp_html_title title = {.command = "inspect",
                                         .subject = shapeproof_inventory_path(inspect->inventory),
                                         .totals = &inspect->totals,
@@ -68,7 +37,8 @@ void sp_html_inspect(const struct sp_inspect *inspect, struct sp_text *html, boo
     for (size_t i = 0; i < inspect->count; i++) list_tensor(inspect, i, &tensors);
     (is_part ? sp_html_begin_part : sp_html_begin)(html, &title);
     sp_text_free(&format);
-    put_summary(inspect, html);
+    struct sp_table summary = sp_inspect_summary_table(inspect);
+    sp_html_table(&summary, html);
     sp_html_warnings(html, "Warnings", inspect->inventory, NULL);
     sp_html_modules(html, &tensors);
     if (is_part) sp_html_next_piece(html);

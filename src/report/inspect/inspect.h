@@ -39,10 +39,11 @@ void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text); /*
 void sp_inspect_json(const struct sp_inspect *inspect, struct sp_text *text); /* json.c */
 void sp_inspect_csv(const struct sp_inspect *inspect, struct sp_text *text);  /* csv.c */
 
-/* text.c: what follows the tensors, totals and the like, in lines. A label takes so many columns in front of the value,
- * and is "" of a further line of the same. */
-enum { SP_INSPECT_LABEL = 12 };
-void sp_inspect_put_summary(const struct sp_inspect *inspect, struct sp_text *text);
+/* text.c: "safetensors, 163 shards" */
+void sp_inspect_put_format(struct sp_text *text, const struct shapeproof_inventory *inventory);
+/* text.c: the format, and what follows the tensors, totals and the like: rows with a label, which is "" in a further
+ * row of the same, and a value. */
+struct sp_table sp_inspect_summary_table(const struct sp_inspect *inspect);
 
 /* tree.c: SHAPEPROOF_INSPECT_TREE and SHAPEPROOF_INSPECT_PREFIXES. */
 void sp_inspect_tree(const struct sp_inspect *inspect, struct sp_text *text);

@@ -7,8 +7,9 @@
 #include "base/arena.h"
 #include "report/inspect/inspect.h"
 #include "report/inventory.h"
+#include "report/markdown.h"
 
-enum { METADATA_COLUMNS = 60, TIES_SHOWN = 10, TIED_NAMES_SHOWN = 4, UNUSED_SHOWN = 5 };
+enum { LABEL_COLUMNS = 12, METADATA_COLUMNS = 60, TIES_SHOWN = 10, TIED_NAMES_SHOWN = 4, UNUSED_SHOWN = 5 };
 
 /* ---- cells ---- */
 
@@ -138,7 +139,7 @@ static void put_offsets(const struct sp_inspect *inspect, struct sp_text *text)
 static void put_label(const struct sp_inspect *inspect, struct sp_text *text, const char *label)
 {
     sp_color_puts(text, inspect->options.report.color, SP_COLOR_DIM, label);
-    sp_text_pad(text, SP_INSPECT_LABEL - strlen(label));
+    sp_text_pad(text, LABEL_COLUMNS - strlen(label));
 }
 
 /* Tensors that are the same together, in the order of the file. */
@@ -410,7 +411,8 @@ static void put_metadata(const struct sp_inspect *inspect, struct sp_text *text)
     }
 }
 
-void sp_inspect_put_summary(const struct sp_inspect *inspect, struct sp_text *text)
+/* What follows the tensors, in lines. */
+static void put_summary(const struct sp_inspect *inspect, struct sp_text *text)
 {
     put_ties(inspect, text);
     put_inspect_totals(inspect, text);
@@ -419,8 +421,56 @@ void sp_inspect_put_summary(const struct sp_inspect *inspect, struct sp_text *te
     put_metadata(inspect, text);
 }
 
+void sp_inspect_put_format(struct sp_text *text, const struct shapeproof_inventory *inventory)
+{
+    const size_t files = shapeproof_inventory_file_count(inventory);
+    sp_put_visible(text, shapeproof_inventory_format(inventory));
+    if (files <= 1) return;
+    sp_text_puts(text, ", ");
+    sp_put_count(text, files, "shard", "shards");
+}
+
+struct sp_table sp_inspect_summary_table(const struct sp_inspect *inspect)
+{
+    static const struct sp_column columns[] = {{NULL, SP_LEFT}, {NULL, SP_LEFT}};
+    struct sp_table table = {.columns = columns, .column_count = 2};
+    struct sp_text summary = {0};
+    sp_text_puts(sp_table_cell(&table), "format");
+    sp_inspect_put_format(sp_table_cell(&table), inspect->inventory);
+    put_summary(inspect, &summary);
+    for (const char *line = summary.data; line && *line;) {
+        const size_t length = strcspn(line, "\n");
+        size_t label = LABEL_COLUMNS;
+        while (label && line[label - 1] == ' ') label--;
+        sp_text_append(sp_table_cell(&table), line, label);
+        sp_text_append(sp_table_cell(&table), line + LABEL_COLUMNS, length - LABEL_COLUMNS);
+        line += length + (line[length] == '\n');
+    }
+    sp_text_free(&summary);
+    return table;
+}
+
+/* ---- the report ---- */
+
+/* The path, the tensors unless only totals are wanted, and what follows them. */
+static void put_markdown(const struct sp_inspect *inspect, struct sp_text *text)
+{
+    struct sp_table summary = sp_inspect_summary_table(inspect);
+    sp_markdown_code(text, shapeproof_inventory_path(inspect->inventory));
+    sp_text_puts(text, "\n\n");
+    if (inspect->count && inspect->options.view != SHAPEPROOF_INSPECT_TOTALS) {
+        put_list(inspect, text);
+        sp_text_puts(text, "\n");
+    }
+    sp_table_render(&summary, text, &inspect->options.report);
+}
+
 void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
 {
+    if (inspect->options.report.format == SHAPEPROOF_REPORT_MARKDOWN) {
+        put_markdown(inspect, text);
+        return;
+    }
     sp_put_inventory_heading(text, inspect->inventory, inspect->options.report.color);
     switch (inspect->options.view) {
     case SHAPEPROOF_INSPECT_LIST:
@@ -439,5 +489,5 @@ void sp_inspect_text(const struct sp_inspect *inspect, struct sp_text *text)
         break;
     }
     if (inspect->count && inspect->options.view != SHAPEPROOF_INSPECT_TOTALS) sp_text_puts(text, "\n");
-    sp_inspect_put_summary(inspect, text);
+    put_summary(inspect, text);
 }
