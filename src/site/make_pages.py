@@ -9,6 +9,7 @@ reports of fixtures).
 import collections
 import concurrent.futures
 import html
+import itertools
 import json
 import os
 import pathlib
@@ -98,10 +99,41 @@ def formula_tables(markdown):
     return '<div class="formulas" data-search-exclude>' + "".join(blocks) + "</div>"
 
 
+LONGEST_HEADING = 60  # characters; a longer beginning of a title is a sentence, not a name
+
+
+def whole_title(table):
+    """The title, which is the first line of the comment above the table, up to the end of its sentence."""
+    title = table["title"] or ""
+    if not title or title.endswith("."):
+        return title
+    comment = itertools.takewhile(lambda line: line.startswith("#"), run("tables", table["name"])[0].split("\n"))
+    text = " ".join(line.lstrip("# ") for line in comment)
+    end = re.compile(r"\.(?= [A-Z]|$)").search(text, len(title))
+    return text[: end.end()] if text.startswith(title) and end else title
+
+
+def heading(table):
+    """The model, with which the title begins, and the name of the table: "GPT-2. Radford" -> "GPT-2 (gpt2)"."""
+    model = re.split(r"[:.;] |\.$", table["title"] or "")[0]
+    is_name = 0 < len(model) <= LONGEST_HEADING
+    return html.escape(f"{model} ({table['name']})" if is_name else table["name"])
+
+
+def page_title(kind, file, tables):
+    """The words of the name of a file as the titles of its tables spell them: gpt2 -> GPT-2, qwen_vl -> Qwen VL."""
+    titles = " ".join(table["title"] or "" for table in tables)
+    words = []
+    for word in file.removeprefix(kind + "_").split("_"):
+        spelt = re.findall(r"\b" + "[-. ]?".join(map(re.escape, word)), titles, flags=re.IGNORECASE)
+        words.append(collections.Counter(spelt).most_common(1)[0][0] if spelt else word)
+    return html.escape(" ".join(words))
+
+
 def table_section(table):
     """The section of a table: what it is, and its formulas, or why it has none of its own."""
     name = table["name"]
-    lines = [f"## {name} {{: #{name} }}", "", html.escape(table["title"] or ""), ""]
+    lines = [f"## {heading(table)} {{: #{name} }}", "", html.escape(whole_title(table)), ""]
     if table["model_types"]:
         lines += ["`model_type`: " + ", ".join(f"`{word}`" for word in table["model_types"]), ""]
     markdown, message = run("derive", name, "--latex", "--format", "markdown")
@@ -135,12 +167,12 @@ def write_catalogue():
         for table in tables:
             if table["kind"] == kind:
                 page = f"{kind}-{table['file'].removesuffix('.shapes')}.md"
-                title = html.escape(table["title"] or "")
+                title = html.escape(whole_title(table))
                 index.append(f"- [{table['name']}]({page}#{table['name']}): {title}")
         index.append("")
     write("catalogue/index.md", "\n".join(index))
     for (kind, file), listed in pages.items():
-        text = f"# {kind}: {file.replace('_', ' ')}\n\n[All tables](index.md#{kind})\n\n"
+        text = f"# {kind}: {page_title(kind, file, listed)}\n\n[All tables](index.md#{kind})\n\n"
         write(f"catalogue/{kind}-{file}.md", text + "\n".join(sections[table["name"]] for table in listed))
 
 
