@@ -389,7 +389,7 @@ python-test: all  ## python-test: the tests of the Python package
 
 # ---- the site -----------------------------------------------------------------------------------------------------
 .PHONY: site
-site: all  ## site: the documentation as a site: build/site; needs python3, and pip to install the generator
+site: all $(filter web,$(MAKECMDGOALS))  ## site: the documentation as a site: build/site; needs python3, and pip to install the generator
 	@sh src/site/build.sh $(abspath $(COMMAND)) $(BUILD)
 
 # ---- install ------------------------------------------------------------------------------------------------------

@@ -24,6 +24,14 @@ judged=$(tail -n 1 "$work/judged")
 passed=${judged%% passed*} failed=${judged#*, } failed=${failed% failed}
 expect 'every table is asked for' [ "$passed" -gt "$(wc -l <"$work/tables")" ]
 
+# The page of `make web` is there, or the site says that it is not.
+web=${BUILD:-build}/web/shapeproof.html
+if [ ! -f "$web" ]; then
+    expect 'the site says that it has no page for browsers' grep -q 'it was not built' "$site/try/index.html"
+elif [ -n "$(find "$web" -newer "$site/index.html")" ]; then
+    echo "[  SKIPPED ] the page for browsers: $site is older than it"
+else expect 'the site has the page for browsers' cmp -s "$web" "$site/try/shapeproof.html"; fi
+
 # ---- in a browser ----
 
 browser=

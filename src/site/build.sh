@@ -21,7 +21,7 @@ mkdir -p "$work"
 cp -R docs "$work/pages"
 cp .github/SECURITY.md .github/CODE_OF_CONDUCT.md src/site/site.css src/site/worker.js "$work/pages"
 cp -R src/site/mkdocs.yml src/site/theme "$work"
-"$generator/bin/python" -B src/site/make_pages.py "$command" "$work/pages"
+"$generator/bin/python" -B src/site/make_pages.py "$command" "$work/pages" "$build/web/shapeproof.html"
 # With --quiet it would not count warnings, and --strict would accept them.
 NO_MKDOCS_2_WARNING=1 "$generator/bin/mkdocs" build --strict -f "$work/mkdocs.yml" >"$work/log" 2>&1 ||
     { cat "$work/log" >&2; exit 1; }

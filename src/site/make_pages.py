@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Writes the pages of the site that are made by the command: make_pages.py COMMAND PAGES
+"""Writes the pages of the site that are made by the command.
 
-PAGES is a copy of docs/. Its links to files outside of docs/ are changed, and these pages are added: index.md (from
-README.md), commands.md (the help of each command), catalogue/ (each table with its formulas) and reports/ (HTML
-reports of fixtures).
+make_pages.py COMMAND PAGES WEB: PAGES is a copy of docs/. Its links to files outside of docs/ are changed, and these
+pages are added: index.md (from README.md), commands.md (the help of each command), catalogue/ (each table with its
+formulas), reports/ (HTML reports of fixtures) and try/ (WEB, the page that `make web` writes, if there is one).
 """
 
 import collections
@@ -14,12 +14,13 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
 from latex2mathml.converter import convert
 
-COMMAND, PAGES = sys.argv[1], pathlib.Path(sys.argv[2])
+COMMAND, PAGES, WEB = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 
 
 def run(*words):
@@ -208,7 +209,29 @@ def write_reports():
     write("reports/index.md", "\n".join(lines))
 
 
+# ---- the page for browsers ----
+
+
+def write_web_page():
+    """A copy of the page that `make web` wrote, and a page that leads to it or says that it was not built."""
+    text = "# Try it in the browser\n\n"
+    if WEB.exists():
+        text += (
+            "[Open the page](shapeproof.html). It reads files that you drop on it, and repositories of the hub. Files "
+            "do not leave your computer. [A page for browsers](../web.md) explains it.\n"
+        )
+    else:
+        text += (
+            "This copy of the site does not have the page that reads checkpoints in a browser: it was not built. "
+            "`make web site` builds both. [A page for browsers](../web.md) explains it.\n"
+        )
+    write("try/index.md", text)
+    if WEB.exists():
+        shutil.copyfile(WEB, PAGES / "try" / "shapeproof.html")
+
+
 adapt_pages()
 write_commands()
 write_catalogue()
 write_reports()
+write_web_page()
