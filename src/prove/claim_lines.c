@@ -119,6 +119,13 @@ struct lines {
     size_t number;                           /* of the user's line that is being written, from 1 */
 };
 
+static size_t line_breaks(const char *text)
+{
+    size_t count = 0;
+    for (; (text = strchr(text, '\n')) != NULL; text++) count++;
+    return count;
+}
+
 static void put_origin(struct source_lines *lines, struct sp_line_origin origin)
 {
     SP_GROW(lines->origins, lines->count, lines->capacity);
@@ -187,19 +194,48 @@ static void define_letters(struct lines *lines, const char *line)
     }
 }
 
-/* Puts a line of the user, which has the letters that it needs. A claim gets the word `claim` unless it has it;
- * expressions stand as they are. */
-static void put_line(struct lines *lines, const char *given)
+/* Puts a line of the user, and the definitions of the letters in it. A line that defines a name goes to `definitions`.
+ * A claim gets the word `claim` unless it has it; expressions stand as they are. */
+static void put_line(struct lines *lines, struct source_lines *definitions, const char *given)
 {
     const size_t cut = strspn(given, " \t");
     const char *line = given + cut;
     define_letters(lines, line);
     if (lines->kind == SP_LINES_OF_EXPRESSIONS || is_whole_claim(line))
         put_given(lines, &lines->claims, "", given, cut);
-    else if (defined_name(&lines->arena, lines->count, line)) put_given(lines, &lines->definitions, "", given, cut);
+    else if (defined_name(&lines->arena, lines->count, line)) put_given(lines, definitions, "", given, cut);
     else put_given(lines, &lines->claims, "claim ", given, cut);
-    lines->number++;
-    for (; (given = strchr(given, '\n')) != NULL; given++) lines->number++;
+}
+
+/* Whether the line closes the brackets that it opens, outside of texts in quotes and of comments. */
+static bool is_closed(const char *line)
+{
+    size_t depth = 0;
+    for (; *line; line++) {
+        if (*line == '"') line += strcspn(line + 1, "\"") + 1;
+        if (*line == '#') line += strcspn(line, "\n");
+        if (!*line) break;
+        if (*line == '(' || *line == '[') depth++;
+        if ((*line == ')' || *line == ']') && depth) depth--;
+    }
+    return !depth;
+}
+
+/* Puts the lines. Within brackets a statement goes on in the next line, which is another one of the user: the first
+ * that does not close its brackets is put behind all others, so that the mistake is reported there. */
+static void put_all_lines(struct lines *lines)
+{
+    size_t open = 0, number_of_open = 0;
+    while (open < lines->line_count && is_closed(lines->list[open])) open++;
+    lines->number = 1;
+    for (size_t i = 0; i < lines->line_count; i++) {
+        if (i == open) number_of_open = lines->number;
+        else put_line(lines, &lines->definitions, lines->list[i]);
+        lines->number += line_breaks(lines->list[i]) + 1;
+    }
+    if (open == lines->line_count) return;
+    lines->number = number_of_open;
+    put_line(lines, &lines->claims, lines->list[open]);
 }
 
 /* Writes the lines as a file of claims about the table: its heading, the definitions, then the claims, in the order of
@@ -211,8 +247,7 @@ static void write_claims(struct lines *lines, const char *table, struct source_l
             is_whole_claim(lines->list[i]) ? NULL : defined_name(&lines->arena, lines->count, lines->list[i]);
         if (name) sp_map_add(&lines->defined, name, 0);
     }
-    lines->number = 1;
-    for (size_t i = 0; i < lines->line_count; i++) put_line(lines, lines->list[i]);
+    put_all_lines(lines);
     sp_text_printf(&source->text, "claims for %s\n", table);
     put_origin(source, (struct sp_line_origin){.line = 1});
     put_lines(source, &lines->definitions);
