@@ -36,17 +36,18 @@ struct shapeproof_resume_statement {
 
 struct shapeproof_resume; /* opaque: owns everything that the functions below return */
 
-/* Looks at the folder of a checkpoint (of transformers' Trainer, accelerate, DeepSpeed or
- * torch.distributed.checkpoint), or at a file that holds model and optimizer together (of Lightning, or torch.save).
- * NULL with SHAPEPROOF_ERR_FILE when there is no such path; with SHAPEPROOF_ERR_UNKNOWN when nothing there is of a
- * training. A file that cannot be read is no error, but a statement. Free with shapeproof_resume_free. */
+/* Looks at the folder of a checkpoint (of transformers' Trainer, accelerate, DeepSpeed, verl, Megatron or
+ * torch.distributed.checkpoint, or with a file of each rank), or at a file that holds model and optimizer together (of
+ * Lightning, or torch.save). NULL with SHAPEPROOF_ERR_FILE when there is no such path; with SHAPEPROOF_ERR_UNKNOWN when
+ * nothing there is of a training. A file that cannot be read is no error, but a statement. Free with
+ * shapeproof_resume_free. */
 SHAPEPROOF_API struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapeproof_error *error);
 SHAPEPROOF_API void shapeproof_resume_free(struct shapeproof_resume *resume);
 
 /* All borrowed until shapeproof_resume_free. */
 SHAPEPROOF_API const char *shapeproof_resume_path(const struct shapeproof_resume *resume); /* as it was given */
-/* Whose checkpoint it is: "Trainer", "accelerate", "DeepSpeed", "torch.distributed.checkpoint", "Lightning", "torch".
- */
+/* Whose checkpoint it is: "Trainer", "accelerate", "DeepSpeed", "torch.distributed.checkpoint", "verl", "Megatron",
+ * "Lightning", "torch". */
 SHAPEPROOF_API const char *shapeproof_resume_layout(const struct shapeproof_resume *resume);
 /* Wrong if a statement is; untold if an essential one is, and none is wrong; else right: training can go on. */
 SHAPEPROOF_API enum shapeproof_resume_answer shapeproof_resume_answer(const struct shapeproof_resume *resume);

@@ -66,6 +66,7 @@ struct shapeproof_inventory {
     SP_ARRAY(const char *) described;     /* files that say where the pieces of all tensors are; see sp_dcp_locate */
     bool of_ranks;                        /* it was read from files of ranks, see sp_ranks_locate */
     size_t joined;       /* tensors that are put together from pieces in files of ranks, which no loader does */
+    size_t misfits;      /* tensors whose pieces in files of ranks do not fit together */
     size_t lacking;      /* tensors whose data is not there, in whole or in part */
     const char *damaged; /* a member of an archive whose bytes do not match their CRC, or NULL */
     const char *lack;    /* why; NULL when `lacking` is 0 */

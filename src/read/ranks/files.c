@@ -113,6 +113,18 @@ static const char *find_rank_word(const char *name)
     return NULL;
 }
 
+/* Passes all up to the number behind the word "rank", and that number. False when there is none. */
+static bool pass_rank(const char **name, uint32_t *rank)
+{
+    const char *word = find_rank_word(*name), *p = word ? word + strlen("rank") : NULL;
+    if (!p) return false;
+    p += *p == '_' || *p == '-';
+    *name = p;
+    return sp_rank_number_pass(name, rank);
+}
+
+bool sp_rank_in_name(const char *name, uint32_t *rank) { return pass_rank(&name, rank); }
+
 /* Whether a file with that name may hold a part of the model. */
 static bool may_be_of_model(const char *name)
 {
@@ -127,11 +139,9 @@ static bool may_be_of_model(const char *name)
  */
 static bool read_numbered_name(struct sp_arena *arena, const char *name, struct numbered_file *numbered)
 {
-    const char *word = find_rank_word(name), *p = word ? word + strlen("rank") : NULL;
+    const char *word = find_rank_word(name), *p = name;
     *numbered = (struct numbered_file){.file.layer = SP_NO_LAYER};
-    if (!p || !may_be_of_model(name)) return false;
-    p += *p == '_' || *p == '-';
-    if (!sp_rank_number_pass(&p, &numbered->file.tensor)) return false;
+    if (!may_be_of_model(name) || !pass_rank(&p, &numbered->file.tensor)) return false;
     numbered->set = sp_arena_printf(arena, "%.*s*%s", (int)(word - name), name, p);
     if (pass_text(&p, "_of_") || pass_text(&p, "-of-")) {
         if (!sp_rank_number_pass(&p, &numbered->file.of) || numbered->file.tensor >= numbered->file.of) return false;
@@ -272,21 +282,24 @@ static bool has_rank_twice(const struct numbered_list *numbered, const char *set
     return twice;
 }
 
+static bool is_optimizer_name(const char *path) { return strncmp(sp_base_name(path), "optim", strlen("optim")) == 0; }
+
 /* Takes the files with names of a program's own, where there are no others and those of the model are one set, with one
- * file for each rank. It has at least two files, or folders for ranks: a file beside which there is no other is read by
- * itself. A set whose name begins with "optim" is the optimizer. */
+ * file for each rank. It has at least two files, or folders for ranks, or the optimizer of several ranks is beside it:
+ * a file beside which there is no other is read by itself. A set whose name begins with "optim" is the optimizer. */
 static void choose_numbered(struct sp_ranks *ranks, const struct numbered_list *numbered)
 {
     const char *set = NULL;
     size_t count = 0;
     for (size_t i = 0; i < numbered->list.count; i++) {
         const struct numbered_file *own = &numbered->list.items[i];
-        if (strncmp(sp_base_name(own->name), "optim", strlen("optim")) == 0) continue;
+        if (is_optimizer_name(own->name)) continue;
         if (set && strcmp(set, own->set) != 0) return;
         set = own->set;
         count++;
     }
-    if (!set || (count < 2 && !strchr(set, '/')) || has_rank_twice(numbered, set)) return;
+    const size_t others = numbered->list.count - count;
+    if (!set || (count < 2 && others < 2 && !strchr(set, '/')) || has_rank_twice(numbered, set)) return;
     for (size_t i = 0; i < numbered->list.count; i++) {
         const struct numbered_file *own = &numbered->list.items[i];
         if (strcmp(set, own->set) != 0) add_optimizer(ranks, own->name, 0);

@@ -214,6 +214,7 @@ static void note_piece(struct join *join, const struct piece *piece, uint32_t di
 static bool list_joined(struct join *join, const struct whole *whole, uint32_t dimension)
 {
     uint64_t sum = 0;
+    join->inventory->misfits += !are_pieces_alike(whole, NO_DIMENSION); /* ranks divide evenly */
     for (size_t i = 0; i < whole->count; i++)
         if (!sp_add_u64(sum, whole->pieces[i].tensor->shape[dimension], &sum)) sum = UINT64_MAX;
     struct shapeproof_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], WITHOUT_PLACE);
@@ -349,6 +350,7 @@ static void note_state(struct join *join)
 
 static void warn_of_pieces(struct join *join)
 {
+    join->inventory->misfits += join->uneven.count;
     warn_of_listed(join->inventory,
                    "tensors that the ranks divided by no known rule, and whose parts are listed "
                    "one after the other",

@@ -96,9 +96,14 @@ enum sp_cut {
 
 /* The files of ranks in the folder, sorted; none is no error. */
 bool sp_ranks_list(struct sp_ranks *ranks, const struct sp_folder *folder, struct shapeproof_error *error);
+/* The number behind the word "rank" in a name: 3 for "optim_rank3.pt". False for a name without it. */
+bool sp_rank_in_name(const char *name, uint32_t *rank);
 
 /* ---- reader.c ---- */
 
+void sp_ranks_free(struct sp_ranks *ranks);
+/* Whether a tensor in one of the files is a piece. Files that cannot be read have none. */
+bool sp_ranks_are_pieces(const struct sp_ranks *ranks, const struct sp_folder *folder);
 /* Whether the files in its folders of ranks, "rank_0/ckpt.pt", are read as one checkpoint. Files are read until one has
  * a piece of a tensor. */
 bool sp_ranks_join_folders(const struct sp_folder *folder);

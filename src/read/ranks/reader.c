@@ -86,6 +86,36 @@ static uint32_t ranks_of_pieces(const struct sp_ranks *ranks)
     return world < UINT32_MAX ? (uint32_t)world : UINT32_MAX;
 }
 
+/* The lowest tensor-parallel rank without a file among files[begin..end), which are sorted by it. */
+static uint32_t absent_in(const struct sp_ranks *ranks, size_t begin, size_t end)
+{
+    uint32_t rank = 0;
+    for (size_t i = begin; i < end && ranks->files.items[i].tensor <= rank; i++)
+        rank += ranks->files.items[i].tensor == rank;
+    return rank;
+}
+
+/* Whether each stage of a pipeline, and each rank of experts in it, has a file of each tensor-parallel rank; false with
+ * an error that names the first which has not. The files are sorted by stage, rank of experts, tensor-parallel rank. */
+static bool has_each_stage_all(const struct sp_ranks *ranks, uint64_t tensor_ranks, struct shapeproof_error *error)
+{
+    for (size_t begin = 0, end; begin < ranks->files.count; begin = end) {
+        const struct sp_rank_file *first = &ranks->files.items[begin];
+        for (end = begin; end < ranks->files.count && ranks->files.items[end].stage == first->stage &&
+                          ranks->files.items[end].expert == first->expert;)
+            end++;
+        const uint32_t absent = absent_in(ranks, begin, end);
+        if (absent >= tensor_ranks) continue;
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
+                "beside %s, the file of tensor-parallel rank %" PRIu32 " (of %" PRIu64
+                " ranks) is missing: without it, the checkpoint is incomplete",
+                sp_quote(first->path).text, absent, tensor_ranks);
+        sp_hint(error, "fetch it, or name the file of one rank to read that file alone");
+        return false;
+    }
+    return true;
+}
+
 /* Whether the files of all ranks are there. How many tensor-parallel ranks and stages there should be is what the first
  * file says, or the highest number of a file if that is larger. False with an error that names the first absent one.
  * Sets ranks->tensor_ranks and few_groups. */
@@ -111,6 +141,7 @@ static bool all_are_there(struct sp_ranks *ranks, struct shapeproof_error *error
                    absent_stage = absent_rank(ranks, (uint32_t)stages, STAGE);
     if (absent_tensor < tensor_ranks) return refuse_absent(divided, absent_tensor, tensor_ranks, error);
     if (absent_stage < stages) return refuse_absent("pipeline ", absent_stage, stages, error);
+    if (megatron && !has_each_stage_all(ranks, tensor_ranks, error)) return false;
     ranks->tensor_ranks = (uint32_t)tensor_ranks;
     const uint64_t groups = said_number(own, "num_query_groups");
     ranks->few_groups = groups && groups < tensor_ranks;
@@ -210,8 +241,7 @@ static void note_unused(const struct sp_ranks *ranks, struct shapeproof_inventor
     sp_names_free(&names);
 }
 
-/* Whether a tensor in one of the files is a piece. Files that cannot be read have none. */
-static bool are_pieces(const struct sp_ranks *ranks, const struct sp_folder *folder)
+bool sp_ranks_are_pieces(const struct sp_ranks *ranks, const struct sp_folder *folder)
 {
     bool found = false;
     for (size_t i = 0; i < ranks->files.count && !found; i++) {
@@ -227,7 +257,7 @@ static bool are_pieces(const struct sp_ranks *ranks, const struct sp_folder *fol
 static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder, bool *are_ranks,
                          struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
-    if (ranks->numbered && !are_pieces(ranks, folder)) {
+    if (ranks->numbered && !sp_ranks_are_pieces(ranks, folder)) {
         *are_ranks = false;
         return true;
     }
@@ -251,7 +281,7 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
     return false;
 }
 
-static void free_ranks(struct sp_ranks *ranks)
+void sp_ranks_free(struct sp_ranks *ranks)
 {
     for (size_t i = 0; i < ranks->files.count; i++) shapeproof_inventory_close(ranks->files.items[i].own);
     sp_free(ranks->files.items);
@@ -270,7 +300,7 @@ bool sp_ranks_read(const struct sp_folder *folder, bool *are_ranks, struct shape
     if (!ok) sp_error_prefix(error, folder->path);
     *are_ranks = !ok || ranks.files.count;
     if (ok && ranks.files.count) ok = put_together(&ranks, folder, are_ranks, inventory, error);
-    free_ranks(&ranks);
+    sp_ranks_free(&ranks);
     return ok;
 }
 
@@ -279,8 +309,8 @@ bool sp_ranks_join_folders(const struct sp_folder *folder)
     struct sp_ranks ranks = {0};
     struct shapeproof_error ignored = {0};
     const bool joined = sp_ranks_list(&ranks, folder, &ignored) && ranks.numbered &&
-                        strchr(ranks.files.items[0].path, '/') && are_pieces(&ranks, folder);
-    free_ranks(&ranks);
+                        strchr(ranks.files.items[0].path, '/') && sp_ranks_are_pieces(&ranks, folder);
+    sp_ranks_free(&ranks);
     return joined;
 }
 
@@ -384,7 +414,7 @@ bool sp_ranks_locate(const struct sp_folder *folder, struct sp_data_places *plac
     bool are_ranks = true, ok = sp_ranks_list(&ranks, folder, error);
     if (ok && ranks.files.count) ok = put_together(&ranks, folder, &are_ranks, again, error);
     if (ok && are_ranks && ranks.files.count) list_rank_pieces(&ranks, folder, places);
-    free_ranks(&ranks);
+    sp_ranks_free(&ranks);
     shapeproof_inventory_close(again);
     return ok;
 }

@@ -29,9 +29,20 @@ bool sp_resume_is_parameter(const struct shapeproof_tensor *tensor)
     }
 }
 
+/* The tensors of which the files have a part: one rank's piece. */
+static size_t count_pieces(const struct shapeproof_inventory *model, const struct shapeproof_tensor **first)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < model->count; i++)
+        if (model->tensors[i].piece && !(model->tensors[i].flags & SHAPEPROOF_TENSOR_STATE) && !count++)
+            *first = &model->tensors[i];
+    return count;
+}
+
 /* What is missing of the weights, in a few words; NULL for nothing. */
 static const char *name_model_gap(struct sp_arena *arena, const struct shapeproof_inventory *model)
 {
+    const struct shapeproof_tensor *first = NULL;
     if (model->unread)
         return sp_arena_printf(arena, "%zu tensors cannot be read: %s", model->unread, model->first_unread.message);
     if (model->promise_count) {
@@ -43,6 +54,11 @@ static const char *name_model_gap(struct sp_arena *arena, const struct shapeproo
     if (model->lacking)
         return sp_arena_printf(arena, "the data of %zu tensors are not there, or in part: %s", model->lacking,
                                model->lack ? model->lack : "cut short");
+    const size_t pieces = count_pieces(model, &first);
+    if (pieces)
+        return sp_arena_printf(arena,
+                               "of %zu tensors a part is not there, the first %s: those of other ranks are missing",
+                               pieces, sp_quote(first->name).text);
     if (model->damaged) return sp_arena_printf(arena, "%s does not match its CRC", sp_quote(model->damaged).text);
     return NULL;
 }
@@ -68,6 +84,9 @@ void sp_resume_model(struct shapeproof_resume *resume, const char *path)
         count += !(resume->model->tensors[i].flags & SHAPEPROOF_TENSOR_STATE);
     if (gap) sp_resume_wrong(resume, "model", file, NULL, NULL, "%s", gap);
     else if (!count) sp_resume_wrong(resume, "model", file, NULL, NULL, "it has no weights");
+    else if (resume->model->misfits)
+        sp_resume_untold(resume, true, "model", file, "the pieces of %s do not fit together",
+                         sp_count_of(&resume->arena, resume->model->misfits, "tensor"));
     else sp_resume_right(resume, "model", file, "%s, whole", sp_count_of(&resume->arena, count, "tensor"));
 }
 

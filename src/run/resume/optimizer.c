@@ -18,6 +18,7 @@
 #include "base/checked.h"
 #include "base/map.h"
 #include "base/names.h"
+#include "base/order.h"
 #include "model/layouts.h"
 #include "run/resume/resume.h"
 
@@ -28,6 +29,7 @@ struct moments {
     size_t group;
     const struct sp_pickle_value *entry; /* of "state"; NULL: none */
     bool is_known;                       /* it has moments, whose shape is known */
+    bool is_piece;                       /* which say that they are a rank's piece of that shape */
     uint32_t rank;
     uint64_t shape[SP_MAX_RANK];
 };
@@ -81,6 +83,8 @@ static const char *const kinds[] = {
     "sum",     "prev",       "exp_avg_diff",   "neg_pre_grad",    "hessian", "state1",     "state2",    "master_param",
     "z",       "ax",         "previous_grad",  "variance"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
+
+bool sp_resume_is_moment(const char *kind) { return SP_IS_AMONG(kind, kinds); }
 
 static void note_kind(struct optimizer *o, const char *kind)
 {
@@ -146,6 +150,7 @@ static void read_moments(struct optimizer *o, struct moments *m)
         if (strcmp(kind, "master_param") == 0) check_master(o, m, &tensor);
         if (!m->is_known) {
             m->is_known = true;
+            m->is_piece = tensor.is_piece;
             m->rank = tensor.rank;
             memcpy(m->shape, tensor.shape, tensor.rank * sizeof *tensor.shape);
             first = kind;
@@ -580,6 +585,20 @@ static bool keeps_moments(const struct optimizer *o)
            (sp_pickle_is(momentum, SP_PICKLE_INT) && momentum->as.integer != 0);
 }
 
+static void note_facts(struct optimizer *o)
+{
+    size_t pieces = 0;
+    for (size_t i = 0; i < o->list.count; i++) pieces += o->list.items[i].is_piece;
+    o->resume->facts = (struct sp_optimizer_facts){
+        .parameters = o->list.count,
+        .with = o->with,
+        .pieces = pieces,
+        .groups = o->groups->length,
+        .kinds = sp_arena_string(&o->resume->arena, o->kinds.data ? o->kinds.data : ""),
+        .step = o->has_step ? sp_resume_steps(o->last_step) : SP_RESUME_NO_STEP,
+    };
+}
+
 /* Notes the step, and says what is right about the moments. */
 static void conclude_optimizer(struct optimizer *o)
 {
@@ -590,6 +609,7 @@ static void conclude_optimizer(struct optimizer *o)
     }
     resume->optimizers++;
     resume->groups = o->groups->length;
+    note_facts(o);
     if (o->failed) return;
     const char *groups = sp_count_of(&resume->arena, o->groups->length, "group");
     if (!o->with && keeps_moments(o))
@@ -621,83 +641,200 @@ bool sp_resume_has_matrices(struct shapeproof_resume *resume, struct sp_contents
     return false;
 }
 
+/* Reads the moments of all parameters. False after a statement that this cannot be done. The caller frees. */
+static bool read_optimizer(struct optimizer *o, const struct sp_pickle_value *value)
+{
+    if (!spend(o, SP_STATEMENT_LOOKS + LOOKUPS * sp_resume_length(value))) return false;
+    o->state = sp_contents_get(value, "state");
+    o->groups = sp_contents_get(value, "param_groups");
+    if (!sp_resume_is_optimizer(value)) {
+        sp_resume_wrong(o->resume, "optimizer", o->file, NULL, NULL, "it is not the state of an optimizer of torch");
+        return false;
+    }
+    if (!spend_looks(o) || !list_moments(o)) return false;
+    for (size_t i = 0; i < o->list.count; i++) read_moments(o, &o->list.items[i]);
+    if (!o->failed) compare_kinds(o);
+    return true;
+}
+
+static void free_optimizer(struct optimizer *o)
+{
+    sp_free(o->list.items);
+    sp_text_free(&o->kinds);
+}
+
 void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
                          const struct sp_pickle_value *value, const char *file)
 {
     struct optimizer o = {.resume = resume, .contents = contents, .file = file};
-    if (!spend(&o, SP_STATEMENT_LOOKS + LOOKUPS * sp_resume_length(value))) return;
-    o.state = sp_contents_get(value, "state");
-    o.groups = sp_contents_get(value, "param_groups");
-    if (!sp_resume_is_optimizer(value)) {
-        sp_resume_wrong(resume, "optimizer", file, NULL, NULL, "it is not the state of an optimizer of torch");
-        return;
-    }
-    if (spend_looks(&o) && list_moments(&o)) {
-        for (size_t i = 0; i < o.list.count; i++) read_moments(&o, &o.list.items[i]);
-        if (!o.failed) compare_kinds(&o);
+    if (read_optimizer(&o, value)) {
         if (resume->model) compare_with_model(&o);
         if (!o.failed) judge_groups_of_trainer(&o);
         conclude_optimizer(&o);
     }
-    sp_free(o.list.items);
-    sp_text_free(&o.kinds);
+    free_optimizer(&o);
 }
 
-/* ---- of a distributed checkpoint ---- */
+/* ---- master weights ---- */
 
-/* Takes "optimizer.state.NAME.exp_avg" apart; false for every other name. */
-static bool split_moment_name(struct sp_arena *arena, const char *whole, const char **name, const char **kind)
+/* Whether the model has a parameter of that shape. */
+static bool has_parameter_shaped(const struct shapeproof_inventory *model, const struct sp_contents_tensor *tensor)
 {
-    static const char middle[] = "state.";
-    const char *at = strstr(whole, middle), *last = strrchr(whole, '.');
-    if (!at || (at != whole && at[-1] != '.')) return false;
-    at += strlen(middle);
-    if (!last || last <= at) return false;
-    *name = sp_arena_copy(arena, at, (size_t)(last - at));
-    *kind = last + 1;
-    return SP_IS_AMONG(*kind, kinds);
+    for (size_t i = 0; i < model->count; i++)
+        if (sp_resume_is_parameter(&model->tensors[i]) &&
+            sp_same_dims(model->tensors[i].shape, model->tensors[i].rank, tensor->shape, tensor->rank))
+            return true;
+    return false;
 }
 
-/* The tensor of the model that has the name, with or without "model." in front; NULL for none. */
-static const struct shapeproof_tensor *find_parameter(struct sp_arena *arena, const struct shapeproof_inventory *model,
-                                                      const char *name)
+void sp_resume_masters(struct shapeproof_resume *resume, struct sp_contents *contents,
+                       const struct sp_pickle_value *groups, const char *file)
 {
-    static const char *const fronts[] = {"model.", "", "app.model.", "state_dict.", "module."};
-    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
-        const size_t found = shapeproof_inventory_find(model, sp_arena_printf(arena, "%s%s", fronts[i], name));
-        if (found != SHAPEPROOF_NONE) return &model->tensors[found];
+    struct sp_contents_tensor master;
+    size_t count = 0;
+    const uint64_t each = 1 + (resume->model ? resume->model->count : 0); /* looks */
+    for (uint32_t g = 0; sp_pickle_is(groups, SP_PICKLE_LIST) && g < groups->length; g++) {
+        const struct sp_pickle_value *group = groups->as.items[g];
+        for (uint32_t i = 0; sp_pickle_is(group, SP_PICKLE_LIST) && i < group->length; i++) {
+            if (!sp_resume_spend(resume, "master weights", file, each)) return;
+            if (!sp_contents_tensor(contents, group->as.items[i], &master)) continue;
+            count++;
+            if (strcmp(master.dtype, "F32") != 0) {
+                sp_resume_wrong(resume, "master weights", file, "F32", master.dtype, "group %u", g);
+                return;
+            }
+            if (resume->model && !has_parameter_shaped(resume->model, &master)) {
+                sp_resume_wrong(resume, "master weights", file, "the shape of a parameter of the model",
+                                sp_shape_text(&resume->arena, master.shape, master.rank), "number %u of group %u", i,
+                                g);
+                return;
+            }
+        }
     }
+    if (count)
+        sp_resume_right(resume, "master weights", file, "F32, of %s", sp_count_of(&resume->arena, count, "parameter"));
+}
+
+/* ---- moments of parameters that lie end to end ---- */
+
+static void add_flat_moment(struct sp_flat_moments *flat, const struct moments *m)
+{
+    uint64_t length = 1;
+    for (uint32_t i = 0; i < m->rank; i++)
+        if (!sp_mul_u64(length, m->shape[i], &length)) length = UINT64_MAX;
+    size_t known = sp_map_get(&flat->ids, m->id);
+    if (known == SIZE_MAX) {
+        known = flat->list.count;
+        sp_map_add(&flat->ids, m->id, known);
+        *SP_PUSH(&flat->list) = (struct sp_flat_moment){.id = m->id, .first = length};
+    }
+    struct sp_flat_moment *one = &flat->list.items[known];
+    one->ranks++;
+    if (length != one->first) {
+        one->last = length;
+        one->is_uneven = true;
+    }
+    if (!sp_add_u64(one->sum, length, &one->sum)) one->sum = UINT64_MAX;
+}
+
+void sp_resume_flat_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
+                              const struct sp_pickle_value *value, const char *file, struct sp_flat_moments *flat)
+{
+    struct optimizer o = {.resume = resume, .contents = contents, .file = file};
+    if (read_optimizer(&o, value)) {
+        for (size_t i = 0; i < o.list.count; i++)
+            if (o.list.items[i].is_known) add_flat_moment(flat, &o.list.items[i]);
+        note_facts(&o);
+        flat->failed = flat->failed || o.failed;
+    } else flat->failed = true;
+    free_optimizer(&o);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    return sp_order(*(const uint64_t *)left, *(const uint64_t *)right);
+}
+
+/* The elements of each parameter of the model, ascending; *total of all together. */
+static uint64_t *count_parameters(struct shapeproof_resume *resume, size_t *count, uint64_t *total)
+{
+    const struct shapeproof_inventory *model = resume->model;
+    uint64_t *elements = sp_arena_array(&resume->arena, model->count, sizeof *elements);
+    *count = 0;
+    *total = 0;
+    for (size_t i = 0; i < model->count; i++) {
+        if (!sp_resume_is_parameter(&model->tensors[i])) continue;
+        elements[(*count)++] = model->tensors[i].parameters;
+        if (!sp_add_u64(*total, model->tensors[i].parameters, total)) *total = UINT64_MAX;
+    }
+    if (*count) qsort(elements, *count, sizeof *elements, compare_numbers);
+    return elements;
+}
+
+/* Whether each of the sorted numbers `some` can be paired with an equal one of `all`. */
+static bool are_among(const uint64_t *some, size_t some_count, const uint64_t *all, size_t all_count)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < some_count; i++) {
+        while (at < all_count && all[at] < some[i]) at++;
+        if (at == all_count || all[at++] != some[i]) return false;
+    }
+    return true;
+}
+
+/* The first moments whose lengths differ between the ranks, or that a rank has not; NULL when there are none. */
+static const struct sp_flat_moment *find_uneven(const struct sp_flat_moments *flat, uint32_t world)
+{
+    for (size_t i = 0; i < flat->list.count; i++)
+        if (flat->list.items[i].is_uneven || flat->list.items[i].ranks != world) return &flat->list.items[i];
     return NULL;
 }
 
-void sp_resume_named_optimizer(struct shapeproof_resume *resume, const struct shapeproof_inventory *moments)
+static const char *spell_elements(struct shapeproof_resume *resume, uint64_t elements)
 {
-    struct sp_arena *arena = &resume->arena;
-    size_t count = 0, unknown = 0;
-    const char *name, *kind, *first_unknown = NULL;
-    for (size_t i = 0; i < moments->count; i++) {
-        const struct shapeproof_tensor *tensor = &moments->tensors[i];
-        if (!split_moment_name(arena, tensor->name, &name, &kind)) continue;
-        count++;
-        const struct shapeproof_tensor *parameter = resume->model ? find_parameter(arena, resume->model, name) : NULL;
-        if (!parameter) {
-            if (!unknown++) first_unknown = name;
-            continue;
-        }
-        if (parameter->rank == tensor->rank &&
-            memcmp(parameter->shape, tensor->shape, tensor->rank * sizeof *tensor->shape) == 0)
-            continue;
-        sp_resume_wrong(resume, "optimizer", NULL, sp_shape_text(arena, parameter->shape, parameter->rank),
-                        sp_shape_text(arena, tensor->shape, tensor->rank), "%s of %s has another shape", kind,
-                        sp_quote(name).text);
-        return;
+    return sp_arena_printf(&resume->arena, "%" PRIu64 " elements", elements);
+}
+
+/* The ranks have as many elements as whole parameters, or have each a part of the same length of all parameters end to
+ * end, the last of them padded. */
+void sp_resume_judge_flat(struct shapeproof_resume *resume, const struct sp_flat_moments *flat, uint32_t world,
+                          const char *file)
+{
+    enum { PADDING = 16 }; /* elements for each rank and moment, at most: FSDP aligns to 16 bytes */
+    size_t count;
+    uint64_t total, held = 0, most;
+    if (flat->failed || !resume->model) return;
+    const uint64_t *elements = count_parameters(resume, &count, &total);
+    uint64_t *sums = sp_arena_array(&resume->arena, flat->list.count, sizeof *sums);
+    for (size_t i = 0; i < flat->list.count; i++) {
+        sums[i] = flat->list.items[i].sum;
+        if (!sp_add_u64(held, sums[i], &held)) held = UINT64_MAX;
     }
-    if (!count) sp_resume_untold(resume, true, "optimizer", NULL, "it has no moments under names that are known here");
-    else if (unknown == count)
-        sp_resume_untold(resume, true, "optimizer", NULL,
-                         "none of its %zu moments has the name of a tensor of the model", count);
-    else if (unknown)
-        sp_resume_wrong(resume, "optimizer", NULL, "the name of a tensor of the model", sp_quote(first_unknown).text,
-                        "%zu of %zu moments are of another model", unknown, count);
-    else sp_resume_right(resume, "optimizer", NULL, "%zu moments, each with name and shape of a parameter", count);
+    if (flat->list.count) qsort(sums, flat->list.count, sizeof *sums, compare_numbers);
+    const struct sp_flat_moment *uneven = find_uneven(flat, world);
+    const bool are_parameters = are_among(sums, flat->list.count, elements, count);
+    if (!sp_mul_u64((uint64_t)world * PADDING, flat->list.count, &most) || !sp_add_u64(most, total, &most))
+        most = UINT64_MAX;
+    if (!held)
+        sp_resume_wrong(resume, "optimizer", file, spell_elements(resume, total), "none",
+                        "no parameter has moments: they would begin anew");
+    else if (uneven && !are_parameters)
+        sp_resume_wrong(resume, "optimizer", file,
+                        uneven->is_uneven ? spell_elements(resume, uneven->first)
+                                          : sp_arena_printf(&resume->arena, "those of %" PRIu32 " ranks", world),
+                        uneven->is_uneven ? spell_elements(resume, uneven->last)
+                                          : sp_arena_printf(&resume->arena, "%" PRIu32, uneven->ranks),
+                        "the moments of parameter %s fit together with those of the other ranks to no parameter",
+                        uneven->id);
+    else if (held > most)
+        sp_resume_wrong(resume, "optimizer", file, spell_elements(resume, total), spell_elements(resume, held),
+                        "the moments of all ranks are more than the parameters of the model");
+    else if (held < total)
+        sp_resume_untold(resume, !are_parameters, "optimizer", file,
+                         "moments of %" PRIu64 " of %" PRIu64 " elements: the others are frozen, or had no gradient",
+                         held, total);
+    else
+        sp_resume_right(resume, "optimizer", file,
+                        "moments of all %" PRIu32 " ranks, %" PRIu64 " elements for %" PRIu64 " of the parameters",
+                        world, held, total);
 }

@@ -15,7 +15,6 @@
 #include "base/chars.h"
 #include "base/fault.h"
 #include "base/names.h"
-#include "read/ranks/ranks.h"
 
 enum { MAX_FILES = 100 * 1000, MAX_LOOKS = 1 << 30 };
 
@@ -85,6 +84,14 @@ uint64_t sp_resume_length(const struct sp_pickle_value *value)
     return pairs ? pairs->length : 0;
 }
 
+void sp_resume_put_folder_before(struct shapeproof_resume *resume, size_t first, const char *folder)
+{
+    for (size_t i = first; i < resume->statements.count; i++) {
+        const char **file = &resume->statements.items[i].file;
+        *file = *file ? sp_arena_printf(&resume->arena, "%s/%s", folder, *file) : folder;
+    }
+}
+
 /* ---- files ---- */
 
 static int compare_entries(const void *a, const void *b)
@@ -92,8 +99,9 @@ static int compare_entries(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void list_folder(struct shapeproof_resume *resume)
+void sp_resume_list_folder(struct shapeproof_resume *resume)
 {
+    resume->names.count = 0;
     DIR *stream = sp_folder_stream(AT_FDCWD, *resume->path ? resume->path : ".");
     const struct dirent *entry;
     while (stream && resume->names.count < MAX_FILES && (entry = sp_folder_next(stream, resume->path)))
@@ -158,13 +166,27 @@ static void check_scheduler_file(struct shapeproof_resume *resume, const char *n
     sp_contents_close(contents);
 }
 
-static bool has_zero_files(const struct shapeproof_resume *resume)
+/* Whether the folder has a file or folder whose name ends so. */
+static bool has_ending(const struct shapeproof_resume *resume, const char *ending)
 {
     for (size_t i = 0; i < resume->names.count; i++)
-        if (sp_ends_with(resume->names.items[i], "_optim_states.pt") ||
-            sp_ends_with(resume->names.items[i], "_model_states.pt"))
-            return true;
-    return sp_resume_has(resume, "latest") || first_beginning(resume, "global_step");
+        if (sp_ends_with(resume->names.items[i], ending)) return true;
+    return false;
+}
+
+static bool has_zero_parts(const struct shapeproof_resume *resume)
+{
+    return has_ending(resume, "_optim_states.pt") || has_ending(resume, "_model_states.pt");
+}
+
+bool sp_resume_has_steps(const struct shapeproof_resume *resume)
+{
+    return !has_zero_parts(resume) && first_beginning(resume, "global_step");
+}
+
+static bool has_zero_files(const struct shapeproof_resume *resume)
+{
+    return has_zero_parts(resume) || sp_resume_has(resume, "latest") || first_beginning(resume, "global_step");
 }
 
 /* ---- steps ---- */
@@ -175,8 +197,7 @@ int64_t sp_resume_steps(double number)
     return number < 0x1p63 ? (int64_t)number : INT64_MAX;
 }
 
-/* The number behind the last `marker` in the name of the checkpoint: "checkpoint-4" -> 4. */
-static int64_t number_in_name(const char *path, const char *marker)
+int64_t sp_resume_number_in_name(const char *path, const char *marker)
 {
     const char *at = NULL, *name = path;
     for (const char *c = path; *c; c++)
@@ -247,7 +268,7 @@ static void check_trainer(struct shapeproof_resume *resume)
 {
     const bool by_deepspeed = has_zero_files(resume);
     resume->has_scaler = sp_resume_has(resume, "scaler.pt");
-    resume->folder_step = number_in_name(resume->path, "checkpoint-");
+    resume->folder_step = sp_resume_number_in_name(resume->path, "checkpoint-");
     sp_resume_note_partial(resume);
     sp_resume_model(resume, sp_resume_has(resume, "pytorch_model_fsdp_0") ? "pytorch_model_fsdp_0" : "");
     if (sp_resume_has(resume, "optimizer.pt")) check_optimizer_file(resume, "optimizer.pt");
@@ -260,7 +281,7 @@ static void check_trainer(struct shapeproof_resume *resume)
         say_missing(resume, "scheduler", "scheduler.pt", "there is none: the learning rate would begin anew");
     sp_resume_random(resume, "rng_state.pth", "rng_state_", ".pth");
     sp_resume_trainer_state(resume);
-    if (by_deepspeed) sp_resume_deepspeed(resume);
+    if (by_deepspeed) sp_resume_deepspeed(resume, false);
     if (resume->has_scaler) check_readable(resume, "scaler", "scaler.pt");
     if (sp_resume_has(resume, "training_args.bin")) check_readable(resume, "arguments", "training_args.bin");
     sp_resume_tokenizer(resume);
@@ -299,7 +320,7 @@ static void check_accelerate(struct shapeproof_resume *resume)
         }
     if (!schedulers) sp_resume_untold(resume, false, "scheduler", NULL, "there is none: it need not have one");
     sp_resume_random(resume, NULL, "random_states_", ".pkl");
-    if (has_zero_files(resume)) sp_resume_deepspeed(resume);
+    if (has_zero_files(resume)) sp_resume_deepspeed(resume, false);
     if (resume->has_scaler) check_readable(resume, "scaler", "scaler.pt");
     for (size_t i = 0; i < resume->names.count; i++)
         if (strncmp(resume->names.items[i], "custom_checkpoint_", strlen("custom_checkpoint_")) == 0 ||
@@ -309,135 +330,8 @@ static void check_accelerate(struct shapeproof_resume *resume)
 
 static void check_deepspeed(struct shapeproof_resume *resume)
 {
-    if (!sp_resume_deepspeed(resume)) return;
-    sp_resume_model(resume, "");
+    if (!sp_resume_deepspeed(resume, true)) return;
     if (resume->step != SP_RESUME_NO_STEP) sp_resume_right(resume, "step", NULL, "%" PRId64, resume->step);
-}
-
-static void check_distributed(struct shapeproof_resume *resume)
-{
-    sp_resume_model(resume, "");
-    if (!resume->model) return;
-    sp_resume_named_optimizer(resume, resume->model);
-    sp_resume_right(resume, "ranks", ".metadata", "any number of ranks can load it: torch divides the tensors anew");
-}
-
-/* ---- ranks of verl ---- */
-
-/* The number of ranks that the names of files "FRONT_world_size_N_rank_R.pt" say, as sp_choose_world chooses it. */
-static uint32_t count_world(const struct shapeproof_resume *resume, const char *front)
-{
-    const size_t most = resume->names.count;
-    struct sp_rank_of *ranks = sp_realloc(NULL, most, sizeof *ranks);
-    size_t count = 0;
-    for (size_t i = 0; i < most; i++)
-        count += sp_sharded_name_read(resume->names.items[i], front, &ranks[count].of, &ranks[count].rank);
-    const uint32_t world = sp_choose_world(ranks, count);
-    sp_free(ranks);
-    return world;
-}
-
-/* The moments of one rank, if they have the shapes of parameters, as FSDP 2 has them. */
-static void check_rank_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents, const char *file)
-{
-    const struct sp_pickle_value *root = sp_contents_root(contents);
-    if (!sp_resume_is_optimizer(root) || sp_resume_has_matrices(resume, contents, root, file))
-        sp_resume_optimizer(resume, contents, root, file);
-    else
-        sp_resume_untold(resume, true, "optimizer", file,
-                         "its moments are pieces of all parameters end to end: their shapes are not compared");
-}
-
-/* The file of a rank: "optim_world_size_8_rank_3.pt". */
-static const char *name_rank_file(struct sp_arena *arena, const char *front, uint32_t world, uint32_t rank)
-{
-    return sp_arena_printf(arena, "%s_world_size_%" PRIu32 "_rank_%" PRIu32 ".pt", front, world, rank);
-}
-
-/* Opens the file of a rank. False after a statement that it cannot be read. */
-static bool check_rank_file(struct shapeproof_resume *resume, const char *subject, const char *front, const char *file)
-{
-    struct sp_contents *contents = sp_resume_open(resume, subject, file);
-    if (contents && strcmp(front, "optim") == 0) check_rank_optimizer(resume, contents, file);
-    sp_contents_close(contents);
-    return contents != NULL;
-}
-
-/* Notes in seen[rank] of which of `world` ranks there is a file, and returns of how many. */
-static uint32_t note_ranks(const struct shapeproof_resume *resume, const char *front, uint32_t world, bool *seen)
-{
-    uint32_t count = 0, own, rank;
-    for (size_t i = 0; i < resume->names.count; i++) {
-        if (!sp_sharded_name_read(resume->names.items[i], front, &own, &rank) || own != world || seen[rank]) continue;
-        seen[rank] = true;
-        count++;
-    }
-    return count;
-}
-
-/* {true, false, true, false} -> "1, 3"; of many the first. */
-static const char *list_unseen(struct sp_arena *arena, const bool *seen, uint32_t world, uint32_t unseen)
-{
-    enum { LISTED = 8 }; /* ranks: they fit into a line */
-    const char *list = "";
-    uint32_t listed = 0;
-    for (uint32_t rank = 0; rank < world && listed < LISTED; rank++)
-        if (!seen[rank]) list = sp_arena_printf(arena, "%s%s%" PRIu32, list, listed++ ? ", " : "", rank);
-    return unseen > listed ? sp_arena_printf(arena, "%s and %" PRIu32 " more", list, unseen - listed) : list;
-}
-
-/* Mentions a file of another number of ranks, which a run left that shared the folder. */
-static void mention_unused(struct shapeproof_resume *resume, const char *subject, const char *front, uint32_t world)
-{
-    uint32_t own, rank;
-    for (size_t i = 0; i < resume->names.count; i++) {
-        if (!sp_sharded_name_read(resume->names.items[i], front, &own, &rank) || own == world) continue;
-        sp_resume_right(resume, subject, resume->names.items[i], "not used: of another number of ranks");
-        return;
-    }
-}
-
-/* Opens the file of each of `world` ranks. */
-static void check_rank_files(struct shapeproof_resume *resume, const char *subject, const char *front, uint32_t world)
-{
-    struct sp_arena *arena = &resume->arena;
-    bool are_whole = true, *seen = sp_arena_array(arena, world, sizeof *seen);
-    memset(seen, 0, world * sizeof *seen);
-    const uint32_t found = note_ranks(resume, front, world, seen), other = count_world(resume, front);
-    const char *all = sp_arena_printf(arena, "%s_world_size_%" PRIu32 "_rank_*.pt", front, world);
-    for (uint32_t rank = 0; found && rank < world; rank++)
-        if (seen[rank])
-            are_whole = check_rank_file(resume, subject, front, name_rank_file(arena, front, world, rank)) && are_whole;
-    if (!found && !other) say_missing(resume, subject, all, "there is none");
-    else if (!found)
-        sp_resume_wrong(resume, subject, NULL, sp_arena_printf(arena, "%" PRIu32 " ranks", world),
-                        sp_arena_printf(arena, "%" PRIu32, other), "saved by another number of ranks");
-    else if (found < world)
-        sp_resume_wrong(resume, subject, all, sp_arena_printf(arena, "%" PRIu32 " files", world),
-                        sp_arena_printf(arena, "%" PRIu32, found), "the files of these ranks are missing: %s",
-                        list_unseen(arena, seen, world, world - found));
-    else if (are_whole) sp_resume_right(resume, subject, all, "readable, whole");
-    if (found) mention_unused(resume, subject, front, world);
-}
-
-/* The number of ranks of the model; without files of the model that of the optimizer, or of the extra states. */
-static uint32_t world_of_verl(const struct shapeproof_resume *resume)
-{
-    static const char *const fronts[] = {"model", "optim", "extra_state"};
-    uint32_t world = 0;
-    for (size_t i = 0; i < sizeof fronts / sizeof *fronts && !world; i++) world = count_world(resume, fronts[i]);
-    return world;
-}
-
-/* verl saves the model, the optimizer, and scheduler and random states of each rank in a file of its own. */
-static void check_verl(struct shapeproof_resume *resume)
-{
-    const uint32_t world = world_of_verl(resume);
-    sp_resume_model(resume, "");
-    check_rank_files(resume, "model", "model", world);
-    check_rank_files(resume, "optimizer", "optim", world);
-    check_rank_files(resume, "random state", "extra_state", world);
-    sp_resume_right(resume, "ranks", NULL, "only %" PRIu32 " ranks can load it", world);
 }
 
 /* ---- one file ---- */
@@ -491,7 +385,7 @@ static bool check_dictionary(struct shapeproof_resume *resume, struct sp_content
     }
     if (!sp_pickle_is(step, SP_PICKLE_INT)) return true;
     resume->step = step->as.integer;
-    const int64_t named = number_in_name(resume->path, "step=");
+    const int64_t named = sp_resume_number_in_name(resume->path, "step=");
     if (named != SP_RESUME_NO_STEP && named != resume->step)
         sp_resume_wrong(resume, "step", file, sp_arena_printf(&resume->arena, "%" PRId64 ", as the name says", named),
                         spell_step(resume, resume->step), "its global_step");
@@ -558,59 +452,29 @@ static bool check_other_folder(struct shapeproof_resume *resume, struct shapepro
     return false;
 }
 
-/* Says of the statements from `first` on which folder of the step they are about. */
-static void put_folder_before(struct shapeproof_resume *resume, size_t first, const char *folder)
-{
-    for (size_t i = first; i < resume->statements.count; i++) {
-        const char **file = &resume->statements.items[i].file;
-        *file = *file ? sp_arena_printf(&resume->arena, "%s/%s", folder, *file) : folder;
-    }
-}
+static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_error *error);
 
-/* Judges the folder as one model of a step of verl, if it has files of ranks. */
-static bool check_model_of_verl(struct shapeproof_resume *resume, const char *folder)
+/* Judges the step of Megatron or verl that is named as the last one. */
+static bool check_latest_iteration(struct shapeproof_resume *resume, struct shapeproof_error *error)
 {
     const size_t before = resume->statements.count;
-    resume->names.count = 0;
-    list_folder(resume);
-    if (!world_of_verl(resume)) return false;
-    shapeproof_inventory_close(resume->model);
-    resume->model = NULL;
-    check_verl(resume);
-    put_folder_before(resume, before, folder);
+    const char *name = sp_resume_latest_iteration(resume);
+    resume->layout = "Megatron";
+    if (!name) return true;
+    struct sp_folder step;
+    resume->path = sp_folder_join(&resume->folder, name, &resume->arena);
+    if (!sp_folder_open(&step, resume->path)) {
+        sp_resume_wrong(resume, "step", name, "a folder", "a file", "the last step");
+        return true;
+    }
+    sp_folder_close(&resume->folder);
+    resume->folder = step;
+    if (!check_folder(resume, error)) return false;
+    sp_resume_put_folder_before(resume, before, name);
     return true;
 }
 
-/* A step of verl has a folder for each model that is trained, actor and critic, and training goes on with all of them:
- * each is judged. Of a folder without files of ranks nothing is known. False, without a statement, when no folder has
- * such files. */
-static bool check_step_of_verl(struct shapeproof_resume *resume)
-{
-    const struct sp_folder step = resume->folder;
-    const char *const path = resume->path;
-    const size_t count = resume->names.count;
-    const char **names = sp_arena_array(&resume->arena, count, sizeof *names);
-    size_t models = 0;
-    if (!sp_resume_has(resume, "actor") && !sp_resume_has(resume, "critic")) return false;
-    memcpy(names, resume->names.items, count * sizeof *names);
-    for (size_t i = 0; i < count; i++) {
-        struct stat status;
-        if (*names[i] == '.' || !sp_path_stat(step.fd, names[i], &status) || !S_ISDIR(status.st_mode)) continue;
-        resume->path = sp_folder_join(&step, names[i], &resume->arena);
-        if (sp_folder_open(&resume->folder, resume->path) && check_model_of_verl(resume, names[i])) models++;
-        else
-            sp_resume_untold(resume, true, "model", names[i],
-                             "it is not looked at: it has no files such as optim_world_size_8_rank_0.pt");
-        sp_folder_close(&resume->folder);
-    }
-    resume->folder = step;
-    resume->path = path;
-    resume->names.count = 0;
-    for (size_t i = 0; i < count; i++) *SP_PUSH(&resume->names) = names[i];
-    if (!models) resume->statements.count = 0;
-    return models > 0;
-}
-
+/* Judges the folder by the layout that its files have. */
 static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_error *error)
 {
     static const struct {
@@ -623,24 +487,27 @@ static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_err
         {"optimizer.bin", "accelerate", check_accelerate},
         {"random_states_0.pkl", "accelerate", check_accelerate},
         {"scheduler.bin", "accelerate", check_accelerate},
-        {".metadata", "torch.distributed.checkpoint", check_distributed},
+        {".metadata", "torch.distributed.checkpoint", sp_resume_distributed},
     };
-    list_folder(resume);
+    sp_resume_list_folder(resume);
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
         if (sp_resume_has(resume, layouts[i].file)) {
             resume->layout = layouts[i].layout;
             layouts[i].check(resume);
             return true;
         }
-    if (count_world(resume, "optim") || count_world(resume, "extra_state")) {
-        resume->layout = "verl";
-        check_verl(resume);
+    if (has_ending(resume, ".distcp")) { /* without .metadata */
+        resume->layout = "torch.distributed.checkpoint";
+        sp_resume_distributed(resume);
         return true;
     }
-    if (check_step_of_verl(resume)) {
+    if (sp_resume_has(resume, "latest_checkpointed_iteration.txt") && resume->path == resume->given)
+        return check_latest_iteration(resume, error);
+    if (sp_resume_verl(resume)) {
         resume->layout = "verl";
         return true;
     }
+    if (sp_resume_ranks(resume)) return true;
     if (!has_zero_files(resume)) return check_other_folder(resume, error);
     resume->layout = "DeepSpeed";
     check_deepspeed(resume);
@@ -659,7 +526,7 @@ struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapepr
                                          .scheduler_step = SP_RESUME_NO_STEP};
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
-    resume->path = sp_arena_copy(&resume->arena, path, length);
+    resume->path = resume->given = sp_arena_copy(&resume->arena, path, length);
     bool ok;
     struct stat status;
     if (!sp_path_stat(AT_FDCWD, resume->path, &status))
@@ -687,7 +554,7 @@ void shapeproof_resume_free(struct shapeproof_resume *resume)
     sp_free(resume);
 }
 
-const char *shapeproof_resume_path(const struct shapeproof_resume *resume) { return resume->path; }
+const char *shapeproof_resume_path(const struct shapeproof_resume *resume) { return resume->given; }
 const char *shapeproof_resume_layout(const struct shapeproof_resume *resume) { return resume->layout; }
 size_t shapeproof_resume_count(const struct shapeproof_resume *resume) { return resume->statements.count; }
 

@@ -5,7 +5,9 @@
  *   files of the folder -> layout -> model.c       parameters: names, shapes
  *                                    optimizer.c   moments against the parameters; its last step
  *                                    states.c      scheduler, random states, trainer_state.json, arguments
+ *                                    distributed.c moments that have names
  *                                    sharded.c     what the ranks of DeepSpeed have saved
+ *                                    ranks.c       what the ranks of others have saved, each in a file of its own
  *                          then      resume.c      steps and numbers of ranks against each other */
 #ifndef SP_RUN_RESUME_RESUME_H
 #define SP_RUN_RESUME_RESUME_H
@@ -17,9 +19,19 @@
 
 enum { SP_RESUME_NO_STEP = -1, SP_STATEMENT_LOOKS = 4096 /* what statements cost as looks, as they take memory */ };
 
+/* What the state of an optimizer says of itself, to compare ranks with each other. */
+struct sp_optimizer_facts {
+    size_t parameters, groups; /* that it lists */
+    size_t with, pieces;       /* parameters that have moments; of these those that are a rank's piece */
+    const char *kinds;         /* "exp_avg, exp_avg_sq" */
+    int64_t step;              /* the largest of all parameters, or SP_RESUME_NO_STEP */
+};
+
 struct shapeproof_resume {
     struct sp_arena arena;
-    const char *path, *layout;
+    const char *given; /* the path as it was given */
+    const char *path;  /* of what is judged: the path, or the step in it that a file names */
+    const char *layout;
     SP_ARRAY(struct shapeproof_resume_statement) statements;
     struct sp_folder folder;            /* open while the checkpoint is read */
     SP_ARRAY(const char *) names;       /* of the files and folders in it, sorted */
@@ -32,10 +44,11 @@ struct shapeproof_resume {
     int64_t optimizer_step; /* the largest of all parameters */
     int64_t scheduler_step; /* of a scheduler that makes one step with each of the optimizer */
     const char *optimizer_file, *scheduler_file;
-    size_t optimizers, groups; /* groups of parameters of the only optimizer */
-    size_t ranks;              /* that have saved a random state; 0: not known */
-    bool has_scaler;           /* of float16: steps of the optimizer may have been skipped */
-    uint64_t looks;            /* sp_resume_spend */
+    size_t optimizers, groups;       /* groups of parameters of the only optimizer */
+    struct sp_optimizer_facts facts; /* of the optimizer that was read last */
+    size_t ranks;                    /* that have saved a random state; 0: not known */
+    bool has_scaler;                 /* of float16: steps of the optimizer may have been skipped */
+    uint64_t looks;                  /* sp_resume_spend */
 };
 
 /* Adds a statement. Strings are copied; those that may be NULL stay so. */
@@ -52,8 +65,14 @@ bool sp_resume_spend(struct shapeproof_resume *resume, const char *subject, cons
 uint64_t sp_resume_length(const struct sp_pickle_value *value);
 /* A number of steps in a file, which may be any: at most 2^63 - 1, and none when it is negative or no number. */
 int64_t sp_resume_steps(double number);
+/* Lists the files and folders in the folder; also again, after resume->path is another one. */
+void sp_resume_list_folder(struct shapeproof_resume *resume);
+/* The number behind the last `marker` in the last part of a path: "a/checkpoint-4" -> 4. SP_RESUME_NO_STEP without. */
+int64_t sp_resume_number_in_name(const char *path, const char *marker);
 /* Whether the folder has that file or folder. */
 bool sp_resume_has(const struct shapeproof_resume *resume, const char *name);
+/* Whether the folder has folders of steps of DeepSpeed, and no files of ranks. */
+bool sp_resume_has_steps(const struct shapeproof_resume *resume);
 /* Opens a file of torch.save; after a statement that it is wrong NULL. */
 struct sp_contents *sp_resume_open(struct shapeproof_resume *resume, const char *subject, const char *name);
 
@@ -66,12 +85,39 @@ void sp_resume_tokenizer(struct shapeproof_resume *resume);
 
 /* optimizer.c: the state dict of an optimizer. */
 bool sp_resume_is_optimizer(const struct sp_pickle_value *value);
+/* Whether optimizers call a tensor so that has the shape of its parameter: "exp_avg". */
+bool sp_resume_is_moment(const char *kind);
 /* Whether moments have the shapes of matrices: FSDP 1 has pieces of all parameters end to end, which have not. */
 bool sp_resume_has_matrices(struct shapeproof_resume *resume, struct sp_contents *contents,
                             const struct sp_pickle_value *value, const char *file);
 void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
                          const struct sp_pickle_value *value, const char *file);
-/* The optimizer of a distributed checkpoint, whose tensors have names: optimizer.state.NAME.exp_avg. */
+/* Lists of lists of master weights, one for each group of parameters, against the model; NULL: there are none. */
+void sp_resume_masters(struct shapeproof_resume *resume, struct sp_contents *contents,
+                       const struct sp_pickle_value *groups, const char *file);
+/* The moments of parameters that ranks have laid end to end and divided: how long they are in all ranks together. */
+struct sp_flat_moment {
+    const char *id;      /* of the parameter */
+    uint64_t sum, first; /* elements, in all ranks and in the first */
+    uint64_t last;       /* elements in the last rank that has another number of them than the first */
+    bool is_uneven;      /* there is such a rank */
+    uint32_t ranks;      /* that have them */
+};
+struct sp_flat_moments {
+    struct sp_map ids; /* -> index in the list */
+    SP_ARRAY(struct sp_flat_moment) list;
+    bool failed; /* something wrong was said */
+};
+/* Adds the moments of one rank. */
+void sp_resume_flat_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
+                              const struct sp_pickle_value *value, const char *file, struct sp_flat_moments *flat);
+/* After the last rank: compares their lengths with those of the parameters. `file`: of all ranks. */
+void sp_resume_judge_flat(struct shapeproof_resume *resume, const struct sp_flat_moments *flat, uint32_t world,
+                          const char *file);
+
+/* distributed.c: a folder with .metadata, or with the files that it should list. */
+void sp_resume_distributed(struct shapeproof_resume *resume);
+/* The moments of such a folder, which may be another one than that of the model: FSDP's, in accelerate and Trainer. */
 void sp_resume_named_optimizer(struct shapeproof_resume *resume, const struct shapeproof_inventory *moments);
 
 /* states.c */
@@ -80,12 +126,26 @@ void sp_resume_scheduler(struct shapeproof_resume *resume, struct sp_contents *c
                          const struct sp_pickle_value *value, const char *file);
 /* The random states of all ranks: `alone` is the name for one rank, or NULL; the others are PREFIX R SUFFIX. */
 void sp_resume_random(struct shapeproof_resume *resume, const char *alone, const char *prefix, const char *suffix);
+/* The random states of one rank; says only what is wrong, and is true when nothing is. */
+bool sp_resume_random_value(struct shapeproof_resume *resume, struct sp_contents *contents,
+                            const struct sp_pickle_value *value, const char *file);
 /* Notes why the optimizer may have parameters that the model in the folder has not. */
 void sp_resume_note_partial(struct shapeproof_resume *resume);
 void sp_resume_trainer_state(struct shapeproof_resume *resume);
 
-/* sharded.c: the folder that `latest` names, or global_stepN itself. False after a statement that `latest` leads
- * nowhere. */
-bool sp_resume_deepspeed(struct shapeproof_resume *resume);
+/* Says of the statements from `first` on which folder they are about. */
+void sp_resume_put_folder_before(struct shapeproof_resume *resume, size_t first, const char *folder);
+
+/* ranks.c: a step of verl, or one of its models. False, without a statement, when the folder has no files of ranks. */
+bool sp_resume_verl(struct shapeproof_resume *resume);
+/* Likewise folders of Megatron, and of files such as model_rank0.pt; sets resume->layout. */
+bool sp_resume_ranks(struct shapeproof_resume *resume);
+
+/* sharded.c: the folder that `latest` names, or global_stepN itself; with the model in it, unless that has been read
+ * elsewhere. False after a statement that `latest` leads nowhere. */
+bool sp_resume_deepspeed(struct shapeproof_resume *resume, bool with_model);
+/* The folder that latest_checkpointed_iteration.txt of Megatron and verl names: "iter_0000010". NULL after a statement
+ * that it leads nowhere. */
+const char *sp_resume_latest_iteration(struct shapeproof_resume *resume);
 
 #endif

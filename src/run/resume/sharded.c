@@ -21,7 +21,18 @@
 
 enum {
     MAX_LATEST = 4096, /* bytes of the file `latest`, which has one name */
-    PADDING = 4096     /* elements for each rank and group, at most: DeepSpeed aligns to a few */
+    GROUP_PADDING = 2, /* elements for each rank and group: nccl_start_alignment_factor */
+    PARAMETER_PADDING =
+        16 /* elements for each parameter, at most: parameter_alignment; stage 3 adds one for each rank */
+};
+
+/* What the part of one rank says, to compare it with those of the others. */
+struct partition {
+    const char *name;
+    const char *kinds; /* of moments: "exp_avg exp_avg_sq " */
+    uint64_t stage;    /* of ZeRO; 0: not known */
+    uint64_t groups;   /* of master weights */
+    int64_t step;
 };
 
 struct sharded {
@@ -29,12 +40,17 @@ struct sharded {
     struct sp_folder folder; /* of the step */
     const char *below;       /* its name and '/', in front of names of files; or "" */
     SP_ARRAY(const char *) optimizers;
-    const char *model_file;
-    uint64_t world;    /* ranks among which parameters are divided, times those of tensor parallelism; 0: not known */
-    uint64_t elements; /* of all parameters; 0: not known */
-    uint64_t held;     /* elements of master weights, of all ranks */
+    SP_ARRAY(const char *) models; /* of stage 3 of ZeRO one for each rank */
+    const char *model_file;        /* the first of them */
+    bool is_partitioned;           /* by stage 3 */
+    uint64_t world;      /* ranks among which parameters are divided, times those of tensor parallelism; 0: not known */
+    uint64_t elements;   /* of all parameters; 0: not known */
+    uint64_t held;       /* elements of master weights, of all ranks */
+    uint64_t parameters; /* how many they are */
     size_t groups;
     size_t wrong;
+    int64_t global_steps;   /* of the first model file */
+    struct partition first; /* of the first file of the optimizer; its name is NULL before that is read */
 };
 
 static const char *below(struct sharded *s, const char *name)
@@ -73,7 +89,7 @@ static void count_elements(struct sharded *s, const struct sp_pickle_value *shap
             if (!multiply_size(pairs->as.items[i + 1], &elements) || !sp_add_u64(s->elements, elements, &s->elements)) {
                 s->elements = 0;
                 return;
-            }
+            } else s->parameters++;
     }
 }
 
@@ -94,6 +110,80 @@ static struct sp_contents *open_shard(struct sharded *s, const char *subject, co
     return NULL;
 }
 
+static int compare_shard_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The name of the file of the first rank that is not there, by the sorted names of the others; NULL where these do not
+ * tell. */
+static const char *first_missing(const struct sharded *s, const char *const *names, size_t count)
+{
+    static const char marker[] = "pp_rank_";
+    const char *one = names[0], *at = strstr(one, marker);
+    if (!at || count >= s->world) return NULL;
+    at += strlen(marker);
+    const char *behind = at + strspn(at, "0123456789");
+    for (size_t rank = 0; rank <= count; rank++) { /* of that many, at least one is not there */
+        const char *name = sp_arena_printf(&s->resume->arena, "%.*s%zu%s", (int)(at - one), one, rank, behind);
+        if (!bsearch(&name, names, count, sizeof name, compare_shard_names))
+            return sp_arena_printf(&s->resume->arena, "%s%s", s->below, name);
+    }
+    return NULL;
+}
+
+static void say_rank_count(const struct sharded *s, const char *subject, const char *const *names, size_t count,
+                           const char *what)
+{
+    struct sp_arena *arena = &s->resume->arena;
+    const char *missing = first_missing(s, names, count);
+    sp_resume_wrong(s->resume, subject, missing ? missing : s->below,
+                    sp_arena_printf(arena, "%" PRIu64 " %s", s->world, what), sp_arena_printf(arena, "%zu", count),
+                    missing ? "it is missing" : "not as many parts as ranks");
+}
+
+static const char *spell_steps(const struct sharded *s, int64_t step)
+{
+    return step == SP_RESUME_NO_STEP ? "none" : sp_arena_printf(&s->resume->arena, "%" PRId64, step);
+}
+
+/* Judges the optimizer in the file of the model, where ZeRO does not divide it: {"optimizer_state_dict": ...,
+ * "fp32_groups": ...} in mixed precision, or the state itself. */
+static void judge_whole_optimizer(struct sharded *s, struct sp_contents *contents)
+{
+    const char *file = below(s, s->model_file);
+    const struct sp_pickle_value *outer = sp_contents_get(sp_contents_root(contents), "optimizer");
+    const struct sp_pickle_value *inner = sp_contents_get(outer, "optimizer_state_dict");
+    if (!inner) inner = outer;
+    if (!sp_resume_is_optimizer(inner))
+        sp_resume_wrong(s->resume, "optimizer", *s->below ? s->below : NULL, "*_optim_states.pt", "no such file",
+                        "the parts of the ranks");
+    else if (sp_resume_length(sp_contents_get(inner, "state")) &&
+             !sp_resume_has_matrices(s->resume, contents, inner, file))
+        sp_resume_untold(s->resume, true, "optimizer", file,
+                         "its moments are those of parameters end to end: their shapes are not compared");
+    else {
+        sp_resume_optimizer(s->resume, contents, inner, file);
+        sp_resume_masters(s->resume, contents, sp_contents_get(outer, "fp32_groups"), file);
+        /* In BF16 the optimizer makes a step of its own before the first one. */
+        const int64_t step = s->resume->optimizer_step;
+        if (step != SP_RESUME_NO_STEP && s->global_steps != SP_RESUME_NO_STEP && step - 1 > s->global_steps)
+            sp_resume_wrong(s->resume, "optimizer", file, spell_steps(s, s->global_steps), spell_steps(s, step),
+                            "the last step of its moments, compared with its global_steps");
+    }
+}
+
+static void compare_folder_step(struct sharded *s, int64_t step)
+{
+    const char *folder = *s->below ? s->below : sp_base_name(s->resume->path);
+    const char *digits = strpbrk(folder, "0123456789");
+    const uint64_t named = digits ? strtoull(digits, NULL, 10) : (uint64_t)step;
+    if (strncmp(folder, "global_step", strlen("global_step")) == 0 && named != (uint64_t)step)
+        sp_resume_wrong(s->resume, "step", below(s, s->model_file),
+                        sp_arena_printf(&s->resume->arena, "%" PRIu64 ", as the folder says", named),
+                        spell_steps(s, step), "its global_steps");
+}
+
 /* Reads the facts that are the same in the files of all ranks. */
 static void read_model_states(struct sharded *s)
 {
@@ -105,24 +195,54 @@ static void read_model_states(struct sharded *s)
     if (!sp_mul_u64(data, model ? model : 1, &s->world)) s->world = 0;
     if (model <= 1) count_elements(s, sp_contents_get(sp_contents_root(contents), "param_shapes"));
     if (step && step < INT64_MAX) {
+        s->global_steps = (int64_t)step;
         s->resume->step = s->resume->step == SP_RESUME_NO_STEP ? (int64_t)step : s->resume->step;
-        const char *folder = *s->below ? s->below : sp_base_name(s->resume->path);
-        const char *digits = strpbrk(folder, "0123456789");
-        const uint64_t named = digits ? strtoull(digits, NULL, 10) : step;
-        if (strncmp(folder, "global_step", strlen("global_step")) == 0 && named != step)
-            sp_resume_wrong(s->resume, "step", below(s, s->model_file),
-                            sp_arena_printf(&s->resume->arena, "%" PRIu64 ", as the folder says", named),
-                            sp_arena_printf(&s->resume->arena, "%" PRIu64, step), "its global_steps");
+        compare_folder_step(s, (int64_t)step);
     }
+    if (!s->optimizers.count) judge_whole_optimizer(s, contents);
     sp_contents_close(contents);
+}
+
+/* Compares the files of the model of the other ranks with the first. */
+static void compare_model_states(struct sharded *s)
+{
+    for (size_t i = 1; i < s->models.count; i++) {
+        struct sp_contents *contents = open_shard(s, "model", s->models.items[i]);
+        if (!contents) continue;
+        const uint64_t step = read_count(contents, "global_steps"), data = read_count(contents, "dp_world_size"),
+                       model = read_count(contents, "mp_world_size");
+        uint64_t world;
+        if (s->global_steps != SP_RESUME_NO_STEP && step != (uint64_t)s->global_steps)
+            sp_resume_wrong(s->resume, "step", below(s, s->models.items[i]), spell_steps(s, s->global_steps),
+                            spell_steps(s, (int64_t)(step < INT64_MAX ? step : INT64_MAX)),
+                            "its global_steps, compared with %s", s->model_file);
+        if (s->world && sp_mul_u64(data, model ? model : 1, &world) && world && world != s->world)
+            sp_resume_wrong(s->resume, "ranks", below(s, s->models.items[i]),
+                            sp_arena_printf(&s->resume->arena, "%" PRIu64 ", as in %s", s->world, s->model_file),
+                            sp_arena_printf(&s->resume->arena, "%" PRIu64, world), "its number of ranks");
+        sp_contents_close(contents);
+    }
+    if (s->is_partitioned && s->world && s->models.count != s->world) {
+        s->wrong++;
+        say_rank_count(s, "model", s->models.items, s->models.count, "files of the model, one of each rank");
+    }
 }
 
 /* ---- the part of one rank ---- */
 
-/* Compares the moments of one group with the master weights that they belong to. */
-static void compare_partition(struct sharded *s, struct sp_contents *contents, const char *name, uint32_t group,
+static uint64_t count_tensor_elements(const struct sp_contents_tensor *tensor)
+{
+    uint64_t elements = 1;
+    for (uint32_t i = 0; i < tensor->rank; i++)
+        if (!sp_mul_u64(elements, tensor->shape[i], &elements)) return UINT64_MAX;
+    return elements;
+}
+
+/* Compares the moments of one group with the master weights that they belong to, and notes their kinds and step. */
+static void compare_partition(struct sharded *s, struct sp_contents *contents, struct partition *own, uint32_t group,
                               const struct sp_pickle_value *states, uint64_t elements)
 {
+    struct sp_arena *arena = &s->resume->arena;
     const struct sp_pickle_value *pairs = sp_contents_pairs(states), *moments = NULL;
     struct sp_contents_tensor moment;
     for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2)
@@ -130,18 +250,93 @@ static void compare_partition(struct sharded *s, struct sp_contents *contents, c
             moments = pairs->as.items[i + 1];
     double step;
     if (sp_contents_number(contents, sp_contents_get(moments, "step"), &step)) {
-        s->resume->optimizer_step = sp_resume_steps(step);
-        s->resume->optimizer_file = below(s, name);
+        own->step = s->resume->optimizer_step = sp_resume_steps(step);
+        s->resume->optimizer_file = below(s, own->name);
     }
-    if (!sp_contents_tensor(contents, sp_contents_get(moments, "exp_avg"), &moment)) return;
-    uint64_t length = 1;
-    for (uint32_t i = 0; i < moment.rank; i++)
-        if (!sp_mul_u64(length, moment.shape[i], &length)) return;
-    if (length == elements) return;
+    pairs = sp_contents_pairs(moments);
+    for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
+        const struct sp_pickle_value *key = pairs->as.items[i];
+        if (!sp_pickle_is(key, SP_PICKLE_STR)) continue;
+        const char *kind = sp_arena_copy(arena, key->as.text, key->length);
+        if (!sp_resume_is_moment(kind) || !sp_contents_tensor(contents, pairs->as.items[i + 1], &moment)) continue;
+        if (group == 0) own->kinds = sp_arena_printf(arena, "%s%s%s", own->kinds, *own->kinds ? ", " : "", kind);
+        const uint64_t length = count_tensor_elements(&moment);
+        if (length == elements) continue;
+        s->wrong++;
+        sp_resume_wrong(s->resume, "optimizer", below(s, own->name),
+                        sp_arena_printf(arena, "%" PRIu64 " elements, as its master weights", elements),
+                        sp_arena_printf(arena, "%" PRIu64, length), "%s of group %u", kind, group);
+        return;
+    }
+}
+
+/* The master weights of a group; false after nothing could be read. */
+static bool read_masters(struct sharded *s, struct sp_contents *contents, struct partition *own, uint32_t group,
+                         struct sp_pickle_value *value, const struct sp_pickle_value *base)
+{
+    struct sp_contents_tensor master;
+    if (!sp_contents_tensor(contents, value, &master)) return false;
+    const uint64_t length = count_tensor_elements(&master);
+    if (!sp_add_u64(s->held, length, &s->held)) return false;
+    if (strcmp(master.dtype, "F32") != 0) {
+        s->wrong++;
+        sp_resume_wrong(s->resume, "master weights", below(s, own->name), "F32", master.dtype, "group %u", group);
+    }
+    const struct sp_pickle_value *states = sp_contents_get(base, "state");
+    if (sp_resume_spend(s->resume, "optimizer", below(s, own->name), SP_STATEMENT_LOOKS + sp_resume_length(states)))
+        compare_partition(s, contents, own, group, states, length);
+    return true;
+}
+
+/* The ranks among which a file says that parameters are divided: a number, or a list of them for each group. */
+static uint64_t read_partition_count(const struct sp_pickle_value *whole)
+{
+    const struct sp_pickle_value *count = sp_contents_get(whole, "partition_count");
+    if (sp_pickle_is(count, SP_PICKLE_LIST)) count = sp_pickle_item(count, 0);
+    return sp_pickle_is(count, SP_PICKLE_INT) && count->as.integer > 0 ? (uint64_t)count->as.integer : 0;
+}
+
+/* The stage of ZeRO, which is saved as an enumerator: ZeroStageEnum(2). 0 when the file does not say it. */
+static uint64_t read_stage(const struct sp_pickle_value *whole)
+{
+    const struct sp_pickle_value *stage = sp_contents_get(whole, "zero_stage");
+    if (sp_pickle_is(stage, SP_PICKLE_OBJECT)) stage = sp_pickle_arg(stage, 0);
+    return sp_pickle_is(stage, SP_PICKLE_INT) && stage->as.integer > 0 ? (uint64_t)stage->as.integer : 0;
+}
+
+/* Says the first thing in which the part of a rank differs from that of the first. */
+static void compare_partitions(struct sharded *s, const struct partition *own)
+{
+    struct sp_arena *arena = &s->resume->arena;
+    const struct partition *first = &s->first;
+    const char *what = NULL, *expected = NULL, *found = NULL;
+    if (own->stage != first->stage) {
+        what = "the stage of ZeRO";
+        expected = sp_arena_printf(arena, "%" PRIu64, first->stage);
+        found = sp_arena_printf(arena, "%" PRIu64, own->stage);
+    } else if (own->groups != first->groups) {
+        what = "its groups of master weights";
+        expected = sp_arena_printf(arena, "%" PRIu64, first->groups);
+        found = sp_arena_printf(arena, "%" PRIu64, own->groups);
+    } else if (strcmp(own->kinds, first->kinds) != 0) {
+        what = "the kinds of its moments";
+        expected = *first->kinds ? first->kinds : "none";
+        found = *own->kinds ? own->kinds : "none";
+    } else if (own->step != first->step) {
+        what = "the last step of its moments";
+        expected = spell_steps(s, first->step);
+        found = spell_steps(s, own->step);
+    }
+    if (!what) return;
     s->wrong++;
-    sp_resume_wrong(s->resume, "optimizer", below(s, name),
-                    sp_arena_printf(&s->resume->arena, "%" PRIu64 " elements, as its master weights", elements),
-                    sp_arena_printf(&s->resume->arena, "%" PRIu64, length), "exp_avg of group %u", group);
+    sp_resume_wrong(s->resume, "optimizer", below(s, own->name),
+                    sp_arena_printf(arena, "%s, as in %s", expected, first->name), found, "%s", what);
+}
+
+/* Whether the optimizer keeps moments of each parameter, as Adam does. */
+static bool has_betas(const struct sp_pickle_value *base)
+{
+    return sp_contents_get(sp_pickle_item(sp_contents_get(base, "param_groups"), 0), "betas") != NULL;
 }
 
 static void read_partition(struct sharded *s, const char *name)
@@ -153,37 +348,34 @@ static void read_partition(struct sharded *s, const char *name)
     if (!masters) masters = sp_contents_get(whole, "fp32_flat_groups");                                /* stage 3 */
     const struct sp_pickle_value *base = sp_contents_get(whole, "base_optimizer_state");
     if (!base) base = sp_contents_get(whole, "optimizer_state_dict");
-    struct sp_contents_tensor master;
+    struct partition own = {.name = name, .kinds = "", .stage = read_stage(whole), .step = SP_RESUME_NO_STEP};
     bool ok = sp_pickle_is(masters, SP_PICKLE_LIST);
     for (uint32_t i = 0; ok && i < masters->length; i++) {
-        uint64_t length = 1;
-        ok = sp_contents_tensor(contents, masters->as.items[i], &master);
-        for (uint32_t k = 0; ok && k < master.rank; k++) ok = sp_mul_u64(length, master.shape[k], &length);
-        ok = ok && sp_add_u64(s->held, length, &s->held);
-        if (!ok) break;
-        s->groups = i + 1 > s->groups ? i + 1 : s->groups;
-        if (strcmp(master.dtype, "F32") != 0) {
-            s->wrong++;
-            sp_resume_wrong(s->resume, "master weights", below(s, name), "F32", master.dtype, "group %u", i);
-        }
-        const struct sp_pickle_value *states = sp_contents_get(base, "state");
-        if (!sp_resume_spend(s->resume, "optimizer", below(s, name), SP_STATEMENT_LOOKS + sp_resume_length(states)))
-            break;
-        compare_partition(s, contents, name, i, states, length);
+        ok = read_masters(s, contents, &own, i, masters->as.items[i], base);
+        if (ok) own.groups = i + 1;
     }
+    s->groups = own.groups > s->groups ? (size_t)own.groups : s->groups;
+    const uint64_t count = read_partition_count(whole);
     if (!ok) {
         s->wrong++;
         sp_resume_wrong(s->resume, "master weights", below(s, name), NULL, NULL, "it has no master weights");
+    } else if (s->world && count && s->optimizers.count && s->world % count) {
+        s->wrong++;
+        sp_resume_wrong(s->resume, "ranks", below(s, name), spell_steps(s, (int64_t)s->world),
+                        sp_arena_printf(&s->resume->arena, "%" PRIu64, count), "its partition_count");
+    } else if (s->first.name) compare_partitions(s, &own);
+    else {
+        s->first = own;
+        if (!*own.kinds && has_betas(base)) {
+            s->wrong++;
+            sp_resume_wrong(s->resume, "optimizer", below(s, name), "moments", "none",
+                            "its master weights have no moments: they would begin anew");
+        }
     }
     sp_contents_close(contents);
 }
 
 /* ---- all ranks ---- */
-
-static int compare_shard_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 static void list_shards(struct sharded *s)
 {
@@ -193,10 +385,15 @@ static void list_shards(struct sharded *s)
         if (sp_ends_with(entry->d_name, "_optim_states.pt"))
             *SP_PUSH(&s->optimizers) = sp_arena_string(&s->resume->arena, entry->d_name);
         else if (sp_ends_with(entry->d_name, "_model_states.pt") && strstr(entry->d_name, "mp_rank_") &&
-                 (!s->model_file || strcmp(entry->d_name, s->model_file) < 0))
-            s->model_file = sp_arena_string(&s->resume->arena, entry->d_name);
+                 !strstr(entry->d_name, "expert_"))
+            *SP_PUSH(&s->models) = sp_arena_string(&s->resume->arena, entry->d_name);
     }
     sp_folder_end(stream);
+    if (s->models.count) {
+        qsort(s->models.items, s->models.count, sizeof *s->models.items, compare_shard_names);
+        s->model_file = s->models.items[0];
+        s->is_partitioned = strstr(s->model_file, "zero_pp_rank_") != NULL;
+    }
     if (s->optimizers.count)
         qsort(s->optimizers.items, s->optimizers.count, sizeof *s->optimizers.items, compare_shard_names);
 }
@@ -205,7 +402,8 @@ static void list_shards(struct sharded *s)
 static void judge_partitions(struct sharded *s)
 {
     struct sp_arena *arena = &s->resume->arena;
-    const uint64_t most = s->elements + PADDING * (s->groups + 1) * (s->world + 1);
+    const uint64_t most =
+        s->elements + GROUP_PADDING * s->world * s->groups + (PARAMETER_PADDING + s->world) * s->parameters;
     if (!s->elements)
         sp_resume_untold(s->resume, false, "master weights", NULL,
                          "%" PRIu64 " elements, but the shapes of the parameters are not known here", s->held);
@@ -218,47 +416,22 @@ static void judge_partitions(struct sharded *s)
                         "F32, %" PRIu64 " elements for %" PRIu64 " of the parameters", s->held, s->elements);
 }
 
-/* The name of the part of the first rank that is not there, by the names of the others; NULL where these do not tell.
- */
-static const char *first_missing(const struct sharded *s)
-{
-    static const char marker[] = "pp_rank_";
-    const char *one = s->optimizers.items[0], *at = strstr(one, marker);
-    if (!at || s->optimizers.count >= s->world) return NULL;
-    at += strlen(marker);
-    const char *behind = at + strspn(at, "0123456789");
-    for (size_t rank = 0; rank <= s->optimizers.count; rank++) { /* of that many, at least one is not there */
-        const char *name = sp_arena_printf(&s->resume->arena, "%.*s%zu%s", (int)(at - one), one, rank, behind);
-        if (!bsearch(&name, s->optimizers.items, s->optimizers.count, sizeof name, compare_shard_names))
-            return sp_arena_printf(&s->resume->arena, "%s%s", s->below, name);
-    }
-    return NULL;
-}
-
-static void say_rank_count(const struct sharded *s)
-{
-    struct sp_arena *arena = &s->resume->arena;
-    const char *missing = first_missing(s);
-    sp_resume_wrong(s->resume, "ranks", missing ? missing : s->below,
-                    sp_arena_printf(arena, "%" PRIu64 " parts of the optimizer, one of each rank", s->world),
-                    sp_arena_printf(arena, "%zu", s->optimizers.count),
-                    missing ? "it is missing" : "not as many parts as ranks");
-}
-
 static void check_shards(struct sharded *s)
 {
     struct sp_arena *arena = &s->resume->arena;
     const size_t count = s->optimizers.count;
     if (!s->model_file) sp_resume_wrong(s->resume, "model", s->below, "*_model_states.pt", "no such file", "the model");
-    else read_model_states(s);
+    else {
+        read_model_states(s);
+        compare_model_states(s);
+    }
     for (size_t i = 0; i < count; i++) read_partition(s, s->optimizers.items[i]);
-    if (!count)
-        sp_resume_wrong(s->resume, "optimizer", *s->below ? s->below : NULL, "*_optim_states.pt", "no such file",
-                        "the parts of the ranks");
-    else if (!s->world)
+    if (!count) return; /* the file of the model may have the optimizer */
+    if (!s->world)
         sp_resume_untold(s->resume, false, "ranks", NULL, "%zu parts of the optimizer; of how many is not known",
                          count);
-    else if (count != s->world) say_rank_count(s);
+    else if (count != s->world)
+        say_rank_count(s, "ranks", s->optimizers.items, count, "parts of the optimizer, one of each rank");
     else if (!s->wrong) {
         sp_resume_right(s->resume, "optimizer", NULL, "moments of all %zu parts, as long as their master weights",
                         count);
@@ -273,41 +446,71 @@ static void check_shards(struct sharded *s)
                         sp_arena_printf(arena, "%zu", s->resume->ranks), "random states of another number of ranks");
 }
 
-/* The name in the file `latest`, NULL after a statement that it is wrong. */
-static const char *read_latest(struct shapeproof_resume *resume)
+/* The first line of a file with the name of a step; NULL after a statement that it cannot be read. */
+static const char *read_line(struct shapeproof_resume *resume, const char *file_name)
 {
     struct shapeproof_error error = {0};
     struct sp_file file;
     char *text = NULL;
-    if (sp_folder_open_file(&resume->folder, "latest", &file, &error)) {
+    if (sp_folder_open_file(&resume->folder, file_name, &file, &error)) {
         text = sp_file_slurp(&file, MAX_LATEST, &error);
         sp_file_close(&file);
     }
-    const char *name = text ? sp_arena_copy(&resume->arena, text, strcspn(text, "\r\n")) : NULL;
+    const char *line = text ? sp_arena_copy(&resume->arena, text, strcspn(text, "\r\n")) : NULL;
     sp_free(text);
-    if (name && *name && !strchr(name, '/') && sp_resume_has(resume, name)) return name;
-    if (!name) sp_resume_wrong(resume, "step", "latest", NULL, NULL, "it cannot be read: %s", error.message);
-    else sp_resume_wrong(resume, "step", "latest", sp_quote(name).text, "no such folder", "the step that it names");
+    if (!line) sp_resume_wrong(resume, "step", file_name, NULL, NULL, "it cannot be read: %s", error.message);
+    return line;
+}
+
+/* The name in the file `latest`, NULL after a statement that it is wrong. */
+static const char *read_latest(struct shapeproof_resume *resume)
+{
+    const char *name = read_line(resume, "latest");
+    if (!name || (*name && !strchr(name, '/') && sp_resume_has(resume, name))) return name;
+    sp_resume_wrong(resume, "step", "latest", sp_quote(name).text, "no such folder", "the step that it names");
     return NULL;
 }
 
-bool sp_resume_deepspeed(struct shapeproof_resume *resume)
+const char *sp_resume_latest_iteration(struct shapeproof_resume *resume)
 {
-    struct sharded s = {.resume = resume, .below = ""};
+    static const char file[] = "latest_checkpointed_iteration.txt";
+    const char *line = read_line(resume, file);
+    if (!line) return NULL;
+    const bool is_number = *line && strspn(line, "0123456789") == strlen(line) && strlen(line) < 10;
+    const unsigned long number = is_number ? strtoul(line, NULL, 10) : 0;
+    const char *const names[] = {
+        is_number ? sp_arena_printf(&resume->arena, "iter_%07lu", number) : line, /* Megatron: "release" too */
+        sp_arena_printf(&resume->arena, "global_step_%lu", number)                /* verl */
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (*names[i] && !strchr(names[i], '/') && *names[i] != '.' && sp_resume_has(resume, names[i])) return names[i];
+    sp_resume_wrong(resume, "step", file, sp_quote(names[0]).text, "no such folder", "the step that it names");
+    return NULL;
+}
+
+bool sp_resume_deepspeed(struct shapeproof_resume *resume, bool with_model)
+{
+    struct sharded s = {.resume = resume, .below = "", .global_steps = SP_RESUME_NO_STEP};
     const char *path = resume->path;
     if (sp_resume_has(resume, "latest")) {
         const char *name = read_latest(resume);
         if (!name) return false;
         s.below = sp_arena_printf(&resume->arena, "%s/", name);
         path = sp_folder_join(&resume->folder, name, &resume->arena);
+    } else if (sp_resume_has_steps(resume)) {
+        sp_resume_wrong(resume, "step", NULL, "latest", "no such file",
+                        "DeepSpeed does not know which step to go on from: name the folder of one");
+        return false;
     }
     if (!sp_folder_open(&s.folder, path)) {
         sp_resume_wrong(resume, "step", "latest", "a folder", "a file", "what it names");
         return false;
     }
+    if (with_model) sp_resume_model(resume, "");
     list_shards(&s);
     check_shards(&s);
     sp_folder_close(&s.folder);
     sp_free(s.optimizers.items);
+    sp_free(s.models.items);
     return true;
 }

@@ -62,32 +62,39 @@ void sp_resume_scheduler(struct shapeproof_resume *resume, struct sp_contents *c
 /* The state of torch's generator on the CPU is a Mersenne twister of 5,056 bytes. */
 enum { CPU_STATE_BYTES = 5056, MAX_RANK_DIGITS = 9 };
 
-static struct sp_pickle_value *first_of(const struct sp_pickle_value *root, const char *one, const char *other)
+/* The value under the first of the keys that the dictionary has. */
+static struct sp_pickle_value *first_of(const struct sp_pickle_value *root, const char *const *keys, size_t count)
 {
-    struct sp_pickle_value *value = sp_contents_get(root, one);
-    return value ? value : sp_contents_get(root, other);
+    struct sp_pickle_value *value = NULL;
+    for (size_t i = 0; i < count && !value; i++) value = sp_contents_get(root, keys[i]);
+    return value;
+}
+
+bool sp_resume_random_value(struct shapeproof_resume *resume, struct sp_contents *contents,
+                            const struct sp_pickle_value *value, const char *file)
+{
+    static const char *const of_python[] = {"python", "random_state", "random", "random_rng_state"};
+    static const char *const of_torch[] = {"cpu", "torch_manual_seed", "torch_rng_state"};
+    struct sp_contents_tensor cpu;
+    struct sp_pickle_value *torch = first_of(value, of_torch, sizeof of_torch / sizeof *of_torch);
+    if (!torch) sp_resume_wrong(resume, "random state", file, NULL, NULL, "it has no state of the generator of torch");
+    else if (!sp_contents_tensor(contents, torch, &cpu))
+        sp_resume_wrong(resume, "random state", file, "a tensor", "something else", "the generator of torch");
+    else if (cpu.bytes != CPU_STATE_BYTES || strcmp(cpu.dtype, "U8") != 0)
+        sp_resume_wrong(resume, "random state", file, sp_arena_printf(&resume->arena, "%d bytes", CPU_STATE_BYTES),
+                        sp_arena_printf(&resume->arena, "%" PRIu64 " bytes of %s", cpu.bytes, cpu.dtype),
+                        "the generator of torch on the CPU");
+    else if (!first_of(value, of_python, sizeof of_python / sizeof *of_python))
+        sp_resume_wrong(resume, "random state", file, NULL, NULL, "it has no state of the generator of Python");
+    else return true;
+    return false;
 }
 
 /* Says that a file of random states is wrong; true when it is right. */
 static bool check_random_file(struct shapeproof_resume *resume, const char *name)
 {
     struct sp_contents *contents = sp_resume_open(resume, "random state", name);
-    struct sp_contents_tensor cpu;
-    if (!contents) return false;
-    const struct sp_pickle_value *root = sp_contents_root(contents);
-    const struct sp_pickle_value *python = first_of(root, "python", "random_state");
-    struct sp_pickle_value *torch = first_of(root, "cpu", "torch_manual_seed");
-    bool ok = false;
-    if (!torch) sp_resume_wrong(resume, "random state", name, NULL, NULL, "it has no state of the generator of torch");
-    else if (!sp_contents_tensor(contents, torch, &cpu))
-        sp_resume_wrong(resume, "random state", name, "a tensor", "something else", "the generator of torch");
-    else if (cpu.bytes != CPU_STATE_BYTES || strcmp(cpu.dtype, "U8") != 0)
-        sp_resume_wrong(resume, "random state", name, sp_arena_printf(&resume->arena, "%d bytes", CPU_STATE_BYTES),
-                        sp_arena_printf(&resume->arena, "%" PRIu64 " bytes of %s", cpu.bytes, cpu.dtype),
-                        "the generator of torch on the CPU");
-    else if (!python)
-        sp_resume_wrong(resume, "random state", name, NULL, NULL, "it has no state of the generator of Python");
-    else ok = true;
+    const bool ok = contents && sp_resume_random_value(resume, contents, sp_contents_root(contents), name);
     sp_contents_close(contents);
     return ok;
 }
