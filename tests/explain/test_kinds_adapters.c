@@ -776,6 +776,36 @@ static void prompts_of_too_many_layers(void **state)
     END;
 }
 
+/* Numbers that are none: PEFT raises an error. Of a task from sequence to sequence there are two submodules. */
+static void prompts_of_impossible_numbers(void **state)
+{
+    static const struct {
+        const char *value, *said;
+    } wrong[] = {{"-3", "-3"}, {"0", "0"}, {"\"20\"", "\"20\""}, {"2.5", "2.5"}, {"null", "null"}, {"[5]", "[5]"}};
+    BEGIN(llama);
+    model_empty(&model);
+    model_add_shape(&model, "prompt_embeddings", SHAPE(20, 2048));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char config[200], said[200];
+        snprintf(config, sizeof config,
+                 "{\"peft_type\": \"PROMPT_TUNING\", \"num_virtual_tokens\": %s, \"token_dim\": 2048}", wrong[i].value);
+        snprintf(said, sizeof said,
+                 "differs: num_virtual_tokens in adapter_config.json is %s, but PEFT needs a positive integer",
+                 wrong[i].said);
+        put_config(&model, config);
+        SAYS(said, "adapter-config adapter", 0);
+    }
+    put_config(&model,
+               "{\"peft_type\": \"PROMPT_TUNING\", \"task_type\": \"SEQ_2_SEQ_LM\", \"num_virtual_tokens\": 10, "
+               "\"token_dim\": 2048}");
+    SAYS("explained: an adapter (prompt tuning); nothing else differs", "adapter", 0);
+    put_config(&model, "{\"peft_type\": \"PROMPT_TUNING\", \"num_virtual_tokens\": 10, \"token_dim\": 2048}");
+    SAYS("differs: the first dimension of prompt_embeddings is 20, but adapter_config.json makes it 10: "
+         "num_virtual_tokens is 10",
+         "adapter-config adapter", 0);
+    END;
+}
+
 static void prompts_without_a_method(void **state)
 {
     BEGIN(llama);
@@ -945,6 +975,7 @@ int main(void)
         cmocka_unit_test(prompts),
         cmocka_unit_test(prompts_of_a_trainer),
         cmocka_unit_test(prompts_of_too_many_layers),
+        cmocka_unit_test(prompts_of_impossible_numbers),
         cmocka_unit_test(prompts_without_a_method),
         cmocka_unit_test(prefixes),
         cmocka_unit_test(prompts_of_tasks),

@@ -500,24 +500,65 @@ struct prompt_kind {
     const char *sizes[3][2];
 };
 
+/* A number of a prompt; 0 when it is not there. PEFT sets the submodules of a model without them: an encoder and a
+ * decoder for a task from sequence to sequence. */
+static uint64_t prompt_number(const struct sp_described *described, const char *key)
+{
+    const struct shapeproof_value value = sp_described_setting(described, key);
+    const struct shapeproof_value task = sp_described_setting(described, "task_type");
+    if (sp_value_is_set(value) || strcmp(key, "num_transformer_submodules") != 0) return sp_value_count(value);
+    return task.type == SHAPEPROOF_VALUE_STRING && strcmp(task.string, "SEQ_2_SEQ_LM") == 0 ? 2 : 1;
+}
+
+/* Whether the value of a key can be no number of a prompt. PEFT takes those that are null from the model, but not the
+ * number of tokens; of CPT, that is the length of the list of its tokens. */
+static bool is_no_prompt_number(const struct sp_described *described, const char *key, struct shapeproof_value value)
+{
+    const bool is_required = strcmp(key, "num_virtual_tokens") == 0 && !sp_described_is_of_type(described, "CPT");
+    return sp_value_is_set(value) ? !sp_value_count(value) : is_required && value.type != SHAPEPROOF_VALUE_ABSENT;
+}
+
+/* Numbers of adapter_config.json that are none, such as -3, 0 or "20": PEFT raises an error. */
+static void explain_prompt_numbers(struct sp_described *described)
+{
+    static const char *const keys[] = {"num_virtual_tokens", "token_dim", "num_layers", "num_attention_heads",
+                                       "num_transformer_submodules"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct shapeproof_value value = sp_described_setting(described, keys[i]);
+        if (is_no_prompt_number(described, keys[i], value))
+            blame(described, 1,
+                  sp_arena_printf(described->arena,
+                                  "%s in adapter_config.json is %s, but PEFT needs a positive integer", keys[i],
+                                  sp_value_words(described->arena, value)));
+    }
+    const uint64_t width = sp_value_count(sp_described_setting(described, "token_dim"));
+    const uint64_t heads = sp_value_count(sp_described_setting(described, "num_attention_heads"));
+    if (heads && width % heads && sp_described_is_of_type(described, "PREFIX_TUNING"))
+        blame(described, 1,
+              sp_arena_printf(described->arena,
+                              "token_dim in adapter_config.json is %" PRIu64 ", which num_attention_heads %" PRIu64
+                              " does not divide: PEFT cannot make keys and values of the prefix",
+                              width, heads));
+}
+
 /* The product; 0 where one of the numbers is not there, UINT64_MAX where it has more than 64 bits. */
 static uint64_t prompt_size(const struct sp_described *described, const char *const keys[2])
 {
     uint64_t product = keys[1] && strcmp(keys[1], "num_layers") == 0 ? 2 : 1;
     for (size_t i = 0; i < 2 && keys[i]; i++)
-        if (!sp_value_count(sp_described_setting(described, keys[i]))) return 0;
+        if (!prompt_number(described, keys[i])) return 0;
     for (size_t i = 0; i < 2 && keys[i]; i++)
-        if (!sp_mul_u64(product, sp_value_count(sp_described_setting(described, keys[i])), &product)) return UINT64_MAX;
+        if (!sp_mul_u64(product, prompt_number(described, keys[i]), &product)) return UINT64_MAX;
     return product;
 }
 
 /* "num_virtual_tokens is 9, num_transformer_submodules is 2". */
 static const char *say_prompt_size(const struct sp_described *described, const char *const keys[2])
 {
-    const uint64_t one = sp_value_count(sp_described_setting(described, keys[0]));
+    const uint64_t one = prompt_number(described, keys[0]);
     const char *text = sp_arena_printf(described->arena, "%s is %" PRIu64, keys[0], one);
     if (!keys[1]) return text;
-    const uint64_t other = sp_value_count(sp_described_setting(described, keys[1]));
+    const uint64_t other = prompt_number(described, keys[1]);
     const bool layers = strcmp(keys[1], "num_layers") == 0;
     if (!layers && other == 1) return text; /* no encoder beside the decoder */
     return sp_arena_printf(described->arena, "%s, %s is %" PRIu64 "%s", text, keys[1], other,
@@ -560,6 +601,7 @@ static void explain_prompts(struct sp_described *described)
         {"prefix_task_rows", false, 3, {{"num_tasks", NULL}, {"num_ranks", NULL}, {"token_dim", NULL}}},
     };
     const struct shapeproof_inventory *inventory = described->check->inventory;
+    explain_prompt_numbers(described);
     const bool keys_and_values =
         sp_described_is_of_type(described, "PREFIX_TUNING") || sp_described_is_of_type(described, "CARTRIDGE");
     for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
