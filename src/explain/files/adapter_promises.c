@@ -8,6 +8,7 @@
 #include "base/chars.h"
 #include "base/names.h"
 #include "base/order.h"
+#include "check/adapter.h"
 #include "config/choose.h"
 #include "config/tokenizer.h"
 #include "explain/files/adapter_pairs.h"
@@ -310,8 +311,37 @@ static bool is_of_head(const char *name)
     return false;
 }
 
+/* The weights beside the configuration of the base; NULL when they are not on this machine, or are the adapter. */
+static struct shapeproof_inventory *open_base(struct shapeproof_check *check)
+{
+    const char *path = check->config->path;
+    struct shapeproof_error ignored = {0};
+    if (!path || !*path || !sp_ends_with(path, ".json")) return NULL;
+    const char *folder = sp_arena_copy(&check->arena, path, (size_t)(sp_base_name(path) - path));
+    if (!*folder || strcmp(folder, sp_adapter_folder(&check->arena, check->inventory)) == 0) return NULL;
+    return shapeproof_inventory_open(folder, &ignored);
+}
+
+/* Whether the base, as it lies on this machine, has all tensors of the head. */
+static bool has_base_head(struct shapeproof_check *check)
+{
+    struct shapeproof_inventory *base = open_base(check);
+    bool has = base != NULL;
+    for (size_t i = 0; has && i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, i);
+        if (tensor->optional || tensor->buffer || !is_of_head(tensor->name)) continue;
+        const size_t found = shapeproof_inventory_find(base, tensor->name);
+        has = found != SHAPEPROOF_NONE &&
+              sp_same_dims(shapeproof_inventory_tensor(base, found)->shape,
+                           shapeproof_inventory_tensor(base, found)->rank, tensor->shape, tensor->rank);
+    }
+    shapeproof_inventory_close(base);
+    return has;
+}
+
 /* The base is a classifier, and the adapter has nothing of its head: PEFT saves that only where task_type or
- * modules_to_save ask for it. Nothing is said if the adapter has one module of a head of several. */
+ * modules_to_save ask for it. Nothing is said if the adapter has one module of a head of several, or the base has it.
+ */
 static void explain_head_of_class(struct shapeproof_check *check, struct shapeproof_value config)
 {
     const struct shapeproof_value task = sp_value_member(config, "task_type");
@@ -326,7 +356,7 @@ static void explain_head_of_class(struct shapeproof_check *check, struct shapepr
         is_stored = is_module_stored(check->inventory, module);
         if (!is_stored) sp_names_add(&names, tensor->name);
     }
-    if (names.count && !is_stored) {
+    if (names.count && !is_stored && !has_base_head(check)) {
         struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_HEAD);
         if (config.type != SHAPEPROOF_VALUE_OBJECT) cause->severity = SHAPEPROOF_SEVERITY_WARNING;
         cause->explains = names.count;
