@@ -170,10 +170,24 @@ bool sp_has_prompt(const struct shapeproof_inventory *inventory)
     return shapeproof_inventory_find(inventory, "prompt_embeddings") != SHAPEPROOF_NONE;
 }
 
+/* Whether the file has the weights of adapted modules beside the adapter, as the state dict of the whole model has. */
+static bool has_base_weights(const struct shapeproof_inventory *inventory)
+{
+    for (size_t i = 0; i < shapeproof_inventory_count(inventory); i++)
+        if (sp_ends_with(shapeproof_inventory_tensor(inventory, i)->name, ".base_layer.weight")) return true;
+    return false;
+}
+
+/* Whether it is a bias of the base, which PEFT saves with the adapter if `bias` is "all". */
+static bool is_bias_of_base(const char *name)
+{
+    return strncmp(name, sp_prompt_front, strlen(sp_prompt_front)) == 0 && sp_ends_with(name, ".bias");
+}
+
 bool sp_is_adapter(const struct shapeproof_inventory *inventory)
 {
     enum { SAMPLE = 64 };
-    const bool prompt = sp_has_prompt(inventory);
+    const bool prompt = sp_has_prompt(inventory), whole = has_base_weights(inventory);
     struct sp_arena arena = {0};
     size_t count = 0, seen = 0;
     for (size_t i = 0; i < shapeproof_inventory_count(inventory);
@@ -183,8 +197,9 @@ bool sp_is_adapter(const struct shapeproof_inventory *inventory)
         struct sp_part part;
         const bool scale = sp_adapter_front(name)->form == SP_FRONT_FLAT && sp_adapter_scaled(&arena, name);
         const bool head = prompt && strncmp(name, sp_prompt_front, strlen(sp_prompt_front)) == 0;
-        count += scale || head || find_place(&arena, name, &place) || sp_part_read(&arena, name, &part);
-        seen++;
+        const bool counts = scale || head || find_place(&arena, name, &place) || sp_part_read(&arena, name, &part);
+        count += counts;
+        seen += counts || whole || !is_bias_of_base(name);
     }
     sp_arena_free(&arena);
     return count && count * 2 >= seen;

@@ -49,8 +49,9 @@ char *sp_adapter_base_config(const struct shapeproof_inventory *inventory, const
 bool sp_has_prompt(const struct shapeproof_inventory *inventory);
 extern const char sp_prompt_front[]; /* "base_model." */
 
-/* Whether the file is an adapter alone: at least half of a sample of its tensors belong to one. The model is in
- * another file then, and this one does not tell whether it is quantised. */
+/* Whether the file is an adapter alone: at least half of a sample of its tensors belong to one, apart from biases of
+ * the base that were trained with it. The model is in another file then, and this one does not tell whether it is
+ * quantised. */
 bool sp_is_adapter(const struct shapeproof_inventory *inventory);
 
 /* Whether pairs have magnitudes beside them, which makes them DoRA's. */
