@@ -8,10 +8,12 @@
 #include "base/chars.h"
 #include "base/checked.h"
 #include "base/names.h"
+#include "base/order.h"
 #include "check/adapter.h"
 #include "explain/files/adapter_described.h"
 #include "explain/files/adapter_pairs.h"
 #include "explain/gather.h"
+#include "model/layouts.h"
 #include "names/collapse.h"
 #include "names/components.h"
 
@@ -490,6 +492,55 @@ static void explain_trained_biases(struct sp_described *described)
                        "tensor");
 }
 
+/* What PEFT makes of a tensor whose sizes depend on the matrix (out, in) that it adapts; false where that is not known.
+ *
+ *     SHiRA  shira_weight  (r * (in + out))
+ *     OFT    oft_R         (in / block, block * (block - 1) / 2), the first 1 if the blocks are shared
+ *
+ * Of r and oft_block_size one is 0, and is in divided by the other. A block size that does not divide `in` is adjusted
+ * by PEFT, and nothing is compared. */
+static bool derive_shape(const struct sp_described *described, const struct sp_described_item *item,
+                         const uint64_t *matrix, uint64_t shape[2])
+{
+    const uint64_t out = matrix[0], in = matrix[1];
+    uint64_t r = sp_value_count(sp_described_setting(described, "r"));
+    if (strcmp(item->component, "shira_weight") == 0)
+        return r && sp_add_u64(in, out, &shape[0]) && sp_mul_u64(shape[0], r, &shape[0]);
+    uint64_t block = sp_value_count(sp_described_setting(described, "oft_block_size"));
+    if (strcmp(item->component, "oft_R") != 0 || !r == !block) return false;
+    if (!block) block = in / r;
+    if (!block || in % block || (r && in % r)) return false;
+    shape[0] = sp_value_is_true(sp_described_setting(described, "block_share")) ? 1 : in / block;
+    shape[1] = block * (block - 1) / 2; /* block is at most `in`, a dimension */
+    return block <= UINT32_MAX;
+}
+
+/* Tensors of SHiRA and OFT that have other sizes than the adapted matrices make them. The numbers for single modules in
+ * rank_pattern are not compared. */
+static void explain_derived_sizes(struct sp_described *described)
+{
+    const char *says = ""; /* of the first */
+    if (sp_described_setting(described, "rank_pattern").count) return;
+    for (size_t i = 0; i < described->count; i++) {
+        const struct sp_described_item *item = &described->items[i];
+        const size_t weight = sp_described_weight(described, item->full);
+        uint64_t shape[2] = {0};
+        if (weight == SHAPEPROOF_NONE || !item->tensor->rank || item->tensor->rank > 2) continue;
+        const struct shapeproof_predicted *matrix = shapeproof_prediction_tensor(described->check->prediction, weight);
+        if (matrix->rank != 2 || !derive_shape(described, item, matrix->shape, shape)) continue;
+        if (sp_same_dims(item->tensor->shape, item->tensor->rank, shape, item->tensor->rank)) continue;
+        if (!described->named)
+            says =
+                sp_arena_printf(described->arena,
+                                "adapter_config.json makes %s of shape %s for a matrix of the model, but the adapter "
+                                "has %s",
+                                item->component, sp_shape_text(described->arena, shape, item->tensor->rank),
+                                sp_shape_text(described->arena, item->tensor->shape, item->tensor->rank));
+        sp_described_name(described, item->tensor->name);
+    }
+    sp_described_blame(described, says, "tensor");
+}
+
 /* ---- prompts ---- */
 
 /* A tensor of a prompt. Each dimension is a number of adapter_config.json, or the product of two. */
@@ -789,6 +840,7 @@ static void explain_described(struct sp_described *described)
     if (sp_described_is_of_type(described, "BOFT")) explain_butterflies(described);
     if (strcmp(described->method->begins, "prompt_embeddings") == 0) explain_prompts(described);
     explain_sizes(described);
+    explain_derived_sizes(described);
     explain_tokens(described);
 }
 
