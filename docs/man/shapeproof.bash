@@ -56,7 +56,7 @@ _shapeproof() {
     derive:--model|derive:-m) COMPREPLY=($(compgen -W "$(shapeproof models --names 2>/dev/null)" -- "$word"; )) ;;
     derive:--set|derive:-S) COMPREPLY=() ;;
     derive:--table|derive:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
-    derive:--measure) COMPREPLY=($(compgen -W 'active cache flops' -- "$word")) ;;
+    derive:--measure) COMPREPLY=($(compgen -W 'active cache flops activations' -- "$word")) ;;
     derive:--limit) COMPREPLY=() ;;
     derive:--format) COMPREPLY=($(compgen -W 'text json jsonl markdown' -- "$word")) ;;
     derive:text=|derive:json=|derive:jsonl=|derive:markdown=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;

@@ -113,7 +113,7 @@ complete -c shapeproof -n '__shapeproof_is derive' -l config -s c -r -F -d 'the 
 complete -c shapeproof -n '__shapeproof_is derive' -l model -s m -r -f -a '(shapeproof models --names 2>/dev/null)' -d 'the hyper-parameters of a published model, in place of a configuration'
 complete -c shapeproof -n '__shapeproof_is derive' -l set -s S -r -f -d 'set one hyper-parameter'
 complete -c shapeproof -n '__shapeproof_is derive' -l table -s T -r -F -a '(shapeproof tables --names 2>/dev/null)' -d 'the name of a table, a table file of your own, or a folder of such files'
-complete -c shapeproof -n '__shapeproof_is derive' -l measure -r -f -a 'active cache flops' -d 'the formula of a measure instead'
+complete -c shapeproof -n '__shapeproof_is derive' -l measure -r -f -a 'active cache flops activations' -d 'the formula of a measure instead'
 complete -c shapeproof -n '__shapeproof_is derive' -l latex -d 'write the formulas in LaTeX'
 complete -c shapeproof -n '__shapeproof_is derive' -l claims -d 'write the formulas for all values of the flags as a file of claims for \'prove --claims\''
 complete -c shapeproof -n '__shapeproof_is derive' -l python -d 'write the formulas for all values of the flags as a Python function with a self-test'

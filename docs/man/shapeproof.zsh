@@ -135,7 +135,7 @@ _shapeproof() {
             '*'{-m+,--model=}'[the hyper-parameters of a published model, in place of a configuration]:MODEL: _shapeproof_names models' \
             '*'{-S+,--set=}'[set one hyper-parameter]:KEY=VALUE: ' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \
-            '*--measure=[the formula of a measure instead]:measure:(active cache flops)' \
+            '*--measure=[the formula of a measure instead]:measure:(active cache flops activations)' \
             '--latex[write the formulas in LaTeX]' \
             '--claims[write the formulas for all values of the flags as a file of claims for '\''prove --claims'\'']' \
             '--python[write the formulas for all values of the flags as a Python function with a self-test]' \

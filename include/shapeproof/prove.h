@@ -129,7 +129,8 @@ struct shapeproof_derive_options {
     enum shapeproof_formula_notation notation;
     /* The formula of a measure alone; NULL: those of the parameters. "active": the parameters that a token uses.
      * "cache": the bytes that are kept of the tokens of one sequence, with two for an element. "flops": the operations
-     * of a forward pass over one sequence or image. */
+     * of a forward pass over one sequence or image. "activations": the bytes that training keeps for the backward pass
+     * of one sequence, where the assumptions of the published formula hold. */
     const char *measure;
     uint64_t reserved[3]; /* zero: room for later versions */
 };

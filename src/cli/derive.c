@@ -9,9 +9,9 @@ static const struct cli_option options[] = {
     {CLI_OPTION_SET},
     {CLI_OPTION_TABLE},
     {.name = "measure",
-     .argument = "active|cache|flops",
+     .argument = "active|cache|flops|activations",
      .help = "the formula of a measure instead: the parameters that a token uses, the bytes that are kept of earlier "
-             "tokens, or the operations of a forward pass"},
+             "tokens, the operations of a forward pass, or the bytes that training keeps"},
     {.name = "latex", .help = "write the formulas in LaTeX"},
     {.name = "claims",
      .help = "write the formulas for all values of the flags as a file of claims for 'prove --claims'; needs a TABLE"},

@@ -7,6 +7,7 @@
 
 #include "base/budget.h"
 #include "base/call.h"
+#include "base/chars.h"
 #include "base/error.h"
 #include "base/real.h"
 #include "config/choose.h"
@@ -359,14 +360,75 @@ static bool derive_active(struct forms *forms)
     return true;
 }
 
+/* The text of an expression, on one line. Its span may begin or end within brackets, as that of (a) > 0 and (b): the
+ * missing ones are put. */
+static void put_source(struct sp_text *text, const struct sp_expr *expr)
+{
+    const char *source = expr->span.source->text + expr->span.offset;
+    size_t open = 0, missing = 0;
+    for (size_t i = 0; i < expr->span.length; i++) {
+        if (source[i] == '(') open++;
+        else if (source[i] == ')' && open) open--;
+        else if (source[i] == ')') missing++;
+    }
+    for (size_t i = 0; i < missing; i++) sp_text_puts(text, "(");
+    for (size_t i = 0; i < expr->span.length; i++) {
+        const bool is_blank = strchr(" \t\r\n", source[i]) != NULL;
+        if (!is_blank) sp_text_append(text, source + i, 1);
+        else if (text->length && text->data[text->length - 1] != ' ') sp_text_puts(text, " ");
+    }
+    for (size_t i = 0; i < open; i++) sp_text_puts(text, ")");
+}
+
+/* The expression that a name of the table stands for; NULL if it is another expression. */
+static const struct sp_expr *definition_of(const struct sp_unit *unit, const struct sp_expr *expr)
+{
+    for (size_t i = 0; i < unit->definition_count && expr->kind == SP_EXPR_NAME; i++)
+        if (!unit->definitions[i].is_function && strcmp(unit->definitions[i].name, expr->name) == 0)
+            return unit->definitions[i].expr;
+    return NULL;
+}
+
+/* Assumes a condition of a formula: "H == 4*E"; of `not cross` and `gelu` what the name stands for:
+ * "not (add_cross_attention default false)". */
+static void assume_condition(void *context, const struct sp_unit *unit, const struct sp_expr *condition)
+{
+    struct shapeproof_derivation *derivation = context;
+    const bool is_denied = condition->kind == SP_EXPR_UNARY && condition->op == SP_OP_NOT;
+    const struct sp_expr *named = definition_of(unit, is_denied ? condition->args[0] : condition);
+    struct sp_text text = {0};
+    if (named && is_denied) sp_text_puts(&text, "not (");
+    put_source(&text, named ? named : condition);
+    if (named && is_denied) sp_text_puts(&text, ")");
+    assume_words(derivation, sp_text_keep(&text, &derivation->count.symbolic.algebra.arena));
+}
+
+/* The bytes of activations of one sequence on one rank, without recomputation, where the conditions of the formula
+ * hold.
+ */
+static const struct sp_poly *count_activations(struct shapeproof_derivation *derivation, const struct sp_poly *tokens)
+{
+    struct sp_count *count = &derivation->count;
+    const struct sp_sym one = sp_sym_of_poly(sp_poly_int(&count->symbolic.algebra, 1));
+    const struct sp_sym_given given[] = {{"tokens", sp_sym_of_poly(tokens)},
+                                         {"batch", one},
+                                         {"tp", one},
+                                         {"sequence_parallel", sp_sym_of_value(&count->symbolic, sp_value_bool(false))},
+                                         {"recompute", sp_sym_of_value(&count->symbolic, sp_value_string("none"))}};
+    const struct sp_open_formula open = {assume_condition, derivation};
+    return sp_count_activations(count, NULL, given, sizeof given / sizeof *given, &open);
+}
+
 /* The measure for one sequence or image, where `tokens` is a hyper-parameter. NULL with a message when it is not known.
  */
-static const struct sp_poly *count_measure(struct sp_count *count, const char *measure)
+static const struct sp_poly *count_measure(struct shapeproof_derivation *derivation, const char *measure)
 {
+    struct sp_count *count = &derivation->count;
     struct sp_symbolic *symbolic = &count->symbolic;
     const struct sp_poly *one = sp_poly_int(&symbolic->algebra, 1);
     if (strcmp(measure, "active") == 0) return sp_count_active(count, NULL);
     const struct sp_sym tokens = sp_atom_open(symbolic, "tokens", "tokens", 0, NULL);
+    if (strcmp(measure, "activations") == 0) return count_activations(derivation, tokens.poly);
     if (strcmp(measure, "flops") == 0)
         return sp_count_flops(
             count, &(struct sp_flops){.batch = one, .tokens = count->table->is_of_images ? NULL : tokens.poly});
@@ -376,7 +438,8 @@ static const struct sp_poly *count_measure(struct sp_count *count, const char *m
 
 static bool is_measure(const char *name)
 {
-    return strcmp(name, "active") == 0 || strcmp(name, "cache") == 0 || strcmp(name, "flops") == 0;
+    static const char *const names[] = {"active", "cache", "flops", "activations"};
+    return SP_IS_AMONG(name, names);
 }
 
 /* Says which class of the architecture the formula is about, if the table serves several and the configuration names
@@ -414,6 +477,14 @@ static void assume_convention(struct shapeproof_derivation *derivation, const ch
 {
     struct sp_count *count = &derivation->count;
     if (strcmp(measure, "active") == 0) return;
+    if (strcmp(measure, "activations") == 0) {
+        assume_words(derivation, "one sequence on one rank");
+        assume_words(derivation, "no recomputation");
+        if (count->table->activations_source)
+            assume_words(derivation, sp_arena_printf(&count->symbolic.algebra.arena, "the bytes %s",
+                                                     count->table->activations_source));
+        return;
+    }
     if (strcmp(measure, "flops") == 0 || sp_poly_is_zero(formula)) assume_class(derivation);
     if (strcmp(measure, "cache") == 0) {
         assume_words(derivation, "one sequence");
@@ -433,7 +504,7 @@ static bool derive_measure(struct forms *forms, const char *measure)
 {
     struct shapeproof_derivation *derivation = forms->derivation;
     struct sp_count *count = &derivation->count;
-    const struct sp_poly *poly = count_measure(count, measure);
+    const struct sp_poly *poly = count_measure(derivation, measure);
     poly = poly ? sp_case_general(count, poly) : NULL;
     const struct sp_poly *usual = poly ? sp_case_usual(count, poly, NULL) : NULL;
     if (!usual) return false;

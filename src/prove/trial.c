@@ -68,7 +68,7 @@ static const struct sp_poly *states_of_claim(void *context, unsigned tp, const s
 static const struct sp_poly *activations_of_claim(void *context, const struct sp_sym_given *given, size_t count)
 {
     struct sp_trial *trial = context;
-    return sp_count_activations(trial->count, &trial->when, given, count);
+    return sp_count_activations(trial->count, &trial->when, given, count, NULL);
 }
 
 /* bytes(...), lora(...) and optimizer(...). */

@@ -56,8 +56,9 @@ struct walk {
                                              the measure, of COUNTS_PRODUCTS `tokens` and `causal` */
     size_t given_count;
     /* COUNTS_KEPT: */
-    struct sp_count *count;        /* what is counted */
-    const struct sp_values *known; /* what `when` of a claim gives */
+    struct sp_count *count;             /* what is counted */
+    const struct sp_values *known;      /* what `when` of a claim gives */
+    const struct sp_open_formula *open; /* NULL: a formula whose conditions are open has no value */
     /* COUNTS_PRODUCTS: */
     const struct sp_flops *flops;
     const struct sp_poly *times; /* of what is used, where its rows do not say it */
@@ -783,8 +784,8 @@ static bool says_measure(struct walk *walk, const struct sp_unit *unit)
                        unit->name, needed[walk->counted].what, needed[walk->counted].name);
 }
 
-/* Whether a condition of the formula holds, under what is known. One whose truth is open is no better than a false one:
- * what the formula does not cover has no number, and above all not the number 0. */
+/* Whether a condition of the formula holds, under what is known. One whose truth is open is no better than a false one,
+ * unless it is assumed: what the formula does not cover has no number, and above all not the number 0. */
 static bool formula_holds(struct walk *walk, struct sp_sym_frame *frame, const struct sp_formula_condition *formula)
 {
     const struct sp_sym_env env = {.frame = frame};
@@ -794,6 +795,10 @@ static bool formula_holds(struct walk *walk, struct sp_sym_frame *frame, const s
     if (walk->known && !sp_poly_is_constant(holds, &truth)) holds = sp_reduce(walk->count, holds, walk->known);
     const bool is_known = holds && sp_poly_is_constant(holds, &truth);
     if (is_known && truth.num) return true;
+    if (!is_known && holds && walk->open) {
+        walk->open->assume(walk->open->context, frame->unit, formula->condition);
+        return true;
+    }
     const char *table = frame->unit->name;
     if (is_known) return sp_sym_fail(walk->symbolic, formula->span, "the table '%s': %s", table, formula->reason);
     const struct sp_span span = formula->condition->span;
@@ -1095,12 +1100,14 @@ const struct sp_poly *sp_count_states(struct sp_count *count, unsigned tp, const
 }
 
 const struct sp_poly *sp_count_activations(struct sp_count *count, const struct sp_values *known,
-                                           const struct sp_sym_given *given, size_t given_count)
+                                           const struct sp_sym_given *given, size_t given_count,
+                                           const struct sp_open_formula *open)
 {
     struct walk walk = {.symbolic = &count->symbolic,
                         .counted = COUNTS_KEPT,
                         .count = count,
                         .known = known,
+                        .open = open,
                         .given = given,
                         .given_count = given_count};
     return sum_rows(&walk, new_given_frame(&walk, count), NULL);

@@ -120,10 +120,17 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
 const struct sp_poly *sp_count_states(struct sp_count *count, unsigned tp, const struct sp_sym_given *given,
                                       size_t given_count);
 struct sp_values;
+/* What is done with a condition of a formula for activations whose truth depends on hyper-parameters. */
+struct sp_open_formula {
+    void (*assume)(void *context, const struct sp_unit *unit, const struct sp_expr *condition);
+    void *context;
+};
 /* The same for the bytes of activations, where these arguments of activations(...) are given. NULL with a message also
- * where a condition of a formula does not follow from the values that are known (NULL: of none). */
+ * where a condition of a formula does not follow from the values that are known (NULL: of none), unless `open` assumes
+ * it. */
 const struct sp_poly *sp_count_activations(struct sp_count *count, const struct sp_values *known,
-                                           const struct sp_sym_given *given, size_t given_count);
+                                           const struct sp_sym_given *given, size_t given_count,
+                                           const struct sp_open_formula *open);
 /* How a cache keeps latent keys and values: as they are, or as the keys and values of all heads. */
 enum sp_cache_form { SP_CACHE_LATENT_FORM, SP_CACHE_EXPANDED_FORM };
 /* The same of `batch` sequences of `tokens` tokens. */
