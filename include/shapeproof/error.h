@@ -35,7 +35,8 @@ enum shapeproof_kind {
     SHAPEPROOF_KIND_MALFORMED = 3,    /* the file breaks its own format */
     SHAPEPROOF_KIND_REFUSED = 4,      /* understood, but refused on purpose */
     SHAPEPROOF_KIND_LIMIT = 5,        /* a file or a prediction is larger or deeper than the documented limits */
-    SHAPEPROOF_KIND_CRASHED = 6       /* a foreign library died on it, in its own process */
+    SHAPEPROOF_KIND_CRASHED = 6,      /* a foreign library died on it, in its own process */
+    SHAPEPROOF_KIND_OVERFLOW = 7      /* a number of a prediction does not fit in 64 bits; nothing else is wrong */
 };
 
 /* Belongs to the caller; never NULL. After a call that succeeded it is SHAPEPROOF_OK and its texts are "". */

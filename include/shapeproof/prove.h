@@ -214,12 +214,13 @@ struct shapeproof_solve_options {
 };
 
 /* Every hyper-parameter that, changed alone, gives `total` parameters (exactly, within options->within, or at most that
- * many), most plausible first. `options` may be NULL. NULL with an error. */
+ * many), most plausible first. `options` may be NULL. NULL with an error, also if options exclude each other. */
 SHAPEPROOF_API struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *tables,
                                                              const struct shapeproof_config *config, uint64_t total,
                                                              const struct shapeproof_solve_options *options,
                                                              struct shapeproof_error *error);
-/* Likewise for a total as it is printed, "65M" or "1.5B": the values for which it rounds to that figure. */
+/* Likewise for a total as it is printed, "65M" or "1.5B": the values for which it rounds to that figure. `within` and
+ * `at_most` are refused. */
 SHAPEPROOF_API struct shapeproof_solutions *shapeproof_solve_rounded(const struct shapeproof_tables *tables,
                                                                      const struct shapeproof_config *config,
                                                                      const char *figure,
@@ -296,7 +297,7 @@ SHAPEPROOF_API struct shapeproof_combinations *
 shapeproof_solve_together(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
                           uint64_t total, const struct shapeproof_solve_together_options *options,
                           struct shapeproof_error *error);
-/* Likewise for a total as it is printed, "65M" or "1.5B". */
+/* Likewise for a total as it is printed, "65M" or "1.5B". `within` is refused. */
 SHAPEPROOF_API struct shapeproof_combinations *
 shapeproof_solve_together_rounded(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
                                   const char *figure, const struct shapeproof_solve_together_options *options,

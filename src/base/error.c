@@ -9,7 +9,8 @@
 
 const char *shapeproof_kind_name(enum shapeproof_kind kind)
 {
-    static const char *const names[] = {"", "io", "unrecognised", "malformed", "refused", "limit", "crashed"};
+    static const char *const names[] = {"",        "io",    "unrecognised", "malformed",
+                                        "refused", "limit", "crashed",      "overflow"};
     return names[kind];
 }
 

@@ -51,6 +51,17 @@ bool sp_eval_exceed(struct sp_eval *eval, struct sp_span span, const char *forma
     return false;
 }
 
+bool sp_eval_overflow(struct sp_eval *eval, struct sp_span span, const char *format, ...)
+{
+    const size_t before = eval->mistakes;
+    va_list args;
+    va_start(args, format);
+    add_mistake(eval, span, format, args);
+    va_end(args);
+    eval->overflows += eval->mistakes - before;
+    return false;
+}
+
 void sp_eval_settle(struct sp_eval *eval)
 {
     const size_t steps = eval->steps - eval->spent;
@@ -552,6 +563,7 @@ static bool eval_call(struct sp_eval *eval, const struct sp_env *env, const stru
     *value = args[0];
     if (sp_function_apply(expr->function, eval->arena, args, expr->count, value, &problem)) return true;
     if (find_unknown_item(args[0], value)) return true;
+    if (problem == sp_function_overflowed) return sp_eval_overflow(eval, expr->span, "%s: %s", expr->name, problem);
     return sp_eval_fail(eval, expr->span, "%s: %s", expr->name, problem);
 }
 

@@ -37,6 +37,7 @@ struct sp_eval {
     const char *first_missing; /* the first hyper-parameter that was needed and not set */
     size_t steps, spent;       /* that were taken, and those of them that the budget knows */
     size_t limits;             /* how many of the mistakes are an exceeded limit of steps, memory or tensors */
+    size_t overflows;          /* how many of them are a number that does not fit in 64 bits */
     bool stopped;              /* by the limit of steps, memory or mistakes: nothing more is evaluated or reported */
     unsigned depth;
 };
@@ -164,6 +165,9 @@ bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps);
 void sp_eval_settle(struct sp_eval *eval);
 /* Reports that a limit of steps, memory or tensors is exceeded; always false. */
 bool sp_eval_exceed(struct sp_eval *eval, struct sp_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Reports that a number does not fit in 64 bits; always false. */
+bool sp_eval_overflow(struct sp_eval *eval, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Reads a key of the configuration; what was read is listed. */
 bool sp_eval_key(struct sp_eval *eval, const struct sp_view *view, const char *key, struct shapeproof_value *value);

@@ -54,7 +54,7 @@ static bool expand_shape(struct sp_expander *x, const struct sp_env *env, const 
             good = sp_eval_fail(&x->eval, row->shape[i]->span, "the dimension is %" PRId64 ", less than 0", size);
         else dims[i] = (uint64_t)size;
         if (good && !sp_mul_u64(tensor->parameters, dims[i], &tensor->parameters))
-            good = sp_eval_fail(&x->eval, row->span, "the number of elements does not fit in 64 bits");
+            good = sp_eval_overflow(&x->eval, row->span, "the number of elements does not fit in 64 bits");
     }
     tensor->shape = whole;
     tensor->rank = lead + (uint32_t)row->rank;

@@ -139,15 +139,20 @@ static void find_unused(struct sp_expander *x)
             x->out->unused[x->out->unused_count++] = hyper->overrides[i].path;
 }
 
-/* The kind of the error is LIMIT only if the configuration has no mistake but its size: `solve` takes such a value for
- * one that is too large to try. */
+/* LIMIT or OVERFLOW if the configuration has no mistake but its size: `solve` takes such a value for one that is too
+ * large to try. */
+static enum shapeproof_kind kind_of_mistakes(const struct sp_eval *eval)
+{
+    if (eval->limits + eval->overflows < eval->mistakes) return SHAPEPROOF_KIND_NONE;
+    return eval->overflows ? SHAPEPROOF_KIND_OVERFLOW : SHAPEPROOF_KIND_LIMIT;
+}
+
 static void report_mistakes(struct sp_expander *x, struct shapeproof_error *error)
 {
-    const bool only_limits = x->eval.limits && x->eval.limits == x->eval.mistakes;
     const char *missing = x->eval.first_missing;
     const char *likely = missing ? sp_unit_misspelt(x->out->table, x->eval.hyper->root, missing) : NULL;
-    sp_diagnoses_fail(error, x->unsupported ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE,
-                      only_limits ? SHAPEPROOF_KIND_LIMIT : SHAPEPROOF_KIND_NONE, x->eval.messages->data);
+    sp_diagnoses_fail(error, x->unsupported ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE, kind_of_mistakes(&x->eval),
+                      x->eval.messages->data);
     if (likely)
         sp_hint(error, "%s has '%s': is '%s' meant?", *x->eval.hyper->file ? x->eval.hyper->file : "the configuration",
                 likely, missing);
@@ -161,7 +166,7 @@ void sp_expander_finish(struct sp_expander *x, struct shapeproof_error *error)
     const struct sp_span span = x->out->table->span;
     if (!x->eval.mistakes) resolve_ties(x);
     if (!x->eval.mistakes) check_tie_chains(x);
-    if (!x->eval.mistakes && !sum_up(x->out)) sp_eval_fail(&x->eval, span, "the total does not fit in 64 bits");
+    if (!x->eval.mistakes && !sum_up(x->out)) sp_eval_overflow(&x->eval, span, "the total does not fit in 64 bits");
     keep_readings(x);
     find_unused(x);
     if (x->eval.mistakes) report_mistakes(x, error);

@@ -43,6 +43,8 @@ double sp_round_to_even(double x)
     return floor(down / 2) * 2 < down ? down + 1 : down;
 }
 
+const char sp_function_overflowed[] = "the result does not fit in 64 bits";
+
 static bool fail_call(const char **problem, const char *text)
 {
     *problem = text;
@@ -128,8 +130,7 @@ static bool call_sum(const struct shapeproof_value *args, size_t count, struct s
     for (size_t i = 0; i < args[0].count; i++) {
         const struct shapeproof_value item = count == 2 ? item_of_row(args[0].items[i], args[1]) : args[0].items[i];
         if (item.type != SHAPEPROOF_VALUE_INT) return fail_call(problem, takes);
-        if (__builtin_add_overflow(total, item.integer, &total))
-            return fail_call(problem, "the result does not fit in 64 bits");
+        if (__builtin_add_overflow(total, item.integer, &total)) return fail_call(problem, sp_function_overflowed);
     }
     *result = sp_value_int(total);
     return true;
@@ -268,7 +269,7 @@ static bool call_round_up(const struct shapeproof_value *args, size_t count, str
 {
     if (!ceil_div(args, count, result, problem)) return false;
     if (__builtin_mul_overflow(result->integer, args[1].integer, &result->integer))
-        return fail_call(problem, "the result does not fit in 64 bits");
+        return fail_call(problem, sp_function_overflowed);
     return true;
 }
 
@@ -363,7 +364,7 @@ static bool number_after(const struct shapeproof_value *args, size_t count, stru
         int64_t number = 0;
         for (size_t i = 0; i < length; i++)
             if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, digits[i] - '0', &number))
-                return fail_call(problem, "the number does not fit in 64 bits");
+                return fail_call(problem, sp_function_overflowed);
         *result = sp_value_int(number);
         return true;
     }

@@ -17,6 +17,8 @@ struct sp_function {
     uint64_t (*cost)(const struct shapeproof_value *args, size_t count);
 };
 
+/* The *problem of a result that does not fit in 64 bits; compared by its address. */
+extern const char sp_function_overflowed[];
 /* NULL when there is none of that name. */
 const struct sp_function *sp_function_find(const char *name);
 /* The steps (base/budget.h) that a call with these arguments takes at most, besides that of its expression. The caller

@@ -17,7 +17,7 @@ static size_t comparison_cost(struct shapeproof_value value)
 
 static bool overflow(struct sp_eval *eval, const struct sp_expr *expr)
 {
-    return sp_eval_fail(eval, expr->span, "the result does not fit in 64 bits");
+    return sp_eval_overflow(eval, expr->span, "the result does not fit in 64 bits");
 }
 
 /* '/' is exact, '//' rounds down, '%' has the sign of the divisor, as in Python. */

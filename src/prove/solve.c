@@ -661,7 +661,7 @@ enum trial {
 /* Whether a prediction failed by what this program can compute, not because the table refuses a value. */
 static bool is_beyond_limits(const struct shapeproof_error *error)
 {
-    return error->kind == SHAPEPROOF_KIND_LIMIT || strstr(error->message, "64 bits");
+    return error->kind == SHAPEPROOF_KIND_LIMIT || error->kind == SHAPEPROOF_KIND_OVERFLOW;
 }
 
 /* Predicts the table with `value` in the place of what is varied, and counts what the question is about. */
@@ -1210,6 +1210,24 @@ bool sp_solve_check_measure(const char *measure, struct shapeproof_error *error)
            sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "there is no measure '%s' to solve for", measure);
 }
 
+bool sp_solve_refuse(const char *option, const char *other, struct shapeproof_error *error)
+{
+    return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "the option '%s' does not go with %s", option,
+                   other);
+}
+
+/* Whether the options go with each other, and with the total, which is a number or (`is_figure`) a figure. */
+static bool options_agree(const struct shapeproof_solve_options *options, bool is_figure,
+                          struct shapeproof_error *error)
+{
+    const bool tolerates = options->within < 0 || options->within > 0;
+    if (options->expressions && options->group) return sp_solve_refuse("group", "'expressions'", error);
+    if (options->expressions && options->measure) return sp_solve_refuse("measure", "'expressions'", error);
+    if (options->at_most && tolerates) return sp_solve_refuse("within", "'at_most'", error);
+    if (is_figure && tolerates) return sp_solve_refuse("within", "a figure, which is a range by itself", error);
+    return !is_figure || !options->at_most || sp_solve_refuse("at_most", "a figure, which is a range by itself", error);
+}
+
 bool sp_solve_target_total(struct sp_solve_target *target, uint64_t total, double within,
                            struct shapeproof_error *error)
 {
@@ -1244,6 +1262,7 @@ struct shapeproof_solutions *shapeproof_solve(const struct shapeproof_tables *ta
     SP_SPENDS("solving it");
     struct sp_solve_target target;
     sp_error_reset(error);
+    if (options && !options_agree(options, false, error)) return NULL;
     if (!sp_solve_target_total(&target, total, options ? options->within : 0, error)) return NULL;
     if (options && options->at_most) target.wanted.least = options->expressions ? SP_SOLVE_NO_LEAST : 0;
     return solutions_of(tables, config, &target, options, error);
@@ -1259,6 +1278,7 @@ struct shapeproof_solutions *shapeproof_solve_rounded(const struct shapeproof_ta
     struct sp_solve_target target;
     assert(figure);
     sp_error_reset(error);
+    if (options && !options_agree(options, true, error)) return NULL;
     return sp_solve_target_figure(&target, figure, error) ? solutions_of(tables, config, &target, options, error)
                                                           : NULL;
 }

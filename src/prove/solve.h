@@ -42,6 +42,8 @@ struct sp_solve_question {
 const struct sp_poly *sp_solve_count(const struct sp_solve_question *question, struct sp_count *count);
 /* Fails with the reason why what the question is about is not known of that count. */
 bool sp_solve_fail(const struct sp_count *count, struct shapeproof_error *error);
+/* Says that an option does not go with what `other` names; always false. */
+bool sp_solve_refuse(const char *option, const char *other, struct shapeproof_error *error);
 /* Whether `measure` is one that can be solved for, or NULL; false with the error. */
 bool sp_solve_check_measure(const char *measure, struct shapeproof_error *error);
 

@@ -703,6 +703,10 @@ shapeproof_solve_together_rounded(const struct shapeproof_tables *tables, const 
     struct sp_solve_target target;
     assert(tables && config && figure && options);
     sp_error_reset(error);
+    if (options->within < 0 || options->within > 0) {
+        sp_solve_refuse("within", "a figure, which is a range by itself", error);
+        return NULL;
+    }
     return sp_solve_target_figure(&target, figure, error) ? combinations_of(tables, config, &target, options, error)
                                                           : NULL;
 }

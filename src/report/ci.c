@@ -38,6 +38,7 @@ static const struct {
     {SHAPEPROOF_KIND_LIMIT,
      "the checkpoint or the prediction exceeds a limit, or the check took longer than --timeout"},
     {SHAPEPROOF_KIND_CRASHED, "the process that checked the checkpoint crashed"},
+    {SHAPEPROOF_KIND_OVERFLOW, "a number of the prediction does not fit in 64 bits"},
 };
 
 /* Those of errors without a kind. */

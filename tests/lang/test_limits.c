@@ -213,6 +213,23 @@ static void mistakes_and_limits(void **state)
     }
 }
 
+/* The same for a number that does not fit in 64 bits. */
+static void overflows(void **state)
+{
+    static const char *const tables[] = {
+        "table t\n[a]\nx (n, n)\n",
+        "table t\n[a]\nx (n*n)\n",
+        "table t\n[a]\nx (n)\ny (n)\nz (n)\n",
+        "table t\n[a]\nx (round_up(n, 2*n - 3))\n",
+        "table t\n[a]\nx (-(0-n-n))\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        assert_int_equal(kind_of(tables[i], "n=9000000000000000000"), SHAPEPROOF_KIND_OVERFLOW);
+    assert_int_equal(kind_of("table t\n[a]\nx (n*n)\ny (9 - n)\n", "n=9000000000000000000"), SHAPEPROOF_KIND_NONE);
+    assert_string_equal(shapeproof_kind_name(SHAPEPROOF_KIND_OVERFLOW), "overflow");
+}
+
 /* Groups whose loops do not tell how many tensors they make are expanded up to the limit. Each loop after that has one
  * iteration, which finds its mistakes; without one, the limit is reported once. */
 static void tensors(void **state)
@@ -349,6 +366,7 @@ int main(void)
         cmocka_unit_test(mistakes_in_loops),
         cmocka_unit_test(long_loops),
         cmocka_unit_test(mistakes_and_limits),
+        cmocka_unit_test(overflows),
         cmocka_unit_test(tensors),
         cmocka_unit_test(texts),
 #ifndef SP_ARENA_MALLOC

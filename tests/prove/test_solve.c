@@ -13,6 +13,7 @@
 #include "lang/tables_fixture.h"
 #include "prove/printed.h"
 #include "prove/settings.h"
+#include "shapeproof/evaluate.h"
 #include "shapeproof/prediction.h"
 #include "shapeproof/prove.h"
 
@@ -305,12 +306,57 @@ static void mistakes(void **state)
     shapeproof_config_free(config);
 }
 
+static void options_that_exclude_each_other(void **state)
+{
+    struct shapeproof_error error = {0};
+    const char *const total = "total", *const free_keys[] = {"n_embd"};
+    char *letters;
+    (void)state;
+    struct shapeproof_config *config = shapeproof_config_new();
+    struct shapeproof_expressions *expressions = shapeproof_expressions_new(
+        tables, "gpt2", &(struct shapeproof_claim_lines){"test", &total, 1}, &letters, &error);
+    assert_non_null(expressions);
+    const struct {
+        struct shapeproof_solve_options options;
+        bool is_figure;
+        const char *message;
+    } refused[] = {
+        {{.table = "gpt2", .expressions = expressions, .group = "head"},
+         false,
+         "'group' does not go with 'expressions'"},
+        {{.table = "gpt2", .expressions = expressions, .measure = "active"},
+         false,
+         "'measure' does not go with 'expre"},
+        {{.table = "gpt2", .at_most = 1, .within = 2}, false, "'within' does not go with 'at_most'"},
+        {{.table = "gpt2", .within = 2}, true, "'within' does not go with a figure"},
+        {{.table = "gpt2", .at_most = 1}, true, "'at_most' does not go with a figure"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        assert_null(refused[i].is_figure ? shapeproof_solve_rounded(tables, config, "124M", &refused[i].options, &error)
+                                         : shapeproof_solve(tables, config, 124439808, &refused[i].options, &error));
+        assert_int_equal(error.status, SHAPEPROOF_ERR_USAGE);
+        if (!strstr(error.message, refused[i].message)) fail_msg("%zu: %s", i, error.message);
+    }
+    const struct shapeproof_solve_together_options together = {
+        .table = "gpt2", .within = 2, .free = free_keys, .free_count = 1};
+    assert_null(shapeproof_solve_together_rounded(tables, config, "124M", &together, &error));
+    assert_non_null(strstr(error.message, "'within' does not go with a figure"));
+    shapeproof_expressions_free(expressions);
+    shapeproof_config_free(config);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures), cmocka_unit_test(exact),          cmocka_unit_test(zero),
-        cmocka_unit_test(table_3), cmocka_unit_test(ends_of_ranges), cmocka_unit_test(as_given),
-        cmocka_unit_test(missing), cmocka_unit_test(sockeye),        cmocka_unit_test(solutions_give_the_total),
-        cmocka_unit_test(mistakes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(figures),
+                                       cmocka_unit_test(exact),
+                                       cmocka_unit_test(zero),
+                                       cmocka_unit_test(table_3),
+                                       cmocka_unit_test(ends_of_ranges),
+                                       cmocka_unit_test(as_given),
+                                       cmocka_unit_test(missing),
+                                       cmocka_unit_test(sockeye),
+                                       cmocka_unit_test(solutions_give_the_total),
+                                       cmocka_unit_test(mistakes),
+                                       cmocka_unit_test(options_that_exclude_each_other)};
     return cmocka_run_group_tests(tests, open_tables, close_tables);
 }
