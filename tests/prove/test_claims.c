@@ -232,6 +232,13 @@ static void false_at_few_points(void **state)
     expect(TABLE "claim F/F = 1 + (F == 0 ? 1 : 0)\n", SHAPEPROOF_TESTED, NULL);
     expect(TABLE "claim max(L, 1) = L\n", SHAPEPROOF_PROVED, NULL);
 #undef TABLE
+#define TABLE "table t\nE = experts default (absent(inner) ? 8 : 0)\n[g]\nw (E, m) if E > 0\n[h]\nv (m) if E == 0\n"
+    /* the size E is 0 by default where inner is given */
+    expect(TABLE "claim [g] = E*m\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim [h] = 0\n", SHAPEPROOF_REFUTED, NULL);
+    expect(TABLE "claim [h] = 0 when E > 0\n", SHAPEPROOF_PROVED, NULL);
+    expect(TABLE "claim max(E, 1) = E\n", SHAPEPROOF_REFUTED, NULL);
+#undef TABLE
 }
 
 /* Identities of floors, remainders, minima and conditions, which are proved by cases; and what only looks like one. */

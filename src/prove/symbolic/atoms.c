@@ -10,8 +10,9 @@
 enum {
     MAX_INDICES = 64, /* one bit each */
     MAX_ATOM_TEXT = 16 * 1024,
-    MAX_TERMS_BOUNDED = 64, /* of a polynomial whose sign is looked for */
-    MAX_BOUND_DEPTH = 12    /* loops and conditions that are put into it */
+    MAX_TERMS_BOUNDED = 64,    /* of a polynomial whose sign is looked for */
+    MAX_BOUND_DEPTH = 12,      /* loops and conditions that are put into it */
+    MAX_DEFAULT_CONDITIONS = 6 /* of one default that are put in to find its least value: 2^6 cases */
 };
 
 struct sp_atom_info *sp_atom_info(struct sp_symbolic *symbolic, size_t atom)
@@ -55,26 +56,58 @@ static bool is_real_fallback(const struct sp_sym *fallback)
     return fallback && fallback->kind == SP_SYM_VALUE && fallback->value.type == SHAPEPROOF_VALUE_REAL;
 }
 
+/* A condition in a polynomial; SIZE_MAX for none. */
+static size_t condition_in(const struct sp_symbolic *symbolic, const struct sp_poly *poly)
+{
+    for (size_t i = 0; i < poly->count; i++)
+        for (size_t k = 0; k < poly->terms[i].count; k++)
+            if (symbolic->algebra.atoms[poly->terms[i].factors[k].atom].is_condition)
+                return poly->terms[i].factors[k].atom;
+    return SIZE_MAX;
+}
+
+/* The least value of a default that has no condition; see least_value. */
+static int64_t least_without_conditions(struct sp_symbolic *symbolic, const struct sp_poly *fallback)
+{
+    struct sp_rational value;
+    const size_t other = sp_atom_alone(fallback);
+    if (sp_poly_is_constant(fallback, &value))
+        return value.num < value.den ? value.num / value.den - (value.num % value.den < 0) : 1;
+    if (other != SIZE_MAX && !sp_atom_info(symbolic, other)->origin && sp_atom_info(symbolic, other)->least < 1)
+        return sp_atom_info(symbolic, other)->least;
+    for (size_t i = 0; i < fallback->count; i++)
+        if (fallback->terms[i].count && fallback->terms[i].coefficient.num < 0) return 0;
+    return 1;
+}
+
+/* The least value that a default has in any case of its conditions: each is put in as 0 and as 1. `depth`: how many
+ * were put in before. */
+static int64_t least_default(struct sp_symbolic *symbolic, const struct sp_poly *fallback, unsigned depth)
+{
+    const size_t condition = condition_in(symbolic, fallback);
+    if (condition == SIZE_MAX) return least_without_conditions(symbolic, fallback);
+    if (depth == MAX_DEFAULT_CONDITIONS) return 0;
+    int64_t least = 1;
+    for (int64_t truth = 0; truth < 2; truth++) {
+        const struct sp_poly *one =
+            sp_poly_substitute(&symbolic->algebra, fallback, condition, sp_poly_int(&symbolic->algebra, truth));
+        const int64_t its_least = one ? least_default(symbolic, one, depth + 1) : 0;
+        if (its_least < least) least = its_least;
+    }
+    return least;
+}
+
 /* Below which value a hyper-parameter never is, by its default:
  *
  *     768, 4*E        1
  *     0, -2           0, -2: a default below 1 makes smaller values usual
  *     0.5             0: a ratio is no size
  *     another key     as for that key
- *     1 - [a]         0: it is 0 if a */
+ *     a ? 0 : 8       0: the least that it is in any case */
 static int64_t least_value(struct sp_symbolic *symbolic, const struct sp_sym *given, const struct sp_poly *fallback)
 {
     if (is_real_fallback(given)) return given->value.real < 0 ? (int64_t)fmax(floor(given->value.real), -1e15) : 0;
-    int64_t least = 1;
-    const size_t other = fallback ? sp_atom_alone(fallback) : SIZE_MAX;
-    if (other != SIZE_MAX && !sp_atom_info(symbolic, other)->origin && sp_atom_info(symbolic, other)->least < 1)
-        return sp_atom_info(symbolic, other)->least;
-    for (size_t i = 0; fallback && i < fallback->count; i++)
-        if (fallback->terms[i].count && fallback->terms[i].coefficient.num < 0) least = 0;
-    struct sp_rational value;
-    if (fallback && sp_poly_is_constant(fallback, &value) && value.num < value.den)
-        least = value.num / value.den - (value.num % value.den < 0);
-    return least;
+    return fallback ? least_default(symbolic, fallback, 0) : 1;
 }
 
 /* A default as a polynomial; NULL when it is no number, or depends on the index of a loop. */
