@@ -176,20 +176,38 @@ bool sp_sym_name_value(struct sp_symbolic *symbolic, const struct sp_sym_env *en
     return sp_sym_name_value(symbolic, &outer, expr, out);
 }
 
-/* Notes the key that a definition begins with, if it does: it has a definition of its own. */
-static void note_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_definition *definition)
+/* Whether the key is anywhere in the expression. */
+static bool mentions_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                         const char *key)
 {
     const struct sp_sym_env own = sp_sym_unit_env(env);
-    const struct sp_expr *expr = definition->expr;
+    if (sp_sym_name_is_key(&own, expr)) return strcmp(sp_sym_key_path(symbolic, env, expr), key) == 0;
+    for (size_t i = 0; i < expr->count; i++)
+        if (mentions_key(symbolic, env, expr->args[i], key)) return true;
+    return false;
+}
+
+/* Notes the key that an expression begins with: it is no other name of a key in front of it. Of a choice it notes those
+ * of the branches that the other branch does not have: of c ? a default b : d default b these are a and d. `other`: the
+ * other branch, or NULL. */
+static void note_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
+                     const struct sp_expr *other)
+{
+    const struct sp_sym_env own = sp_sym_unit_env(env);
+    if (expr->kind == SP_EXPR_CHOICE && !other) {
+        note_key(symbolic, env, expr->args[1], expr->args[2]);
+        note_key(symbolic, env, expr->args[2], expr->args[1]);
+    }
     if (expr->kind == SP_EXPR_DEFAULT) expr = expr->args[0];
-    if (sp_sym_name_is_key(&own, expr))
-        sp_map_add(&symbolic->symbols.own_keys, sp_sym_key_path(symbolic, env, expr), 0);
+    if (!sp_sym_name_is_key(&own, expr)) return;
+    const char *key = sp_sym_key_path(symbolic, env, expr);
+    if (!other || !mentions_key(symbolic, env, other, key)) sp_map_add(&symbolic->symbols.own_keys, key, 0);
 }
 
 void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env)
 {
     for (size_t i = 0; i < env->frame->unit->definition_count; i++)
-        note_key(symbolic, env, &env->frame->unit->definitions[i]);
+        note_key(symbolic, env, env->frame->unit->definitions[i].expr, NULL);
 }
 
 /* Evaluates each definition that begins with a key, which makes its symbol. Mistakes do not count: a definition that

@@ -122,7 +122,7 @@ struct sp_sym_symbols {
     struct sp_symbol_info *items; /* heap */
     size_t count, capacity;
     struct sp_map keys;     /* the index of a symbol by its key */
-    struct sp_map own_keys; /* the keys that a definition of the table begins with */
+    struct sp_map own_keys; /* the keys that a definition of the table, or a branch of one, begins with */
 };
 
 /* The defaults that the settled table gave to keys which are not set. */
@@ -318,7 +318,8 @@ struct sp_sym_heard sp_sym_begin_look_ahead(struct sp_symbolic *symbolic);
 void sp_sym_end_look_ahead(struct sp_symbolic *symbolic, struct sp_sym_heard heard);
 /* Counts steps of the evaluation. False when there were too many, which was reported, or the algebra has failed. */
 bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, size_t steps);
-/* The keys that the definitions of a table or part begin with: each is a hyper-parameter of its own. */
+/* The keys that the definitions of a table or part, or branches of them, begin with: each is a hyper-parameter of its
+ * own. */
 void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env);
 /* The hyper-parameters of the table that its definitions name, so that each has that name wherever it is used. */
 void sp_sym_name_symbols(struct sp_symbolic *symbolic, const struct sp_sym_env *env);
