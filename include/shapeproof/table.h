@@ -41,6 +41,9 @@ SHAPEPROOF_API enum shapeproof_status shapeproof_tables_add_text(struct shapepro
                                                                  struct shapeproof_error *error);
 /* The mistakes found so far: FILE:LINE:COLUMN, the source line, a caret. "" when none. Borrowed. */
 SHAPEPROOF_API const char *shapeproof_tables_messages(const struct shapeproof_tables *tables);
+/* What is odd in the files that were added and no mistake, a line each: "paper.shapes: 'N' is defined, and no claim
+ * uses it". "" for nothing. Borrowed until the next file is added. */
+SHAPEPROOF_API const char *shapeproof_tables_remarks(const struct shapeproof_tables *tables);
 SHAPEPROOF_API void shapeproof_tables_free(struct shapeproof_tables *tables);
 
 /* The tables that are in force, in order of their names; NULL beyond the last one. Borrowed until

@@ -163,6 +163,7 @@ static struct shapeproof_verification *hold_claims(const struct cli_args *args, 
     for (size_t position = 0; (files[what.file_count] = cli_next_value(args, "claims", &position)) != NULL;)
         what.file_count++;
     what.files = files;
+    cli_warn_of_claims(subject->tables);
     struct shapeproof_verification *verification =
         what.file_count                            ? shapeproof_verify(check, subject->tables, &what, &error)
         : cli_writes(args, SHAPEPROOF_REPORT_HTML) ? cli_count_groups(subject->tables, check)
@@ -172,17 +173,20 @@ static struct shapeproof_verification *hold_claims(const struct cli_args *args, 
     return verification;
 }
 
-/* The exit status of a check with claims: that of the check, but CLI_DIFFERS when a claim fails, and CLI_UNKNOWN in
- * place of CLI_OK when one cannot be evaluated. Known errata do not count. */
+/* The exit status of a check with --claims: that of the check, but CLI_DIFFERS when a claim fails, and CLI_UNKNOWN in
+ * place of CLI_OK when one cannot be evaluated, or there is none about the table. Known errata do not count. */
 static int status_with_claims(int status, const struct shapeproof_verification *verification)
 {
-    for (size_t i = 0; verification && i < shapeproof_verification_claim_count(verification); i++) {
+    size_t claims = 0;
+    if (!verification) return status;
+    for (size_t i = 0; i < shapeproof_verification_claim_count(verification); i++) {
         const struct shapeproof_verified_claim *claim = shapeproof_verification_claim(verification, i);
         if (claim->proof->erratum) continue;
+        claims++;
         if (claim->answer == SHAPEPROOF_CLAIM_FAILS) return CLI_DIFFERS;
         if (claim->answer == SHAPEPROOF_CLAIM_UNKNOWN && status == CLI_OK) status = CLI_UNKNOWN;
     }
-    return status;
+    return claims || status != CLI_OK ? status : CLI_UNKNOWN;
 }
 
 /* Whether the model fits in the memory of --fit, with the bytes of the checkpoint as its weights; nothing without
@@ -223,14 +227,15 @@ static int report_check(const struct cli_args *args, const struct cli_subject *s
     }
     struct shapeproof_loadings *loadings = shapeproof_loadings_new(check, cli_value(args, "for", NULL), &error);
     if (loadings) {
-        status = status_with_fit(status_with_claims(cli_judge_check(args, check, loadings), verification), fit);
+        const struct shapeproof_verification *claims = cli_value(args, "claims", NULL) ? verification : NULL;
+        status = status_with_fit(status_with_claims(cli_judge_check(args, check, loadings), claims), fit);
         if (fit_status != CLI_OK) status = fit_status;
         const struct shapeproof_checked checked = {.path = args->operands[0],
                                                    .status = status,
                                                    .check = check,
                                                    .loadings = loadings,
                                                    .fit = fit,
-                                                   .claims = cli_value(args, "claims", NULL) ? verification : NULL};
+                                                   .claims = claims};
         cli_put_checked(args, &checked, verification);
     } else status = cli_error(&error);
     shapeproof_fit_free(fit);

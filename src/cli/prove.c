@@ -111,6 +111,7 @@ static struct shapeproof_proofs *judge_claims(const struct cli_args *args, const
     }
     what.files = files;
     if (what.table_count && !cli_value(args, "claim", NULL)) what.file_count = 0;
+    cli_warn_of_claims(subject->tables);
     cli_begin_step("proving");
     struct shapeproof_proofs *proofs = shapeproof_prove(subject->tables, &what, error);
     free(files);
@@ -265,6 +266,7 @@ static int report_values(const struct cli_args *args, struct cli_subject *subjec
     struct shapeproof_error error = {0};
     const char **files = claim_files(args, &what.file_count);
     what.files = files;
+    cli_warn_of_claims(subject->tables);
     cli_begin_step("evaluating claims");
     struct shapeproof_verification *verification =
         shapeproof_verify_values(prediction, subject->config, subject->tables, &what, &error);
@@ -372,6 +374,7 @@ static int report_verification(const struct cli_args *args, const struct cli_sub
     struct shapeproof_error error = {0};
     const char **files = claim_files(args, &what.file_count);
     what.files = files;
+    cli_warn_of_claims(subject->tables);
     cli_begin_step("evaluating claims");
     struct shapeproof_verification *verification =
         check ? shapeproof_verify(check, subject->tables, &what, &error)

@@ -62,6 +62,17 @@ int cli_add_claims(struct cli_subject *subject, const struct cli_args *args)
     return status;
 }
 
+void cli_warn_of_claims(const struct shapeproof_tables *tables)
+{
+    char line[512];
+    for (const char *rest = shapeproof_tables_remarks(tables); *rest;) {
+        const size_t length = strcspn(rest, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line - 1), rest);
+        cli_warning(NULL, line);
+        rest += length + (rest[length] == '\n');
+    }
+}
+
 /* ---- folders of tables ---- */
 
 bool cli_is_folder(const char *path)

@@ -74,6 +74,8 @@ int cli_subject_open_for(struct cli_subject *subject, const struct cli_args *arg
 int cli_add_table_file(struct shapeproof_tables *tables, const char *file);
 /* Adds the files of --claims. Returns CLI_OK, or complains and returns the exit status. */
 int cli_add_claims(struct cli_subject *subject, const struct cli_args *args);
+/* Warns of definitions that no claim uses. */
+void cli_warn_of_claims(const struct shapeproof_tables *tables);
 /* Opens the tables, for a command that has --table alone. */
 int cli_subject_open_tables(struct cli_subject *subject, const struct cli_args *args);
 /* Complains that there is no published model of that name; returns CLI_USAGE. In models.c. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Makes one set out of parsed units: a table that extends another gets what it inherits, rows find the parts and
  * tables that they use, calls find their functions. */
+#include "base/suggest.h"
 #include "lang/functions.h"
 #include "lang/names.h"
+#include "lang/syntax/lexer.h"
 
 #include <string.h>
 
@@ -420,12 +422,66 @@ static void link_claim(const struct scope *scope, const struct sp_claim *claim)
     for (size_t i = 0; i < claim->when_count; i++) link_expr(scope, claim->when[i].expr);
 }
 
+/* What is meant by a name that only a definition among claims has, such as params, Total or attention: "total", or a
+ * group of the table, "[attention]"; "total" when no group is near. */
+static const char *quantity_meant(struct sp_arena *arena, const struct sp_unit *about, const char *name)
+{
+    for (size_t i = 0; about && i < about->section_count; i++) {
+        const char *group = about->sections[i].name;
+        if (strcmp(name, group) == 0 || sp_is_misspelt(name, group)) return sp_arena_printf(arena, "[%s]", group);
+    }
+    return "total";
+}
+
+/* Whether a line of the source, from this place on, has the name. */
+static bool line_mentions(struct sp_span at, const char *name)
+{
+    const char *text = at.source->text + at.offset;
+    const size_t length = strlen(name), line = strcspn(text, "\n");
+    for (size_t i = 0; i + length <= line; i++) {
+        const bool begins = i == 0 || !sp_is_name_char(text[i - 1]);
+        if (begins && strncmp(text + i, name, length) == 0 && !sp_is_name_char(text[i + length])) return true;
+    }
+    return false;
+}
+
+/* Whether a claim of the unit, its first line, or another definition has the name of the definition. */
+static bool is_used(const struct sp_unit *unit, size_t definition)
+{
+    const char *name = unit->definitions[definition].name;
+    bool used = line_mentions(unit->span, name);
+    for (size_t i = 0; i < unit->claim_count && !used; i++) used = line_mentions(unit->claims[i].span, name);
+    for (size_t i = 0; i < unit->definition_count && !used; i++)
+        used = i != definition && line_mentions(unit->definitions[i].span, name);
+    return used;
+}
+
+/* A definition that no claim uses says nothing: `params = 12*L*d^2` defines params, where a claim about total was
+ * meant. A mistake when nothing else is claimed, else a remark. */
+static void check_claimed(struct linker *linker, const struct sp_unit *unit, const struct sp_unit *about)
+{
+    struct sp_arena *arena = &linker->tables->arena;
+    for (size_t i = 0; i < unit->definition_count && links_own(linker); i++) {
+        const struct sp_definition *definition = &unit->definitions[i];
+        if (unit->span.source->has_expressions || is_used(unit, i)) continue;
+        const char *meant = quantity_meant(arena, about, definition->name);
+        if (!unit->claim_count)
+            MISTAKE(linker, definition->span,
+                    "nothing is claimed: this line defines '%s'; did you mean the quantity in 'claim %s = ...'?",
+                    definition->name, meant);
+        else
+            sp_text_printf(&linker->tables->remarks, "%s: '%s' is defined, and no claim uses it\n",
+                           definition->span.source->name, definition->name);
+    }
+}
+
 static void check_about(struct linker *linker, const struct sp_unit *unit)
 {
-    if (unit->about && strcmp(unit->about, SP_CHECKPOINT_ALONE) == 0) return;
-    const struct sp_unit *about = unit->about ? find_used(linker, unit->about) : NULL;
-    if (unit->about && (!about || !about->is_table))
-        MISTAKE(linker, unit->about_span, "there is no table '%s' to make claims about", unit->about);
+    if (!unit->about) return;
+    const bool is_alone = strcmp(unit->about, SP_CHECKPOINT_ALONE) == 0;
+    const struct sp_unit *about = is_alone ? NULL : find_used(linker, unit->about);
+    if (is_alone || (about && about->is_table)) check_claimed(linker, unit, about);
+    else MISTAKE(linker, unit->about_span, "there is no table '%s' to make claims about", unit->about);
 }
 
 static void check_params(struct linker *linker, const struct sp_unit *unit)

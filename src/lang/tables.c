@@ -20,6 +20,7 @@ static void keep_tables(struct shapeproof_tables *tables)
 {
     sp_keep(tables, tables, sizeof *tables);
     if (tables->messages.data) sp_keep(tables->messages.data, tables->messages.data + tables->messages.length, 1);
+    if (tables->remarks.data) sp_keep(tables->remarks.data, tables->remarks.data + tables->remarks.length, 1);
 }
 
 /* ---- built-in units ---- */
@@ -239,7 +240,7 @@ void sp_tables_reuse(const struct shapeproof_tables *tables) { sp_budget_reuse(t
 enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, struct sp_source_text given,
                                             struct shapeproof_error *error)
 {
-    const size_t first = tables->own.count, earlier = tables->messages.length;
+    const size_t first = tables->own.count, earlier = tables->messages.length, remarks = tables->remarks.length;
     keep_tables(tables);
     struct sp_source_text *source = sp_arena_alloc(&tables->arena, sizeof *source);
     *source = given;
@@ -257,6 +258,8 @@ enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, st
     tables->infos = NULL;
     if (sp_link(tables, &tables->own, first) && parsed) return SHAPEPROOF_OK;
     tables->own.count = first; /* a file with a mistake adds nothing; nothing refers to its units, linked earlier */
+    tables->remarks.length = remarks;
+    if (tables->remarks.data) tables->remarks.data[remarks] = '\0';
     const char *messages = tables->messages.data + earlier + (earlier > 0); /* without the line break between them */
     sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, messages);
     if (sp_diagnoses_count(messages) >= SP_MAX_MESSAGES)
@@ -325,6 +328,11 @@ const char *shapeproof_tables_messages(const struct shapeproof_tables *tables)
     return tables->messages.data ? tables->messages.data : "";
 }
 
+const char *shapeproof_tables_remarks(const struct shapeproof_tables *tables)
+{
+    return tables->remarks.data ? tables->remarks.data : "";
+}
+
 void shapeproof_tables_free(struct shapeproof_tables *tables)
 {
     if (!tables) return;
@@ -334,6 +342,7 @@ void shapeproof_tables_free(struct shapeproof_tables *tables)
     sp_free(tables->infos);
     sp_map_free(&tables->names);
     sp_text_free(&tables->messages);
+    sp_text_free(&tables->remarks);
     sp_symbols_free(&tables->symbols);
     sp_arena_free(&tables->arena);
     sp_free(tables);

@@ -31,7 +31,8 @@ struct shapeproof_tables {
     size_t list_count;
     const struct shapeproof_table_info **infos; /* of these, each as soon as somebody asks; in the arena */
     struct sp_text messages;
-    uint64_t input; /* bytes of the user's files */
+    struct sp_text remarks; /* what is odd and no mistake, a line each */
+    uint64_t input;         /* bytes of the user's files */
 };
 
 /* The call that is under way works on them (base/budget.h). */
