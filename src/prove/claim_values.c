@@ -74,6 +74,27 @@ bool sp_claim_sides_of(struct sp_configured *configured, struct sp_located_claim
     return false;
 }
 
+const char *sp_claim_difference(struct sp_configured *configured, struct sp_located_claim located,
+                                struct sp_arena *arena)
+{
+    struct sp_algebra *algebra = &configured->general->symbolic.algebra;
+    struct sp_trial trial = trial_at(configured, located, arena);
+    struct sp_rational value;
+    const char *words = NULL;
+    trial.count = configured->general;
+    trial.count->counts_may_be_0 = true;
+    trial.replaced = sp_arena_array(arena, located.claim->when_count, sizeof *trial.replaced);
+    algebra->work = 0;
+    if (sp_trial_read_when(&trial) && sp_trial_read_sides(&trial)) {
+        const struct sp_poly *error = sp_configured_form(configured, trial.error);
+        if (error && sp_configured_value(configured, error, &value) && value.num && !algebra->failed)
+            words = sp_trial_describe(&trial, &configured->conditions, error, value.num > 0 ? 1 : -1);
+    }
+    sp_values_free(&trial.when);
+    algebra->failed = NULL;
+    return words;
+}
+
 bool sp_claim_accepts(const struct sp_claim *claim, struct sp_claim_sides sides)
 {
     struct sp_printed printed;

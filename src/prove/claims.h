@@ -59,6 +59,10 @@ bool sp_claim_applies(struct sp_configured *configured, const struct shapeproof_
 bool sp_claim_sides_of(struct sp_configured *configured, struct sp_located_claim located,
                        const struct sp_group_sums *sums, struct sp_arena *arena, struct sp_claim_sides *sides,
                        const char **why);
+/* By how much the claim differs from the table for all numbers, with flags, strings and lists as configured: "short by
+ * V*H: [head]". The sign is that at the configured numbers. NULL when the sides are equal there, or that is not known. */
+const char *sp_claim_difference(struct sp_configured *configured, struct sp_located_claim located,
+                                struct sp_arena *arena);
 /* Whether sides of these values make the claim true: equal, close enough, or rounded as printed. */
 bool sp_claim_accepts(const struct sp_claim *claim, struct sp_claim_sides sides);
 

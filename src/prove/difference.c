@@ -46,10 +46,8 @@ static const char *namesake(struct sp_trial *trial, const struct sp_values *valu
     return "";
 }
 
-/* "short by V*E: [head]", "too large by 2*E": by how much the claim is wrong, whose error has that sign at the
- * counter-example. With the sign 0, "differs by", it is the amount that the claim lacks. */
-static const char *describe_difference(struct sp_trial *trial, const struct sp_values *values,
-                                       const struct sp_poly *error, int sign)
+const char *sp_trial_describe(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error,
+                              int sign)
 {
     static const char *const words[] = {"short by", "differs by", "too large by"};
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
@@ -332,7 +330,7 @@ bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, con
     if (!open_search(&search) || !find_best_example(&search)) return false;
     trial->proof.verdict = SHAPEPROOF_REFUTED;
     const int sign = sp_rational_compare(search.claimed, search.truth);
-    trial->proof.difference = describe_difference(trial, values, error, sign);
+    trial->proof.difference = sp_trial_describe(trial, values, error, sign);
     show_example(&search);
     return true;
 }

@@ -97,6 +97,10 @@ bool sp_trial_prove_by_splitting(struct sp_trial *trial);
 
 /* difference.c */
 const char *sp_rational_text(struct sp_arena *arena, struct sp_rational value);
+/* "short by V*E: [head]", "too large by 2*E": by how much the claim is wrong, whose error has that sign at the
+ * counter-example. With the sign 0, "differs by", it is the amount that the claim lacks. */
+const char *sp_trial_describe(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error,
+                              int sign);
 /* Refutes the claim in the case of those values, in which its sides differ by `error`, with a counter-example that was
  * replayed: hyper-parameters for which the table can be predicted. False when none was found. */
 bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, const struct sp_poly *error);

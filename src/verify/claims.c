@@ -210,6 +210,19 @@ static const char *difference_words(struct held *held)
 
 /* ---- a claim ---- */
 
+/* Puts what a refuted claim differs by at the flags of this file in the place of what it differs by at those of the
+ * counter-example. */
+static void describe_here(struct held *held, struct shapeproof_verified_claim *claim)
+{
+    struct sp_arena *arena = &held->verification->arena;
+    const char *difference = sp_claim_difference(&held->verification->configured, held->located, arena);
+    if (!difference) return;
+    struct shapeproof_proof *proof = sp_arena_alloc(arena, sizeof *proof);
+    *proof = *claim->proof;
+    proof->difference = difference;
+    claim->proof = proof;
+}
+
 /* Evaluates one claim at the values of this file: the formula, and its left side as the table predicts it and as the
  * file stores it. The answer is `other` when `when` does not apply here, `unknown` when a side has no value here, both
  * with the reason in claim->why. An exact claim that is not proved gets the premises under which it is. */
@@ -235,6 +248,7 @@ static void evaluate_claim(struct held *held, struct shapeproof_verified_claim *
     const bool is_general = !held->located.claim->is_example && held->located.claim->kind == SP_CLAIM_EXACT;
     if (verdict != SHAPEPROOF_PROVED && is_general)
         claim->premises = sp_claim_premises(&verification->configured, config, held->located, &verification->arena);
+    if (verdict == SHAPEPROOF_REFUTED && is_general && !claim->premises) describe_here(held, claim);
 }
 
 void sp_verify_claims(struct shapeproof_verification *verification)
