@@ -87,8 +87,9 @@ const char *sp_claim_difference(struct sp_configured *configured, struct sp_loca
     algebra->work = 0;
     if (sp_trial_read_when(&trial) && sp_trial_read_sides(&trial)) {
         const struct sp_poly *error = sp_configured_form(configured, trial.error);
-        if (error && sp_configured_value(configured, error, &value) && value.num && !algebra->failed)
-            words = sp_trial_describe(&trial, &configured->conditions, error, value.num > 0 ? 1 : -1);
+        const bool known = error && sp_configured_value(configured, error, &value) && !algebra->failed;
+        if (known && !sp_poly_is_zero(error))
+            words = sp_trial_describe(&trial, &configured->conditions, error, (value.num > 0) - (value.num < 0));
     }
     sp_values_free(&trial.when);
     algebra->failed = NULL;

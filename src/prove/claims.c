@@ -292,6 +292,13 @@ static void judge_counted(struct sp_trial *trial)
     algebra->failed = NULL;
 }
 
+/* Judges a claim in the count that all claims share. */
+static void judge_as_usual(struct sp_trial *trial)
+{
+    if (trial->uncounted) sp_trial_undecided(trial, trial->uncounted);
+    else judge_counted(trial);
+}
+
 /* Judges a claim whose `when` gives texts or lists, the `settings`: the table is counted anew under these. */
 static void judge_under_settings(struct sp_trial *trial, const struct sp_hyper *settings)
 {
@@ -304,17 +311,35 @@ static void judge_under_settings(struct sp_trial *trial, const struct sp_hyper *
     sp_count_free(&there);
 }
 
+/* Judges a claim about the class of a checkpoint, the only one of the `settings`. A table that does not read it is
+ * judged as usual. */
+static void judge_for_class(struct sp_trial *trial, const struct sp_hyper *settings)
+{
+    struct sp_count there, *usual = trial->count;
+    const bool counted = sp_count_table(&there, usual->tables, usual->table, settings, SP_SIDES_MAY_DIFFER);
+    const bool is_read = counted && there.symbolic.fixed.settings_read;
+    if (is_read) {
+        trial->count = &there;
+        judge_counted(trial);
+        trial->count = usual;
+    }
+    sp_count_free(&there);
+    if (!is_read) judge_as_usual(trial);
+}
+
 /* Judges the claim of the trial: in the count of the table that all claims share, unless its `when` gives texts or
- * lists. The verdict is in trial->proof, also where the claim cannot be read. */
-static void judge_claim(struct sp_trial *trial)
+ * lists, or it is about a `class` (or NULL). The verdict is in trial->proof, also where the claim cannot be read. */
+static void judge_claim(struct sp_trial *trial, const struct shapeproof_value *class)
 {
     struct shapeproof_config *settings = shapeproof_config_new();
     const struct sp_hyper *hyper = sp_config_hyper(settings);
     trial->settings = settings;
     if (sp_trial_read_settings(trial, settings)) {
         if (hyper->root.count) judge_under_settings(trial, hyper);
-        else if (trial->uncounted) sp_trial_undecided(trial, trial->uncounted);
-        else judge_counted(trial);
+        else if (class && sp_value_is_set(*class)) {
+            sp_config_set_value(settings, "architectures", *class, "class");
+            judge_for_class(trial, hyper);
+        } else judge_as_usual(trial);
     }
     shapeproof_config_free(settings);
 }
@@ -334,9 +359,10 @@ static const char *claim_text(struct sp_arena *arena, const struct sp_claim *cla
 struct judge {
     struct shapeproof_proofs *proofs;
     struct sp_count *count;
-    const char *uncounted; /* why the table cannot be counted, or NULL */
-    bool allow_tested;     /* a claim that is only tested counts as expected */
-    bool explain;          /* the steps of each proof are wanted */
+    const char *uncounted;                /* why the table cannot be counted, or NULL */
+    bool allow_tested;                    /* a claim that is only tested counts as expected */
+    bool explain;                         /* the steps of each proof are wanted */
+    const struct shapeproof_value *class; /* `architectures` that the claims are about, or NULL */
     const struct shapeproof_watch *watch;
 };
 
@@ -376,7 +402,7 @@ static void prove_claim(const struct judge *judge, const struct sp_unit *unit, c
     trial.replaced = sp_arena_array(&proofs->arena, claim->when_count, sizeof *trial.replaced);
     struct sp_explanation explanation = {.arena = &proofs->arena};
     if (judge->explain) trial.explanation = &explanation;
-    judge_claim(&trial);
+    judge_claim(&trial, judge->class);
     if (judge->explain) trial.proof.steps = sp_explanation_take(&explanation, &trial.proof.step_count);
     trial.proof.given = sp_trial_given(&trial);
     append_proof(proofs, located, trial.proof, judge->allow_tested);
@@ -494,7 +520,8 @@ struct table_claims {
     const struct shapeproof_tables *tables;
     const struct shapeproof_prove_options *options;
     const struct sp_unit *table;
-    const struct sp_unit **units; /* that have the claims */
+    const struct shapeproof_value *class; /* as in struct judge */
+    const struct sp_unit **units;         /* that have the claims */
     size_t unit_count;
 };
 
@@ -509,6 +536,7 @@ static bool judge_in_call(const struct table_claims *about, const struct sp_loca
                           .count = &count,
                           .allow_tested = about->options->allow_tested != 0,
                           .explain = about->options->explain != 0,
+                          .class = about->class,
                           .watch = about->options->watch};
     bool goes_on = true;
     sp_keep(about->proofs, about->proofs, sizeof *about->proofs);
@@ -561,11 +589,16 @@ static bool judge_one_by_one(const struct table_claims *about, struct shapeproof
 /* Judges all claims about one table. */
 static bool judge_claims_about(struct shapeproof_proofs *proofs, const struct shapeproof_tables *tables,
                                const struct shapeproof_prove_options *options, const struct sp_unit *table,
-                               struct shapeproof_error *error)
+                               const struct shapeproof_value *class, struct shapeproof_error *error)
 {
     const struct scope scope = {options->files, options->file_count};
     const size_t places = sp_tables_place_count(tables);
-    struct table_claims about = {proofs, tables, options, table, sp_realloc(NULL, places, sizeof *about.units), 0};
+    struct table_claims about = {.proofs = proofs,
+                                 .tables = tables,
+                                 .options = options,
+                                 .table = table,
+                                 .class = class,
+                                 .units = sp_realloc(NULL, places, sizeof *about.units)};
     for (size_t i = 0; i < places; i++) {
         const struct sp_unit *unit = claims_about(tables, i, table);
         if (unit && is_in_scope(&scope, unit->span.source->name)) about.units[about.unit_count++] = unit;
@@ -581,9 +614,9 @@ static bool judge_claims_about(struct shapeproof_proofs *proofs, const struct sh
 
 /* Judges the claims of each table that the options name, or of each one about which there are claims. A table is parsed
  * when claims about it are judged, and when it is named, for a name that is none is an error. */
-struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *tables,
-                                           const struct shapeproof_prove_options *options,
-                                           struct shapeproof_error *error)
+struct shapeproof_proofs *sp_prove_class(const struct shapeproof_tables *tables,
+                                         const struct shapeproof_prove_options *options,
+                                         const struct shapeproof_value *class, struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
     SP_SPENDS("proving the claims");
@@ -607,12 +640,21 @@ struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *table
         if (!named && !is_claimed) continue;
         const struct sp_unit *table = sp_tables_table(tables, name, error);
         good = table != NULL;
-        if (table && is_claimed) good = judge_claims_about(proofs, tables, options, table, error);
+        if (table && is_claimed) good = judge_claims_about(proofs, tables, options, table, class, error);
     }
     sp_map_free(&claimed);
     if (good) return proofs;
     shapeproof_proofs_free(proofs);
     return NULL;
+}
+
+struct shapeproof_proofs *shapeproof_prove(const struct shapeproof_tables *tables,
+                                           const struct shapeproof_prove_options *options,
+                                           struct shapeproof_error *error)
+{
+    SP_CALL(error, NULL);
+    SP_SPENDS("proving the claims");
+    return sp_prove_class(tables, options, NULL, error);
 }
 
 void shapeproof_proofs_free(struct shapeproof_proofs *proofs)

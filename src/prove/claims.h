@@ -39,6 +39,11 @@ enum shapeproof_status sp_tables_add_lines(struct shapeproof_tables *tables, con
 
 /* ---- claims.c ---- */
 
+/* shapeproof_prove about the models of a class: the value of `architectures`, or NULL for the class by default. */
+struct shapeproof_proofs *sp_prove_class(const struct shapeproof_tables *tables,
+                                         const struct shapeproof_prove_options *options,
+                                         const struct shapeproof_value *class, struct shapeproof_error *error);
+
 /* Whether the claim is proved about the table of `count`, which is counted for all hyper-parameters or under `settings`
  * (or NULL), when all the premises hold. */
 bool sp_claim_is_proved(struct sp_count *count, const struct shapeproof_config *settings,
@@ -60,7 +65,8 @@ bool sp_claim_sides_of(struct sp_configured *configured, struct sp_located_claim
                        const struct sp_group_sums *sums, struct sp_arena *arena, struct sp_claim_sides *sides,
                        const char **why);
 /* By how much the claim differs from the table for all numbers, with flags, strings and lists as configured: "short by
- * V*H: [head]". The sign is that at the configured numbers. NULL when the sides are equal there, or that is not known. */
+ * V*H: [head]". The sign is that at the configured numbers; where the sides are equal there, it "differs by" an amount.
+ * NULL when that is no formula. */
 const char *sp_claim_difference(struct sp_configured *configured, struct sp_located_claim located,
                                 struct sp_arena *arena);
 /* Whether sides of these values make the claim true: equal, close enough, or rounded as printed. */

@@ -99,17 +99,19 @@ static void put_premise(struct sp_text *text, struct sp_count *count, const stru
     else sp_text_printf(text, "%s = %s", symbol->name, sp_sym_text(symbolic, value));
 }
 
-/* The premises that prove the claim about the table counted under `settings` (or NULL), in words, of which each is
- * needed. NULL when they do not prove it. */
+/* Which strings and lists of the configuration the settings are. */
+enum settings { SETTINGS_OF_CLASS, SETTINGS_OF_ALL };
+
+/* The premises that prove the claim about the table counted under `settings`, in words, of which each is needed. NULL
+ * when they do not prove it. */
 static const char *premises_under(struct sp_configured *configured, const struct shapeproof_config *config,
-                                  const struct shapeproof_config *settings, struct sp_located_claim located,
-                                  struct sp_arena *arena)
+                                  const struct shapeproof_config *settings, enum settings which,
+                                  struct sp_located_claim located, struct sp_arena *arena)
 {
     struct sp_count count;
     const struct sp_unit *table = configured->general->table;
     const char *words = NULL;
-    if (sp_count_table(&count, configured->general->tables, table, settings ? sp_config_hyper(settings) : NULL,
-                       SP_SIDES_MAY_DIFFER)) {
+    if (sp_count_table(&count, configured->general->tables, table, sp_config_hyper(settings), SP_SIDES_MAY_DIFFER)) {
         struct sp_values values = sp_settle(&count, &configured->settled, sp_config_hyper(config));
         struct premises premises = find_premises(&count, sp_config_hyper(config), &values);
         if (sp_claim_is_proved(&count, settings, located, premises.items, premises.count)) {
@@ -117,7 +119,7 @@ static const char *premises_under(struct sp_configured *configured, const struct
             sp_text_puts(&text, "");
             drop_needless(&count, settings, located, &premises);
             for (size_t i = 0; i < premises.count; i++) put_premise(&text, &count, &premises.items[i]);
-            if (settings)
+            if (which == SETTINGS_OF_ALL)
                 sp_text_puts(&text, text.length ? ", and with the strings and lists that are configured"
                                                 : "the strings and lists are as configured");
             words = sp_text_keep(&text, arena);
@@ -129,15 +131,30 @@ static const char *premises_under(struct sp_configured *configured, const struct
     return words;
 }
 
-/* Tries the table for all hyper-parameters first, then with the strings and lists of the configuration. */
+/* The configuration with its class alone, the value of `architectures`. Free it. */
+static struct shapeproof_config *class_of(const struct shapeproof_config *config)
+{
+    static const char key[] = "architectures";
+    struct shapeproof_config *class = shapeproof_config_new();
+    const struct shapeproof_value value = sp_value_at(sp_config_hyper(config)->root, key);
+    if (sp_value_is_set(value)) sp_config_set_value(class, key, value, "class");
+    return class;
+}
+
+/* Tries the class of the configuration for all hyper-parameters first, then with the strings and lists of the
+ * configuration. */
 const char *sp_claim_premises(struct sp_configured *configured, const struct shapeproof_config *config,
                               struct sp_located_claim located, struct sp_arena *arena)
 {
-    const char *words =
-        sp_claim_has_settings(located.claim) ? NULL : premises_under(configured, config, NULL, located, arena);
+    struct shapeproof_config *class = class_of(config);
+    const char *words = sp_claim_has_settings(located.claim)
+                            ? NULL
+                            : premises_under(configured, config, class, SETTINGS_OF_CLASS, located, arena);
+    shapeproof_config_free(class);
     if (words) return words;
     struct shapeproof_config *settings = sp_config_open(config, SP_OPEN_NUMBERS_AND_FLAGS);
-    if (sp_config_hyper(settings)->root.count) words = premises_under(configured, config, settings, located, arena);
+    if (sp_config_hyper(settings)->root.count)
+        words = premises_under(configured, config, settings, SETTINGS_OF_ALL, located, arena);
     shapeproof_config_free(settings);
     return words;
 }

@@ -114,14 +114,16 @@ static void give_values(struct shapeproof_verification *verification)
     }
 }
 
-/* Judges the claims about the table, in the files that the options name. False with the error. */
+/* Judges the claims about the table and the class of the configuration, in the files that the options name. False with
+ * the error. */
 static bool prove_claims(struct shapeproof_verification *verification, const struct shapeproof_tables *tables,
                          const struct shapeproof_verify_options *options, struct shapeproof_error *error)
 {
     const char *name = verification->general.table->name;
     const struct shapeproof_prove_options what = {
         .tables = &name, .table_count = 1, .files = options->files, .file_count = options->file_count};
-    verification->proofs = shapeproof_prove(tables, &what, error);
+    const struct shapeproof_value class = sp_value_at(sp_config_hyper(verification->config)->root, "architectures");
+    verification->proofs = sp_prove_class(tables, &what, &class, error);
     return verification->proofs != NULL;
 }
 
