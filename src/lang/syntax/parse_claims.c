@@ -119,6 +119,33 @@ static bool parse_equation(struct sp_parser *parser, struct sp_claim *claim)
     return sp_parse_expect(parser, "within", "with its error, after an approximation") && parse_percent(parser, claim);
 }
 
+/* Whether the token begins with the word or sign. */
+static bool begins(struct sp_token token, const char *with)
+{
+    return token.span.length >= strlen(with) &&
+           strncmp(token.span.source->text + token.span.offset, with, strlen(with)) == 0;
+}
+
+/* What is wrong where a claim goes on although it should end: at the "=" of `when A*D = H`, or the "," of 124,439,808.
+ */
+static const char *why_no_end(const struct sp_parser *parser, const struct sp_claim *claim)
+{
+    const struct sp_lexer *lexer = &parser->lexer;
+    const struct sp_token token = lexer->token;
+    const char *at = token.span.source->text + token.span.offset;
+    const bool is_behind_digit = token.span.offset && at[-1] >= '0' && at[-1] <= '9';
+    if (begins(token, "=") && claim->when_count)
+        return "'=' gives a value to a name: a condition compares its two sides with '=='";
+    if (begins(token, ",") && is_behind_digit && at[1] >= '0' && at[1] <= '9')
+        return "a number is written without commas";
+    if ((begins(token, "e") || begins(token, "E")) && is_behind_digit)
+        return "a number has no exponent: 8.03e9 is written 8.03*10^9";
+    if (begins(token, "\xc2\xb7") || begins(token, "\xc3\x97")) return "the sign of a product is '*'";
+    if (sp_token_is(lexer, "if") || sp_token_is(lexer, "where")) return "the word before a condition is 'when'";
+    if (sp_token_is(lexer, "within")) return "a claim with 'within' begins with the word 'approx'";
+    return "expected 'when', the source in quotes, or the end of the line";
+}
+
 static bool parse_ending(struct sp_parser *parser, struct sp_claim *claim)
 {
     if (sp_parse_accept(parser, "when") && !parse_values(parser, &claim->when, &claim->when_count)) return false;
@@ -127,8 +154,7 @@ static bool parse_ending(struct sp_parser *parser, struct sp_claim *claim)
         claim->source = parser->lexer.token.value.string;
         sp_lexer_next(&parser->lexer);
     }
-    return sp_parse_at_end(parser) || sp_parse_fail(parser, parser->lexer.token.span,
-                                                    "expected 'when', the source in quotes, or the end of the line");
+    return sp_parse_at_end(parser) || sp_parse_fail(parser, parser->lexer.token.span, "%s", why_no_end(parser, claim));
 }
 
 static size_t end_of_line(const struct sp_parser *parser, size_t from)
