@@ -12,6 +12,7 @@
 #include "prove/assignment.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/trial.h"
+#include "prove/words.h"
 
 enum {
     POINTS = 60,        /* that must agree before a claim is TESTED, if there are so many */
@@ -659,6 +660,57 @@ static const char *with_lists(struct search *search, const char *words)
     return words;
 }
 
+/* Whether a formula is made of hyper-parameters, of what the table gives a name, and of what is computed from
+ * hyper-parameters alone, such as n // 2: what is computed from other computed things is hard to read. */
+static bool is_readable(const struct search *search, const struct sp_poly *poly)
+{
+    const struct sp_count *count = search->trial->count;
+    struct sp_symbolic *symbolic = &search->trial->count->symbolic;
+    for (size_t i = 0; i < poly->count; i++)
+        for (size_t k = 0; k < poly->terms[i].count; k++) {
+            const size_t atom = poly->terms[i].factors[k].atom;
+            const struct sp_origin *origin = sp_atom_info(symbolic, atom)->origin;
+            if (sp_symbol_of(count, atom)) continue;
+            if (!origin || is_condition(search, atom)) return false;
+            for (size_t a = 0; a < origin->count; a++)
+                if (origin->args[a].kind != SP_SYM_NUMBER || !sp_is_transparent(count, origin->args[a].poly))
+                    return false;
+        }
+    return true;
+}
+
+/* Says by how much the claim differs in the case of the point: the difference of the sides with the truth that each of
+ * its conditions has there. Of V*E + 2*E*[H % A == 0] at H = A = 1 it is V*E + 2*E, shown for H % A == 0. It must have
+ * the value that was found at the point; else no formula is given. */
+static void describe_point(struct search *search)
+{
+    struct sp_trial *trial = search->trial;
+    const struct sp_algebra *algebra = algebra_of(search);
+    struct sp_values values = {0};
+    struct sp_text cases = {0};
+    struct sp_rational truth, value, found;
+    for (size_t i = 0; i < trial->when.count; i++) sp_values_add(&values, trial->when.atoms[i], trial->when.values[i]);
+    const size_t atoms = algebra->atom_count;
+    for (size_t atom = 0; atom < atoms; atom++) {
+        if (!algebra->atoms[atom].is_condition || is_given_atom(trial, atom) || !sp_poly_uses(trial->error, atom))
+            continue;
+        if (!sp_assignment_of_atom(&search->numbers, atom, &truth)) continue;
+        sp_values_add(&values, atom, sp_poly_int(algebra_of(search), truth.num != 0));
+        sp_text_printf(&cases, "%s%s", cases.length ? ", " : "shown for ",
+                       sp_condition_by_key(&trial->count->symbolic, atom, truth.num != 0));
+    }
+    const struct sp_poly *error = sp_reduce(trial->count, trial->error, &values);
+    const bool is_right =
+        error && !algebra->failed && is_readable(search, error) && sp_assignment_of(&search->numbers, error, &value) &&
+        sp_rational_sub(search->right, search->left, &found) && sp_rational_compare(value, found) == 0;
+    const int sign = found.num > 0 ? 1 : -1; /* a formula that begins with a minus "differs by" the other one */
+    const bool begins_well = is_right && (error->terms[0].coefficient.num > 0) == (sign > 0);
+    if (is_right) trial->proof.difference = sp_trial_describe(trial, &values, error, begins_well ? sign : 0);
+    if (is_right && cases.length) trial->proof.cases = sp_text_keep(&cases, trial->arena);
+    else sp_text_free(&cases);
+    sp_values_free(&values);
+}
+
 /* Refutes the claim at the point, which is shrunk before. Where the point need not be named, because nothing must be
  * given, the claim is about two plain numbers, and these are shown alone. */
 static void refute_here(struct search *search)
@@ -674,7 +726,9 @@ static void refute_here(struct search *search)
     sp_values_free(&values);
     trial->proof.verdict = SHAPEPROOF_REFUTED;
     trial->proof.difference = *words ? "differs where it was tried" : numbers;
-    if (*words) trial->proof.counterexample = sp_arena_printf(trial->arena, "%s: %s", words, numbers);
+    if (!*words) return;
+    trial->proof.counterexample = sp_arena_printf(trial->arena, "%s: %s", words, numbers);
+    describe_point(search);
 }
 
 /* Tries points in turn: equal numbers from 1 to 4, the defaults, random ones, those close to where something changes,

@@ -442,8 +442,8 @@ static void refute(const char *claim, const char *difference, const char *counte
 static void wrong_on_purpose(void **state)
 {
     (void)state;
-    const char *const tried = "differs where it was tried";
-    refute("claim total = V*E + 4*N*E^2 + 4*N*E", tried, "E = 1, N = 1, V = 1: 10, claimed 9");
+    refute("claim total = V*E + 4*N*E^2 + 4*N*E", "short by E*((N - 1) // 2) + E: [halves]",
+           "E = 1, N = 1, V = 1: 10, claimed 9");
     refute("claim [words] = V*E + E", "too large by E", "E = 1, the others 1: 1, claimed 2");
     refute("claim [layers] = 4*N*E^2", "short by 4*E*N: h.{i}.b", "E = 1, N = 1, the others 1: 8, claimed 4");
     refute("claim [layers] = N*(3*E^2 + 12)", "short by N*(E - 2)*(E + 6)",
@@ -452,7 +452,8 @@ static void wrong_on_purpose(void **state)
     refute("claim [layers]/N = 4*E^2 + 4", "short by 4*E - 4", "E = 2, the others 1: 24, claimed 20");
     refute("claim total - [words] - [halves] = 4*N*E^2", "short by 4*E*N: h.{i}.b",
            "E = 1, N = 1, the others 1: 8, claimed 4");
-    refute("claim [halves] = E*(N + 1)/2", tried, "E = 1, N = 2, the others 1: 1, claimed 3/2");
+    refute("claim [halves] = E*(N + 1)/2", "too large by E*(N - 2*((N - 1) // 2) - 1)/2",
+           "E = 1, N = 2, the others 1: 1, claimed 3/2");
     refute("approx total = V*E within 1% when V = 1000, E = 8, N = 1", "8000 for 8296: 3.57 % off", "");
     refute("approx [layers] = 4*N*E^2 within 7% when E = 12, N = 4", "2304 for 2496: 7.69 % off", "");
     refute("example E = 4, V = 10, N = 1: total = 125", "124, claimed 125", "");

@@ -375,6 +375,18 @@ static const struct sp_expr *parsed(struct shapeproof_tables *tables, const char
     return sp_tables_unit(tables, name)->claims[0].left;
 }
 
+/* The length of a formula, to the ':' outside of parentheses: count(i in 0..N: [i < 2]) has one inside. */
+static size_t formula_length(const char *formula)
+{
+    int depth = 0;
+    size_t length = 0;
+    for (; formula[length] && (depth || formula[length] != ':'); length++) {
+        if (strchr("([", formula[length])) depth++;
+        if (strchr(")]", formula[length])) depth--;
+    }
+    return length;
+}
+
 /* "short by 3*E^2: wte", "too large by ...", "differs by ...": the value of what is claimed to be lacking. */
 static bool printed_gap(struct place *place, const char *difference, struct sp_rational *gap, int *sign)
 {
@@ -384,7 +396,7 @@ static bool printed_gap(struct place *place, const char *difference, struct sp_r
         if (strncmp(difference, words[i], length) != 0) continue;
         *sign = i - 1;
         const char *formula = difference + length;
-        return evaluate(place, NULL, parsed(place->tables, formula, strcspn(formula, ":")), gap);
+        return evaluate(place, NULL, parsed(place->tables, formula, formula_length(formula)), gap);
     }
     return false;
 }
