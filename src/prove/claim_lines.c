@@ -23,11 +23,14 @@ static const struct role {
     {{"d", "d_model", "n_embd", "hidden_size", NULL}, {"n_embd", "hidden_size", "d_model", "dim", "embed_dim", NULL}},
     {{"L", "l", "n_layers", "n_layer", "num_layers", NULL},
      {"n_layer", "num_hidden_layers", "num_layers", "n_layers", "depth", NULL}},
-    {{"V", "v", "vocab_size", NULL}, {"vocab_size", "n_vocab", NULL}},
+    {{"V", "v", "vocab_size", "n_vocab", NULL}, {"vocab_size", "n_vocab", NULL}},
     {{"P", "T", "s", "n_ctx", "n_positions", NULL},
      {"n_positions", "max_position_embeddings", "n_ctx", "block_size", "max_seq_len", NULL}},
     {{"d_ff", "d_ffn", "F", NULL}, {"n_inner", "intermediate_size", "ffn_dim", "d_ff", NULL}},
     {{"a", "n_heads", "n_head", NULL}, {"num_attention_heads", "n_head", "n_heads", "num_heads", NULL}},
+    {{"n_kv_heads", "n_kv_head", NULL}, {"num_key_value_heads", "num_kv_heads", "n_head_kv", "n_kv_heads", NULL}},
+    {{"d_head", "d_k", "head_dim", NULL}, {"head_dim", "d_kv", NULL}},
+    {{"n_experts", "n_expert", NULL}, {"num_local_experts", "num_experts", "n_routed_experts", "n_experts", NULL}},
 };
 
 static bool is_among(const char *const *list, const char *name)
