@@ -18,6 +18,7 @@
 #include "model/graph.h"
 #include "model/inventory.h"
 #include "model/layouts.h"
+#include "model/values.h"
 
 /* ---- what the converter leaves out, adds and transposes ---- */
 
@@ -184,7 +185,16 @@ static bool is_by_scheme(const struct shapeproof_diff *diff, const struct shapep
     }
 }
 
-/* Makes notes of the constants that the exporter to ONNX computed, in a half that it wrote. */
+/* Whether a constant may be a weight that the exporter folded or looked up: a matrix of numbers with a point. */
+static bool is_like_weight(const struct shapeproof_tensor *tensor)
+{
+    size_t sides = 0;
+    for (uint32_t i = 0; i < tensor->rank; i++) sides += tensor->shape[i] > 1;
+    return sp_is_float(tensor->dtype) && sides >= 2;
+}
+
+/* Makes notes of the constants that the exporter to ONNX computed, in a half that it wrote: positions, masks and the
+ * like. What may be a weight stays a difference. */
 static void judge_constants(struct shapeproof_diff *diff, const struct sp_diff_half *half)
 {
     const enum shapeproof_diff_finding_kind alone =
@@ -198,6 +208,8 @@ static void judge_constants(struct shapeproof_diff *diff, const struct sp_diff_h
         struct shapeproof_diff_finding *finding = &diff->findings[i];
         if (finding->kind != alone || !sp_is_graph_constant(finding->name)) continue;
         if (sp_map_get(&weights, finding->name) != SIZE_MAX) continue;
+        if (is_like_weight(&half->inventory->tensors[alone == SHAPEPROOF_DIFF_FINDING_REMOVED ? finding->a : finding->b]))
+            continue;
         finding->severity = SHAPEPROOF_SEVERITY_NOTE;
         finding->message = sp_arena_printf(
             &diff->arena, "is a constant that the exporter to ONNX computed, in %s alone", sp_half_name(half));

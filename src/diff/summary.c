@@ -330,8 +330,10 @@ static void put_converted(struct shapeproof_diff *diff, struct sp_text *text, co
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         const size_t count = notes[changes[i].kind];
         if (!count) continue;
-        if (first)
-            sp_text_printf(text, "; the %s%s: %s ", gguf ? "conversion to GGUF" : "names ", gguf ? "" : diff->scheme,
+        if (first && diff->scheme && !gguf)
+            sp_text_printf(text, "; the names %s: %s ", diff->scheme, sp_count_of(&diff->arena, count, "tensor"));
+        else if (first)
+            sp_text_printf(text, "; the %s: %s ", gguf ? "conversion to GGUF" : "export to ONNX",
                            sp_count_of(&diff->arena, count, "tensor"));
         else sp_text_printf(text, ", %zu ", count);
         sp_text_puts(text, changes[i].says);
