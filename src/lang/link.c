@@ -463,7 +463,7 @@ static void check_claimed(struct linker *linker, const struct sp_unit *unit, con
     struct sp_arena *arena = &linker->tables->arena;
     for (size_t i = 0; i < unit->definition_count && links_own(linker); i++) {
         const struct sp_definition *definition = &unit->definitions[i];
-        if (unit->span.source->has_expressions || is_used(unit, i)) continue;
+        if (unit->span.source->has_expressions || unit->span.source->has_mistakes || is_used(unit, i)) continue;
         const char *meant = quantity_meant(arena, about, definition->name);
         if (!unit->claim_count)
             MISTAKE(linker, definition->span,

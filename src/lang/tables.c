@@ -252,6 +252,7 @@ enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, st
                                  given.origins, given.origin_count * sizeof *given.origins);
     const bool parsed = sp_parse(source, &tables->arena, &tables->symbols, &tables->own.items, &tables->own.count,
                                  &tables->own.capacity, &tables->messages);
+    source->has_mistakes = !parsed;
     sp_free(tables->list); /* it is made again when somebody asks for it */
     sp_free(tables->infos);
     tables->list = NULL;

@@ -23,6 +23,7 @@ struct sp_source_text {
     size_t length;
     bool own;             /* a user's file, not one that is built in */
     bool has_expressions; /* below `claims for` stand expressions, not claims (shapeproof_expressions_new) */
+    bool has_mistakes;    /* lines of it could not be read, and are left out */
     const struct sp_line_origin *origins; /* of each line; NULL: the source is as the user has it */
     size_t origin_count;
 };
