@@ -46,7 +46,8 @@ static int run_parsed(struct cli_args *args)
 {
     const char *path = cli_operand(args); /* as the user has it: it becomes that of a cache */
     if (!path && cli_has_option(args, "checkpoint")) path = cli_value(args, "checkpoint", NULL);
-    if (!path && cli_has_option(args, "claims")) path = cli_value(args, "claims", NULL);
+    if (!path && strcmp(args->command->name, "prove") == 0 && !cli_value(args, "list", NULL))
+        path = cli_value(args, "claims", NULL);
     int status = cli_set_limits(args);
     if (status == CLI_OK) status = cli_open_outputs(args);
     if (status != CLI_OK) return status;

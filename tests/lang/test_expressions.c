@@ -277,7 +277,7 @@ static void functions(void **state)
         {"number_after(\"a_b\", \"_\", 7)", "7", NULL},
         {"number_after(\"a\", \"\", 7)", "number_after: takes two strings and the value when there is no such number",
          NULL},
-        {"number_after(\"a99999999999999999999\", \"a\", 7)", "number_after: the number does not fit in 64 bits", NULL},
+        {"number_after(\"a99999999999999999999\", \"a\", 7)", "number_after: the result does not fit in 64 bits", NULL},
         {"sum([9223372036854775807, 1])", "sum: the result does not fit in 64 bits", NULL},
         {"ceil_div(7, 2)", "4", NULL},
         {"ceil_div(8, 2)", "4", NULL},
