@@ -554,8 +554,7 @@ static double weight_decay_of(struct optimizer *o, uint32_t group)
  *     vectors (0), matrices (0.1)    right: of such a script */
 static void judge_groups_of_trainer(struct optimizer *o)
 {
-    const char *layout = o->resume->layout; /* NULL while the folders of verl are read */
-    if (!layout || strcmp(layout, "Trainer") != 0 || o->groups->length != 2) return;
+    if (strcmp(o->resume->layout, "Trainer") != 0 || o->groups->length != 2) return;
     if (!has_only_vectors(o, 0) || !has_matrices(o, 1)) return;
     const double first = weight_decay_of(o, 0), second = weight_decay_of(o, 1);
     if (first > second)

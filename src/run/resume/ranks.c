@@ -348,6 +348,7 @@ static uint32_t world_of_verl(const struct shapeproof_resume *resume)
 static void check_verl(struct shapeproof_resume *resume)
 {
     const uint32_t world = world_of_verl(resume);
+    resume->layout = "verl";
     sp_resume_model(resume, "");
     check_sharded_files(resume, "model", "model", world);
     check_sharded_files(resume, "optimizer", "optim", world);

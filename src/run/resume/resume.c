@@ -503,11 +503,7 @@ static bool check_folder(struct shapeproof_resume *resume, struct shapeproof_err
     }
     if (sp_resume_has(resume, "latest_checkpointed_iteration.txt") && resume->path == resume->given)
         return check_latest_iteration(resume, error);
-    if (sp_resume_verl(resume)) {
-        resume->layout = "verl";
-        return true;
-    }
-    if (sp_resume_ranks(resume)) return true;
+    if (sp_resume_verl(resume) || sp_resume_ranks(resume)) return true;
     if (!has_zero_files(resume)) return check_other_folder(resume, error);
     resume->layout = "DeepSpeed";
     check_deepspeed(resume);

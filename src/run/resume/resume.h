@@ -31,7 +31,7 @@ struct shapeproof_resume {
     struct sp_arena arena;
     const char *given; /* the path as it was given */
     const char *path;  /* of what is judged: the path, or the step in it that a file names */
-    const char *layout;
+    const char *layout; /* set before anything is judged */
     SP_ARRAY(struct shapeproof_resume_statement) statements;
     struct sp_folder folder;            /* open while the checkpoint is read */
     SP_ARRAY(const char *) names;       /* of the files and folders in it, sorted */
@@ -136,9 +136,10 @@ void sp_resume_trainer_state(struct shapeproof_resume *resume);
 /* Says of the statements from `first` on which folder they are about. */
 void sp_resume_put_folder_before(struct shapeproof_resume *resume, size_t first, const char *folder);
 
-/* ranks.c: a step of verl, or one of its models. False, without a statement, when the folder has no files of ranks. */
+/* ranks.c: a step of verl, or one of its models; sets resume->layout. False, without a statement, when the folder has
+ * no files of ranks. */
 bool sp_resume_verl(struct shapeproof_resume *resume);
-/* Likewise folders of Megatron, and of files such as model_rank0.pt; sets resume->layout. */
+/* Likewise folders of Megatron, and of files such as model_rank0.pt. */
 bool sp_resume_ranks(struct shapeproof_resume *resume);
 
 /* sharded.c: the folder that `latest` names, or global_stepN itself; with the model in it, unless that has been read
