@@ -598,6 +598,13 @@ static void note_facts(struct optimizer *o)
     };
 }
 
+/* Says that an optimizer has no moments, and needs none: SGD without momentum. */
+static void say_none_kept(struct shapeproof_resume *resume, const char *file, size_t parameters, size_t groups)
+{
+    sp_resume_right(resume, "optimizer", file, "%s in %s, without moments of a known kind",
+                    sp_count_of(&resume->arena, parameters, "parameter"), sp_count_of(&resume->arena, groups, "group"));
+}
+
 /* Notes the step, and says what is right about the moments. */
 static void conclude_optimizer(struct optimizer *o)
 {
@@ -613,9 +620,7 @@ static void conclude_optimizer(struct optimizer *o)
     const char *groups = sp_count_of(&resume->arena, o->groups->length, "group");
     if (!o->with && keeps_moments(o))
         say_wrong(o, "moments of each", "none", "no parameter has moments: they would begin anew");
-    else if (!o->with)
-        sp_resume_right(resume, "optimizer", o->file, "%s in %s, without moments of a known kind",
-                        sp_count_of(&resume->arena, o->list.count, "parameter"), groups);
+    else if (!o->with) say_none_kept(resume, o->file, o->list.count, o->groups->length);
     else if (resume->model)
         sp_resume_right(resume, "optimizer", o->file,
                         "moments (%s) of %s in %s; their shapes are those of parameters of the model", o->kinds.data,
@@ -744,6 +749,7 @@ void sp_resume_flat_optimizer(struct shapeproof_resume *resume, struct sp_conten
         for (size_t i = 0; i < o.list.count; i++)
             if (o.list.items[i].is_known) add_flat_moment(flat, &o.list.items[i]);
         note_facts(&o);
+        flat->keeps_moments = flat->keeps_moments || keeps_moments(&o);
         flat->failed = flat->failed || o.failed;
     } else flat->failed = true;
     free_optimizer(&o);
@@ -814,7 +820,8 @@ void sp_resume_judge_flat(struct shapeproof_resume *resume, const struct sp_flat
     const bool are_parameters = are_among(sums, flat->list.count, elements, count);
     if (!sp_mul_u64((uint64_t)world * PADDING, flat->list.count, &most) || !sp_add_u64(most, total, &most))
         most = UINT64_MAX;
-    if (!held)
+    if (!held && !flat->keeps_moments) say_none_kept(resume, file, resume->facts.parameters, resume->facts.groups);
+    else if (!held)
         sp_resume_wrong(resume, "optimizer", file, spell_elements(resume, total), "none",
                         "no parameter has moments: they would begin anew");
     else if (uneven && !are_parameters)

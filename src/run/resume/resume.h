@@ -29,8 +29,8 @@ struct sp_optimizer_facts {
 
 struct shapeproof_resume {
     struct sp_arena arena;
-    const char *given; /* the path as it was given */
-    const char *path;  /* of what is judged: the path, or the step in it that a file names */
+    const char *given;  /* the path as it was given */
+    const char *path;   /* of what is judged: the path, or the step in it that a file names */
     const char *layout; /* set before anything is judged */
     SP_ARRAY(struct shapeproof_resume_statement) statements;
     struct sp_folder folder;            /* open while the checkpoint is read */
@@ -106,7 +106,8 @@ struct sp_flat_moment {
 struct sp_flat_moments {
     struct sp_map ids; /* -> index in the list */
     SP_ARRAY(struct sp_flat_moment) list;
-    bool failed; /* something wrong was said */
+    bool failed;        /* something wrong was said */
+    bool keeps_moments; /* an optimizer such as Adam has moments of each parameter */
 };
 /* Adds the moments of one rank. */
 void sp_resume_flat_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
