@@ -261,31 +261,46 @@ static void note_rows(struct join *join, const struct whole *whole)
     for (uint64_t i = 0; i < count; i++) note_piece(join, sorted[i], 0);
 }
 
+/* The first rank's tensor that is whole, if the others are whole too, or empty pieces: of a tensor of one row, the
+ * first of two ranks has all. NULL for any other tensor. */
+static const struct piece *find_whole(const struct whole *whole)
+{
+    const struct piece *found = NULL;
+    for (size_t i = 0; i < whole->count; i++) {
+        const struct shapeproof_tensor_piece *piece = whole->pieces[i].tensor->piece;
+        if (piece && piece->bytes) return NULL;
+        if (!piece && !found) found = &whole->pieces[i];
+    }
+    return found && are_pieces_alike(whole, NO_DIMENSION) ? found : NULL;
+}
+
 /* Lists a tensor of FSDP. Each rank's tensor has the shape of the whole and says which piece of it is there. The bytes
  * of the tensor are those of the different pieces together; ranks may have the same one. A tensor that is whole in
- * every rank is listed once. Where a rank has none, or they are not alike, they are listed side by side. */
+ * every rank, or in one beside empty pieces, is listed once. Where a rank has none, or they are not alike, they are
+ * listed side by side. */
 static bool list_sharded(struct join *join, struct whole *whole)
 {
     const struct shapeproof_tensor *first = whole->pieces[0].tensor;
     struct sp_map seen = {0};
     uint64_t bytes = 0;
     bool alike = whole->count == join->ranks->world;
+    const struct piece *complete = alike ? find_whole(whole) : NULL;
+    if (complete) return list_piece(join, whole->name, complete, WITH_PLACE) != NULL;
     for (size_t i = 0; i < whole->count && alike; i++) {
         const struct shapeproof_tensor *tensor = whole->pieces[i].tensor;
         const struct shapeproof_tensor_piece *piece = tensor->piece;
-        alike = is_alike(first, tensor, NO_DIMENSION) && !piece == !first->piece;
-        const bool again = alike && piece && piece->index != SHAPEPROOF_NONE &&
+        alike = is_alike(first, tensor, NO_DIMENSION) && piece;
+        const bool again = alike && piece->index != SHAPEPROOF_NONE &&
                            !sp_map_add(&seen, sp_arena_printf(&join->arena, "%" PRIu64, piece->index), i);
-        if (alike && piece && piece->pieces == join->ranks->world && piece->index != SHAPEPROOF_NONE &&
+        if (alike && piece->pieces == join->ranks->world && piece->index != SHAPEPROOF_NONE &&
             piece->index != file_of(join, whole->pieces[i].file)->tensor)
             join->ranks->files.items[whole->pieces[i].file].misplaced = true;
-        if (alike && piece && !again && !sp_add_u64(bytes, piece->bytes, &bytes)) bytes = UINT64_MAX;
+        if (alike && !again && !sp_add_u64(bytes, piece->bytes, &bytes)) bytes = UINT64_MAX;
     }
     sp_map_free(&seen);
     if (!alike) return list_side_by_side(join, whole, &join->uneven);
-    struct shapeproof_tensor *tensor =
-        list_piece(join, whole->name, &whole->pieces[0], first->piece ? WITHOUT_PLACE : WITH_PLACE);
-    if (!tensor || !tensor->piece) return tensor != NULL;
+    struct shapeproof_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], WITHOUT_PLACE);
+    if (!tensor) return false;
     struct shapeproof_tensor_piece *pieces = sp_arena_alloc(&join->inventory->arena, sizeof *pieces);
     *pieces = *tensor->piece;
     pieces->bytes = bytes;

@@ -106,8 +106,11 @@ bool sp_contents_tensor(struct sp_contents *contents, struct sp_pickle_value *va
 {
     struct sp_torch_tensor found;
     if (!read_tensor_value(contents, value, &found)) return false;
-    *tensor = (struct sp_contents_tensor){
-        .dtype = found.dtype_name, .rank = found.rank, .bytes = found.bytes, .is_piece = found.piece != NULL};
+    *tensor = (struct sp_contents_tensor){.dtype = found.dtype_name,
+                                          .rank = found.rank,
+                                          .bytes = found.bytes,
+                                          .is_piece = found.piece != NULL,
+                                          .is_empty = found.piece && !found.piece->bytes};
     memcpy(tensor->shape, found.shape, found.rank * sizeof *found.shape);
     return true;
 }

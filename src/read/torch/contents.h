@@ -16,6 +16,7 @@ struct sp_contents_tensor {
     uint64_t shape[SP_MAX_RANK];
     uint64_t bytes;
     bool is_piece; /* the file has a part of it: a DTensor or a ShardedTensor */
+    bool is_empty; /* a part without elements */
 };
 
 /* Reads the file `name` of the folder: a zip archive or an older stream. The file must have all bytes of each storage

@@ -29,7 +29,7 @@ struct moments {
     size_t group;
     const struct sp_pickle_value *entry; /* of "state"; NULL: none */
     bool is_known;                       /* it has moments, whose shape is known */
-    bool is_piece;                       /* which say that they are a rank's piece of that shape */
+    bool is_piece, is_empty;             /* which say that they are a rank's piece of that shape; without elements */
     uint32_t rank;
     uint64_t shape[SP_MAX_RANK];
 };
@@ -151,6 +151,7 @@ static void read_moments(struct optimizer *o, struct moments *m)
         if (!m->is_known) {
             m->is_known = true;
             m->is_piece = tensor.is_piece;
+            m->is_empty = tensor.is_empty;
             m->rank = tensor.rank;
             memcpy(m->shape, tensor.shape, tensor.rank * sizeof *tensor.shape);
             first = kind;
@@ -586,12 +587,16 @@ static bool keeps_moments(const struct optimizer *o)
 
 static void note_facts(struct optimizer *o)
 {
-    size_t pieces = 0;
-    for (size_t i = 0; i < o->list.count; i++) pieces += o->list.items[i].is_piece;
+    size_t pieces = 0, empty = 0;
+    for (size_t i = 0; i < o->list.count; i++) {
+        pieces += o->list.items[i].is_piece;
+        empty += o->list.items[i].is_empty;
+    }
     o->resume->facts = (struct sp_optimizer_facts){
         .parameters = o->list.count,
         .with = o->with,
         .pieces = pieces,
+        .empty = empty,
         .groups = o->groups->length,
         .kinds = sp_arena_string(&o->resume->arena, o->kinds.data ? o->kinds.data : ""),
         .step = o->has_step ? sp_resume_steps(o->last_step) : SP_RESUME_NO_STEP,

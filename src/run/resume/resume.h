@@ -23,6 +23,7 @@ enum { SP_RESUME_NO_STEP = -1, SP_STATEMENT_LOOKS = 4096 /* what statements cost
 struct sp_optimizer_facts {
     size_t parameters, groups; /* that it lists */
     size_t with, pieces;       /* parameters that have moments; of these those that are a rank's piece */
+    size_t empty;              /* of these pieces those without elements: another rank may have the whole */
     const char *kinds;         /* "exp_avg, exp_avg_sq" */
     int64_t step;              /* the largest of all parameters, or SP_RESUME_NO_STEP */
 };
