@@ -805,6 +805,15 @@ static const char *spell_elements(struct shapeproof_resume *resume, uint64_t ele
     return sp_arena_printf(&resume->arena, "%" PRIu64 " elements", elements);
 }
 
+/* How often the ranks together may have all parameters, if groups of them are replicas (HSDP): 2240 parameters and 4480
+ * elements in 4 ranks -> 2. `padding`: elements of all ranks, at most. 0 when no number of groups fits. */
+static uint32_t count_replicas(uint64_t total, uint64_t held, uint64_t padding, uint32_t world)
+{
+    const uint64_t replicas = total ? held / total : 0;
+    if (replicas < 2 || replicas > world || world % replicas || held % total > padding) return 0;
+    return (uint32_t)replicas;
+}
+
 /* The ranks have as many elements as whole parameters, or have each a part of the same length of all parameters end to
  * end, the last of them padded. */
 void sp_resume_judge_flat(struct shapeproof_resume *resume, const struct sp_flat_moments *flat, uint32_t world,
@@ -812,7 +821,7 @@ void sp_resume_judge_flat(struct shapeproof_resume *resume, const struct sp_flat
 {
     enum { PADDING = 16 }; /* elements for each rank and moment, at most: FSDP aligns to 16 bytes */
     size_t count;
-    uint64_t total, held = 0, most;
+    uint64_t total, held = 0, padding, most;
     if (flat->failed || !resume->model) return;
     const uint64_t *elements = count_parameters(resume, &count, &total);
     uint64_t *sums = sp_arena_array(&resume->arena, flat->list.count, sizeof *sums);
@@ -823,12 +832,18 @@ void sp_resume_judge_flat(struct shapeproof_resume *resume, const struct sp_flat
     if (flat->list.count) qsort(sums, flat->list.count, sizeof *sums, compare_numbers);
     const struct sp_flat_moment *uneven = find_uneven(flat, world);
     const bool are_parameters = are_among(sums, flat->list.count, elements, count);
-    if (!sp_mul_u64((uint64_t)world * PADDING, flat->list.count, &most) || !sp_add_u64(most, total, &most))
-        most = UINT64_MAX;
+    if (!sp_mul_u64((uint64_t)world * PADDING, flat->list.count, &padding)) padding = UINT64_MAX;
+    if (!sp_add_u64(padding, total, &most)) most = UINT64_MAX;
+    const uint32_t replicas = count_replicas(total, held, padding, world);
     if (!held && !flat->keeps_moments) say_none_kept(resume, file, resume->facts.parameters, resume->facts.groups);
     else if (!held)
         sp_resume_wrong(resume, "optimizer", file, spell_elements(resume, total), "none",
                         "no parameter has moments: they would begin anew");
+    else if (replicas && (held > most || (uneven && !are_parameters)))
+        sp_resume_untold(resume, true, "optimizer", file,
+                         "moments of %" PRIu64 " elements, %" PRIu32 " times those of the parameters: of %" PRIu32
+                         " replicas of the model, or of another model",
+                         held, replicas, replicas);
     else if (uneven && !are_parameters)
         sp_resume_wrong(resume, "optimizer", file,
                         uneven->is_uneven ? spell_elements(resume, uneven->first)

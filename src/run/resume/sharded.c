@@ -398,12 +398,23 @@ static void list_shards(struct sharded *s)
         qsort(s->optimizers.items, s->optimizers.count, sizeof *s->optimizers.items, compare_shard_names);
 }
 
+/* The most elements of all ranks together: those of the parameters, with padding. */
+static uint64_t count_most_elements(const struct sharded *s)
+{
+    uint64_t of_groups, of_parameters, most;
+    if (sp_mul_u64(s->world, GROUP_PADDING, &of_groups) && sp_mul_u64(of_groups, s->groups, &of_groups) &&
+        sp_add_u64(s->world, PARAMETER_PADDING, &of_parameters) &&
+        sp_mul_u64(of_parameters, s->parameters, &of_parameters) && sp_add_u64(s->elements, of_groups, &most) &&
+        sp_add_u64(most, of_parameters, &most))
+        return most;
+    return UINT64_MAX;
+}
+
 /* The elements of all ranks together are those of the parameters, with padding. */
 static void judge_partitions(struct sharded *s)
 {
     struct sp_arena *arena = &s->resume->arena;
-    const uint64_t most =
-        s->elements + GROUP_PADDING * s->world * s->groups + (PARAMETER_PADDING + s->world) * s->parameters;
+    const uint64_t most = count_most_elements(s);
     if (!s->elements)
         sp_resume_untold(s->resume, false, "master weights", NULL,
                          "%" PRIu64 " elements, but the shapes of the parameters are not known here", s->held);
