@@ -188,7 +188,8 @@ static int64_t read_saved_step(struct sp_contents *contents)
     return SP_RESUME_NO_STEP;
 }
 
-/* Compares the step and the scheduler of one rank with those of the first. */
+/* Compares the step and the scheduler of one rank with those of the first, as far as both have them: a program may save
+ * them in one rank alone. */
 static void compare_extras(struct rank_extras *all, struct sp_contents *contents, const char *file)
 {
     struct shapeproof_resume *resume = all->resume;
@@ -204,10 +205,12 @@ static void compare_extras(struct rank_extras *all, struct sp_contents *contents
     }
     drop_right_statements(resume, statements);
     if (has_scheduler != all->has_scheduler)
-        sp_resume_wrong(resume, "scheduler", file, all->has_scheduler ? "one" : "none", has_scheduler ? "one" : "none",
-                        "the scheduler, as %s has %s", all->first, all->has_scheduler ? "one" : "none");
-    else equals_first(resume, "scheduler", file, all->first, scheduler_step, all->scheduler, "its last_epoch");
-    equals_first(resume, "step", file, all->first, step, all->step, "its step");
+        sp_resume_untold(resume, true, "scheduler", file, "it has %s scheduler, and %s has %s",
+                         has_scheduler ? "a" : "no", all->first, all->has_scheduler ? "one" : "none");
+    else if (scheduler_step != SP_RESUME_NO_STEP && all->scheduler != SP_RESUME_NO_STEP)
+        equals_first(resume, "scheduler", file, all->first, scheduler_step, all->scheduler, "its last_epoch");
+    if (step != SP_RESUME_NO_STEP && all->step != SP_RESUME_NO_STEP)
+        equals_first(resume, "step", file, all->first, step, all->step, "its step");
 }
 
 /* ---- files of one kind ---- */
@@ -655,9 +658,12 @@ static void judge_megatron_extras(struct megatron *all, struct sp_contents *cont
     if (!random)
         sp_resume_wrong(resume, "random state", file, "rng_state", "none",
                         "the random state: without it, Megatron goes on only with --no-load-rng");
-    for (uint32_t i = 0; sp_pickle_is(random, SP_PICKLE_LIST) && i < random->length; i++)
+    const uint32_t states = sp_pickle_is(random, SP_PICKLE_LIST) ? random->length : 0;
+    for (uint32_t i = 0; i < states; i++)
         if (!sp_resume_random_value(resume, contents, random->as.items[i], file)) break;
-    if (is_first && count_wrong(resume) == wrong)
+    if (random && !states)
+        sp_resume_untold(resume, true, "random state", file, "rng_state is no list of random states, or an empty one");
+    else if (is_first && count_wrong(resume) == wrong)
         sp_resume_right(resume, "random state", file, "Python, NumPy and torch");
 }
 

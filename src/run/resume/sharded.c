@@ -43,10 +43,11 @@ struct sharded {
     SP_ARRAY(const char *) models; /* of stage 3 of ZeRO one for each rank */
     const char *model_file;        /* the first of them */
     bool is_partitioned;           /* by stage 3 */
-    uint64_t world;      /* ranks among which parameters are divided, times those of tensor parallelism; 0: not known */
-    uint64_t elements;   /* of all parameters; 0: not known */
-    uint64_t held;       /* elements of master weights, of all ranks */
-    uint64_t parameters; /* how many they are */
+    uint64_t world; /* ranks among which parameters are divided, times those of tensor parallelism; 0: not known */
+    uint64_t model_ranks; /* of tensor parallelism; 0: not known */
+    uint64_t elements;    /* of all parameters; 0: not known */
+    uint64_t held;        /* elements of master weights, of all ranks */
+    uint64_t parameters;  /* how many they are */
     size_t groups;
     size_t wrong;
     int64_t global_steps;   /* of the first model file */
@@ -116,16 +117,22 @@ static int compare_shard_names(const void *a, const void *b)
 }
 
 /* The name of the file of the first rank that is not there, by the sorted names of the others; NULL where these do not
- * tell. */
+ * tell. A name has the rank among those that divide parameters, and the rank of the model:
+ *
+ *     zero_pp_rank_0_mp_rank_00_optim_states.pt, ..._0_mp_rank_01_..., ..._1_mp_rank_00_...     ..._1_mp_rank_01_... */
 static const char *first_missing(const struct sharded *s, const char *const *names, size_t count)
 {
-    static const char marker[] = "pp_rank_";
-    const char *one = names[0], *at = strstr(one, marker);
+    static const char data[] = "pp_rank_", model[] = "_mp_rank_";
+    const char *one = names[0], *at = strstr(one, data);
     if (!at || count >= s->world) return NULL;
-    at += strlen(marker);
+    at += strlen(data);
     const char *behind = at + strspn(at, "0123456789");
-    for (size_t rank = 0; rank <= count; rank++) { /* of that many, at least one is not there */
-        const char *name = sp_arena_printf(&s->resume->arena, "%.*s%zu%s", (int)(at - one), one, rank, behind);
+    const uint64_t parts = s->model_ranks ? s->model_ranks : 1; /* of the model */
+    if (strncmp(behind, model, strlen(model)) != 0 || s->world % parts) return NULL;
+    const char *ending = behind + strlen(model) + strspn(behind + strlen(model), "0123456789");
+    for (uint64_t i = 0; i <= count; i++) { /* of that many, at least one is not there */
+        const char *name = sp_arena_printf(&s->resume->arena, "%.*s%" PRIu64 "%s%02" PRIu64 "%s", (int)(at - one), one,
+                                           i / parts, model, i % parts, ending);
         if (!bsearch(&name, names, count, sizeof name, compare_shard_names))
             return sp_arena_printf(&s->resume->arena, "%s%s", s->below, name);
     }
@@ -192,6 +199,7 @@ static void read_model_states(struct sharded *s)
     const uint64_t data = read_count(contents, "dp_world_size"), model = read_count(contents, "mp_world_size");
     const uint64_t step = read_count(contents, "global_steps");
     if (read_count(contents, "skipped_steps")) s->resume->has_scaler = true; /* it scales by itself */
+    s->model_ranks = model;
     if (!sp_mul_u64(data, model ? model : 1, &s->world)) s->world = 0;
     if (model <= 1) count_elements(s, sp_contents_get(sp_contents_root(contents), "param_shapes"));
     if (step && step < INT64_MAX) {
