@@ -575,11 +575,15 @@ static uint64_t cost_of_search(const struct shapeproof_value *args, size_t count
     return sp_value_search_cost(args[0], args[1]);
 }
 
-/* The key is searched for among all members. */
+/* The key is searched for among all members; a number skips the zeros that keys begin with. */
 static uint64_t cost_of_member(const struct shapeproof_value *args, size_t count)
 {
     (void)count;
-    return cost_of_looks(items_of(args[0]), 1 + length_of(args[1]) / COMPARED);
+    uint64_t steps = cost_of_looks(items_of(args[0]), 1 + length_of(args[1]) / COMPARED);
+    if (args[0].type != SHAPEPROOF_VALUE_OBJECT || args[1].type != SHAPEPROOF_VALUE_INT) return steps;
+    for (size_t i = 0; i < args[0].count; i++)
+        steps = sp_add_saturated(steps, strspn(args[0].members[i].key, "0") / SEARCHED);
+    return steps;
 }
 
 /* The key is searched for among all members of each item. */

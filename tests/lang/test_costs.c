@@ -17,7 +17,7 @@
 
 enum { STEPS = 20 * 1000, ITEMS = 20 * 1000, ITERATIONS = 100 };
 
-/* The keys of the configuration: lists, an object and texts of so many items, or bytes. */
+/* The keys of the configuration: lists, objects and texts of so many items, or bytes. */
 static char *make_config(size_t items)
 {
     struct sp_text text = {0};
@@ -29,7 +29,9 @@ static char *make_config(size_t items)
     for (size_t i = 1; i < items; i++) sp_text_puts(&text, ",[\"y\"]");
     sp_text_puts(&text, "], \"object\": {\"n\": 1");
     for (size_t i = 1; i < items; i++) sp_text_printf(&text, ",\"k%zu\": 1", i);
-    sp_text_puts(&text, "}, \"text\": \"");
+    sp_text_puts(&text, "}, \"zeros\": {\"");
+    for (size_t i = 0; i < items; i++) sp_text_puts(&text, "00000000000000000000");
+    sp_text_puts(&text, "\": 1}, \"text\": \"");
     for (size_t i = 0; i < items; i++) sp_text_puts(&text, "aaaaaaaaaaaaaaaaaaaa");
     sp_text_puts(&text, "\", \"digits\": \"1.2.");
     for (size_t i = 0; i < items; i++) sp_text_puts(&text, "11111111111111111111");
@@ -64,6 +66,7 @@ static void long_arguments_take_steps(void **state)
         "(find(numbers, 7) default -1) == i",
         "(member(object, \"m\") default -1) == i",
         "(member(object, i) default -1) == 7",
+        "(member(zeros, i + 1) default -1) == 7",
         "(object.m default i) == 7",
         "len(text) < i",
         "min(numbers) > i",
