@@ -83,14 +83,18 @@ struct plain_name {
     char text[LONGEST + 1];
 };
 
+static bool is_passed_over(char c) { return c == '-' || c == '_' || c == '.'; }
+
+static char small_letter(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
 /* False for a name that is too long to be compared. */
-static bool make_plain(struct plain_name *plain, const char *name, size_t length)
+static bool make_plain(struct plain_name *plain, const char *name)
 {
     size_t end = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (name[i] == '-' || name[i] == '_' || name[i] == '.') continue;
+    for (; *name; name++) {
+        if (is_passed_over(*name)) continue;
         if (end == LONGEST) return false;
-        plain->text[end++] = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] - 'A' + 'a') : name[i];
+        plain->text[end++] = small_letter(*name);
     }
     plain->text[end] = '\0';
     return true;
@@ -99,38 +103,63 @@ static bool make_plain(struct plain_name *plain, const char *name, size_t length
 bool sp_is_same_name(const char *a, const char *b)
 {
     struct plain_name one, other;
-    return make_plain(&one, a, strlen(a)) && make_plain(&other, b, strlen(b)) && strcmp(one.text, other.text) == 0;
+    return make_plain(&one, a) && make_plain(&other, b) && strcmp(one.text, other.text) == 0;
 }
 
-/* The first candidate that is called as the beginning of the name; NULL when there is none. */
-static const char *same_name(const char *name, size_t length, const char *const *candidates, size_t count)
+/* The first candidate of that plain name; NULL when there is none. */
+static const char *same_name(const struct plain_name *plain, const char *const *candidates, size_t count)
 {
-    struct plain_name plain, other;
-    if (!make_plain(&plain, name, length) || !plain.text[0]) return NULL;
-    for (size_t i = 0; i < count; i++)
-        if (make_plain(&other, candidates[i], strlen(candidates[i])) && strcmp(plain.text, other.text) == 0)
-            return candidates[i];
+    struct plain_name other;
+    for (size_t i = 0; i < count && plain->text[0]; i++)
+        if (make_plain(&other, candidates[i]) && strcmp(plain->text, other.text) == 0) return candidates[i];
     return NULL;
 }
 
+/* Reads the name once, and cuts its plain text at the ends of words: "Llama-3.1-8B" at "llama318b", "llama31" and
+ * "llama". */
 const char *sp_name_begun(const char *name, const char *const *candidates, size_t count)
 {
-    const char *found = same_name(name, strlen(name), candidates, count);
-    for (size_t length = strlen(name); !found && length; length--)
-        if (name[length] == '-' || name[length] == '_') found = same_name(name, length, candidates, count);
+    struct plain_name plain;
+    bool ends_word[LONGEST + 1] = {false}; /* that many characters of the plain text do */
+    size_t length = 0;
+    for (; *name && !(length == LONGEST && !is_passed_over(*name)); name++) {
+        if (!is_passed_over(*name)) plain.text[length++] = small_letter(*name);
+        else if (*name != '.') ends_word[length] = true;
+    }
+    ends_word[length] |= !*name;
+    const char *found = NULL;
+    for (size_t end = length; end && !found; end--) {
+        plain.text[end] = '\0';
+        if (ends_word[end]) found = same_name(&plain, candidates, count);
+    }
     return found;
+}
+
+/* Whether the plain text is the beginning of the candidate's, and does not end within a number: "llama2" of
+ * "llama-2-7b", but not "opt3" of "opt-30b" or "qwen1" of "qwen1.5-7b". */
+static bool abbreviates(const char *plain, const char *candidate)
+{
+    const char *first = plain;
+    for (; *plain; candidate++) {
+        if (is_passed_over(*candidate)) continue;
+        if (small_letter(*candidate) != *plain) return false;
+        plain++;
+    }
+    if (plain == first || !sp_is_digit(plain[-1])) return true;
+    return !sp_is_digit(candidate[*candidate == '.']);
 }
 
 /* A name with other digits is another name. */
 const char *sp_suggest_name(const char *name, const char *const *candidates, size_t count)
 {
     struct plain_name plain, other;
-    const char *same = same_name(name, strlen(name), candidates, count);
+    const bool is_short = make_plain(&plain, name);
+    const char *same = is_short ? same_name(&plain, candidates, count) : NULL;
     if (same) return same;
-    struct search search = begin_search(make_plain(&plain, name, strlen(name)) ? plain.text : "", 5);
+    struct search search = begin_search(is_short ? plain.text : "", 5);
     for (size_t i = 0; i < count && search.length; i++)
-        if (make_plain(&other, candidates[i], strlen(candidates[i])) &&
-            (strncmp(other.text, plain.text, search.length) == 0 || have_same_digits(plain.text, other.text)))
+        if (make_plain(&other, candidates[i]) &&
+            (abbreviates(plain.text, candidates[i]) || have_same_digits(plain.text, other.text)))
             consider(&search, other.text, candidates[i]);
     return search.best ? search.best : sp_name_begun(name, candidates, count);
 }
@@ -142,8 +171,7 @@ static bool put_letters(char letters[LONGEST + 1], const char *word)
 {
     size_t length = 0;
     for (; *word; word++)
-        if (!sp_is_digit(*word) && *word != '_' && *word != '-')
-            letters[length++] = *word >= 'A' && *word <= 'Z' ? (char)(*word - 'A' + 'a') : *word;
+        if (!sp_is_digit(*word) && *word != '_' && *word != '-') letters[length++] = small_letter(*word);
     letters[length] = '\0';
     return length;
 }

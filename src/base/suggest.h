@@ -13,7 +13,8 @@ const char *sp_suggest(const char *word, const char *const *candidates, size_t c
  * NULL when none is near. The first of these rules with which there is a candidate:
  *
  *   it has the same name                    GPT-2 -> gpt2
- *   it has the same digits, and it is abbreviated or misspelt       llama-2 -> llama-2-7b, whisper_tny -> whisper-tiny
+ *   it is abbreviated, but not within a number              llama-2 -> llama-2-7b, and not opt-3 -> opt-30b
+ *   it is misspelt with the same digits                     whisper_tny -> whisper-tiny
  *   the name without its last words is its name             llama-3.1-8b-instruct -> llama-3.1-8b */
 const char *sp_suggest_name(const char *name, const char *const *candidates, size_t count);
 /* The candidate that a name is as a whole, or without its last words, but for capitals, "-", "_" and "."; or NULL. */

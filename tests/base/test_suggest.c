@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "base/suggest.h"
 
 #define LIKE(suggest, word, ...)                                                                                       \
@@ -33,6 +35,9 @@ static void a_name_of_a_table_or_a_model(void **state)
     assert_string_equal(LIKE(sp_suggest_name, "Llama_3.1_8B_Instruct", "llama-3.3-70b-instruct", "llama-3.1-8b"),
                         "llama-3.1-8b");
     assert_null(LIKE(sp_suggest_name, "gpt-4", "gpt2")); /* another digit is another name */
+    assert_null(LIKE(sp_suggest_name, "opt-3", "opt-30b"));
+    assert_null(LIKE(sp_suggest_name, "qwen-1", "qwen1.5-110b"));
+    assert_string_equal(LIKE(sp_suggest_name, "opt-3", "opt-30b", "opt-3-b"), "opt-3-b");
     assert_null(LIKE(sp_suggest_name, "my-model", "vq_model"));
     assert_null(LIKE(sp_suggest_name, "", "gpt2"));
     assert_null(LIKE(sp_suggest_name, "-_.", "gpt2"));
@@ -40,7 +45,24 @@ static void a_name_of_a_table_or_a_model(void **state)
     assert_true(sp_is_same_name("GPT-2", "gpt2"));
     assert_false(sp_is_same_name("gpt-2", "gpt-2-xl"));
     assert_string_equal(LIKE(sp_name_begun, "Llama-3.1-8B-Instruct", "llama", "llama-3.1-8b"), "llama-3.1-8b");
+    assert_string_equal(LIKE(sp_name_begun, "gpt2--aname_that_is_longer_than_any_that_is_compared", "gpt", "gpt2"),
+                        "gpt2");
     assert_null(LIKE(sp_name_begun, "gpt5", "gpt2"));
+    assert_null(LIKE(sp_name_begun, "--", "gpt2"));
+}
+
+/* A name of any length is read once. */
+static void a_long_name(void **state)
+{
+    enum { LENGTH = 4 * 1000 * 1000 };
+    char *name = test_malloc(LENGTH + 1);
+    (void)state;
+    memset(name, '-', LENGTH);
+    memcpy(name, "gpt2", 4);
+    name[LENGTH] = '\0';
+    assert_string_equal(LIKE(sp_name_begun, name, "gpt2"), "gpt2");
+    assert_null(LIKE(sp_suggest_name, name, "bert"));
+    test_free(name);
 }
 
 /* A key that need not be wrong must be very near. */
@@ -84,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slip_of_the_keyboard),
         cmocka_unit_test(a_name_of_a_table_or_a_model),
+        cmocka_unit_test(a_long_name),
         cmocka_unit_test(a_key_misspelt),
         cmocka_unit_test(a_key_of_other_words),
     };
