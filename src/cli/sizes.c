@@ -70,5 +70,6 @@ const char *cli_why_no_size(const char *text, const struct cli_unit *units)
     const struct cli_unit *unit = unit_called(behind, units);
     if (!unit) return "has an unknown unit";
     if (numerator && unit->size == 1) return "is no whole number";
-    return strspn(text, "0.") == (size_t)(behind - text) ? "is not above 0" : "is too large";
+    if (strspn(text, "0.") == (size_t)(behind - text)) return "is not above 0";
+    return strspn(text, "0") >= digits ? "is less than 1" : "is too large";
 }
