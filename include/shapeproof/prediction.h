@@ -123,7 +123,8 @@ struct shapeproof_predicted_size {
     uint64_t bytes;              /* 0: the sum does not fit in 64 bits */
     enum shapeproof_dtype dtype; /* of the tensors for which the table says none; UNKNOWN: it says all */
     const char *key;             /* of the configuration, that says so: "torch_dtype"; or NULL. Static */
-    bool assumed;                /* nothing says so; with `key`: of the scales of a quantiser */
+    bool assumed;                /* nothing says so of some tensors */
+    bool scales_alone;           /* with `assumed`: these are scales of a quantiser, and `dtype` is known of others */
 };
 
 /* `dtype`: of the tensors for which the table says none; UNKNOWN: what the configuration says, or else F32 is assumed.

@@ -96,11 +96,12 @@ struct shapeproof_predicted_size shapeproof_prediction_size(const struct shapepr
         size.dtype = SHAPEPROOF_DTYPE_UNKNOWN;
     } else if (dtype == SHAPEPROOF_DTYPE_UNKNOWN) {
         size.dtype = sp_configured_dtype(sp_config_hyper(config), &size.key);
-        const bool says = size.dtype != SHAPEPROOF_DTYPE_UNKNOWN;
-        size.assumed = !says || !has_all_dtypes(prediction, true);
-        if (!says) size.key = NULL;
-        if (!says) size.dtype = SHAPEPROOF_DTYPE_F32; /* in which most frameworks train and save by default */
+        size.assumed = size.dtype == SHAPEPROOF_DTYPE_UNKNOWN;
+        if (size.assumed) size.key = NULL;
+        if (size.assumed) size.dtype = SHAPEPROOF_DTYPE_F32; /* in which most frameworks train and save by default */
     }
+    size.scales_alone = !size.assumed && size.dtype != SHAPEPROOF_DTYPE_UNKNOWN && !has_all_dtypes(prediction, true);
+    size.assumed |= size.scales_alone;
     size.bytes = count_bytes(prediction, size.dtype);
     return size;
 }

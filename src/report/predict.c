@@ -294,7 +294,7 @@ static void put_size(struct sp_table *table, const struct shapeproof_predicted_s
     const bool is_open = size->dtype != SHAPEPROOF_DTYPE_UNKNOWN, follows = size->bytes >= 1024;
     if (is_open) sp_text_printf(cell, "%sin %s", follows ? " " : "", shapeproof_dtype_name(size->dtype));
     if (size->key) sp_text_printf(cell, " (%s)", size->key);
-    if (size->assumed) sp_text_puts(cell, size->key ? ", also assumed for scales" : ", which is assumed");
+    if (size->assumed) sp_text_puts(cell, size->scales_alone ? ", also assumed for scales" : ", which is assumed");
     const char *comma = is_open || follows ? ", " : "";
     if (optional) sp_text_printf(cell, "%swithout %zu optional tensor%s", comma, optional, optional == 1 ? "" : "s");
 }

@@ -184,7 +184,8 @@ class ReportInspectOptions(ctypes.Structure):
 
 
 class PredictedSize(ctypes.Structure):
-    _fields_ = [("bytes", c_uint64), ("dtype", c_int), ("key", c_char_p), ("assumed", c_bool)]
+    _fields_ = [("bytes", c_uint64), ("dtype", c_int), ("key", c_char_p), ("assumed", c_bool),
+                ("scales_alone", c_bool)]
 
 
 class ReportPredictOptions(ctypes.Structure):
