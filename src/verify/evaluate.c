@@ -200,16 +200,19 @@ static struct sp_expression_value cache_in_other_form(struct asked *asked)
     return evaluate_instead(asked, &cache);
 }
 
-/* Says of a cache with latent keys and values in which form it has them, and what the other form takes. */
+/* Says of a cache with latent keys and values in which form it has them, unless the words about ranks do, and what the
+ * other form takes. */
 static void describe_form(struct asked *asked, const struct sp_expr *cache, struct shapeproof_evaluated *item)
 {
+    static const char latent[] = "latent keys and values";
     const struct sp_expression_value other = cache_in_other_form(asked);
     struct sp_text text = {0};
     const bool is_expanded = cache->args[SP_CACHE_EXPANDED]->value.boolean;
     if (!other.text || strcmp(other.text, item->text) == 0) return;
     if (*item->convention) sp_text_printf(&text, "%s; ", item->convention);
-    sp_text_puts(&text, is_expanded ? "of expanded keys and values; form=latent takes "
-                                    : "of latent keys and values; form=expanded takes ");
+    if (is_expanded) sp_text_puts(&text, "of expanded keys and values; ");
+    else if (!strstr(item->convention, latent)) sp_text_printf(&text, "of %s; ", latent);
+    sp_text_printf(&text, "form=%s takes ", is_expanded ? "latent" : "expanded");
     sp_text_grouped(&text, (uint64_t)other.exact.num);
     item->convention = sp_text_keep(&text, asked->trial.arena);
 }
