@@ -367,10 +367,18 @@ static void find_part(struct sp_quantised *quantised, const struct shapeproof_ta
 
 /* ---- exemptions ---- */
 
+enum { MOST_SIZES = 63 }; /* the last bit of sizes stands for names of as many components or more */
+
+uint64_t sp_size_of_name(const char *name)
+{
+    unsigned components = 1;
+    for (; *name && components < MOST_SIZES; name++) components += *name == '.';
+    return UINT64_C(1) << components;
+}
+
 /* A module, or its weight as AQLM has it. */
 static void exempt(struct sp_quantised *quantised, const char *pattern)
 {
-    size_t components = 1;
     if (sp_ends_with(pattern, ".weight"))
         pattern = sp_arena_printf(&quantised->arena, "%.*s", (int)(strlen(pattern) - strlen(".weight")), pattern);
     if (strncmp(pattern, "re:", 3) == 0 || strchr(pattern, '*')) {
@@ -379,9 +387,8 @@ static void exempt(struct sp_quantised *quantised, const char *pattern)
         quantised->globs[quantised->glob_count++] = pattern;
         return;
     }
-    for (const char *c = pattern; *c; c++) components += *c == '.';
     sp_map_add(&quantised->exempt, pattern, 0);
-    quantised->exempt_sizes |= UINT64_C(1) << (components < 63 ? components : 63);
+    quantised->exempt_sizes |= sp_size_of_name(pattern);
 }
 
 static const char *const lists[] = {
@@ -404,22 +411,36 @@ static void read_exemptions(struct sp_quantised *quantised)
     }
 }
 
+struct sp_pieces sp_pieces_of(const char *module, uint64_t sizes)
+{
+    return (struct sp_pieces){.from = module, .to = module, .sizes = sizes};
+}
+
+bool sp_next_piece(struct sp_pieces *piece)
+{
+    while (piece->from) {
+        while (*piece->to) {
+            const char *end = piece->to + strcspn(piece->to, ".");
+            const unsigned components = ++piece->components;
+            piece->to = end + (*end == '.');
+            if (!(piece->sizes >> (components < MOST_SIZES ? components : MOST_SIZES) & 1)) continue;
+            piece->text.length = 0;
+            sp_text_append(&piece->text, piece->from, (size_t)(end - piece->from));
+            return true;
+        }
+        piece->from = piece->to = sp_behind_component(piece->from, ".");
+        piece->components = 0;
+    }
+    return false;
+}
+
 /* Whether one of the names is the module, or whole components of it: "lm_head", "mlp.gate". */
 static bool contains_exempt(const struct sp_quantised *quantised, const char *module)
 {
-    struct sp_text piece = {0};
+    struct sp_pieces piece = sp_pieces_of(module, quantised->exempt_sizes);
     bool found = false;
-    for (const char *from = module; from && !found; from = sp_behind_component(from, ".")) {
-        unsigned components = 0;
-        for (const char *to = from; to && *to && !found; to += *to == '.') {
-            to += strcspn(to, ".");
-            if (++components < 63 && !(quantised->exempt_sizes >> components & 1)) continue;
-            piece.length = 0;
-            sp_text_append(&piece, from, (size_t)(to - from));
-            found = sp_map_get(&quantised->exempt, piece.data) != SIZE_MAX;
-        }
-    }
-    sp_text_free(&piece);
+    while (!found && sp_next_piece(&piece)) found = sp_map_get(&quantised->exempt, piece.text.data) != SIZE_MAX;
+    sp_text_free(&piece.text);
     return found;
 }
 

@@ -6,6 +6,7 @@
 #define SP_CONFIG_QUANTISED_H
 
 #include "base/map.h"
+#include "base/text.h"
 #include "base/value.h"
 #include "config/config.h"
 
@@ -89,7 +90,7 @@ struct sp_quantised {
     bool typed;                               /* the part says in which dtype its scales are: */
     enum shapeproof_dtype scales;             /* UNKNOWN: in that of the model */
     struct sp_map exempt;                     /* module names and pieces of them */
-    uint64_t exempt_sizes;                    /* bit n: there is one of n components */
+    uint64_t exempt_sizes;                    /* as those of sp_pieces */
     struct sp_rules rules;                    /* about single modules */
     const char **globs;
     size_t glob_count, glob_capacity;
@@ -107,6 +108,21 @@ const struct sp_unit *sp_part_beside(const struct shapeproof_tables *tables, con
 bool sp_unit_says(const struct sp_unit *unit, const char *name);
 /* Whether that key of quantization_config says which modules are quantised, or by which method. */
 bool sp_quantised_reads(const char *key);
+/* The names that exempt a module if they are listed, one after the other: whole components of its name, "mlp.gate" of
+ * "layers.3.mlp.gate".
+ *
+ *     struct sp_pieces piece = sp_pieces_of(module, sizes);
+ *     while (sp_next_piece(&piece)) ... piece.text.data ...
+ *     sp_text_free(&piece.text); */
+struct sp_pieces {
+    struct sp_text text;
+    const char *from, *to;
+    uint64_t sizes; /* of the listed names: bit n: there is one of n components */
+    unsigned components;
+};
+uint64_t sp_size_of_name(const char *name); /* its bit */
+struct sp_pieces sp_pieces_of(const char *module, uint64_t sizes);
+bool sp_next_piece(struct sp_pieces *piece);
 enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, const char *module);
 /* Whether a module is called as the routers of experts are: "mlp.gate". */
 bool sp_quantised_is_router(const char *module);

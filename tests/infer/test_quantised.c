@@ -69,7 +69,7 @@ static void exempt_modules(void **state)
     } cases[] = {
         {"[\"lm_head\", \"down_proj\"]", "\"llm_int8_skip_modules\": [\"mlp.down_proj\", \"lm_head\"]"},
         {"[\"lm_head\", \"model.layers.1.self_attn.q_proj\"]",
-         "\"llm_int8_skip_modules\": [\"model.layers.1.self_attn.q_proj\", \"lm_head\"]"},
+         "\"llm_int8_skip_modules\": [\"layers.1.self_attn.q_proj\", \"lm_head\"]"},
         {"[\"lm_head\"]", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -105,6 +105,27 @@ static void methods(void **state)
         assert_int_equal(verdict_on_config(&model, &finding), SHAPEPROOF_VERDICT_MATCH);
         END();
     }
+}
+
+/* Experts that are not quantised, beside a dense layer and a shared expert that are: "up_proj" would name these, too.
+ */
+static void exempt_experts(void **state)
+{
+    OPEN_STORED("{\"model_type\": \"deepseek_v3\", \"vocab_size\": 1000, \"hidden_size\": 256, "
+                "\"intermediate_size\": 512, \"moe_intermediate_size\": 128, \"n_routed_experts\": 2, "
+                "\"n_shared_experts\": 1, \"num_experts_per_tok\": 2, \"n_group\": 1, \"topk_group\": 1, "
+                "\"first_k_dense_replace\": 1, \"num_hidden_layers\": 3, \"num_attention_heads\": 4, "
+                "\"num_key_value_heads\": 4, \"q_lora_rank\": 128, \"kv_lora_rank\": 128, \"qk_nope_head_dim\": 64, "
+                "\"qk_rope_head_dim\": 64, \"v_head_dim\": 64, \"tie_word_embeddings\": false, "
+                "\"quantization_config\": {\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128], "
+                "\"modules_to_not_convert\": [\"lm_head\", \"experts\"]}}");
+    FIND();
+    assert_non_null(finding.inference);
+    const char *config = shapeproof_inference_config(finding.inference);
+    assert_non_null(strstr(config, "\"experts.0.up_proj\", "));
+    assert_null(strstr(config, "\"up_proj\""));
+    assert_int_equal(verdict_on_config(&model, &finding), SHAPEPROOF_VERDICT_MATCH);
+    END();
 }
 
 static void experts_in_one_tensor(void **state)
@@ -159,8 +180,13 @@ static void integers_that_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(methods),         cmocka_unit_test(exempt_modules), cmocka_unit_test(experts_in_one_tensor),
-        cmocka_unit_test(behind_a_prefix), cmocka_unit_test(lost_scales),    cmocka_unit_test(integers_that_are_none),
+        cmocka_unit_test(methods),
+        cmocka_unit_test(exempt_modules),
+        cmocka_unit_test(exempt_experts),
+        cmocka_unit_test(experts_in_one_tensor),
+        cmocka_unit_test(behind_a_prefix),
+        cmocka_unit_test(lost_scales),
+        cmocka_unit_test(integers_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
