@@ -156,9 +156,9 @@ static const char *spell_steps(const struct sharded *s, int64_t step)
 
 /* Judges the optimizer in the file of the model, where ZeRO does not divide it: {"optimizer_state_dict": ...,
  * "fp32_groups": ...} in mixed precision, or the state itself. */
-static void judge_whole_optimizer(struct sharded *s, struct sp_contents *contents)
+static void judge_whole_optimizer(struct sharded *s, struct sp_contents *contents, const char *name)
 {
-    const char *file = below(s, s->model_file);
+    const char *file = below(s, name);
     const struct sp_pickle_value *outer = sp_contents_get(sp_contents_root(contents), "optimizer");
     const struct sp_pickle_value *inner = sp_contents_get(outer, "optimizer_state_dict");
     if (!inner) inner = outer;
@@ -178,6 +178,35 @@ static void judge_whole_optimizer(struct sharded *s, struct sp_contents *content
             sp_resume_wrong(s->resume, "optimizer", file, spell_steps(s, s->global_steps), spell_steps(s, step),
                             "the last step of its moments, compared with its global_steps");
     }
+}
+
+static bool has_parameters(const struct shapeproof_inventory *model)
+{
+    for (size_t i = 0; model && i < model->count; i++)
+        if (sp_resume_is_parameter(&model->tensors[i])) return true;
+    return false;
+}
+
+/* Judges the optimizer in a file of the model. Of several tensor-parallel ranks, each is compared with the part of the
+ * model in its own file. */
+static void judge_own_optimizer(struct sharded *s, struct sp_contents *contents, const char *name)
+{
+    struct shapeproof_resume *resume = s->resume;
+    struct shapeproof_inventory *whole = resume->model;
+    struct shapeproof_error ignored = {0};
+    if (s->models.count < 2 || s->is_partitioned || s->model_ranks < 2) {
+        if (strcmp(name, s->model_file) == 0) judge_whole_optimizer(s, contents, name);
+        return;
+    }
+    const size_t optimizers = resume->optimizers;
+    resume->model = shapeproof_inventory_open(sp_folder_join(&s->folder, name, &resume->arena), &ignored);
+    if (has_parameters(resume->model)) judge_whole_optimizer(s, contents, name);
+    else
+        sp_resume_untold(resume, true, "optimizer", below(s, name),
+                         "it is not compared: the parameters of this rank are in other files");
+    shapeproof_inventory_close(resume->model);
+    resume->model = whole;
+    if (strcmp(name, s->model_file) != 0) resume->optimizers = optimizers; /* parts of one */
 }
 
 static void compare_folder_step(struct sharded *s, int64_t step)
@@ -207,7 +236,7 @@ static void read_model_states(struct sharded *s)
         s->resume->step = s->resume->step == SP_RESUME_NO_STEP ? (int64_t)step : s->resume->step;
         compare_folder_step(s, (int64_t)step);
     }
-    if (!s->optimizers.count) judge_whole_optimizer(s, contents);
+    if (!s->optimizers.count) judge_own_optimizer(s, contents, s->model_file);
     sp_contents_close(contents);
 }
 
@@ -228,6 +257,7 @@ static void compare_model_states(struct sharded *s)
             sp_resume_wrong(s->resume, "ranks", below(s, s->models.items[i]),
                             sp_arena_printf(&s->resume->arena, "%" PRIu64 ", as in %s", s->world, s->model_file),
                             sp_arena_printf(&s->resume->arena, "%" PRIu64, world), "its number of ranks");
+        if (!s->optimizers.count) judge_own_optimizer(s, contents, s->models.items[i]);
         sp_contents_close(contents);
     }
     if (s->is_partitioned && s->world && s->models.count != s->world) {
