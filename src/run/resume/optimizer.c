@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "base/names.h"
 #include "base/order.h"
+#include "model/embedding.h"
 #include "model/layouts.h"
 #include "run/resume/resume.h"
 
@@ -805,6 +806,20 @@ static const char *spell_elements(struct shapeproof_resume *resume, uint64_t ele
     return sp_arena_printf(&resume->arena, "%" PRIu64 " elements", elements);
 }
 
+/* The matrix of the words that are written, if it may be tied to that of the words that are read: both have the same
+ * shape. FSDP 1 saves tied parameters twice, and the optimizer has them once. NULL when there is none. */
+static const struct shapeproof_tensor *find_tied_head(const struct shapeproof_inventory *model)
+{
+    const struct shapeproof_tensor *head = NULL, *rows = NULL;
+    for (size_t i = 0; i < model->count; i++) {
+        const struct shapeproof_tensor *tensor = &model->tensors[i];
+        if (!sp_resume_is_parameter(tensor)) continue;
+        if (!rows && sp_is_token_embedding(tensor->name)) rows = tensor;
+        if (!head && sp_is_vocabulary_head(tensor->name)) head = tensor;
+    }
+    return head && rows && sp_same_dims(head->shape, head->rank, rows->shape, rows->rank) ? head : NULL;
+}
+
 /* How often the ranks together may have all parameters, if groups of them are replicas (HSDP): 2240 parameters and 4480
  * elements in 4 ranks -> 2. `padding`: elements of all ranks, at most. 0 when no number of groups fits. */
 static uint32_t count_replicas(uint64_t total, uint64_t held, uint64_t padding, uint32_t world)
@@ -835,6 +850,7 @@ void sp_resume_judge_flat(struct shapeproof_resume *resume, const struct sp_flat
     if (!sp_mul_u64((uint64_t)world * PADDING, flat->list.count, &padding)) padding = UINT64_MAX;
     if (!sp_add_u64(padding, total, &most)) most = UINT64_MAX;
     const uint32_t replicas = count_replicas(total, held, padding, world);
+    const struct shapeproof_tensor *head = held < total ? find_tied_head(resume->model) : NULL;
     if (!held && !flat->keeps_moments) say_none_kept(resume, file, resume->facts.parameters, resume->facts.groups);
     else if (!held)
         sp_resume_wrong(resume, "optimizer", file, spell_elements(resume, total), "none",
@@ -855,6 +871,11 @@ void sp_resume_judge_flat(struct shapeproof_resume *resume, const struct sp_flat
     else if (held > most)
         sp_resume_wrong(resume, "optimizer", file, spell_elements(resume, total), spell_elements(resume, held),
                         "the moments of all ranks are more than the parameters of the model");
+    else if (head && held >= total - head->parameters && held - (total - head->parameters) <= padding)
+        sp_resume_untold(resume, false, "optimizer", file,
+                         "moments of %" PRIu64 " of %" PRIu64 " elements, as many as without %s: it is tied to the "
+                         "embedding, or frozen",
+                         held, total, sp_quote(head->name).text);
     else if (held < total)
         sp_resume_untold(resume, !are_parameters, "optimizer", file,
                          "moments of %" PRIu64 " of %" PRIu64 " elements: the others are frozen, or had no gradient",
