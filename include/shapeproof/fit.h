@@ -44,7 +44,8 @@ struct shapeproof_fit {
     uint64_t tokens_most;     /* the greatest length at which `batch` sequences fit; UINT64_MAX: no limit */
     uint64_t heads, kv_heads; /* of the attention; 0: not known */
     uint64_t devices; /* the smallest number that divides `heads` and `kv_heads`, and where the weights of the largest
-                       * rank, or an equal part as in has_equal_parts, and its part of the cache fit in `memory`;
+                       * rank, or an equal part as in has_equal_parts, and its part of the cache, or an equal one as
+                       * in has_equal_cache, fit in `memory`;
                        * 0: not known, or there is no such number: devices_verdict */
     enum shapeproof_fit_verdict verdict;
     unsigned cache_bits; /* of an element of the cache */
@@ -56,8 +57,10 @@ struct shapeproof_fit {
                               * number that divides the heads; NULL if the cache is not known */
     bool has_equal_parts;  /* the table does not say how ranks divide its tensors: each has an equal part of the weights
                             */
+    bool has_equal_cache;  /* the table does not say how ranks divide its cache: each has an equal part of it */
     bool has_whole_cache;  /* each device has the whole cache: latent keys and values, which all heads share */
-    uint64_t device_cache; /* bytes of the cache on each of `devices`, of the largest rank; 0: not known, or none */
+    uint64_t device_cache; /* bytes of the cache on each of `devices`, of the largest rank or as in has_equal_cache; 0:
+                            * not known, or none */
     uint64_t positions;    /* the model stores so many: it reads no longer sequence, and `tokens_most` is no larger;
                             * 0:   it stores none, or that is not known. `verdict` is about the memory alone */
 };

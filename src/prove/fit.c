@@ -247,16 +247,23 @@ static const char *bytes_text(struct fit *fit, const char *who, uint64_t weights
 
 /* The bytes of the cache on each of n devices: those of the largest rank as the table says; or, where it does not say
  * how ranks divide it, an equal part, or all of it if all heads share it. If n devices do not divide something, such as
- * the channels of a state space, facts->devices_why says so. */
-static uint64_t cache_of_rank(struct fit *fit, struct sp_count *count, uint64_t n)
+ * the channels of a state space, facts->devices_why says so. False, with the reason there, if they cannot be counted.
+ */
+static bool cache_of_rank(struct fit *fit, struct sp_count *count, uint64_t n, uint64_t *bytes)
 {
     struct shapeproof_fit *facts = &fit->facts;
     const struct cache rank = {facts->tokens, facts->batch, facts->cache_bits, SP_CACHE_LATENT_FORM, (unsigned)n};
-    uint64_t bytes;
+    const size_t first = count->messages.length;
     facts->devices_why = NULL;
-    if (!cache_bytes(count, rank, &bytes)) return rounded_up(facts->cache, facts->has_whole_cache ? 1 : n);
-    facts->devices_why = sp_shard_uneven(count, &fit->arena);
-    return bytes;
+    facts->has_equal_cache = false;
+    if (cache_bytes(count, rank, bytes)) {
+        facts->devices_why = sp_shard_uneven(count, &fit->arena);
+        return true;
+    }
+    *bytes = rounded_up(facts->cache, facts->has_whole_cache ? 1 : n);
+    if (facts->cache && !count->shard.sharding.is_undivided) facts->devices_why = reason_of(&fit->arena, count, first);
+    else facts->has_equal_cache = facts->cache && !facts->has_whole_cache;
+    return facts->devices_why == NULL;
 }
 
 /* Whether the weights of each of n devices fit beside its part of the cache: the weights of the largest rank as the
@@ -269,7 +276,8 @@ static enum shapeproof_fit_verdict fits_on(struct fit *fit, struct sp_count *cou
     const unsigned ranks = (unsigned)n;
     const struct sp_sizing sizing = {.kind = SP_SIZING_SHARD, .ranks = {ranks, 1, 1, ranks}};
     const struct sp_expr expr = {.kind = SP_EXPR_SIZING, .span = count->table->span, .sizing = &sizing};
-    const uint64_t cache = cache_of_rank(fit, count, n);
+    uint64_t cache;
+    if (!cache_of_rank(fit, count, n, &cache)) return SHAPEPROOF_FIT_UNKNOWN;
     const size_t first = count->messages.length;
     facts->device_cache = cache;
     if (facts->devices_why) return SHAPEPROOF_FIT_NO;

@@ -41,6 +41,7 @@ void sp_json_fit_members(struct sp_writer *json, const struct shapeproof_fit *fi
     if (fit->device_cache) sp_write_key_number(json, "device_cache", fit->device_cache);
     sp_write_key_optional(json, "devices_why", fit->devices_why);
     if (fit->has_equal_parts) sp_write_key_bool(json, "equal_parts", true);
+    if (fit->has_equal_cache) sp_write_key_bool(json, "equal_cache", true);
     if (fit->has_whole_cache && fit->cache) sp_write_key_bool(json, "whole_cache", true);
     if (fit->positions) sp_write_key_number(json, "positions", fit->positions);
 }
@@ -121,7 +122,12 @@ static void put_devices(struct sp_table *table, const struct shapeproof_fit *fit
                                      : "it does not fit on any number that divides ");
     if (fit->kv_heads == fit->heads) sp_text_printf(words, "%" PRIu64 " heads", fit->heads);
     else sp_text_printf(words, "%" PRIu64 " query heads and %" PRIu64 " key-value heads", fit->heads, fit->kv_heads);
-    if (fit->has_equal_parts && fit->devices != 1) sp_text_puts(words, ", with weights in equal parts");
+    const bool weights = fit->has_equal_parts, cache = fit->has_equal_cache;
+    if ((weights || cache) && fit->devices != 1)
+        sp_text_printf(words, ", with %s in equal parts",
+                       !cache    ? "weights"
+                       : weights ? "weights and cache"
+                                 : "the cache");
     if (fit->device_cache && fit->devices > 1) {
         sp_text_puts(words, ", with ");
         sp_put_bytes(words, fit->device_cache);

@@ -332,8 +332,10 @@ static bool says_division(struct walk *walk, const struct sp_sym_env *env, const
 {
     bool says = !row->state || !walk->states;
     for (size_t i = 0; i < row->rank && !says; i++) says = is_divided(row->shape[i]);
-    return says || sp_sym_fail(walk->symbolic, row->span, "the table '%s' does not say how ranks divide its cache",
-                               env->frame->unit->name);
+    if (says) return true;
+    walk->states->is_undivided = true;
+    return sp_sym_fail(walk->symbolic, row->span, "the table '%s' does not say how ranks divide its cache",
+                       env->frame->unit->name);
 }
 
 /* Counts a row that is a tensor: the product of its dimensions, where it is there. The dimensions are noted to be

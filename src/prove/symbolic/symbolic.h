@@ -174,6 +174,7 @@ struct sp_sharding {
     bool in_experts;                      /* what is counted belongs to experts: etp divides it in place of tp */
     bool is_whole;                        /* it is in a group that tensor parallelism leaves whole */
     bool skips_experts;                   /* what belongs to experts does not count */
+    bool is_undivided;                    /* the count failed at a state of which the table says no division */
     struct sp_partition_count *divisions; /* heap; each once */
     size_t count, capacity;
 };
