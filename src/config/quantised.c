@@ -411,12 +411,12 @@ static void read_exemptions(struct sp_quantised *quantised)
     }
 }
 
-struct sp_pieces sp_pieces_of(const char *module, uint64_t sizes)
+struct sp_module_pieces sp_module_pieces_of(const char *module, uint64_t sizes)
 {
-    return (struct sp_pieces){.from = module, .to = module, .sizes = sizes};
+    return (struct sp_module_pieces){.from = module, .to = module, .sizes = sizes};
 }
 
-bool sp_next_piece(struct sp_pieces *piece)
+bool sp_next_module_piece(struct sp_module_pieces *piece)
 {
     while (piece->from) {
         while (*piece->to) {
@@ -437,9 +437,9 @@ bool sp_next_piece(struct sp_pieces *piece)
 /* Whether one of the names is the module, or whole components of it: "lm_head", "mlp.gate". */
 static bool contains_exempt(const struct sp_quantised *quantised, const char *module)
 {
-    struct sp_pieces piece = sp_pieces_of(module, quantised->exempt_sizes);
+    struct sp_module_pieces piece = sp_module_pieces_of(module, quantised->exempt_sizes);
     bool found = false;
-    while (!found && sp_next_piece(&piece)) found = sp_map_get(&quantised->exempt, piece.text.data) != SIZE_MAX;
+    while (!found && sp_next_module_piece(&piece)) found = sp_map_get(&quantised->exempt, piece.text.data) != SIZE_MAX;
     sp_text_free(&piece.text);
     return found;
 }

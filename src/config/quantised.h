@@ -90,7 +90,7 @@ struct sp_quantised {
     bool typed;                               /* the part says in which dtype its scales are: */
     enum shapeproof_dtype scales;             /* UNKNOWN: in that of the model */
     struct sp_map exempt;                     /* module names and pieces of them */
-    uint64_t exempt_sizes;                    /* as those of sp_pieces */
+    uint64_t exempt_sizes;                    /* as those of sp_module_pieces */
     struct sp_rules rules;                    /* about single modules */
     const char **globs;
     size_t glob_count, glob_capacity;
@@ -111,18 +111,18 @@ bool sp_quantised_reads(const char *key);
 /* The names that exempt a module if they are listed, one after the other: whole components of its name, "mlp.gate" of
  * "layers.3.mlp.gate".
  *
- *     struct sp_pieces piece = sp_pieces_of(module, sizes);
- *     while (sp_next_piece(&piece)) ... piece.text.data ...
+ *     struct sp_module_pieces piece = sp_module_pieces_of(module, sizes);
+ *     while (sp_next_module_piece(&piece)) ... piece.text.data ...
  *     sp_text_free(&piece.text); */
-struct sp_pieces {
+struct sp_module_pieces {
     struct sp_text text;
     const char *from, *to;
     uint64_t sizes; /* of the listed names: bit n: there is one of n components */
     unsigned components;
 };
 uint64_t sp_size_of_name(const char *name); /* its bit */
-struct sp_pieces sp_pieces_of(const char *module, uint64_t sizes);
-bool sp_next_piece(struct sp_pieces *piece);
+struct sp_module_pieces sp_module_pieces_of(const char *module, uint64_t sizes);
+bool sp_next_module_piece(struct sp_module_pieces *piece);
 enum sp_exemption sp_quantised_exempts(const struct sp_quantised *quantised, const char *module);
 /* Whether a module is called as the routers of experts are: "mlp.gate". */
 bool sp_quantised_is_router(const char *module);

@@ -98,8 +98,8 @@ static void find_ends(struct sp_map *ends, const struct modules *modules)
             if (sp_map_add(ends, end, HITS_NONE)) sizes |= sp_size_of_name(end);
     }
     for (size_t i = 0; i < modules->packed.count; i++) {
-        struct sp_pieces piece = sp_pieces_of(modules->packed.items[i], sizes);
-        while (sp_next_piece(&piece))
+        struct sp_module_pieces piece = sp_module_pieces_of(modules->packed.items[i], sizes);
+        while (sp_next_module_piece(&piece))
             if (sp_map_get(ends, piece.text.data) == HITS_NONE) sp_map_set(ends, piece.text.data, HITS_QUANTISED);
         sp_text_free(&piece.text);
     }
