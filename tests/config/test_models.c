@@ -130,7 +130,7 @@ static void suggests_a_name(void **state)
 {
     const struct world *world = *state;
     assert_string_equal(shapeproof_models_like(world->models, "gpt2-xll")->name, "gpt2-xl");
-    assert_string_equal(shapeproof_models_like(world->models, "resnet5o")->name, "torchvision/resnet50");
+    assert_string_equal(shapeproof_models_like(world->models, "resnett50")->name, "torchvision/resnet50");
     assert_null(shapeproof_models_like(world->models, "zzzzzzzzzz"));
 }
 
