@@ -26,6 +26,7 @@ char *shapeproof_config_search(const struct shapeproof_inventory *inventory, con
     SP_SPENDS("searching for the configuration");
     SP_BUDGET_REUSE(inventory);
     char *found = NULL;
+    *inside = false; /* also if memory runs out below */
     sp_search_begin(error);
     *inside = shapeproof_config_is_inside(inventory, table);
     if (!*inside) found = sp_config_beside(path);

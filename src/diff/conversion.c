@@ -208,8 +208,8 @@ static void judge_constants(struct shapeproof_diff *diff, const struct sp_diff_h
         struct shapeproof_diff_finding *finding = &diff->findings[i];
         if (finding->kind != alone || !sp_is_graph_constant(finding->name)) continue;
         if (sp_map_get(&weights, finding->name) != SIZE_MAX) continue;
-        if (is_like_weight(&half->inventory->tensors[alone == SHAPEPROOF_DIFF_FINDING_REMOVED ? finding->a : finding->b]))
-            continue;
+        const size_t tensor = alone == SHAPEPROOF_DIFF_FINDING_REMOVED ? finding->a : finding->b;
+        if (is_like_weight(&half->inventory->tensors[tensor])) continue;
         finding->severity = SHAPEPROOF_SEVERITY_NOTE;
         finding->message = sp_arena_printf(
             &diff->arena, "is a constant that the exporter to ONNX computed, in %s alone", sp_half_name(half));

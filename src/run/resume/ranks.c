@@ -366,7 +366,7 @@ static void check_verl(struct shapeproof_resume *resume)
     check_sharded_files(resume, "model", "model", world);
     check_sharded_files(resume, "optimizer", "optim", world);
     check_sharded_files(resume, "random state", "extra_state", world);
-    sp_resume_right(resume, "ranks", NULL, "only %" PRIu32 " ranks can load it", world);
+    sp_resume_right(resume, "ranks", NULL, "only %" PRIu32 " rank%s can load it", world, world == 1 ? "" : "s");
 }
 
 /* Judges the folder as one model of a step of verl, if it has files of ranks. */
