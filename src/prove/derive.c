@@ -404,8 +404,7 @@ static void assume_condition(void *context, const struct sp_unit *unit, const st
 }
 
 /* The bytes of activations of one sequence on one rank, without recomputation, where the conditions of the formula
- * hold.
- */
+ * hold. */
 static const struct sp_poly *count_activations(struct shapeproof_derivation *derivation, const struct sp_poly *tokens)
 {
     struct sp_count *count = &derivation->count;

@@ -164,8 +164,8 @@ static bool is_cache_divided(struct sp_count *count)
 
 /* The heads of the attention, where the number of them divides weights and cache. It does not where a flag gives keys
  * and values a single head, where layers have different numbers, and where states are kept of which the table does not
- * say how ranks divide them. Latent vectors are the
- * same on all devices, unless other layers keep states by head beside them, as in Kimi Linear. */
+ * say how ranks divide them. Latent vectors are the same on all devices, unless other layers keep states by head beside
+ * them, as in Kimi Linear. */
 static void find_heads(struct sp_count *count, struct shapeproof_fit *fit)
 {
     static const char *const heads[] = {"num_attention_heads",     "n_head", "n_heads", "num_heads",

@@ -664,7 +664,7 @@ static void complex_numbers(void **state)
 /* The scale of one layer is of another dtype than those of the others, and all that is not quantised has one dtype. */
 static void a_scale_of_its_own(void **state)
 {
-    static const enum shapeproof_dtype others[] = {SHAPEPROOF_DTYPE_I32, SHAPEPROOF_DTYPE_I8, SHAPEPROOF_DTYPE_F16};
+    static const enum shapeproof_dtype others[] = {SHAPEPROOF_DTYPE_I32, SHAPEPROOF_DTYPE_I8, SHAPEPROOF_DTYPE_BF16};
     struct model model;
     (void)state;
     model_open(&model, GPTQ(4, 128));

@@ -48,7 +48,7 @@ static size_t count_wrong(const struct shapeproof_resume *resume)
     return wrong;
 }
 
-/* Compares a number of one rank with that of the first. `unit`: "parameters". */
+/* Compares a number of one rank with that of the first. `what`: "its groups of parameters". */
 static bool equals_first(struct shapeproof_resume *resume, const char *subject, const char *file, const char *first,
                          int64_t number, int64_t expected, const char *what)
 {
@@ -421,7 +421,7 @@ bool sp_resume_verl(struct shapeproof_resume *resume)
 
 /* ---- files of ranks under any other name ---- */
 
-/* A list of files as struct rank_files. */
+/* A file in a folder, and the number of its rank. */
 struct listed_file {
     const char *name;
     uint32_t rank;

@@ -29,7 +29,7 @@ enum {
 /* What the part of one rank says, to compare it with those of the others. */
 struct partition {
     const char *name;
-    const char *kinds; /* of moments: "exp_avg exp_avg_sq " */
+    const char *kinds; /* of moments: "exp_avg, exp_avg_sq" */
     uint64_t stage;    /* of ZeRO; 0: not known */
     uint64_t groups;   /* of master weights */
     int64_t step;
