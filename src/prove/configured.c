@@ -25,9 +25,9 @@ bool sp_configured_open(struct sp_configured *configured, struct sp_count *gener
                         const struct shapeproof_tables *tables, const struct sp_unit *table,
                         const struct shapeproof_config *config, struct shapeproof_error *error)
 {
-    struct shapeproof_config *open = sp_config_open(config, SP_OPEN_NUMBERS);
-    *configured = (struct sp_configured){.general = general};
-    const bool counted = sp_count_table(general, tables, table, sp_config_hyper(open), SP_SIDES_MAY_DIFFER) &&
+    *configured = (struct sp_configured){.general = general, .open = sp_config_open(config, SP_OPEN_NUMBERS)};
+    const struct sp_hyper *hyper = sp_config_hyper(configured->open);
+    const bool counted = sp_count_table(general, tables, table, hyper, SP_SIDES_MAY_DIFFER) &&
                          sp_count_settled(&configured->settled, tables, table, sp_config_hyper(config));
     if (counted) {
         configured->values = sp_settle(general, &configured->settled, sp_config_hyper(config));
@@ -36,8 +36,6 @@ bool sp_configured_open(struct sp_configured *configured, struct sp_count *gener
         const char *message = general->messages.data ? general->messages.data : configured->settled.messages.data;
         sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, message);
     }
-    shapeproof_config_free(open);
-    general->symbolic.fixed.settings = NULL; /* they were those of `open` */
     return counted;
 }
 
@@ -46,6 +44,7 @@ void sp_configured_free(struct sp_configured *configured)
     sp_values_free(&configured->values);
     sp_values_free(&configured->conditions);
     sp_count_free(&configured->settled);
+    shapeproof_config_free(configured->open);
 }
 
 const struct sp_poly *sp_configured_form(const struct sp_configured *configured, const struct sp_poly *poly)

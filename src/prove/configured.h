@@ -12,6 +12,7 @@
 
 struct sp_configured {
     struct sp_count *general;           /* with texts, flags and lists as configured */
+    struct shapeproof_config *open;     /* what `general` reads: the configuration without its numbers */
     struct sp_count settled;            /* with everything as configured, or by default */
     struct sp_values values;            /* of all symbols of `general` */
     struct sp_values conditions;        /* of its conditions alone */
