@@ -17,6 +17,12 @@ static inline int sp_compare_integers(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
+/* For qsort and bsearch, of strings. */
+static inline int sp_compare_strings(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 /* Whether two shapes are the same. */
 static inline bool sp_same_dims(const uint64_t *a, size_t a_rank, const uint64_t *b, size_t b_rank)
 {

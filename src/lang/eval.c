@@ -14,13 +14,14 @@
 #include "base/checked.h"
 #include "lang/functions.h"
 
-static void add_mistake(struct sp_eval *eval, struct sp_span span, const char *format, va_list args)
+/* Returns how many mistakes it adds: 1, or 0 after the limit of mistakes. */
+static size_t add_mistake(struct sp_eval *eval, struct sp_span span, const char *format, va_list args)
 {
     char message[512];
     struct sp_text one = {0};
-    if (eval->stopped) return;
+    if (eval->stopped) return 0;
     if (++eval->mistakes >= SP_MAX_MISTAKES) eval->stopped = true;
-    if (eval->hyper->knowledge) return; /* what is tried out fails often, and nobody reads why */
+    if (eval->hyper->knowledge) return 1; /* what is tried out fails often, and nobody reads why */
     vsnprintf(message, sizeof message, format, args);
     sp_diagnose(&one, span, "%s", message);
     const bool known = eval->messages->data && strstr(eval->messages->data, one.data);
@@ -29,6 +30,7 @@ static void add_mistake(struct sp_eval *eval, struct sp_span span, const char *f
         sp_text_puts(eval->messages, one.data);
     }
     sp_text_free(&one);
+    return 1;
 }
 
 bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format, ...)
@@ -42,23 +44,19 @@ bool sp_eval_fail(struct sp_eval *eval, struct sp_span span, const char *format,
 
 bool sp_eval_exceed(struct sp_eval *eval, struct sp_span span, const char *format, ...)
 {
-    const size_t before = eval->mistakes;
     va_list args;
     va_start(args, format);
-    add_mistake(eval, span, format, args);
+    eval->limits += add_mistake(eval, span, format, args);
     va_end(args);
-    eval->limits += eval->mistakes - before;
     return false;
 }
 
 bool sp_eval_overflow(struct sp_eval *eval, struct sp_span span, const char *format, ...)
 {
-    const size_t before = eval->mistakes;
     va_list args;
     va_start(args, format);
-    add_mistake(eval, span, format, args);
+    eval->overflows += add_mistake(eval, span, format, args);
     va_end(args);
-    eval->overflows += eval->mistakes - before;
     return false;
 }
 

@@ -28,6 +28,7 @@
 #include "base/fault.h"
 #include "base/json_scan.h"
 #include "base/names.h"
+#include "base/order.h"
 #include "read/directory.h"
 
 enum { MAX_COMPONENTS = 100, MAX_COMPONENT_LIST = 1 << 20, MOST_LOOKED_AT = 10000 };
@@ -286,11 +287,6 @@ static bool add_further_models(struct component_list *list, const char *entry, c
     }
 }
 
-static int compare_folder_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static bool is_listed(const struct shapeproof_components *components, const char *name)
 {
     const size_t length = strlen(name);
@@ -314,7 +310,7 @@ static void add_unlisted(struct component_list *list)
             look_into(list->folder, entry->d_name).weights)
             *SP_PUSH(&names) = sp_arena_string(&components->arena, entry->d_name);
     sp_folder_end(stream);
-    if (names.count) qsort(names.items, names.count, sizeof *names.items, compare_folder_names);
+    if (names.count) qsort(names.items, names.count, sizeof *names.items, sp_compare_strings);
     for (size_t i = 0; i < names.count && components->list.count < MAX_COMPONENTS; i++) {
         struct shapeproof_component *component = add_component(list, names.items[i]);
         if (!component) break;

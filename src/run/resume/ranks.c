@@ -529,14 +529,6 @@ static const char *spell_number(struct shapeproof_resume *resume, uint64_t numbe
     return sp_arena_printf(&resume->arena, "%" PRIu64, number);
 }
 
-static uint64_t count_tensor_elements(const struct sp_contents_tensor *tensor)
-{
-    uint64_t elements = 1;
-    for (uint32_t i = 0; i < tensor->rank; i++)
-        if (!sp_mul_u64(elements, tensor->shape[i], &elements)) return UINT64_MAX;
-    return elements;
-}
-
 /* The elements of all parameters in the file of a rank. */
 static uint64_t count_model_elements(const struct shapeproof_inventory *model, size_t *parameters)
 {
@@ -563,13 +555,13 @@ static bool add_buffers(struct shapeproof_resume *resume, struct sp_contents *co
     const uint32_t length = pairs ? pairs->length : is_list ? value->length : 0;
     if (!sp_resume_spend(resume, "optimizer", file, 1 + length)) return false;
     if (sp_contents_tensor(contents, sp_contents_get(value, "param"), &master)) {
-        const uint64_t elements = count_tensor_elements(&master);
+        const uint64_t elements = sp_resume_elements(&master);
         if (!sp_add_u64(*held, elements, held)) *held = UINT64_MAX;
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
             const bool has = sp_contents_tensor(contents, sp_contents_get(value, kinds[i]), &moment);
-            if (has && count_tensor_elements(&moment) == elements) continue;
+            if (has && sp_resume_elements(&moment) == elements) continue;
             sp_resume_wrong(resume, "optimizer", file, spell_number(resume, elements),
-                            has ? spell_number(resume, count_tensor_elements(&moment)) : "none",
+                            has ? spell_number(resume, sp_resume_elements(&moment)) : "none",
                             "the elements of %s beside those of its master weights", kinds[i]);
             return false;
         }
@@ -625,13 +617,15 @@ static void judge_megatron_optimizer(struct megatron *all, struct sp_contents *c
     if (find_optimizer(sp_contents_root(contents))) {
         judge_rank_optimizer(&all->optimizers, contents, file);
         sp_resume_masters(resume, contents, sp_contents_get(outer, "fp32_from_fp16_params"), file);
-    } else if (sp_pickle_is(outer, SP_PICKLE_LIST) && !judge_distributed_optimizer(resume, file, resume->model))
-        sp_resume_untold(resume, true, "optimizer", file, "a chain of several optimizers, which is not compared");
-    else if (!sp_pickle_is(outer, SP_PICKLE_LIST) && !judge_distributed_optimizer(resume, file, resume->model))
-        sp_resume_wrong(resume, "optimizer", file, outer ? "distrib_optim.pt beside it" : "the state of an optimizer",
-                        outer ? "no such file" : "none",
-                        "the moments: without them, Megatron goes on only with "
-                        "--no-load-optim");
+    } else if (!judge_distributed_optimizer(resume, file, resume->model)) {
+        if (sp_pickle_is(outer, SP_PICKLE_LIST))
+            sp_resume_untold(resume, true, "optimizer", file, "a chain of several optimizers, which is not compared");
+        else
+            sp_resume_wrong(resume, "optimizer", file,
+                            outer ? "distrib_optim.pt beside it" : "the state of an optimizer",
+                            outer ? "no such file" : "none",
+                            "the moments: without them, Megatron goes on only with --no-load-optim");
+    }
     shapeproof_inventory_close(resume->model);
     resume->model = whole;
     if (all->extras.first) drop_right_statements(resume, statements);

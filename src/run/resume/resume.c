@@ -13,8 +13,10 @@
 
 #include "base/call.h"
 #include "base/chars.h"
+#include "base/checked.h"
 #include "base/fault.h"
 #include "base/names.h"
+#include "base/order.h"
 
 enum { MAX_FILES = 100 * 1000, MAX_LOOKS = 1 << 30 };
 
@@ -78,6 +80,14 @@ bool sp_resume_spend(struct shapeproof_resume *resume, const char *subject, cons
     return false;
 }
 
+uint64_t sp_resume_elements(const struct sp_contents_tensor *tensor)
+{
+    uint64_t elements = 1;
+    for (uint32_t i = 0; i < tensor->rank; i++)
+        if (!sp_mul_u64(elements, tensor->shape[i], &elements)) return UINT64_MAX;
+    return elements;
+}
+
 uint64_t sp_resume_length(const struct sp_pickle_value *value)
 {
     const struct sp_pickle_value *pairs = sp_contents_pairs(value);
@@ -94,11 +104,6 @@ void sp_resume_put_folder_before(struct shapeproof_resume *resume, size_t first,
 
 /* ---- files ---- */
 
-static int compare_entries(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 void sp_resume_list_folder(struct shapeproof_resume *resume)
 {
     resume->names.count = 0;
@@ -108,13 +113,13 @@ void sp_resume_list_folder(struct shapeproof_resume *resume)
         *SP_PUSH(&resume->names) = sp_arena_string(&resume->arena, entry->d_name);
     sp_folder_end(stream);
     if (resume->names.count)
-        qsort(resume->names.items, resume->names.count, sizeof *resume->names.items, compare_entries);
+        qsort(resume->names.items, resume->names.count, sizeof *resume->names.items, sp_compare_strings);
 }
 
 bool sp_resume_has(const struct shapeproof_resume *resume, const char *name)
 {
     return resume->names.count &&
-           bsearch(&name, resume->names.items, resume->names.count, sizeof *resume->names.items, compare_entries);
+           bsearch(&name, resume->names.items, resume->names.count, sizeof *resume->names.items, sp_compare_strings);
 }
 
 /* The first file or folder whose name begins so; NULL for none. */

@@ -62,6 +62,8 @@ void sp_resume_untold(struct shapeproof_resume *resume, bool is_essential, const
 /* Must come before values of a pickle are walked, with the number of looks at them: a small file may refer to one large
  * value a million times. False when these are too many for one checkpoint, which is said once. */
 bool sp_resume_spend(struct shapeproof_resume *resume, const char *subject, const char *file, uint64_t looks);
+/* The elements of a tensor; the largest number where they are more than 64 bits hold. */
+uint64_t sp_resume_elements(const struct sp_contents_tensor *tensor);
 /* Keys and values of a dictionary together; 0 for any other value. */
 uint64_t sp_resume_length(const struct sp_pickle_value *value);
 /* A number of steps in a file, which may be any: at most 2^63 - 1, and none when it is negative or no number. */

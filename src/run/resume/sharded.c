@@ -17,6 +17,7 @@
 #include "base/checked.h"
 #include "base/fault.h"
 #include "base/names.h"
+#include "base/order.h"
 #include "run/resume/resume.h"
 
 enum {
@@ -111,11 +112,6 @@ static struct sp_contents *open_shard(struct sharded *s, const char *subject, co
     return NULL;
 }
 
-static int compare_shard_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The name of the file of the first rank that is not there, by the sorted names of the others; NULL where these do not
  * tell. A name has the rank among those that divide parameters, and the rank of the model:
  *
@@ -133,7 +129,7 @@ static const char *first_missing(const struct sharded *s, const char *const *nam
     for (uint64_t i = 0; i <= count; i++) { /* of that many, at least one is not there */
         const char *name = sp_arena_printf(&s->resume->arena, "%.*s%" PRIu64 "%s%02" PRIu64 "%s", (int)(at - one), one,
                                            i / parts, model, i % parts, ending);
-        if (!bsearch(&name, names, count, sizeof name, compare_shard_names))
+        if (!bsearch(&name, names, count, sizeof name, sp_compare_strings))
             return sp_arena_printf(&s->resume->arena, "%s%s", s->below, name);
     }
     return NULL;
@@ -268,14 +264,6 @@ static void compare_model_states(struct sharded *s)
 
 /* ---- the part of one rank ---- */
 
-static uint64_t count_tensor_elements(const struct sp_contents_tensor *tensor)
-{
-    uint64_t elements = 1;
-    for (uint32_t i = 0; i < tensor->rank; i++)
-        if (!sp_mul_u64(elements, tensor->shape[i], &elements)) return UINT64_MAX;
-    return elements;
-}
-
 /* Compares the moments of one group with the master weights that they belong to, and notes their kinds and step. */
 static void compare_partition(struct sharded *s, struct sp_contents *contents, struct partition *own, uint32_t group,
                               const struct sp_pickle_value *states, uint64_t elements)
@@ -298,7 +286,7 @@ static void compare_partition(struct sharded *s, struct sp_contents *contents, s
         const char *kind = sp_arena_copy(arena, key->as.text, key->length);
         if (!sp_resume_is_moment(kind) || !sp_contents_tensor(contents, pairs->as.items[i + 1], &moment)) continue;
         if (group == 0) own->kinds = sp_arena_printf(arena, "%s%s%s", own->kinds, *own->kinds ? ", " : "", kind);
-        const uint64_t length = count_tensor_elements(&moment);
+        const uint64_t length = sp_resume_elements(&moment);
         if (length == elements) continue;
         s->wrong++;
         sp_resume_wrong(s->resume, "optimizer", below(s, own->name),
@@ -314,7 +302,7 @@ static bool read_masters(struct sharded *s, struct sp_contents *contents, struct
 {
     struct sp_contents_tensor master;
     if (!sp_contents_tensor(contents, value, &master)) return false;
-    const uint64_t length = count_tensor_elements(&master);
+    const uint64_t length = sp_resume_elements(&master);
     if (!sp_add_u64(s->held, length, &s->held)) return false;
     if (strcmp(master.dtype, "F32") != 0) {
         s->wrong++;
@@ -428,12 +416,12 @@ static void list_shards(struct sharded *s)
     }
     sp_folder_end(stream);
     if (s->models.count) {
-        qsort(s->models.items, s->models.count, sizeof *s->models.items, compare_shard_names);
+        qsort(s->models.items, s->models.count, sizeof *s->models.items, sp_compare_strings);
         s->model_file = s->models.items[0];
         s->is_partitioned = strstr(s->model_file, "zero_pp_rank_") != NULL;
     }
     if (s->optimizers.count)
-        qsort(s->optimizers.items, s->optimizers.count, sizeof *s->optimizers.items, compare_shard_names);
+        qsort(s->optimizers.items, s->optimizers.count, sizeof *s->optimizers.items, sp_compare_strings);
 }
 
 /* The most elements of all ranks together: those of the parameters, with padding. */
