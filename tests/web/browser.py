@@ -92,11 +92,13 @@ class Browser:
                     raise Failure(f"{method}: {message['error']['message']}")
                 return message["result"]
             self.note(message)
+            if message.get("method") == "Target.detachedFromTarget" and self.session == message["params"]["sessionId"]:
+                raise Failure(f"{method}: the page has gone away")
 
     # ---- a page ----
 
-    def evaluate(self, expression):
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+    def evaluate(self, expression, **where):
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, **where)
         if "exceptionDetails" in result:
             raise Failure(f"{expression}: {result['exceptionDetails']}")
         return result["result"].get("value")
@@ -148,8 +150,20 @@ class Browser:
     def report(self):
         return self.evaluate("document.getElementById('report').srcdoc")
 
-    def in_report(self, expression):
-        """The value of an expression in the frame of the report, which is a target of its own: it has no origin."""
+    def in_report(self, expression, seconds=20):
+        """The value of an expression in the frame of the report, which is a target of its own: it has no origin.
+        A frame that loads may move to another process. Until it has arrived there, it is nowhere to be found, or it
+        goes away in between: the search is repeated."""
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                return self.evaluate_in_frame(expression)
+            except Failure:
+                if time.monotonic() > end:
+                    raise
+            time.sleep(0.05)
+
+    def evaluate_in_frame(self, expression):
         for target in self.call("Target.getTargets")["targetInfos"]:
             if target["type"] == "iframe":
                 outer = self.session
@@ -160,10 +174,11 @@ class Browser:
                 finally:
                     self.session = outer
         # It may be in the process of the page: then it has its own world of scripts.
-        frame = self.call("Page.getFrameTree")["frameTree"]["childFrames"][0]["frame"]["id"]
-        world = self.call("Page.createIsolatedWorld", frameId=frame)["executionContextId"]
-        return self.call("Runtime.evaluate", contextId=world, returnByValue=True,
-                         expression=expression)["result"]["value"]
+        frames = self.call("Page.getFrameTree")["frameTree"].get("childFrames")
+        if not frames:
+            raise Failure("the page has no frame for a report")
+        world = self.call("Page.createIsolatedWorld", frameId=frames[0]["frame"]["id"])["executionContextId"]
+        return self.evaluate(expression, contextId=world)
 
     def screenshot(self, path):
         with open(path, "wb") as file:
