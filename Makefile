@@ -16,7 +16,7 @@ SYSTEM   := $(if $(filter yes,$(PORTABLE)),posix,linux)
 
 # ---- flags ------------------------------------------------------------------------------------------------------
 HDF5 := $(if $(shell pkg-config --exists hdf5 2>/dev/null || echo no),hdf5-serial,hdf5)
-PKGS := libzip zlib libcjson yaml-0.1 $(HDF5) $(if $(filter linux,$(SYSTEM)),libseccomp)
+PKGS := libzip zlib yaml-0.1 $(HDF5) $(if $(filter linux,$(SYSTEM)),libseccomp)
 DEPS_CPPFLAGS := $(shell pkg-config --cflags $(PKGS) libcurl 2>/dev/null)
 DEPS_LIBS     := $(shell pkg-config --libs $(PKGS) 2>/dev/null && pkg-config --exists libcurl && echo -lm -ldl)
 
@@ -309,7 +309,7 @@ HOSTINDEX := $(OBJ)/gen/index.c
 portable   = $(SELF) $(JOBS) MODE=release BUILD=$(BUILD)/$(1) CC=$(LIBRARIES)/$(1)/cc AR=$(LIBRARIES)/$(1)/ar \
     DEPS_CPPFLAGS=-I$(LIBRARIES)/$(1)/include LDFLAGS=-s HDF5_STATIC=no BROWSE=no PACKED= FORTIFY= \
     INDEX=$(if $(FOREIGN),$(HOSTINDEX)) CPPFLAGS=$(if $(findstring musl,$(1)),-DSP_STATIC) \
-    DEPS_LIBS='-L$(LIBRARIES)/$(1)/lib -lzip -lcjson -lyaml -lhdf5 -lz $(if $(filter linux,$(SYSTEM)),-lseccomp) \
+    DEPS_LIBS='-L$(LIBRARIES)/$(1)/lib -lzip -lyaml -lhdf5 -lz $(if $(filter linux,$(SYSTEM)),-lseccomp) \
     -lm -ldl' SO_FLAGS=-Wl,--version-script=$(CURDIR)/src/dist/exports.map
 
 .PHONY: static static-test dist package-test
@@ -369,7 +369,7 @@ WASM       := wasm32-wasi
 WASM_OBJ   := $(BUILD)/$(WASM)/release
 WASI_FLAGS := -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_MMAN -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_PROCESS_CLOCKS \
               -Wno-deprecated-declarations -include src/web/posix.h
-WASI_LIBS  := -lzip -lcjson -lyaml -lz -lwasi-emulated-signal -lwasi-emulated-mman -lwasi-emulated-getpid -lm
+WASI_LIBS  := -lzip -lyaml -lz -lwasi-emulated-signal -lwasi-emulated-mman -lwasi-emulated-getpid -lm
 # Bytes, as a process of Linux has. zig puts it first in memory, so that a stack that is too deep is a trap.
 WASM_STACK := 8388608
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * From a JSON text to a value: what Python's json.loads gives, but that a NUL in a string is refused, since no string
- * here can hold one. The strict scanner walks the text once, so that whatever is not JSON is refused at its place, and
- * notes the numbers, which a double would round. Then cJSON builds the tree, and the tree becomes the value. */
-#include <cjson/cJSON.h>
+ * here can hold one. The text is walked twice. The first walk refuses whatever is not JSON at its place, and counts the
+ * items of each list and object; the second one makes the values, in arrays that are as long as they must be:
+ *
+ *     [[1, 2], {}]   ->   counts 2, 2, 0   ->   a list of 2 items: a list of 2 items, an object without members
+ *
+ * So nothing is held but the values, a copy of the text, in which strings are decoded, and the counts. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/call.h"
-#include "base/fault.h"
 #include "base/json_scan.h"
 #include "base/map.h"
 #include "base/real.h"
@@ -17,39 +19,38 @@
 #include "base/value.h"
 
 enum {
-    MAX_LEVELS = 1000, /* lists and objects in one another, as cJSON has it; it bounds the recursion */
+    MAX_LEVELS = 1000, /* lists and objects in one another: it bounds the recursion, here and in what walks a value */
     FEW_MEMBERS = 16   /* up to here keys are compared one by one, beyond that through a map */
 };
 
-/* ---- the walk ---- */
-
 struct walk {
     struct sp_json json; /* the scanner, with a copy of the text in which it decodes strings */
-    char *text;          /* the copy for cJSON, in which a 0 replaces each of Python's words */
     unsigned level;
-    const char *why;                           /* the mistake, where it is another than the scanner's */
-    SP_ARRAY(struct shapeproof_value) numbers; /* in the order of the text */
+    const char *why;           /* the mistake, where it is another than the scanner's */
+    SP_ARRAY(uint32_t) counts; /* of items and members, in the order in which lists and objects begin */
+    struct sp_arena *arena;    /* of the values; NULL in the first walk, which makes none */
+    size_t begun;              /* lists and objects that the second walk has come to */
+    struct sp_json_repeats *repeats;
 };
 
+/* ---- scalars ---- */
+
 /* Moves past Infinity, -Infinity or NaN, which Python writes and JSON does not have; false when none of them is here.
- * For cJSON the word is replaced by a 0 and blanks; the value that is noted for it is an infinity, or null for NaN. */
-static bool take_python_word(struct walk *walk)
+ * The value is an infinity, or null for NaN. */
+static bool take_python_word(struct walk *walk, struct shapeproof_value *value)
 {
     static const struct {
         const char *word;
         double number;
     } words[] = {{"Infinity", HUGE_VAL}, {"-Infinity", -HUGE_VAL}, {"NaN", NAN}};
-    const size_t offset = walk->json.offset;
+    const char *text = walk->json.text + walk->json.offset;
+    const size_t left = walk->json.length - walk->json.offset;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i].word);
-        if (walk->json.length - offset < length || memcmp(walk->json.text + offset, words[i].word, length) != 0)
-            continue;
-        memset(walk->text + offset, ' ', length);
-        walk->text[offset] = '0';
+        if (left < length || memcmp(text, words[i].word, length) != 0) continue;
         walk->json.offset += length;
-        *SP_PUSH(&walk->numbers) = isnan(words[i].number)
-                                       ? (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""}
-                                       : sp_value_real(words[i].number);
+        *value = isnan(words[i].number) ? (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""}
+                                        : sp_value_real(words[i].number);
         return true;
     }
     return false;
@@ -69,65 +70,48 @@ static struct shapeproof_value number_of(const char *digits, size_t length)
     return sp_value_real(number);
 }
 
-static bool walk_value(struct walk *walk);
-
-/* A string, a word or a number; numbers are noted. */
-static bool walk_scalar(struct walk *walk)
+/* A string, a word or a number. */
+static bool walk_scalar(struct walk *walk, struct shapeproof_value *value)
 {
     size_t length;
-    if (sp_json_peek(&walk->json) == '"') return sp_json_string(&walk->json) != NULL;
-    if (take_python_word(walk)) return true;
-    const char *text = sp_json_skip(&walk->json, &length);
-    if (text && !strchr("tfn", *text)) *SP_PUSH(&walk->numbers) = number_of(text, length);
-    return text != NULL;
-}
-
-static bool walk_list(struct walk *walk)
-{
-    bool ok = sp_json_open(&walk->json, '[');
-    for (bool first = true; ok && sp_json_item(&walk->json, &first);) ok = walk_value(walk);
-    return ok && sp_json_ok(&walk->json);
-}
-
-static bool walk_object(struct walk *walk)
-{
-    bool ok = sp_json_open(&walk->json, '{');
-    for (bool first = true; ok && sp_json_member(&walk->json, &first);) ok = walk_value(walk);
-    return ok && sp_json_ok(&walk->json);
-}
-
-/* False for what is not JSON; the offset of the scanner is where. */
-static bool walk_value(struct walk *walk)
-{
-    const char c = sp_json_peek(&walk->json);
-    if (c != '{' && c != '[') return walk_scalar(walk);
-    if (walk->level == MAX_LEVELS) {
-        walk->why = "nested deeper than 1000 levels";
-        return false;
+    if (sp_json_peek(&walk->json) == '"') {
+        const char *string = sp_json_string(&walk->json);
+        if (string && walk->arena)
+            *value = sp_value_string(sp_arena_copy(walk->arena, string, walk->json.string_length));
+        return string != NULL;
     }
-    walk->level++;
-    const bool ok = c == '{' ? walk_object(walk) : walk_list(walk);
-    walk->level--;
-    return ok;
+    if (take_python_word(walk, value)) return true;
+    const char *text = sp_json_skip(&walk->json, &length);
+    if (!text || !walk->arena) return text != NULL;
+    if (*text == 't' || *text == 'f') *value = sp_value_bool(*text == 't');
+    else if (*text == 'n') *value = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""};
+    else *value = number_of(text, length);
+    return true;
 }
 
-/* ---- the tree ---- */
+/* ---- lists and objects ---- */
 
-struct tree {
-    struct sp_arena *arena;
-    const struct shapeproof_value *numbers; /* those that were not taken yet: the nodes come in the order of the text */
-    struct sp_json_repeats *repeats;
-};
+static bool walk_value(struct walk *walk, struct shapeproof_value *value);
 
-static struct shapeproof_value from_node(struct tree *tree, const cJSON *node);
-
-static struct shapeproof_value from_list(struct tree *tree, const cJSON *node)
+/* The place of the next list or object in the counts; the first walk makes it, and fills it when it knows the count. */
+static size_t next_place(struct walk *walk)
 {
-    const size_t count = (size_t)cJSON_GetArraySize(node);
-    struct shapeproof_value *items = sp_arena_array(tree->arena, count, sizeof *items);
-    size_t i = 0;
-    for (const cJSON *child = node->child; child; child = child->next) items[i++] = from_node(tree, child);
-    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = items};
+    if (walk->arena) return walk->begun++;
+    *SP_PUSH(&walk->counts) = 0;
+    return walk->counts.count - 1;
+}
+
+static bool walk_list(struct walk *walk, struct shapeproof_value *value)
+{
+    const size_t place = next_place(walk), room = walk->counts.items[place];
+    struct shapeproof_value unused, *items = walk->arena ? sp_arena_array(walk->arena, room, sizeof *items) : NULL;
+    uint32_t count = 0;
+    bool ok = sp_json_open(&walk->json, '[');
+    for (bool first = true; ok && sp_json_item(&walk->json, &first); count++)
+        ok = walk_value(walk, items ? &items[count] : &unused);
+    walk->counts.items[place] = count;
+    *value = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = count, .items = items};
+    return ok && sp_json_ok(&walk->json);
 }
 
 /* The member that has this key already, or `count`. The map is filled when there are more than a few. */
@@ -143,33 +127,50 @@ static size_t find_member(const struct shapeproof_member *members, size_t count,
     return count;
 }
 
-/* A key that comes again replaces the value and keeps the place, as in Python. */
-static struct shapeproof_value from_object(struct tree *tree, const cJSON *node)
+/* Puts a member behind the others. A key that comes again replaces the value and keeps the place, as in Python. */
+static void add_member(struct walk *walk, struct shapeproof_member *members, size_t *count, struct sp_map *map,
+                       struct shapeproof_member member)
 {
-    struct shapeproof_member *members = sp_arena_array(tree->arena, (size_t)cJSON_GetArraySize(node), sizeof *members);
-    struct sp_map map = {0};
-    size_t count = 0;
-    for (const cJSON *child = node->child; child; child = child->next) {
-        const struct shapeproof_member member = {sp_arena_string(tree->arena, child->string), from_node(tree, child)};
-        const size_t place = find_member(members, count, &map, member.key);
-        if (place == count) members[count++] = member;
-        else {
-            members[place].value = member.value;
-            if (tree->repeats && !tree->repeats->count++) tree->repeats->first = member.key;
-        }
-    }
-    sp_map_free(&map);
-    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = count, .members = members};
+    const size_t place = find_member(members, *count, map, member.key);
+    members[place] = (struct shapeproof_member){place < *count ? members[place].key : member.key, member.value};
+    if (place == *count) ++*count;
+    else if (walk->repeats && !walk->repeats->count++) walk->repeats->first = members[place].key;
 }
 
-static struct shapeproof_value from_node(struct tree *tree, const cJSON *node)
+static bool walk_object(struct walk *walk, struct shapeproof_value *value)
 {
-    if (cJSON_IsBool(node)) return sp_value_bool(cJSON_IsTrue(node));
-    if (cJSON_IsNumber(node)) return *tree->numbers++;
-    if (cJSON_IsString(node)) return sp_value_string(sp_arena_string(tree->arena, node->valuestring));
-    if (cJSON_IsArray(node)) return from_list(tree, node);
-    if (cJSON_IsObject(node)) return from_object(tree, node);
-    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""};
+    const size_t place = next_place(walk), room = walk->counts.items[place];
+    struct shapeproof_member *members = walk->arena ? sp_arena_array(walk->arena, room, sizeof *members) : NULL;
+    struct sp_map map = {0};
+    size_t known = 0;
+    uint32_t count = 0;
+    const char *key;
+    bool ok = sp_json_open(&walk->json, '{');
+    for (bool first = true; ok && (key = sp_json_member(&walk->json, &first)) != NULL; count++) {
+        struct shapeproof_member member = {0};
+        if (members) member.key = sp_arena_copy(walk->arena, key, walk->json.string_length);
+        ok = walk_value(walk, &member.value);
+        if (members) add_member(walk, members, &known, &map, member);
+    }
+    sp_map_free(&map);
+    walk->counts.items[place] = count;
+    *value = (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = known, .members = members};
+    return ok && sp_json_ok(&walk->json);
+}
+
+/* False for what is not JSON; the offset of the scanner is where. */
+static bool walk_value(struct walk *walk, struct shapeproof_value *value)
+{
+    const char c = sp_json_peek(&walk->json);
+    if (c != '{' && c != '[') return walk_scalar(walk, value);
+    if (walk->level == MAX_LEVELS) {
+        walk->why = "nested deeper than 1000 levels";
+        return false;
+    }
+    walk->level++;
+    const bool ok = c == '{' ? walk_object(walk, value) : walk_list(walk, value);
+    walk->level--;
+    return ok;
 }
 
 /* ---- the text ---- */
@@ -196,36 +197,34 @@ static const char *reason(const struct walk *walk, const char *json)
     return "not JSON";
 }
 
-static void delete_tree(void *node) { cJSON_Delete(node); }
+/* Walks over the text, which is copied anew because the walk before has decoded strings in it. */
+static bool walk_text(struct walk *walk, const char *json, size_t length, struct shapeproof_value *value)
+{
+    if (length) memcpy(walk->json.text, json, length);
+    walk->json.offset = length >= 3 && memcmp(json, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* past a byte-order mark */
+    return walk_value(walk, value) && sp_json_end(&walk->json);
+}
 
-/* In three steps: the scanner checks the text and notes its numbers; cJSON makes a tree; the tree becomes the value,
- * with the noted numbers. The scanner decodes strings in place, and the walk replaces words for cJSON, so that each has
- * a copy of the text. The scanner's own message is dropped, since bad_json writes one with line and column. */
+/* The scanner's own message is dropped, since bad_json writes one with line and column. */
 bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
                                 struct sp_json_repeats *repeats, struct shapeproof_error *error)
 {
     struct shapeproof_error scanner_error = {0};
+    struct shapeproof_value unused;
     const size_t valid = sp_utf8_check(json, length);
     if (valid < length) return bad_json(json, valid, "not JSON", error);
-    struct sp_text scanned = {0}, parsed = {0};
-    sp_text_append(&scanned, json, length);
-    sp_text_append(&parsed, json, length);
-    struct walk walk = {.text = parsed.data};
-    walk.json = (struct sp_json){.what = "", .text = scanned.data, .length = length, .error = &scanner_error};
-    if (length >= 3 && memcmp(json, "\xef\xbb\xbf", 3) == 0) walk.json.offset = 3; /* a byte-order mark */
-    const bool sound = walk_value(&walk) && sp_json_end(&walk.json);
-    errno = 0;
-    cJSON *node = sound ? cJSON_ParseWithLength(parsed.data, length) : NULL;
-    if (sound && !node && errno == ENOMEM) sp_out_of_memory(); /* cJSON does not say why it failed */
-    if (node) sp_hold(node, delete_tree);
-    if (node) *value = from_node(&(struct tree){arena, walk.numbers.items, repeats}, node);
-    else bad_json(json, walk.json.offset, reason(&walk, json), error);
-    const bool ok = node != NULL;
-    if (node) sp_let_go(node, delete_tree);
-    sp_free(walk.numbers.items);
-    sp_text_free(&scanned);
-    sp_text_free(&parsed);
-    return ok;
+    if (length > UINT32_MAX) return bad_json(json, 0, "longer than 4 GiB", error); /* the counts have 32 bits */
+    struct sp_text copy = {0};
+    sp_text_append(&copy, json, length);
+    struct walk walk = {.repeats = repeats};
+    walk.json = (struct sp_json){.what = "", .text = copy.data, .length = length, .error = &scanner_error};
+    const bool sound = walk_text(&walk, json, length, &unused);
+    if (!sound) bad_json(json, walk.json.offset, reason(&walk, json), error);
+    walk.arena = arena;
+    if (sound) walk_text(&walk, json, length, value);
+    sp_free(walk.counts.items);
+    sp_text_free(&copy);
+    return sound;
 }
 
 bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,

@@ -11,8 +11,9 @@
 #include "config/config.h"
 #include "config/sockeye.h"
 
-/* Bytes to which $name may make one value, and all of them together. */
-enum { MAX_VALUE = 1 << 16, MAX_VALUES = 16 << 20 };
+/* Bytes: of a recipe, which takes up to 30 times as much memory; to which $name may make one value, and all of them
+ * together. */
+enum { MAX_RECIPE = 4 << 20, MAX_VALUE = 1 << 16, MAX_VALUES = 16 << 20 };
 
 struct hpm {
     struct sp_arena *arena;
@@ -139,6 +140,9 @@ bool sp_hpm_parse(struct sp_arena *arena, const char *text, struct shapeproof_va
 {
     struct hpm hpm = {.arena = arena, .error = error};
     bool good = true;
+    if (strlen(text) > MAX_RECIPE)
+        return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_LIMIT,
+                       "longer than 4 MB, too long for a configuration");
     while (*text && good) {
         const char *end = text + strcspn(text, "\n");
         hpm.line++;

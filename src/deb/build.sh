@@ -103,7 +103,7 @@ build libshapeproof0 libs "$(needs libshapeproof0 "usr/lib/$multiarch/libshapepr
 Reads the names, types and shapes of the tensors in a checkpoint of a machine
 learning model, and compares them with what its configuration promises.
 END
-build libshapeproof-dev libdevel "libshapeproof0 (= $version), libzip-dev, zlib1g-dev, libcjson-dev, libyaml-dev, \
+build libshapeproof-dev libdevel "libshapeproof0 (= $version), libzip-dev, zlib1g-dev, libyaml-dev, \
 libhdf5-dev, libseccomp-dev, libcurl4-gnutls-dev | libcurl4-openssl-dev" \
     'tensors of model checkpoints (development files)' 'Multi-Arch: same' <<'END'
 The headers, the static library, and the files for pkg-config and CMake.

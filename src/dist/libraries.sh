@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Builds the libraries of docs/dependencies.md as static archives for another C library than that of this machine, from
-# the source packages of Debian 12, with zig's C compiler. Debian has no static libzip and cJSON, and none that need
+# the source packages of Debian 12, with zig's C compiler. Debian has no static libzip, and no library that needs
 # only an old glibc or musl.
 #
 #   sh src/dist/libraries.sh [--fetch] TARGET FOLDER
@@ -28,7 +28,7 @@ shared=$(dirname "$folder")
 here=$(cd "$(dirname "$0")" && pwd)
 log=$folder/log
 packages=$(cut -d' ' -f1 "$here/sources.txt" | tr '\n' ' ')
-[ "$target" != wasm32-wasi ] || packages='zlib libzip cjson libyaml' # for `make web`
+[ "$target" != wasm32-wasi ] || packages='zlib libzip libyaml' # for `make web`
 
 machine=${target%%-*}
 foreign= # what cmake has to know of another processor, or nothing
@@ -163,7 +163,6 @@ build() {
             -DENABLE_BZIP2=OFF -DENABLE_LZMA=OFF -DENABLE_ZSTD=OFF -DBUILD_TOOLS=OFF -DBUILD_REGRESS=OFF \
             -DBUILD_EXAMPLES=OFF -DBUILD_DOC=OFF
         ;;
-    cjson) with_cmake cjson -DENABLE_CJSON_TEST=OFF -DENABLE_CUSTOM_COMPILER_FLAGS=OFF ;;
     libyaml) with_cmake libyaml -DINSTALL_CMAKE_DIR=lib/cmake/yaml ;;
     libseccomp) with_configure libseccomp --disable-shared --disable-python ;;
     hdf5)

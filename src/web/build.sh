@@ -25,7 +25,7 @@ connect-src $hosts; base-uri 'none'; form-action 'none'"
 
 # -n: without the time and the name of the file, so that two builds are equal.
 gzip -9 -n <"$program" | base64 | tr -d '\n' >"$work/program"
-for file in versions zlib libzip cjson libyaml; do
+for file in versions zlib libzip libyaml; do
     [ $file = versions ] || printf '\n---- %s\n\n' $file
     sed 's/&/\&amp;/g; s/</\&lt;/g' "$licenses/$file"
 done >"$work/licenses"

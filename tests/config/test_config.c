@@ -248,6 +248,15 @@ static void large_hpm(void **state)
     config = loaded("m.hpm", chain.data);
     assert_int_equal(value_of(config, "k49999").integer, 1);
     shapeproof_config_free(config);
+    text.length = 0;
+    while (text.length <= 4 << 20) sp_text_puts(&text, "a=\n");
+    struct shapeproof_error error;
+    config = shapeproof_config_new();
+    assert_int_equal(shapeproof_config_load_text(config, "m.hpm", text.data, text.length, &error),
+                     SHAPEPROOF_ERR_TABLE);
+    assert_string_equal(error.message, "m.hpm: longer than 4 MB, too long for a configuration");
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_LIMIT);
+    shapeproof_config_free(config);
     sp_text_free(&text);
     sp_text_free(&chain);
     assert_true(clock() - start < 5 * CLOCKS_PER_SEC);

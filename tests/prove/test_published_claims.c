@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "base/value.h"
 #include "sample.h"
 #include "shapeproof/prove.h"
 
@@ -36,16 +36,26 @@ static char *read_file(const char *path)
     return text;
 }
 
-static const char *field(const cJSON *claim, const char *name)
+static const char *field(struct shapeproof_value claim, const char *name)
 {
-    return cJSON_GetStringValue(cJSON_GetObjectItem(claim, name));
+    return sp_value_member(claim, name).string;
+}
+
+static bool is_number(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_INT || value.type == SHAPEPROOF_VALUE_REAL;
+}
+
+static double number_in(struct shapeproof_value value)
+{
+    return value.type == SHAPEPROOF_VALUE_INT ? (double)value.integer : value.real;
 }
 
 /* A number or an expression as text. */
-static void put_value(struct sp_text *text, const cJSON *value)
+static void put_value(struct sp_text *text, struct shapeproof_value value)
 {
-    if (cJSON_IsNumber(value)) sp_text_printf(text, "%.0f", value->valuedouble);
-    else sp_text_puts(text, value->valuestring);
+    if (is_number(value)) sp_text_printf(text, "%.0f", number_in(value));
+    else sp_text_puts(text, value.string);
 }
 
 /* ---- how the stated figure is meant ---- */
@@ -59,12 +69,12 @@ static int trailing_zeros(double figure)
     return zeros;
 }
 
-static enum reading reading_of(const cJSON *claim)
+static enum reading reading_of(struct shapeproof_value claim)
 {
-    const cJSON *stated = cJSON_GetObjectItem(claim, "stated");
+    const struct shapeproof_value stated = sp_value_member(claim, "stated");
     const bool approximation = strcmp(field(claim, "kind"), "approximation") == 0;
-    if (!cJSON_IsNumber(stated) || (!approximation && strcmp(field(claim, "kind"), "total") != 0)) return EQUALITY;
-    if (trailing_zeros(stated->valuedouble) >= ZEROS_OF_A_PRINTED_FIGURE) return PRINTED;
+    if (!is_number(stated) || (!approximation && strcmp(field(claim, "kind"), "total") != 0)) return EQUALITY;
+    if (trailing_zeros(number_in(stated)) >= ZEROS_OF_A_PRINTED_FIGURE) return PRINTED;
     return approximation ? APPROXIMATE : EQUALITY;
 }
 
@@ -112,37 +122,37 @@ static void collect_letters(struct letters *letters, const char *expression)
 }
 
 /* A tensor for each letter, so that each is a hyper-parameter of the table. */
-static void put_table(struct sp_text *text, const char *name, const cJSON *claim)
+static void put_table(struct sp_text *text, const char *name, struct shapeproof_value claim)
 {
     struct letters letters = {.count = 0};
-    const cJSON *stated = cJSON_GetObjectItem(claim, "stated"), *binding;
+    const struct shapeproof_value stated = sp_value_member(claim, "stated");
+    const struct shapeproof_value bindings = sp_value_member(claim, "bindings");
     collect_letters(&letters, "any"); /* an example needs a value */
     collect_letters(&letters, field(claim, "expression"));
-    if (cJSON_IsString(stated)) collect_letters(&letters, stated->valuestring);
-    cJSON_ArrayForEach(binding, cJSON_GetObjectItem(claim, "bindings")) collect_letters(&letters, binding->string);
+    if (stated.type == SHAPEPROOF_VALUE_STRING) collect_letters(&letters, stated.string);
+    for (size_t i = 0; i < bindings.count; i++) collect_letters(&letters, bindings.members[i].key);
     sp_text_printf(text, "table %s\n", name);
     for (size_t i = 0; i < letters.count; i++)
         sp_text_printf(text, "weight_%s (%s)\n", letters.names[i], letters.names[i]);
     sp_text_printf(text, "claims for %s when any = 1", name);
-    cJSON_ArrayForEach(binding, cJSON_GetObjectItem(claim, "bindings"))
-    {
-        sp_text_printf(text, ", %s = ", binding->string);
-        put_value(text, binding);
+    for (size_t i = 0; i < bindings.count; i++) {
+        sp_text_printf(text, ", %s = ", bindings.members[i].key);
+        put_value(text, bindings.members[i].value);
     }
     sp_text_puts(text, "\n");
 }
 
-static void put_claims(struct sp_text *text, const cJSON *claim)
+static void put_claims(struct sp_text *text, struct shapeproof_value claim)
 {
-    const cJSON *stated = cJSON_GetObjectItem(claim, "stated");
+    const struct shapeproof_value stated = sp_value_member(claim, "stated");
     const char *expression = field(claim, "expression");
     sp_text_printf(text, "claim %s = ", expression);
-    put_value(text, cJSON_GetObjectItem(claim, "recomputed"));
+    put_value(text, sp_value_member(claim, "recomputed"));
     sp_text_printf(text, "\nclaim %s = ", expression);
     put_value(text, stated);
     if (reading_of(claim) == PRINTED) {
         sp_text_printf(text, "\nexample any = 1: %s rounds to \"", expression);
-        put_printed(text, stated->valuedouble);
+        put_printed(text, number_in(stated));
         sp_text_puts(text, "\"");
     } else if (reading_of(claim) == APPROXIMATE) {
         sp_text_printf(text, "\napprox %s = ", expression);
@@ -165,7 +175,7 @@ static const char *verdict_of(const struct shapeproof_proofs *proofs)
 }
 
 /* What is true must be proved; what is stated must get the verdict of the file. */
-static bool judged_right(struct shapeproof_tables *tables, const char *name, const cJSON *claim)
+static bool judged_right(struct shapeproof_tables *tables, const char *name, struct shapeproof_value claim)
 {
     struct sp_text text = {0};
     struct shapeproof_error error = {0};
@@ -193,22 +203,21 @@ static void published_claims(void **state)
     char path[CORPUS_PATH];
     char *json = corpus_path(path, "published-claims.json") ? read_file(path) : NULL;
     if (!json) skip();
-    cJSON *claims = cJSON_Parse(json);
-    const cJSON *claim;
+    struct sp_arena arena = {0};
+    struct shapeproof_value claims;
     struct shapeproof_error error = {0};
+    if (!sp_value_parse_json(&arena, json, strlen(json), &claims, &error)) fail_msg("%s", error.message);
     struct shapeproof_tables *tables = shapeproof_tables_new(&error);
-    int number = 0, right = 0;
-    assert_non_null(claims);
-    cJSON_ArrayForEach(claim, claims)
-    {
+    size_t right = 0;
+    for (size_t i = 0; i < claims.count; i++) {
         char name[32];
-        snprintf(name, sizeof name, "letters_%d", number++);
-        right += judged_right(tables, name, claim);
+        snprintf(name, sizeof name, "letters_%zu", i);
+        right += judged_right(tables, name, claims.items[i]);
     }
-    assert_int_equal(right, cJSON_GetArraySize(claims));
+    assert_int_equal(right, claims.count);
     assert_int_equal(right, 153);
     shapeproof_tables_free(tables);
-    cJSON_Delete(claims);
+    sp_arena_free(&arena);
     free(json);
 }
 

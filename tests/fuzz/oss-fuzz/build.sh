@@ -12,7 +12,7 @@ flags="$CFLAGS -DSP_ARENA_MALLOC -Wno-error"
 build="make -j$(nproc) MODE=oss-fuzz BUILD=build/oss-fuzz FORTIFY= HARDEN= BROWSE=no"
 $build CC="$CC" CFLAGS="$flags" build/oss-fuzz/oss-fuzz/libshapeproof.a
 
-packages='libzip zlib libcjson yaml-0.1 libseccomp'
+packages='libzip zlib yaml-0.1 libseccomp'
 if pkg-config --exists hdf5; then packages="$packages hdf5"; else packages="$packages hdf5-serial"; fi
 # shellcheck disable=SC2086,SC2046 # flags are words
 for source in tests/fuzz/fuzz_*.c; do
