@@ -95,6 +95,7 @@ static const struct refusal refusals[] = {
      "ambiguous archive: a zip member begins at byte 0 that its directory does not list"},
     {"name_nul.zip", SHAPEPROOF_KIND_MALFORMED, "zip entry 0: NUL in its name"},
     {"name_utf8.zip", SHAPEPROOF_KIND_MALFORMED, "zip entry 0: its name is not UTF-8"},
+    {"name_control.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: zip entry 0: control byte 0x1b in its name"},
     {"twice.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: two members named 'archive/data.pkl'"},
     {"case.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: members 'archive/data.pkl' and 'archive/DATA.PKL'"},
     {"two_pickles.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: 'archive/data.pkl' and 'other/data.pkl'"},

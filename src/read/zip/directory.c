@@ -22,7 +22,8 @@ enum {
     END64_SIZE = 56,
     MAX_END_RECORDS = 4, /* a member that is itself a zip archive may put its own into the window */
     EXTRA_ZIP64 = 1,
-    DOS_DIRECTORY = 0x10 /* of the external attributes */
+    DOS_DIRECTORY = 0x10, /* of the external attributes */
+    DELETE = 0x7f         /* the control character above all printable ones of ASCII */
 };
 
 static const char END_MAGIC[] = "PK\5\6", END64_MAGIC[] = "PK\6\6", LOCATOR_MAGIC[] = "PK\6\7",
@@ -175,12 +176,20 @@ static bool apply_zip64(struct sp_cursor extra, struct sp_zip_entry *entry)
     return true;
 }
 
+/* Readers give a control character different meanings: libzip takes a name with one for code page 437, which has
+ * pictures in their place. */
 static bool check_name(const char *name, size_t length, size_t index, struct shapeproof_error *error)
 {
     if (!length) return sp_malformed(error, "zip entry %zu has no name", index);
     if (memchr(name, 0, length)) return sp_malformed(error, "zip entry %zu: NUL in its name", index);
     if (sp_utf8_check(name, length) != length)
         return sp_malformed(error, "zip entry %zu: its name is not UTF-8", index);
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)name[i];
+        if (byte < ' ' || byte == DELETE)
+            return sp_malformed(error, "ambiguous archive: zip entry %zu: control byte 0x%02x in its name", index,
+                                byte);
+    }
     return true;
 }
 
