@@ -272,37 +272,39 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
 }
 
 /* The components of the pipeline that is given in place of a configuration, a folder or its model_index.json, or in
- * whose folder the file lies; NULL for anything else. Free with shapeproof_components_free. */
-static struct shapeproof_components *pipeline_of(const struct cli_args *args, const char *path)
+ * whose folder the file lies; NULL for anything else, or with the error. Free with shapeproof_components_free. */
+static struct shapeproof_components *pipeline_of(const struct cli_args *args, const char *path,
+                                                 struct shapeproof_error *error)
 {
     static const char list[] = "model_index.json";
     const char *given = cli_value(args, "config", path), *last = strrchr(given, '/');
     const char *file = last ? last + 1 : given;
-    struct shapeproof_error error = {0};
     char folder[4096];
     if (given == path || strcmp(file, list) == 0)
         snprintf(folder, sizeof folder, "%.*s", (int)(file - given), file > given ? given : "");
     else snprintf(folder, sizeof folder, "%s", given);
-    struct shapeproof_components *components = shapeproof_components_open(*folder ? folder : ".", &error);
+    struct shapeproof_components *components = shapeproof_components_open(*folder ? folder : ".", error);
     if (components && shapeproof_component_count(components)) return components;
     shapeproof_components_free(components);
     return NULL;
 }
 
 /* An adapter of a pipeline, and its components as bases; false when it is not that, or when there is a configuration.
- */
+ * A pipeline whose list cannot be read is an error. */
 static bool check_with_pipeline(const struct cli_args *args, const char *path,
                                 const struct shapeproof_inventory *inventory, int *status)
 {
     bool consistent;
+    struct shapeproof_error error = {0};
     if (cli_value(args, "table", NULL) || cli_value(args, "set", NULL) || cli_value(args, "claims", NULL)) return false;
     char *adapter = shapeproof_adapter_describe(inventory, &consistent);
-    struct shapeproof_components *components = adapter && consistent ? pipeline_of(args, path) : NULL;
+    struct shapeproof_components *components = adapter && consistent ? pipeline_of(args, path, &error) : NULL;
+    const bool failed = error.status != SHAPEPROOF_OK;
     if (components) *status = cli_check_adapter(args, inventory, components);
-    const bool is = components != NULL;
+    else if (failed) *status = cli_error_about(cli_value(args, "config", path), &error);
     shapeproof_components_free(components);
     shapeproof_free(adapter);
-    return is;
+    return components || failed;
 }
 
 /* With the configuration that is given, or the one that the search finds. A pipeline in place of a configuration comes
