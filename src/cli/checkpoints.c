@@ -57,6 +57,7 @@ static char *spool_input(void)
     char *path = NULL;
     const int fd = open_unnamed(), why = fd < 0 ? errno : copy_input(fd);
     if (!why && asprintf(&path, "/dev/fd/%d", fd) < 0) cli_out_of_memory();
+    if (path) cli_path_stands_for(path, "-");
     if (path) return path;
     if (fd < 0) cli_complain(CLI_FILE, NULL, "no temporary file for standard input: %s", strerror(why));
     else if (why == EFBIG) cli_complain(CLI_FILE, NULL, "standard input has more than %d GiB", LIMIT_GIB);

@@ -196,9 +196,12 @@ int cli_run_found(struct cli_args *args, int (*run)(const struct cli_args *));
 /* Fetches the headers of what the URL names; NULL after an error was printed, with its exit status in *status. The
  * path of the sparse cache is shapeproof_remote_path's. */
 struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url, int *status);
-/* The text of *length bytes, with the URL in place of each path of a sparse cache, and *length that of the result;
- * free() it. NULL, and *length as it was, when the text has no such path. */
-char *cli_restore_urls(const char *text, size_t *length);
+/* Notes that in output the path stands for the operand `name`: the path of a sparse cache for a URL, that of a copy of
+ * standard input for "-". */
+void cli_path_stands_for(const char *path, const char *name);
+/* The text of *length bytes, with the operand in place of each path that stands for one, and *length that of the
+ * result; free() it. NULL, and *length as it was, when the text has no such path. */
+char *cli_restore_operands(const char *text, size_t *length);
 void cli_free_remotes(struct cli_args *args);
 /* Where the Hugging Face hub's own programs keep what they download: $HF_HUB_CACHE, $HF_HOME/hub, or
  * ~/.cache/huggingface/hub. free() it; NULL without a home. */

@@ -7,7 +7,7 @@
 void cli_keep_part(struct cli_output *document, char *part)
 {
     size_t length = strlen(part);
-    char *said = cli_restore_urls(part, &length); /* has the URL in place of each path of a sparse cache */
+    char *said = cli_restore_operands(part, &length); /* has the operand in place of each path that stands for one */
     const size_t before = document->parts ? strlen(document->parts) : 0;
     document->parts = realloc(document->parts, before + length + 1);
     if (!document->parts) cli_out_of_memory();

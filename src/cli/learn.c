@@ -110,7 +110,7 @@ static void say_learning(const struct cli_args *args, const struct shapeproof_le
             continue;
         }
         size_t length = strlen(report);
-        char *said = cli_restore_urls(report, &length);
+        char *said = cli_restore_operands(report, &length);
         cli_put_lines(cli_messages(), said ? said : report, length, cli_columns_of(STDERR_FILENO));
         free(said);
         shapeproof_free(report);

@@ -63,7 +63,7 @@ struct shapeproof_redaction *cli_redaction(void) { return messages_redaction; }
 static char *text_to_show(const char *text)
 {
     size_t length = strlen(text);
-    char *said = cli_restore_urls(text, &length);
+    char *said = cli_restore_operands(text, &length);
     if (!said && !(said = strdup(text))) cli_out_of_memory();
     if (!messages_redaction) return said;
     char *redacted = shapeproof_redact_message(messages_redaction, said);

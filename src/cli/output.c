@@ -243,7 +243,7 @@ void cli_put_part(void *output, const char *bytes, size_t length)
 {
     struct cli_output *to = output;
     cli_end_step();
-    char *said = cli_restore_urls(bytes, &length);
+    char *said = cli_restore_operands(bytes, &length);
     /* who closes it asks whether it worked */
     errno = 0;
     if (to->is_folded) put_folded(to, said ? said : bytes, length);
@@ -257,7 +257,7 @@ void cli_put_part(void *output, const char *bytes, size_t length)
 void cli_put_text(FILE *stream, const char *text)
 {
     size_t length = strlen(text);
-    char *said = cli_restore_urls(text, &length);
+    char *said = cli_restore_operands(text, &length);
     fputs(said ? said : text, stream);
     free(said);
 }
@@ -277,7 +277,7 @@ void cli_put_report(struct cli_output *output, char *report)
     if (output == &outputs.kept || output == &outputs.kept_text) {
         char **kept = output == &outputs.kept ? &outputs.report : &outputs.text;
         size_t length = strlen(report);
-        char *said = cli_restore_urls(report, &length);
+        char *said = cli_restore_operands(report, &length);
         free(*kept);
         if (!(*kept = said ? said : strdup(report))) cli_out_of_memory();
     } else cli_put_part(output, report, strlen(report));

@@ -126,7 +126,7 @@ void cli_begin_step(const char *format, ...)
     if (vasprintf(&text, format, args) < 0) cli_out_of_memory();
     va_end(args);
     size_t length = strlen(text);
-    char *said = cli_restore_urls(text, &length);
+    char *said = cli_restore_operands(text, &length);
     char *visible = shapeproof_report_visible(said ? said : text);
     set_step(visible);
     if (is_time()) {

@@ -13,8 +13,8 @@
 
 enum { MAX_TOKEN = 4096 };
 
-/* Paths of sparse caches, and what they are called: written when a checkpoint was fetched, read when something is
- * printed. */
+/* Paths that stand for operands, and what they are called: written when a checkpoint was fetched or copied from
+ * standard input, read when something is printed. */
 struct alias {
     char *path, *name;
 };
@@ -108,14 +108,19 @@ static void show_fetched(void *context, const struct shapeproof_progress *progre
 
 /* ---- names ---- */
 
-/* Notes that the path of a cache stands for the URL. */
-static void add_alias(const struct shapeproof_remote *remote)
+void cli_path_stands_for(const char *path, const char *name)
 {
     aliases = realloc(aliases, (alias_count + 1) * sizeof *aliases);
     if (!aliases) cli_out_of_memory();
+    aliases[alias_count++] = (struct alias){join_texts(path, ""), join_texts(name, "")};
+}
+
+static void name_cache(const struct shapeproof_remote *remote)
+{
     char *name = join_texts(shapeproof_remote_name(remote), "");
     name[strlen(name) - 1] = '\0'; /* the slash */
-    aliases[alias_count++] = (struct alias){join_texts(shapeproof_remote_folder(remote), ""), name};
+    cli_path_stands_for(shapeproof_remote_folder(remote), name);
+    free(name);
 }
 
 /* The alias whose path stands at the beginning of the text, as a whole name and not as the beginning of a longer one;
@@ -130,7 +135,7 @@ static const struct alias *alias_at(const char *text)
     return NULL;
 }
 
-char *cli_restore_urls(const char *text, size_t *length)
+char *cli_restore_operands(const char *text, size_t *length)
 {
     static const char scheme[] = "file://"; /* in front of a path in SARIF */
     char *said = NULL;
@@ -182,7 +187,7 @@ struct shapeproof_remote *cli_fetch(const struct cli_args *args, const char *url
     cli_begin_step("fetching headers");
     struct shapeproof_remote *remote = shapeproof_remote_fetch(url, &options, &error);
     cli_end_step();
-    if (remote) add_alias(remote);
+    if (remote) name_cache(remote);
     else *status = cli_error(&error);
     forget(token);
     free(cache);
