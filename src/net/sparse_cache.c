@@ -58,6 +58,8 @@ static const char *short_path(int folder, const char *path, struct sp_arena *are
 
 /* Waits until no other process has the lock, and takes it. Two processes that fetch the same would otherwise replace
  * each other's files, and a state could be that of the other's file. On a file system without locks nothing is locked.
+ * flock has no time limit, and only a signal would interrupt it; but signals belong to the host. So it is tried again
+ * every 50 ms, which is little beside a fetch, until the time of the call is over.
  * Returns the descriptor of the lock file, or -1 when it cannot be opened. */
 static int lock_sparse_cache(const char *path)
 {
