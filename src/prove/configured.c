@@ -33,8 +33,8 @@ bool sp_configured_open(struct sp_configured *configured, struct sp_count *gener
         configured->values = sp_settle(general, &configured->settled, sp_config_hyper(config));
         configured->conditions = conditions_in(general, &configured->values);
     } else {
-        const char *message = general->messages.data ? general->messages.data : configured->settled.messages.data;
-        sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, message);
+        const struct sp_count *failed = general->messages.data ? general : &configured->settled;
+        sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, sp_sym_failure(&failed->symbolic), failed->messages.data);
     }
     return counted;
 }

@@ -567,8 +567,8 @@ static void fail_derivation(const struct shapeproof_derivation *derivation, bool
     const char *why = symbolic->algebra.failed ? symbolic->algebra.failed
                                                : "a hyper-parameter that has a default "
                                                  "is in a denominator";
-    sp_fail_lines(error, symbolic->report.unknown ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE,
-                  is_counted ? why : derivation->count.messages.data);
+    sp_fail_lines(error, symbolic->report.unknown ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE,
+                  sp_sym_failure(symbolic), is_counted ? why : derivation->count.messages.data);
     if (error->status == SHAPEPROOF_ERR_UNKNOWN)
         sp_hint(error, "'shapeproof tables' lists the tables; name one that comes near, or write one");
     hint_at_settings(unit, hyper, error);

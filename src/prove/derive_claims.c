@@ -134,7 +134,7 @@ bool sp_derive_claims(struct sp_count *count, const struct shapeproof_tables *ta
         return true;
     }
     if (!counted && count->messages.data)
-        return sp_fail_lines(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, count->messages.data);
+        return sp_fail_lines(error, SHAPEPROOF_ERR_UNKNOWN, sp_sym_failure(&count->symbolic), count->messages.data);
     return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_LIMIT,
                    "the table '%s' has no formula for all cases: %s", table->name,
                    count->symbolic.algebra.failed ? count->symbolic.algebra.failed : "a part of it has no value");

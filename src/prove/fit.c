@@ -416,7 +416,7 @@ struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables
     const bool is_filled = counted && fill_in(fit, &count, options, weight_bits, cache_bits);
     const bool good = is_filled || options->is_stored;
     if (!is_filled && good) fill_in_stored(fit, &count, options->stored);
-    else if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);
+    else if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, sp_sym_failure(&count.symbolic), count.messages.data);
     else if (!good)
         sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, "the number of bytes of '%s' is not known",
                 unit->name);

@@ -613,7 +613,8 @@ static bool count_columns(struct search *search, struct shapeproof_error *error)
         if (search->count.symbolic.report.missing)
             return sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, "the table needs a value for '%s'",
                            search->count.symbolic.report.missing);
-        return sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, search->count.messages.data);
+        return sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, sp_sym_failure(&search->count.symbolic),
+                             search->count.messages.data);
     }
     search->poly = sp_solve_count(question, &search->count);
     if (!search->poly) return sp_solve_fail(&search->count, error);

@@ -293,7 +293,7 @@ struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expres
                           .expressions = expressions,
                           .config = config};
     const bool counted = count_table(&asked) && evaluate_all(evaluation, &asked);
-    if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, count.messages.data);
+    if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, sp_sym_failure(&count.symbolic), count.messages.data);
     sp_count_free(&count);
     shapeproof_prediction_free(own);
     if (counted) return evaluation;

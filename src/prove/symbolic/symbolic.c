@@ -66,6 +66,11 @@ bool sp_sym_fail(struct sp_symbolic *symbolic, struct sp_span span, const char *
     return false;
 }
 
+enum shapeproof_kind sp_sym_failure(const struct sp_symbolic *symbolic)
+{
+    return symbolic->algebra.failed == sp_algebra_overflowed ? SHAPEPROOF_KIND_OVERFLOW : SHAPEPROOF_KIND_NONE;
+}
+
 bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, size_t steps)
 {
     if (symbolic->algebra.failed) return false;

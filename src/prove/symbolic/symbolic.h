@@ -309,6 +309,8 @@ bool sp_sym_condition(struct sp_symbolic *symbolic, const struct sp_sym_env *env
                       const struct sp_poly **out);
 bool sp_sym_fail(struct sp_symbolic *symbolic, struct sp_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The kind of the error about a table that cannot be counted: OVERFLOW if a coefficient does not fit in 64 bits. */
+enum shapeproof_kind sp_sym_failure(const struct sp_symbolic *symbolic);
 /* Between these two calls mistakes are not reported, and do not count: a look ahead may fail. There must be no look
  * ahead within another one. */
 struct sp_sym_heard {
