@@ -354,13 +354,8 @@ static bool expand_some(const struct place *place, size_t clause, int64_t first,
  * item of depths" where it is depths[i]; NULL when the loop counts otherwise. */
 static const char *counted_key(struct sp_eval *eval, const struct sp_env *env, const struct sp_clause *loop)
 {
-    const struct sp_expr *first = loop->first, *last = loop->last;
-    if (first->kind != SP_EXPR_LITERAL || first->value.type != SHAPEPROOF_VALUE_INT || first->value.integer != 0)
-        return NULL;
-    if (last->kind != SP_EXPR_BINARY || last->op != SP_OP_SUB) return NULL;
-    const struct sp_expr *one = last->args[1];
-    if (one->kind != SP_EXPR_LITERAL || one->value.type != SHAPEPROOF_VALUE_INT || one->value.integer != 1) return NULL;
-    const struct sp_expr *count = last->args[0];
+    const struct sp_expr *count = sp_loop_count(loop);
+    if (!count) return NULL;
     if (count->kind != SP_EXPR_INDEX) return sp_eval_path(eval, env, count);
     const char *list = sp_eval_path(eval, env, count->args[0]);
     return list ? sp_arena_printf(eval->arena, "an item of %s", list) : NULL;

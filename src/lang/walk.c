@@ -29,3 +29,15 @@ const char *sp_group_name(struct sp_arena *arena, const struct sp_unit *unit, co
     if (!*section->name || !unit->is_table) return outer;
     return sp_arena_printf(arena, "%s: %s", outer, section->name);
 }
+
+static bool is_literal(const struct sp_expr *expr, int64_t value)
+{
+    return expr->kind == SP_EXPR_LITERAL && expr->value.type == SHAPEPROOF_VALUE_INT && expr->value.integer == value;
+}
+
+const struct sp_expr *sp_loop_count(const struct sp_clause *loop)
+{
+    const struct sp_expr *last = loop->last;
+    if (!is_literal(loop->first, 0) || last->kind != SP_EXPR_BINARY || last->op != SP_OP_SUB) return NULL;
+    return is_literal(last->args[1], 1) ? last->args[0] : NULL;
+}

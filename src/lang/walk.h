@@ -30,6 +30,9 @@ struct sp_walker {
 /* From a clause of the section on; false when a callback returned that. */
 bool sp_walk(const struct sp_walker *walker, const struct sp_section *section, size_t clause, const void *at);
 
+/* The number of iterations of a loop `for i in 0..N-1`: the expression N. NULL for a loop with other bounds. */
+const struct sp_expr *sp_loop_count(const struct sp_clause *loop);
+
 /* The group of the tensors of a section of `unit`, which group `outer` uses (NULL or "": none does). A part's tensors
  * belong to the group that uses it, or, outside of any group, to the part's own; a sub-table's groups are named after
  * both. */

@@ -721,6 +721,21 @@ static bool count_iterations(const struct place *place, size_t clause, const str
     return true;
 }
 
+/* Whether the loop is over a known number of modules that is negative, a mistake as in a prediction: `0..N-1` where the
+ * hyper-parameter N is -1, or `0..depths[s]-1`. Only computed numbers may be less than 0. */
+static bool count_is_negative(struct walk *walk, const struct sp_sym_env *env, const struct sp_clause *loop,
+                              const struct sp_poly *last)
+{
+    struct sp_rational to;
+    const struct sp_expr *count = sp_loop_count(loop);
+    if (!count || !sp_poly_is_constant(last, &to) || to.num >= -1) return false;
+    const bool is_item = count->kind == SP_EXPR_INDEX;
+    const char *key = sp_sym_key_source(walk->symbolic, env, is_item ? count->args[0] : count);
+    return key && !sp_sym_fail(walk->symbolic, loop->last->span,
+                               "%s%s is %" PRId64 ", and a number of modules cannot be negative",
+                               is_item ? "an item of " : "", key, to.num + 1);
+}
+
 /* Counts a loop `for i in first..last`. */
 static bool count_range(const void *at, size_t clause)
 {
@@ -730,7 +745,8 @@ static bool count_range(const void *at, size_t clause)
     const struct sp_clause *loop = &env->section->clauses[clause];
     const struct sp_poly *first, *last;
     if (!sp_sym_number(walk->symbolic, env, loop->first, &first) ||
-        !sp_sym_number(walk->symbolic, env, loop->last, &last) || !clip_loop(walk, loop, &first, &last))
+        !sp_sym_number(walk->symbolic, env, loop->last, &last) || count_is_negative(walk, env, loop, last) ||
+        !clip_loop(walk, loop, &first, &last))
         return false;
     const bool enters_experts = loop->by_ep && enter_experts(walk);
     const bool good = count_iterations(place, clause, first, last);

@@ -46,11 +46,24 @@ const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_en
     return sp_arena_printf(&symbolic->algebra.arena, "%s.%s", object_path(symbolic, env, expr), expr->name);
 }
 
-/* Follows names, first alternatives of `default`, and parameters of parts, which are what their arguments are. */
-const char *sp_sym_source(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+/* Follows names and first alternatives of `default`. */
+static const struct sp_expr *first_source(const struct sp_sym_env *env, const struct sp_expr *expr)
 {
     expr = sp_sym_name_behind(env, expr);
     while (expr->kind == SP_EXPR_DEFAULT) expr = sp_sym_name_behind(env, expr->args[0]);
+    return expr;
+}
+
+const char *sp_sym_key_source(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    expr = first_source(env, expr);
+    return sp_sym_name_is_key(env, expr) ? sp_sym_key_path(symbolic, env, expr) : NULL;
+}
+
+/* Also follows parameters of parts, which are what their arguments are. */
+const char *sp_sym_source(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr)
+{
+    expr = first_source(env, expr);
     if (expr->kind == SP_EXPR_NAME && env->frame->param_sources) {
         const struct sp_meaning meaning = sp_sym_meaning_of(env, expr);
         if (meaning.kind == SP_MEANS_PARAM) return env->frame->param_sources[meaning.index];

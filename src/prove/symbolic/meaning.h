@@ -43,6 +43,8 @@ const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_en
  * 32000; for a computed one its text, "2*H". Two dimensions of equal size are the same one only if their sources are
  * equal. */
 const char *sp_sym_source(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
+/* The path of a key, through definitions and first alternatives of defaults; NULL for what is computed. */
+const char *sp_sym_key_source(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
 /* The same of what a claim names: through its definitions and those of the table. NULL for what is no key. */
 const char *sp_sym_claimed_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
 /* The default of a key that is not set: evaluates the definition of the table that begins with it, "A = n_head default
