@@ -148,9 +148,27 @@ static bool counts_shard(const struct sp_expr *expr)
     return expr->kind == SP_EXPR_SIZING && expr->sizing->kind == SP_SIZING_SHARD;
 }
 
-static bool counts_adapters_of_experts(const struct sp_trial *trial, const struct sp_expr *expr)
+/* Whether the names of modules are those in a file, and may differ in memory: those of text decoders, which have the
+ * line `measures active`, are the same. */
+static bool has_names_of_file(const struct sp_trial *trial)
 {
-    return expr->kind == SP_EXPR_SIZING && expr->sizing->kind == SP_SIZING_LORA && trial->count->adapts_experts;
+    return !(trial->count->table->measures & SP_MEASURE_ACTIVE);
+}
+
+/* Whether something has to be said of the modules that have adapters. */
+static bool has_adapters_convention(const struct sp_trial *trial, const struct sp_expr *expr)
+{
+    return expr->kind == SP_EXPR_SIZING && expr->sizing->kind == SP_SIZING_LORA &&
+           (trial->count->adapts_experts || has_names_of_file(trial));
+}
+
+static void put_adapters_convention(struct sp_text *text, const struct sp_trial *trial)
+{
+    if (trial->count->adapts_experts)
+        sp_text_puts(text, "with adapters of each expert, which a framework with all experts in one tensor does not "
+                           "add");
+    if (trial->count->adapts_experts && has_names_of_file(trial)) sp_text_puts(text, "; ");
+    if (has_names_of_file(trial)) sp_text_puts(text, "of modules by their names in a file");
 }
 
 /* What the value of the expression counts, which was the last one evaluated. */
@@ -163,9 +181,7 @@ static const char *convention_of(const struct sp_trial *trial, const struct sp_e
         sp_put_cache_convention(&text, trial->count);
     else if (expr->kind == SP_EXPR_ACTIVATIONS && trial->count->table->activations_source)
         sp_text_puts(&text, trial->count->table->activations_source);
-    else if (counts_adapters_of_experts(trial, expr))
-        sp_text_puts(&text, "with adapters of each expert, which a framework with all experts in one tensor does "
-                            "not add");
+    else if (has_adapters_convention(trial, expr)) put_adapters_convention(&text, trial);
     else if (expr->kind == SP_EXPR_SIZING) sp_put_sizing_convention(&text, expr->sizing);
     return sp_text_keep(&text, trial->arena);
 }
@@ -194,7 +210,7 @@ struct sp_expression_value sp_expression_evaluate(struct sp_trial *trial,
     const bool is_whole = left->kind == SP_EXPR_NAME && strcmp(left->name, "active") == 0; /* and not a letter for it */
     value.is_active = value.text && trial->asks_active && (is_whole || left->kind == SP_EXPR_ACTIVE);
     value.is_bytes = value.text && counts_bytes(left);
-    const bool counts_parameters = counts_shard(left) || counts_adapters_of_experts(trial, left);
+    const bool counts_parameters = counts_shard(left) || has_adapters_convention(trial, left);
     if (value.text && (value.is_bytes || counts_parameters)) value.convention = convention_of(trial, left);
     symbolic->algebra.failed = NULL; /* so that the next expression can be evaluated */
     symbolic->report.mistakes = 0;

@@ -302,6 +302,13 @@ struct sp_formula_condition {
     struct sp_span span;
 };
 
+/* unadapted "out_proj" "conv1d", "why": modules of which the number of parameters of an adapter is not known. */
+struct sp_unadapted {
+    const char **modules; /* ends of their names */
+    size_t count;
+    const char *reason;
+};
+
 enum sp_claim_kind {
     SP_CLAIM_EXACT,  /* claim left = right */
     SP_CLAIM_APPROX, /* approx left = right within PERCENT % */
@@ -399,6 +406,8 @@ struct sp_unit {
                                        NULL: the table does not say */
     struct sp_formula_condition *activations_conditions; /* all of them must hold */
     size_t activations_condition_count;
+    struct sp_unadapted *unadapted; /* of all its lines `unadapted` */
+    size_t unadapted_count;
     bool says_unit;    /* it has the line `unit`, which otherwise the table that it extends has */
     bool is_of_images; /* `unit image`: a pass is over images, and not over sequences of tokens */
     struct sp_pipeline pipeline;

@@ -27,7 +27,7 @@ static bool can_precede(enum sp_line_kind kind, char next)
     if (kind == SP_LINE_UNIT || kind == SP_LINE_MEASURES || kind == SP_LINE_UNIT_OF_WORK || kind == SP_LINE_PIPELINE)
         return sp_is_name_start(next);
     if (kind == SP_LINE_CLAIM) return next != '='; /* else it is a definition of that name */
-    if (kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES) return next == '"';
+    if (kind == SP_LINE_MODEL_TYPE || kind == SP_LINE_ARCHITECTURES || kind == SP_LINE_UNADAPTED) return next == '"';
     return true;
 }
 
@@ -48,7 +48,8 @@ enum sp_line_kind sp_line_kind_at(const char *p)
                  {"require", SP_LINE_REQUIRE},
                  {"measures", SP_LINE_MEASURES},
                  {"unit", SP_LINE_UNIT_OF_WORK},
-                 {"pipeline", SP_LINE_PIPELINE}};
+                 {"pipeline", SP_LINE_PIPELINE},
+                 {"unadapted", SP_LINE_UNADAPTED}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i].word);
         const bool is_word =

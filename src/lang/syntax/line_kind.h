@@ -13,9 +13,11 @@ enum sp_line_kind {
     SP_LINE_MODEL_TYPE,
     SP_LINE_ARCHITECTURES,
     SP_LINE_REQUIRE,
+    /* From here to SP_LINE_UNADAPTED statements about measures, which only a table makes. */
     SP_LINE_MEASURES,
     SP_LINE_UNIT_OF_WORK, /* unit token, unit image */
     SP_LINE_PIPELINE,     /* pipeline i of L */
+    SP_LINE_UNADAPTED,    /* unadapted "out_proj", "..." */
     SP_LINE_CLAIM         /* claim, erratum, approx, example */
 };
 

@@ -420,6 +420,21 @@ static void parse_pipeline(struct sp_parser *parser, struct sp_unit *unit)
     unit->pipeline.count = sp_parse_expression(parser);
 }
 
+/* unadapted = "unadapted" TEXT { TEXT } "," TEXT ; */
+static void parse_unadapted(struct sp_parser *parser, struct sp_unit *unit)
+{
+    struct sp_unadapted parsed = {.count = 0};
+    sp_lexer_next(&parser->lexer);
+    do {
+        const char *module;
+        if (!parse_string(parser, &module)) return;
+        *SP_PARSE_APPEND(parser, parsed.modules, parsed.count) = module;
+    } while (parser->lexer.token.kind == SP_TOKEN_STRING);
+    if (!sp_parse_expect(parser, ",", "between the modules and the reason") || !parse_string(parser, &parsed.reason))
+        return;
+    *SP_PARSE_APPEND(parser, unit->unadapted, unit->unadapted_count) = parsed;
+}
+
 /* ---- the file, line by line ---- */
 
 struct output {
@@ -442,8 +457,8 @@ static void start_unit(struct sp_parser *parser, struct output *out, size_t offs
 /* The line at `offset`. Of a directive the word is the current token when its parser is called; all other kinds begin
  * to read at the offset.
  *
- *     line = unit | model_type | require | measures | of-work | pipeline | heading | definition | tensor | use | claims
- *          | claim ; */
+ *     line = unit | model_type | require | measures | of-work | pipeline | unadapted | heading | definition | tensor
+ *          | use | claims | claim ; */
 static void parse_line(struct sp_parser *parser, struct output *out, size_t offset)
 {
     struct sp_unit *unit = out->current;
@@ -463,7 +478,7 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
         sp_parse_fail(parser, parser->lexer.token.span,
                       "only a table can say this, since no configuration selects "
                       "a part");
-    else if ((kind == SP_LINE_MEASURES || kind == SP_LINE_UNIT_OF_WORK || kind == SP_LINE_PIPELINE) && !unit->is_table)
+    else if (kind >= SP_LINE_MEASURES && kind <= SP_LINE_UNADAPTED && !unit->is_table)
         sp_parse_fail(parser, parser->lexer.token.span,
                       "only a table can say this: a part is measured by the tables that use it");
     else if (kind == SP_LINE_MODEL_TYPE) parse_texts(parser, &unit->model_types, &unit->model_type_count);
@@ -472,6 +487,7 @@ static void parse_line(struct sp_parser *parser, struct output *out, size_t offs
     else if (kind == SP_LINE_MEASURES) parse_measures(parser, unit);
     else if (kind == SP_LINE_UNIT_OF_WORK) parse_unit_of_work(parser, unit);
     else if (kind == SP_LINE_PIPELINE) parse_pipeline(parser, unit);
+    else if (kind == SP_LINE_UNADAPTED) parse_unadapted(parser, unit);
     else if (unit->about && parser->lexer.source->has_expressions && kind != SP_LINE_DEFINITION)
         sp_parse_asked_expression(parser, unit, offset);
     else if (kind == SP_LINE_CLAIM) sp_parse_claim(parser, unit);

@@ -112,6 +112,7 @@ static bool marks_embeddings(struct sp_count *count, const struct sp_expr *expr)
 
 struct adapters {
     const struct sp_sizing *sizing;
+    const struct sp_unit *table;
     struct output_layer output; /* of all-linear */
     bool *matched;              /* by target */
     bool matched_experts;       /* one of the matrices is that of experts */
@@ -160,6 +161,21 @@ static enum fit fits_target(const char *name, size_t length, const char *target)
     }
 }
 
+/* Whether the table says of none of its lines `unadapted` that they are about the module, `length` bytes of the name;
+ * otherwise false after a message with the reason. */
+static bool is_adapted(const struct adapters *adapters, struct sp_symbolic *symbolic,
+                       const struct sp_measured_tensor *tensor, size_t length)
+{
+    for (size_t i = 0; i < adapters->table->unadapted_count; i++) {
+        const struct sp_unadapted *unadapted = &adapters->table->unadapted[i];
+        for (size_t k = 0; k < unadapted->count; k++)
+            if (fits_target(tensor->name, length, unadapted->modules[k]) != DIFFERS)
+                return sp_sym_fail(symbolic, tensor->span, "what an adapter of the module '%s' adds is not known: %s",
+                                   unadapted->modules[k], unadapted->reason);
+    }
+    return true;
+}
+
 /* The rows and columns that an adapter of the matrix adds for each rank; 0 for what no target names. */
 static const struct sp_poly *measure_adapter(void *context, struct sp_symbolic *symbolic,
                                              const struct sp_measured_tensor *tensor)
@@ -183,6 +199,7 @@ static const struct sp_poly *measure_adapter(void *context, struct sp_symbolic *
         if (fit == FITS && tensor->rank >= 2) adapters->matched[i] = true;
     }
     if (!matches || tensor->rank < 2) return none;
+    if (!is_adapted(adapters, symbolic, tensor, length)) return NULL;
     adapters->matched_experts = adapters->matched_experts || tensor->is_shared;
     if (tensor->rank == 2) return sp_poly_add(&symbolic->algebra, tensor->shape[0], tensor->shape[1]);
     sp_sym_fail(symbolic, tensor->span, "%s is no matrix: what an adapter adds to it is not known", tensor->name);
@@ -201,8 +218,8 @@ static const struct sp_poly *count_adapters(struct sp_count *count, const struct
                     "name");
         return NULL;
     }
-    struct adapters adapters = {
-        .sizing = sizing, .matched = sp_arena_array(&symbolic->algebra.arena, sizing->target_count, sizeof(bool))};
+    struct adapters adapters = {.sizing = sizing, .table = count->table};
+    adapters.matched = sp_arena_array(&symbolic->algebra.arena, sizing->target_count, sizeof(bool));
     if (sizing->is_all_linear && !read_output_layer(count, &adapters.output)) return NULL;
     const struct sp_poly *sum = sp_count_measure(count, &(struct sp_row_measure){true, measure_adapter, &adapters});
     count->adapts_experts = adapters.matched_experts;
