@@ -39,6 +39,7 @@ _shapeproof() {
     check:--for) COMPREPLY=() ;;
     check:--fit) COMPREPLY=() ;;
     check:--tokens) COMPREPLY=() ;;
+    check:--source-tokens) COMPREPLY=() ;;
     check:--batch) COMPREPLY=() ;;
     check:--cache-dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 fp8 int8 int4 nf4 fp4' -- "$word")) ;;
     check:--claims) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -90,6 +91,7 @@ _shapeproof() {
     eval:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     fit:--memory) COMPREPLY=() ;;
     fit:--tokens) COMPREPLY=() ;;
+    fit:--source-tokens) COMPREPLY=() ;;
     fit:--batch) COMPREPLY=() ;;
     fit:--dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 fp8 int8 int4 nf4 fp4' -- "$word")) ;;
     fit:--cache-dtype) COMPREPLY=($(compgen -W 'f32 bf16 f16 fp8 int8 int4 nf4 fp4' -- "$word")) ;;
@@ -217,11 +219,11 @@ _shapeproof() {
         case $command in
         browse) words='--config= --model= --set= --table= --vocabulary= --offline --limit= --color= --help' ;;
         card) words='--config= --model= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        check) words='--config= --model= --set= --table= --vocabulary= --for= --fit= --tokens= --batch= --cache-dtype= --strict --data --all --claims= --expect= --trace --offline --limit= --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
+        check) words='--config= --model= --set= --table= --vocabulary= --for= --fit= --tokens= --source-tokens= --batch= --cache-dtype= --strict --data --all --claims= --expect= --trace --offline --limit= --list= --resume --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         derive) words='--config= --model= --set= --table= --measure= --latex --claims --python --markdown --expanded --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
         diff) words='--data --expect= --strict --all --by= --rows= --exact --config= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         eval) words='--config= --model= --set= --table= --checkpoint= --vocabulary= --for= --models= --csv --plot= --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        fit) words='--memory= --tokens= --batch= --dtype= --cache-dtype= --config= --model= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
+        fit) words='--memory= --tokens= --source-tokens= --batch= --dtype= --cache-dtype= --config= --model= --set= --table= --vocabulary= --offline --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
         fmt) words='--in-place --check --help' ;;
         infer) words='--table= --emit-config --all --trace --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --redact --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;

@@ -105,6 +105,7 @@ _shapeproof() {
             '*--for=[report whether these loaders load the file]:LOADER[,LOADER]...: ' \
             '*--fit=[say also whether the model fits in a memory of this size]:SIZE: ' \
             '*--tokens=[with --fit\: the number of tokens of a sequence]:LENGTH: ' \
+            '*--source-tokens=[the number of tokens that the encoder of an encoder-decoder]:LENGTH: ' \
             '*--batch=[the number of sequences]:N: ' \
             '*--cache-dtype=[of the cache]:cache-dtype:(f32 bf16 f16 fp8 int8 int4 nf4 fp4)' \
             '--strict[exit with 1 also if the verdict is explained, or if there is a warning, for example that the table ignores a key of --set]' \
@@ -204,6 +205,7 @@ _shapeproof() {
         _arguments -s -S \
             '*--memory=[the memory of one device]:SIZE: ' \
             '*--tokens=[the number of tokens of a sequence]:LENGTH: ' \
+            '*--source-tokens=[the number of tokens that the encoder of an encoder-decoder]:LENGTH: ' \
             '*--batch=[the number of sequences]:N: ' \
             '*--dtype=[of the weights]:dtype:(f32 bf16 f16 fp8 int8 int4 nf4 fp4)' \
             '*--cache-dtype=[of the cache]:cache-dtype:(f32 bf16 f16 fp8 int8 int4 nf4 fp4)' \

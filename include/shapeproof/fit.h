@@ -23,7 +23,9 @@ struct shapeproof_fit_options {
     const char *cache_dtype; /* likewise; NULL: bf16 */
     uint64_t stored; /* with is_stored: the bytes of the weights as a checkpoint stores them, in place of dtype */
     bool is_stored;
-    uint64_t reserved[2]; /* zero: room for later versions */
+    uint64_t source_tokens; /* that the encoder of an encoder-decoder reads; 0: not given. SHAPEPROOF_ERR_USAGE if the
+                             * cache does not depend on them */
+    uint64_t reserved[1];   /* zero: room for later versions */
 };
 
 enum shapeproof_fit_verdict {
@@ -63,6 +65,7 @@ struct shapeproof_fit {
                             * not known, or none */
     uint64_t positions;    /* the model stores so many: it reads no longer sequence, and `tokens_most` is no larger;
                             * 0:   it stores none, or that is not known. `verdict` is about the memory alone */
+    uint64_t source_tokens; /* as in the options */
 };
 
 /* Compares `memory`, the bytes of one device, with the bytes of the model's parameters, and of the cache as the measure

@@ -31,6 +31,7 @@ static const struct cli_option options[] = {
      .argument = "LENGTH",
      .help = "with --fit: the number of tokens of a sequence, such as 8192 or 128k (k is 1024); if it is not given, "
              "the cache is not counted"},
+    {CLI_OPTION_SOURCE_TOKENS},
     {CLI_OPTION_BATCH},
     {CLI_OPTION_CACHE_DTYPE},
     {.name = "strict",
@@ -359,7 +360,7 @@ static int check_operand(const struct cli_args *args)
 /* --fit goes with the reports that have its terms; the other options about the memory go with --fit. */
 static bool fit_options_agree(const struct cli_args *args)
 {
-    static const char *const of_fit[] = {"tokens", "batch", "cache-dtype"};
+    static const char *const of_fit[] = {"tokens", "source-tokens", "batch", "cache-dtype"};
     const bool fits = cli_value(args, "fit", NULL);
     const char *format = NULL;
     size_t position = 0;

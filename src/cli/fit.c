@@ -16,6 +16,7 @@ static const struct cli_option options[] = {
      .argument = "LENGTH",
      .help = "the number of tokens of a sequence, such as 8192 or 128k (k is 1024); if it is not given, the cache is "
              "not counted"},
+    {CLI_OPTION_SOURCE_TOKENS},
     {CLI_OPTION_BATCH},
     {.name = "dtype",
      .argument = CLI_DTYPES,
@@ -87,6 +88,8 @@ int cli_fit_subject(const struct cli_args *args, const char *memory, const struc
         status = cli_usage_error(example, "--%s: %s is %" PRIu64 " bytes: a unit is missing", memory,
                                  cli_value(args, memory, NULL), size);
     if (status == CLI_OK) status = take_size(args, "tokens", lengths, "--tokens 128k", &what.tokens);
+    if (status == CLI_OK)
+        status = take_size(args, "source-tokens", lengths, "--source-tokens 512", &what.source_tokens);
     if (status == CLI_OK) status = take_size(args, "batch", numbers, "--batch 4", &what.batch);
     if (status != CLI_OK) return status;
     *fit = shapeproof_fit_new(subject->tables, subject->config, size, &what, &error);

@@ -7,6 +7,9 @@
 
 /* Rows that both commands have. */
 #define CLI_OPTION_BATCH .name = "batch", .argument = "N", .help = "the number of sequences; default: 1"
+#define CLI_OPTION_SOURCE_TOKENS                                                                                       \
+    .name = "source-tokens", .argument = "LENGTH",                                                                     \
+    .help = "the number of tokens that the encoder of an encoder-decoder, such as T5, reads for each sequence"
 /* The dtypes whose elements have a size, by their short names; the names of safetensors and PyTorch are values, too. */
 #define CLI_DTYPES "f32|bf16|f16|fp8|int8|int4|nf4|fp4"
 #define CLI_OPTION_CACHE_DTYPE                                                                                         \

@@ -431,7 +431,7 @@ static const struct sp_poly *count_measure(struct shapeproof_derivation *derivat
     if (strcmp(measure, "flops") == 0)
         return sp_count_flops(
             count, &(struct sp_flops){.batch = one, .tokens = count->table->is_of_images ? NULL : tokens.poly});
-    const struct sp_poly *elements = sp_count_cache(count, 1, tokens.poly, one, SP_CACHE_LATENT_FORM);
+    const struct sp_poly *elements = sp_count_cache(count, 1, tokens.poly, NULL, one, SP_CACHE_LATENT_FORM);
     return elements ? sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(2 /* bytes of an element */)) : NULL;
 }
 
@@ -465,8 +465,8 @@ static void assume_class(struct shapeproof_derivation *derivation)
 static bool has_two_forms(struct sp_count *count)
 {
     const struct sp_poly *one = sp_poly_int(&count->symbolic.algebra, 1);
-    const struct sp_poly *latent = sp_count_cache(count, 1, one, one, SP_CACHE_LATENT_FORM);
-    const struct sp_poly *expanded = sp_count_cache(count, 1, one, one, SP_CACHE_EXPANDED_FORM);
+    const struct sp_poly *latent = sp_count_cache(count, 1, one, NULL, one, SP_CACHE_LATENT_FORM);
+    const struct sp_poly *expanded = sp_count_cache(count, 1, one, NULL, one, SP_CACHE_EXPANDED_FORM);
     return latent && expanded && !sp_poly_equal(latent, expanded);
 }
 

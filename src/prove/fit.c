@@ -51,9 +51,10 @@ static const char *reason_of(struct sp_arena *arena, const struct sp_count *coun
     return sp_arena_copy(arena, reason, strcspn(reason, "\n"));
 }
 
-/* The cache of `batch` sequences of `tokens` tokens, each element of `bits`, on the largest of `tp` ranks. */
+/* The cache of `batch` sequences of `tokens` tokens, each element of `bits`, on the largest of `tp` ranks. An encoder
+ * reads `source_tokens` for each sequence; 0: not given. */
 struct cache {
-    uint64_t tokens, batch;
+    uint64_t tokens, batch, source_tokens;
     unsigned bits;
     enum sp_cache_form form;
     unsigned tp;
@@ -71,10 +72,29 @@ static bool cache_bytes(struct sp_count *count, struct cache cache, uint64_t *by
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
     begin_measure(count);
-    if (cache.tokens > INT64_MAX || cache.batch > INT64_MAX) return false;
+    if (cache.tokens > INT64_MAX || cache.batch > INT64_MAX || cache.source_tokens > INT64_MAX) return false;
+    const struct sp_poly *source = cache.source_tokens ? sp_poly_int(algebra, (int64_t)cache.source_tokens) : NULL;
     const struct sp_poly *elements = sp_count_cache(count, cache.tp, sp_poly_int(algebra, (int64_t)cache.tokens),
-                                                    sp_poly_int(algebra, (int64_t)cache.batch), cache.form);
+                                                    source, sp_poly_int(algebra, (int64_t)cache.batch), cache.form);
     return !algebra->failed && bytes_of(elements, cache.bits, bytes);
+}
+
+/* The cache of so many sequences on one device, as it is asked for. */
+static struct cache cache_of(const struct shapeproof_fit *facts, uint64_t batch)
+{
+    return (struct cache){.tokens = facts->tokens,
+                          .batch = batch,
+                          .source_tokens = facts->source_tokens,
+                          .bits = facts->cache_bits,
+                          .form = SP_CACHE_LATENT_FORM,
+                          .tp = 1};
+}
+
+/* Whether the cache was not counted because the number of tokens of the encoder is not given. */
+static bool lacks_source(const struct sp_count *count)
+{
+    const char *missing = count->symbolic.report.missing;
+    return missing && strcmp(missing, "source_tokens") == 0;
 }
 
 /* The longest sequence of which as many as the batch of `cache` fit in `room`. */
@@ -150,7 +170,7 @@ static uint64_t number_of_keys(struct sp_count *count, const char *const *keys)
 static bool has_fixed_states(struct sp_count *count)
 {
     uint64_t bytes;
-    const struct cache empty = {0, 1, BITS_OF_BYTE, SP_CACHE_LATENT_FORM, 1};
+    const struct cache empty = {.batch = 1, .bits = BITS_OF_BYTE, .tp = 1};
     return cache_bytes(count, empty, &bytes) && bytes;
 }
 
@@ -158,7 +178,7 @@ static bool has_fixed_states(struct sp_count *count)
 static bool is_cache_divided(struct sp_count *count)
 {
     uint64_t bytes;
-    const struct cache half = {1, 1, BITS_OF_BYTE, SP_CACHE_LATENT_FORM, 2};
+    const struct cache half = {.tokens = 1, .batch = 1, .source_tokens = 1, .bits = BITS_OF_BYTE, .tp = 2};
     return cache_bytes(count, half, &bytes);
 }
 
@@ -252,7 +272,8 @@ static const char *bytes_text(struct fit *fit, const char *who, uint64_t weights
 static bool cache_of_rank(struct fit *fit, struct sp_count *count, uint64_t n, uint64_t *bytes)
 {
     struct shapeproof_fit *facts = &fit->facts;
-    const struct cache rank = {facts->tokens, facts->batch, facts->cache_bits, SP_CACHE_LATENT_FORM, (unsigned)n};
+    struct cache rank = cache_of(facts, facts->batch);
+    rank.tp = (unsigned)n;
     const size_t first = count->messages.length;
     facts->devices_why = NULL;
     facts->has_equal_cache = false;
@@ -327,10 +348,10 @@ static void find_devices(struct fit *fit, struct sp_count *count, unsigned bits)
 
 /* Fills in what follows from the count. False when the number of parameters is not known. */
 static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapeproof_fit_options *options,
-                    unsigned weight_bits, unsigned cache_bits)
+                    unsigned weight_bits)
 {
     struct shapeproof_fit *facts = &fit->facts;
-    struct cache cache = {facts->tokens, facts->batch, cache_bits, SP_CACHE_LATENT_FORM, 1};
+    struct cache cache = cache_of(facts, facts->batch);
     uint64_t one = 0, expanded;
     if (!bytes_of(count->total, BITS_OF_BYTE, &facts->parameters)) return false;
     if (options->is_stored) facts->weights = options->stored;
@@ -338,9 +359,9 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
     find_heads(count, facts);
     const bool weights_fit = facts->weights <= facts->memory;
     const uint64_t room = weights_fit ? facts->memory - facts->weights : 0;
-    const struct cache single = {facts->tokens, 1, cache_bits, SP_CACHE_LATENT_FORM, 1};
-    if (facts->tokens && (!cache_bytes(count, single, &one) || !cache_bytes(count, cache, &facts->cache))) {
-        facts->why = reason_of(&fit->arena, count, 0);
+    if (facts->tokens && (!cache_bytes(count, cache_of(facts, 1), &one) || !cache_bytes(count, cache, &facts->cache))) {
+        facts->why = lacks_source(count) ? "the number of tokens that the encoder reads, source_tokens, is not given"
+                                         : reason_of(&fit->arena, count, 0);
         facts->verdict =
             weights_fit && !surely_exceeds(count, cache, room) ? SHAPEPROOF_FIT_UNKNOWN : SHAPEPROOF_FIT_NO;
         return true;
@@ -368,6 +389,20 @@ static void fill_in_stored(struct fit *fit, const struct sp_count *count, uint64
     facts->verdict = stored > facts->memory ? SHAPEPROOF_FIT_NO
                      : facts->tokens        ? SHAPEPROOF_FIT_UNKNOWN
                                             : SHAPEPROOF_FIT_YES;
+}
+
+/* Whether the cache is known only with the number of tokens of the encoder. */
+static bool depends_on_source(struct sp_count *count, const struct shapeproof_fit *facts)
+{
+    uint64_t bytes;
+    struct cache without = cache_of(facts, facts->batch);
+    without.source_tokens = 0;
+    if (!without.tokens) without.tokens = 1;
+    const size_t first = count->messages.length;
+    const bool depends = !cache_bytes(count, without, &bytes) && lacks_source(count);
+    count->symbolic.report.missing = NULL;
+    count->messages.length = first;
+    return depends;
 }
 
 /* The bits of a dtype, bf16 for NULL; 0 after an error. */
@@ -409,13 +444,18 @@ struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables
         .cache_dtype = sp_arena_string(&fit->arena, options->cache_dtype ? options->cache_dtype : "bf16"),
         .memory = memory,
         .tokens = options->tokens,
+        .source_tokens = options->source_tokens,
         .cache_bits = cache_bits,
         .batch = options->batch ? options->batch : 1,
         .devices_verdict = SHAPEPROOF_FIT_UNKNOWN};
     const bool counted = sp_count_settled(&count, tables, unit, sp_config_hyper(config));
-    const bool is_filled = counted && fill_in(fit, &count, options, weight_bits, cache_bits);
-    const bool good = is_filled || options->is_stored;
+    const bool is_source_idle = counted && options->source_tokens && !depends_on_source(&count, &fit->facts);
+    const bool is_filled = counted && !is_source_idle && fill_in(fit, &count, options, weight_bits);
+    const bool good = is_filled || (options->is_stored && !is_source_idle);
     if (!is_filled && good) fill_in_stored(fit, &count, options->stored);
+    else if (is_source_idle)
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                "the cache of '%s' does not depend on the number of tokens that an encoder reads", unit->name);
     else if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, sp_sym_failure(&count.symbolic), count.messages.data);
     else if (!good)
         sp_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_NONE, "the number of bytes of '%s' is not known",

@@ -24,6 +24,7 @@ void sp_json_fit_members(struct sp_writer *json, const struct shapeproof_fit *fi
     sp_write_key_optional(json, "why", fit->why);
     if (fit->tokens) {
         sp_write_key_number(json, "tokens", fit->tokens);
+        if (fit->source_tokens) sp_write_key_number(json, "source_tokens", fit->source_tokens);
         sp_write_key_number(json, "batch", fit->batch);
     }
     if (fit->tokens && !fit->why) {
@@ -65,7 +66,13 @@ static void put_cache(struct sp_table *table, const struct shapeproof_fit *fit)
         sp_text_puts(words, " sequences of ");
     }
     sp_text_grouped(words, fit->tokens);
-    sp_text_printf(words, " tokens in %s", fit->cache_dtype);
+    sp_text_puts(words, " tokens");
+    if (fit->source_tokens) {
+        sp_text_puts(words, ", and ");
+        sp_text_grouped(words, fit->source_tokens);
+        sp_text_puts(words, " of the encoder,");
+    }
+    sp_text_printf(words, " in %s", fit->cache_dtype);
     if (fit->cache_bits < BITS_OF_BYTE) sp_text_puts(words, " without scales");
     if (fit->cache_expanded) {
         sp_text_puts(words, "; latent keys and values, which take ");

@@ -1132,13 +1132,16 @@ const struct sp_poly *sp_count_activations(struct sp_count *count, const struct 
 }
 
 const struct sp_poly *sp_count_cache(struct sp_count *count, unsigned tp, const struct sp_poly *tokens,
-                                     const struct sp_poly *batch, enum sp_cache_form form)
+                                     const struct sp_poly *source_tokens, const struct sp_poly *batch,
+                                     enum sp_cache_form form)
 {
     const struct shapeproof_value is_expanded = sp_value_bool(form == SP_CACHE_EXPANDED_FORM);
-    const struct sp_sym_given given[] = {{"tokens", sp_sym_of_poly(tokens)},
-                                         {"batch", sp_sym_of_poly(batch)},
-                                         {"expanded", sp_sym_of_value(&count->symbolic, is_expanded)}};
-    return sp_count_states(count, tp, given, sizeof given / sizeof *given);
+    struct sp_sym_given given[4] = {{"tokens", sp_sym_of_poly(tokens)},
+                                    {"batch", sp_sym_of_poly(batch)},
+                                    {"expanded", sp_sym_of_value(&count->symbolic, is_expanded)}};
+    size_t given_count = 3;
+    if (source_tokens) given[given_count++] = (struct sp_sym_given){"source_tokens", sp_sym_of_poly(source_tokens)};
+    return sp_count_states(count, tp, given, given_count);
 }
 
 /* Whether tokens are given, as the table is about sequences of them, or not. */
