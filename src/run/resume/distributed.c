@@ -119,14 +119,8 @@ static void judge_steps(struct shapeproof_resume *resume, const char *file)
         sp_resume_wrong(resume, "step", file,
                         sp_arena_printf(&resume->arena, "%" PRId64 ", as the folder says", folder),
                         spell_step(resume, step), "its step");
-    else if (step != SP_RESUME_NO_STEP && optimizer > step)
-        sp_resume_wrong(resume, "optimizer", file, spell_step(resume, step), spell_step(resume, optimizer),
-                        "the last step of its moments, compared with the step of the trainer");
-    else if (step != SP_RESUME_NO_STEP && optimizer != SP_RESUME_NO_STEP && optimizer < step)
-        sp_resume_untold(resume, true, "step", file,
-                         "the optimizer has made %" PRId64 " steps, the trainer %" PRId64
-                         ": it is of another checkpoint, or was new when the run was continued before",
-                         optimizer, step);
+    else if (step != SP_RESUME_NO_STEP && optimizer != SP_RESUME_NO_STEP && optimizer != step)
+        sp_resume_compare_optimizer(resume, file, step, optimizer);
     else if (step != SP_RESUME_NO_STEP) sp_resume_right(resume, "step", file, "%" PRId64, step);
     else if (optimizer != SP_RESUME_NO_STEP && folder != SP_RESUME_NO_STEP && optimizer != folder)
         sp_resume_untold(resume, false, "step", file,
@@ -274,13 +268,18 @@ void sp_resume_named_optimizer(struct shapeproof_resume *resume, const struct sh
 
 /* ---- the folder ---- */
 
-/* The step in common.pt, which Megatron saves beside the tensors. */
+/* The steps of trainer and optimizer in common.pt, which Megatron saves beside the tensors. */
 static void read_common(struct shapeproof_resume *resume)
 {
     struct sp_contents *contents = sp_resume_open(resume, "step", "common.pt");
     double number;
-    if (contents && sp_contents_number(contents, sp_contents_get(sp_contents_root(contents), "iteration"), &number))
+    if (!contents) return;
+    const struct sp_pickle_value *root = sp_contents_root(contents), *outer = sp_contents_get(root, "optimizer");
+    if (sp_contents_number(contents, sp_contents_get(root, "iteration"), &number))
         resume->step = sp_resume_steps(number);
+    resume->has_scaler = sp_contents_pairs(sp_contents_get(outer, "grad_scaler")) != NULL;
+    const struct sp_pickle_value *inner = sp_contents_get(outer, "optimizer");
+    resume->optimizer_step = sp_resume_step_of_groups(contents, sp_contents_get(inner, "param_groups"));
     sp_contents_close(contents);
 }
 

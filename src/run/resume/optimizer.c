@@ -600,7 +600,7 @@ static void note_facts(struct optimizer *o)
         .empty = empty,
         .groups = o->groups->length,
         .kinds = sp_arena_string(&o->resume->arena, o->kinds.data ? o->kinds.data : ""),
-        .step = o->has_step ? sp_resume_steps(o->last_step) : SP_RESUME_NO_STEP,
+        .step = o->has_step ? sp_resume_steps(o->last_step) : sp_resume_step_of_groups(o->contents, o->groups),
     };
 }
 
@@ -611,17 +611,30 @@ static void say_none_kept(struct shapeproof_resume *resume, const char *file, si
                     sp_count_of(&resume->arena, parameters, "parameter"), sp_count_of(&resume->arena, groups, "group"));
 }
 
+int64_t sp_resume_step_of_groups(struct sp_contents *contents, const struct sp_pickle_value *groups)
+{
+    enum { MOST = 16 }; /* groups that are read: all make the same steps */
+    int64_t last = SP_RESUME_NO_STEP;
+    double step;
+    if (!sp_pickle_is(groups, SP_PICKLE_LIST)) return last;
+    for (uint32_t i = 0; i < groups->length && i < MOST; i++)
+        if (sp_contents_number(contents, sp_contents_get(groups->as.items[i], "step"), &step) &&
+            sp_resume_steps(step) > last)
+            last = sp_resume_steps(step);
+    return last;
+}
+
 /* Notes the step, and says what is right about the moments. */
 static void conclude_optimizer(struct optimizer *o)
 {
     struct shapeproof_resume *resume = o->resume;
-    if (o->has_step) {
-        resume->optimizer_step = sp_resume_steps(o->last_step);
+    note_facts(o);
+    if (resume->facts.step != SP_RESUME_NO_STEP) {
+        resume->optimizer_step = resume->facts.step;
         resume->optimizer_file = o->file;
     }
     resume->optimizers++;
     resume->groups = o->groups->length;
-    note_facts(o);
     if (o->failed) return;
     const char *groups = sp_count_of(&resume->arena, o->groups->length, "group");
     if (!o->with && keeps_moments(o))
@@ -687,41 +700,72 @@ void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *c
 
 /* ---- master weights ---- */
 
-/* Whether the model has a parameter of that shape. */
-static bool has_parameter_shaped(const struct shapeproof_inventory *model, const struct sp_contents_tensor *tensor)
+/* The shapes of the parameters of the model, "(16, 4)"; *singles: how many parameters are F32, which need no copy. */
+static struct sp_map list_shapes(struct shapeproof_resume *resume, size_t *singles)
 {
-    for (size_t i = 0; i < model->count; i++)
-        if (sp_resume_is_parameter(&model->tensors[i]) &&
-            sp_same_dims(model->tensors[i].shape, model->tensors[i].rank, tensor->shape, tensor->rank))
-            return true;
+    const struct shapeproof_inventory *model = resume->model;
+    struct sp_map shapes = {0};
+    *singles = 0;
+    for (size_t i = 0; model && i < model->count; i++) {
+        const struct shapeproof_tensor *tensor = &model->tensors[i];
+        if (!sp_resume_is_parameter(tensor)) continue;
+        sp_map_add(&shapes, sp_shape_text(&resume->arena, tensor->shape, tensor->rank), i);
+        *singles += tensor->dtype == SHAPEPROOF_DTYPE_F32;
+    }
+    return shapes;
+}
+
+/* Compares one master weight, "number 3 of group 1"; false after a statement that it is wrong. */
+static bool check_master_weight(struct shapeproof_resume *resume, const struct sp_map *shapes,
+                                const struct sp_contents_tensor *master, uint32_t number, uint32_t group,
+                                const char *file)
+{
+    const char *shape = sp_shape_text(&resume->arena, master->shape, master->rank);
+    if (strcmp(master->dtype, "F32") != 0)
+        sp_resume_wrong(resume, "master weights", file, "F32", master->dtype, "group %" PRIu32, group);
+    else if (resume->model && sp_map_get(shapes, shape) == SIZE_MAX)
+        sp_resume_wrong(resume, "master weights", file, "the shape of a parameter of the model", shape,
+                        "number %" PRIu32 " of group %" PRIu32, number, group);
+    else return true;
     return false;
+}
+
+/* Compares all of them; false after a statement that one is wrong, or that they are too many. */
+static bool check_master_weights(struct shapeproof_resume *resume, struct sp_contents *contents,
+                                 const struct sp_pickle_value *groups, const struct sp_map *shapes, const char *file,
+                                 size_t *count)
+{
+    enum { LOOKS = 64 }; /* at a tensor, and at the text of its shape */
+    struct sp_contents_tensor master;
+    for (uint32_t g = 0; sp_pickle_is(groups, SP_PICKLE_LIST) && g < groups->length; g++) {
+        const struct sp_pickle_value *group = groups->as.items[g];
+        const uint32_t length = sp_pickle_is(group, SP_PICKLE_LIST) ? group->length : 0;
+        if (!sp_resume_spend(resume, "master weights", file, LOOKS * (1 + (uint64_t)length))) return false;
+        for (uint32_t i = 0; i < length; i++) {
+            if (!sp_contents_tensor(contents, group->as.items[i], &master)) continue;
+            ++*count;
+            if (!check_master_weight(resume, shapes, &master, i, g, file)) return false;
+        }
+    }
+    return true;
 }
 
 void sp_resume_masters(struct shapeproof_resume *resume, struct sp_contents *contents,
                        const struct sp_pickle_value *groups, const char *file)
 {
-    struct sp_contents_tensor master;
-    size_t count = 0;
-    const uint64_t each = 1 + (resume->model ? resume->model->count : 0); /* looks */
-    for (uint32_t g = 0; sp_pickle_is(groups, SP_PICKLE_LIST) && g < groups->length; g++) {
-        const struct sp_pickle_value *group = groups->as.items[g];
-        for (uint32_t i = 0; sp_pickle_is(group, SP_PICKLE_LIST) && i < group->length; i++) {
-            if (!sp_resume_spend(resume, "master weights", file, each)) return;
-            if (!sp_contents_tensor(contents, group->as.items[i], &master)) continue;
-            count++;
-            if (strcmp(master.dtype, "F32") != 0) {
-                sp_resume_wrong(resume, "master weights", file, "F32", master.dtype, "group %u", g);
-                return;
-            }
-            if (resume->model && !has_parameter_shaped(resume->model, &master)) {
-                sp_resume_wrong(resume, "master weights", file, "the shape of a parameter of the model",
-                                sp_shape_text(&resume->arena, master.shape, master.rank), "number %u of group %u", i,
-                                g);
-                return;
-            }
-        }
-    }
-    if (count)
+    size_t count = 0, singles;
+    struct sp_map shapes = list_shapes(resume, &singles);
+    const bool ok = check_master_weights(resume, contents, groups, &shapes, file, &count);
+    sp_map_free(&shapes);
+    resume->facts.masters = count;
+    if (!ok || !count) return;
+    /* Parameters of the optimizer in half precision have each a copy. */
+    const size_t parameters = resume->facts.parameters;
+    if (count > parameters || (resume->model && count + singles < parameters))
+        sp_resume_wrong(resume, "master weights", file,
+                        sp_arena_printf(&resume->arena, "%zu, the parameters of the optimizer", parameters),
+                        sp_arena_printf(&resume->arena, "%zu", count), "their number");
+    else
         sp_resume_right(resume, "master weights", file, "F32, of %s", sp_count_of(&resume->arena, count, "parameter"));
 }
 

@@ -522,6 +522,7 @@ struct megatron {
     struct rank_optimizers optimizers;
     struct rank_extras extras;
     int64_t folder_step; /* "iter_0000010": 10 */
+    int64_t moment_step; /* of the optimizer of the first rank, or SP_RESUME_NO_STEP */
 };
 
 static const char *spell_number(struct shapeproof_resume *resume, uint64_t number)
@@ -605,6 +606,20 @@ static bool judge_distributed_optimizer(struct shapeproof_resume *resume, const 
     return true;
 }
 
+/* Master weights of a rank. Ranks whose optimizers have as many parameters have as many of them. */
+static void judge_megatron_masters(struct megatron *all, struct sp_contents *contents,
+                                   const struct sp_pickle_value *masters, const char *file)
+{
+    struct shapeproof_resume *resume = all->optimizers.resume;
+    struct sp_optimizer_facts *first = &all->optimizers.facts;
+    const size_t wrong = count_wrong(resume);
+    sp_resume_masters(resume, contents, masters, file);
+    if (strcmp(file, all->optimizers.first) == 0) first->masters = resume->facts.masters;
+    else if (count_wrong(resume) == wrong && resume->facts.parameters == first->parameters)
+        equals_first(resume, "master weights", file, all->optimizers.first, (int64_t)resume->facts.masters,
+                     (int64_t)first->masters, "their number");
+}
+
 /* The optimizer in the file of a rank, {"optimizer": ..., "fp32_from_fp16_params": ...}, against the model in it. */
 static void judge_megatron_optimizer(struct megatron *all, struct sp_contents *contents, const char *file)
 {
@@ -613,10 +628,14 @@ static void judge_megatron_optimizer(struct megatron *all, struct sp_contents *c
     struct shapeproof_error ignored = {0};
     const size_t statements = resume->statements.count;
     const struct sp_pickle_value *outer = sp_contents_get(sp_contents_root(contents), "optimizer");
+    const struct sp_pickle_value *inner = sp_contents_get(outer, "optimizer");
+    resume->has_scaler = sp_contents_pairs(sp_contents_get(outer, "grad_scaler")) != NULL;
+    all->moment_step = sp_resume_step_of_groups(contents, sp_contents_get(inner ? inner : outer, "param_groups"));
     resume->model = shapeproof_inventory_open(sp_folder_join(&resume->folder, file, &resume->arena), &ignored);
     if (find_optimizer(sp_contents_root(contents))) {
         judge_rank_optimizer(&all->optimizers, contents, file);
-        sp_resume_masters(resume, contents, sp_contents_get(outer, "fp32_from_fp16_params"), file);
+        all->moment_step = resume->facts.step;
+        judge_megatron_masters(all, contents, sp_contents_get(outer, "fp32_from_fp16_params"), file);
     } else if (!judge_distributed_optimizer(resume, file, resume->model)) {
         if (sp_pickle_is(outer, SP_PICKLE_LIST))
             sp_resume_untold(resume, true, "optimizer", file, "a chain of several optimizers, which is not compared");
@@ -645,6 +664,7 @@ static void judge_megatron_extras(struct megatron *all, struct sp_contents *cont
                         sp_arena_printf(&resume->arena, "%" PRId64 ", as the folder says", all->folder_step),
                         sp_arena_printf(&resume->arena, "%" PRId64, step), "its iteration");
     else if (is_first && step != SP_RESUME_NO_STEP) sp_resume_right(resume, "step", file, "iteration %" PRId64, step);
+    if (is_first) sp_resume_compare_optimizer(resume, file, step, all->moment_step);
     if (!sp_contents_pairs(sp_contents_get(root, "opt_param_scheduler")) &&
         !sp_contents_pairs(sp_contents_get(root, "lr_scheduler")))
         sp_resume_wrong(resume, "scheduler", file, "opt_param_scheduler", "none",
@@ -671,7 +691,8 @@ static void check_megatron(struct shapeproof_resume *resume, const struct sp_ran
 {
     struct megatron all = {.optimizers = {.resume = resume, .division = BY_MODEL},
                            .extras = {.resume = resume},
-                           .folder_step = sp_resume_number_in_name(resume->path, "iter_")};
+                           .folder_step = sp_resume_number_in_name(resume->path, "iter_"),
+                           .moment_step = SP_RESUME_NO_STEP};
     struct rank_files files = {.subject = "model", .world = (uint32_t)ranks->files.count};
     files.names = sp_arena_array(&resume->arena, files.world, sizeof *files.names);
     for (uint32_t i = 0; i < files.world; i++)

@@ -233,6 +233,23 @@ static void compare_step(struct shapeproof_resume *resume, const char *subject, 
                         spell_step(resume, step), "%s", what);
 }
 
+void sp_resume_compare_optimizer(struct shapeproof_resume *resume, const char *file, int64_t step, int64_t optimizer)
+{
+    if (step == SP_RESUME_NO_STEP || optimizer == SP_RESUME_NO_STEP) return;
+    if (optimizer > step)
+        sp_resume_wrong(resume, "optimizer", file, spell_step(resume, step), spell_step(resume, optimizer),
+                        "the last step of its moments, compared with the step of the trainer");
+    else if (optimizer < step && resume->has_scaler)
+        sp_resume_right(resume, "optimizer", file,
+                        "the last step of its moments is %" PRId64 ", %" PRId64 " behind: steps that overflowed",
+                        optimizer, step - optimizer);
+    else if (optimizer < step)
+        sp_resume_untold(resume, true, "step", file,
+                         "the optimizer has made %" PRId64 " steps, the trainer %" PRId64
+                         ": it is of another checkpoint, or was new when the run was continued before",
+                         optimizer, step);
+}
+
 /* Steps of Trainer: the optimizer and the scheduler make one each. */
 static void compare_steps(struct shapeproof_resume *resume)
 {

@@ -24,6 +24,7 @@ struct sp_optimizer_facts {
     size_t parameters, groups; /* that it lists */
     size_t with, pieces;       /* parameters that have moments; of these those that are a rank's piece */
     size_t empty;              /* of these pieces those without elements: another rank may have the whole */
+    size_t masters;            /* master weights that are beside it (sp_resume_masters) */
     const char *kinds;         /* "exp_avg, exp_avg_sq" */
     int64_t step;              /* the largest of all parameters, or SP_RESUME_NO_STEP */
 };
@@ -70,6 +71,8 @@ uint64_t sp_resume_length(const struct sp_pickle_value *value);
 int64_t sp_resume_steps(double number);
 /* Lists the files and folders in the folder; also again, after resume->path is another one. */
 void sp_resume_list_folder(struct shapeproof_resume *resume);
+/* Compares the last step of the moments with that of the trainer, as far as both are known; says what is odd. */
+void sp_resume_compare_optimizer(struct shapeproof_resume *resume, const char *file, int64_t step, int64_t optimizer);
 /* The number behind the last `marker` in the last part of a path: "a/checkpoint-4" -> 4. SP_RESUME_NO_STEP without. */
 int64_t sp_resume_number_in_name(const char *path, const char *marker);
 /* Whether the folder has that file or folder. */
@@ -95,7 +98,10 @@ bool sp_resume_has_matrices(struct shapeproof_resume *resume, struct sp_contents
                             const struct sp_pickle_value *value, const char *file);
 void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
                          const struct sp_pickle_value *value, const char *file);
-/* Lists of lists of master weights, one for each group of parameters, against the model; NULL: there are none. */
+/* The step that the groups of an optimizer say, [{"step": 4, ...}], or SP_RESUME_NO_STEP. */
+int64_t sp_resume_step_of_groups(struct sp_contents *contents, const struct sp_pickle_value *groups);
+/* Lists of lists of master weights, one for each group of parameters, against the model, and their number against the
+ * parameters of the optimizer that was read last. NULL: there are none. */
 void sp_resume_masters(struct shapeproof_resume *resume, struct sp_contents *contents,
                        const struct sp_pickle_value *groups, const char *file);
 /* The moments of parameters that ranks have laid end to end and divided: how long they are in all ranks together. */
