@@ -106,9 +106,12 @@ bool sp_contents_tensor(struct sp_contents *contents, struct sp_pickle_value *va
 {
     struct sp_torch_tensor found;
     if (!read_tensor_value(contents, value, &found)) return false;
+    const unsigned bits = shapeproof_dtype_bits(found.dtype);
+    const uint64_t bytes = found.piece ? found.piece->bytes : found.bytes;
     *tensor = (struct sp_contents_tensor){.dtype = found.dtype_name,
                                           .rank = found.rank,
                                           .bytes = found.bytes,
+                                          .held = bits >= 8 ? bytes / (bits / 8) : 0,
                                           .is_piece = found.piece != NULL,
                                           .is_empty = found.piece && !found.piece->bytes};
     memcpy(tensor->shape, found.shape, found.rank * sizeof *found.shape);

@@ -15,6 +15,7 @@ struct sp_contents_tensor {
     uint32_t rank;
     uint64_t shape[SP_MAX_RANK];
     uint64_t bytes;
+    uint64_t held; /* elements that the file has of it; 0 when that is not known */
     bool is_piece; /* the file has a part of it: a DTensor or a ShardedTensor */
     bool is_empty; /* a part without elements */
 };

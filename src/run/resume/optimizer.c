@@ -22,6 +22,7 @@
 #include "model/embedding.h"
 #include "model/layouts.h"
 #include "run/resume/resume.h"
+#include "shapeproof/data.h"
 
 /* Of one parameter, as the optimizer has it. */
 struct moments {
@@ -650,18 +651,25 @@ static void conclude_optimizer(struct optimizer *o)
                          o->with);
 }
 
-bool sp_resume_has_matrices(struct shapeproof_resume *resume, struct sp_contents *contents,
-                            const struct sp_pickle_value *value, const char *file)
+enum sp_moment_form sp_resume_moment_form(struct shapeproof_resume *resume, struct sp_contents *contents,
+                                          const struct sp_pickle_value *value, const char *file)
 {
+    static const char *const factors[] = {"exp_avg_sq_row", "row_var"};
     const struct sp_pickle_value *pairs = sp_contents_pairs(sp_contents_get(value, "state"));
+    enum sp_moment_form form = SP_MOMENTS_NONE;
     struct sp_contents_tensor tensor;
     for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
         const struct sp_pickle_value *entry = pairs->as.items[i + 1];
-        if (!sp_resume_spend(resume, "optimizer", file, LOOKUPS * (1 + sp_resume_length(entry)))) return false;
-        for (size_t k = 0; k < KINDS; k++)
-            if (sp_contents_tensor(contents, sp_contents_get(entry, kinds[k]), &tensor) && tensor.rank > 1) return true;
+        if (!sp_resume_spend(resume, "optimizer", file, LOOKUPS * (1 + sp_resume_length(entry)))) break;
+        for (size_t k = 0; k < sizeof factors / sizeof *factors; k++)
+            if (sp_contents_get(entry, factors[k])) return SP_MOMENTS_SHAPED;
+        for (size_t k = 0; k < KINDS; k++) {
+            if (!sp_contents_tensor(contents, sp_contents_get(entry, kinds[k]), &tensor)) continue;
+            if (tensor.rank > 1 || tensor.is_piece) return SP_MOMENTS_SHAPED;
+            form = SP_MOMENTS_FLAT;
+        }
     }
-    return false;
+    return form;
 }
 
 /* Reads the moments of all parameters. False after a statement that this cannot be done. The caller frees. */
@@ -796,8 +804,13 @@ void sp_resume_flat_optimizer(struct shapeproof_resume *resume, struct sp_conten
 {
     struct optimizer o = {.resume = resume, .contents = contents, .file = file};
     if (read_optimizer(&o, value)) {
-        for (size_t i = 0; i < o.list.count; i++)
-            if (o.list.items[i].is_known) add_flat_moment(flat, &o.list.items[i]);
+        for (size_t i = 0; i < o.list.count && !o.failed; i++) {
+            const struct moments *m = &o.list.items[i];
+            if (m->is_known && (m->rank > 1 || m->is_piece))
+                say_wrong(&o, "a part of the parameters end to end, as in other ranks",
+                          sp_shape_text(&resume->arena, m->shape, m->rank), "the moments of parameter %s", m->id);
+            else if (m->is_known) add_flat_moment(flat, m);
+        }
         note_facts(&o);
         flat->keeps_moments = flat->keeps_moments || keeps_moments(&o);
         flat->failed = flat->failed || o.failed;
@@ -873,38 +886,118 @@ static uint32_t count_replicas(uint64_t total, uint64_t held, uint64_t padding, 
     return (uint32_t)replicas;
 }
 
+/* What is compared of the moments of all ranks together, in elements. */
+struct flat_census {
+    struct shapeproof_resume *resume;
+    const struct sp_flat_moments *flat;
+    uint32_t world, replicas;    /* replicas of the model: 1 when it has none, or they are not known */
+    uint64_t held, total;        /* of the moments of one replica, and of the parameters */
+    uint64_t padding;            /* at most, of all ranks */
+    bool are_parameters;         /* the moments of each parameter, in all ranks, are as long as a parameter */
+    const char *file;
+};
+
+/* Counts them. Where the model has replicas, each of which has all moments, those of one are counted. */
+static struct flat_census count_flat(struct shapeproof_resume *resume, const struct sp_flat_moments *flat,
+                                     uint32_t world, const char *file)
+{
+    enum { PADDING = 16 }; /* elements for each rank and moment, at most: FSDP aligns to 16 bytes */
+    struct flat_census census = {.resume = resume, .flat = flat, .world = world, .replicas = 1, .file = file};
+    size_t count;
+    const uint64_t *elements = count_parameters(resume, &count, &census.total);
+    uint64_t *sums = sp_arena_array(&resume->arena, flat->list.count, sizeof *sums);
+    bool divides = resume->replicas > 1;
+    for (size_t i = 0; i < flat->list.count && divides; i++) divides = flat->list.items[i].sum % resume->replicas == 0;
+    if (divides) census.replicas = resume->replicas;
+    for (size_t i = 0; i < flat->list.count; i++) {
+        sums[i] = flat->list.items[i].sum / census.replicas;
+        if (!sp_add_u64(census.held, sums[i], &census.held)) census.held = UINT64_MAX;
+    }
+    if (flat->list.count) qsort(sums, flat->list.count, sizeof *sums, compare_numbers);
+    census.are_parameters = are_among(sums, flat->list.count, elements, count);
+    if (!sp_mul_u64((uint64_t)world * PADDING, flat->list.count, &census.padding)) census.padding = UINT64_MAX;
+    return census;
+}
+
+/* Whether the moments are as many as without a parameter of so many elements. */
+static bool lacks_one(const struct flat_census *c, uint64_t elements)
+{
+    return elements <= c->total && c->held >= c->total - elements && c->held - (c->total - elements) <= c->padding;
+}
+
+/* A matrix of which the model has a copy, and without which the parameters are as many as the moments: FSDP 1 saves tied
+ * parameters twice, and the optimizer has them once. Two matrices of one shape are copies if they begin with the same
+ * bytes, which are not all alike. NULL when there is none, or the data cannot be read. */
+static const struct shapeproof_tensor *find_copy(const struct flat_census *c)
+{
+    enum { BYTES = 4096, MOST = 64 }; /* compared of each matrix, and matrices that are compared */
+    const struct shapeproof_inventory *model = c->resume->model;
+    const struct shapeproof_tensor *seen[MOST], *copy = NULL;
+    unsigned char *begins[MOST];
+    size_t count = 0;
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_data *data = shapeproof_data_open(model, &ignored);
+    for (size_t i = 0; data && i < model->count && count < MOST && !copy; i++) {
+        const struct shapeproof_tensor *tensor = &model->tensors[i];
+        const size_t length = tensor->bytes < BYTES ? (size_t)tensor->bytes : BYTES;
+        if (!sp_resume_is_parameter(tensor) || tensor->rank < 2 || !length || !lacks_one(c, tensor->parameters))
+            continue;
+        begins[count] = sp_arena_array(&c->resume->arena, length, 1);
+        if (shapeproof_data_obstacle(data, i) ||
+            !shapeproof_data_read(data, i, 0, begins[count], length, &ignored) ||
+            memcmp(begins[count], begins[count] + 1, length - 1) == 0)
+            continue;
+        for (size_t k = 0; k < count && !copy; k++)
+            if (sp_same_dims(seen[k]->shape, seen[k]->rank, tensor->shape, tensor->rank) &&
+                seen[k]->dtype == tensor->dtype && memcmp(begins[k], begins[count], length) == 0)
+                copy = tensor;
+        seen[count++] = tensor;
+    }
+    shapeproof_data_close(data);
+    return copy;
+}
+
+/* Says that the moments are fewer than the parameters. */
+static void say_fewer(const struct flat_census *c)
+{
+    const struct shapeproof_tensor *copy = find_copy(c), *head = find_tied_head(c->resume->model);
+    if (copy)
+        sp_resume_right(c->resume, "optimizer", c->file,
+                        "moments of %" PRIu64 " elements for %" PRIu64 " of the parameters, of which %s is a copy of "
+                        "another, tied",
+                        c->held, c->total, sp_quote(copy->name).text);
+    else if (head && lacks_one(c, head->parameters))
+        sp_resume_untold(c->resume, false, "optimizer", c->file,
+                         "moments of %" PRIu64 " of %" PRIu64 " elements, as many as without %s: it is tied to the "
+                         "embedding, or frozen",
+                         c->held, c->total, sp_quote(head->name).text);
+    else
+        sp_resume_untold(c->resume, !c->are_parameters, "optimizer", c->file,
+                         "moments of %" PRIu64 " of %" PRIu64 " elements: the others are frozen, or had no gradient",
+                         c->held, c->total);
+}
+
 /* The ranks have as many elements as whole parameters, or have each a part of the same length of all parameters end to
  * end, the last of them padded. */
 void sp_resume_judge_flat(struct shapeproof_resume *resume, const struct sp_flat_moments *flat, uint32_t world,
                           const char *file)
 {
-    enum { PADDING = 16 }; /* elements for each rank and moment, at most: FSDP aligns to 16 bytes */
-    size_t count;
-    uint64_t total, held = 0, padding, most;
     if (flat->failed || !resume->model) return;
-    const uint64_t *elements = count_parameters(resume, &count, &total);
-    uint64_t *sums = sp_arena_array(&resume->arena, flat->list.count, sizeof *sums);
-    for (size_t i = 0; i < flat->list.count; i++) {
-        sums[i] = flat->list.items[i].sum;
-        if (!sp_add_u64(held, sums[i], &held)) held = UINT64_MAX;
-    }
-    if (flat->list.count) qsort(sums, flat->list.count, sizeof *sums, compare_numbers);
-    const struct sp_flat_moment *uneven = find_uneven(flat, world);
-    const bool are_parameters = are_among(sums, flat->list.count, elements, count);
-    if (!sp_mul_u64((uint64_t)world * PADDING, flat->list.count, &padding)) padding = UINT64_MAX;
-    if (!sp_add_u64(padding, total, &most)) most = UINT64_MAX;
-    const uint32_t replicas = count_replicas(total, held, padding, world);
-    const struct shapeproof_tensor *head = held < total ? find_tied_head(resume->model) : NULL;
-    if (!held && !flat->keeps_moments) say_none_kept(resume, file, resume->facts.parameters, resume->facts.groups);
-    else if (!held)
-        sp_resume_wrong(resume, "optimizer", file, spell_elements(resume, total), "none",
+    const struct flat_census c = count_flat(resume, flat, world, file);
+    const struct sp_flat_moment *uneven = c.are_parameters ? NULL : find_uneven(flat, world);
+    uint64_t most;
+    if (!sp_add_u64(c.padding, c.total, &most)) most = UINT64_MAX;
+    const uint32_t replicas = resume->replicas ? 0 : count_replicas(c.total, c.held, c.padding, world);
+    if (!c.held && !flat->keeps_moments) say_none_kept(resume, file, resume->facts.parameters, resume->facts.groups);
+    else if (!c.held)
+        sp_resume_wrong(resume, "optimizer", file, spell_elements(resume, c.total), "none",
                         "no parameter has moments: they would begin anew");
-    else if (replicas && (held > most || (uneven && !are_parameters)))
+    else if (replicas && (c.held > most || uneven))
         sp_resume_untold(resume, true, "optimizer", file,
                          "moments of %" PRIu64 " elements, %" PRIu32 " times those of the parameters: of %" PRIu32
                          " replicas of the model, or of another model",
-                         held, replicas, replicas);
-    else if (uneven && !are_parameters)
+                         c.held, replicas, replicas);
+    else if (uneven)
         sp_resume_wrong(resume, "optimizer", file,
                         uneven->is_uneven ? spell_elements(resume, uneven->first)
                                           : sp_arena_printf(&resume->arena, "those of %" PRIu32 " ranks", world),
@@ -912,20 +1005,17 @@ void sp_resume_judge_flat(struct shapeproof_resume *resume, const struct sp_flat
                                           : sp_arena_printf(&resume->arena, "%" PRIu32, uneven->ranks),
                         "the moments of parameter %s fit together with those of the other ranks to no parameter",
                         uneven->id);
-    else if (held > most)
-        sp_resume_wrong(resume, "optimizer", file, spell_elements(resume, total), spell_elements(resume, held),
+    else if (c.held > most)
+        sp_resume_wrong(resume, "optimizer", file, spell_elements(resume, c.total), spell_elements(resume, c.held),
                         "the moments of all ranks are more than the parameters of the model");
-    else if (head && held >= total - head->parameters && held - (total - head->parameters) <= padding)
-        sp_resume_untold(resume, false, "optimizer", file,
-                         "moments of %" PRIu64 " of %" PRIu64 " elements, as many as without %s: it is tied to the "
-                         "embedding, or frozen",
-                         held, total, sp_quote(head->name).text);
-    else if (held < total)
-        sp_resume_untold(resume, !are_parameters, "optimizer", file,
-                         "moments of %" PRIu64 " of %" PRIu64 " elements: the others are frozen, or had no gradient",
-                         held, total);
+    else if (c.held < c.total) say_fewer(&c);
+    else if (c.replicas > 1)
+        sp_resume_right(resume, "optimizer", file,
+                        "moments of all %" PRIu32 " ranks, in each of %" PRIu32 " replicas %" PRIu64
+                        " elements for %" PRIu64 " of the parameters",
+                        world, c.replicas, c.held, c.total);
     else
         sp_resume_right(resume, "optimizer", file,
                         "moments of all %" PRIu32 " ranks, %" PRIu64 " elements for %" PRIu64 " of the parameters",
-                        world, held, total);
+                        world, c.held, c.total);
 }

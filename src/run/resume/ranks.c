@@ -115,19 +115,19 @@ static struct sp_pickle_value *find_optimizer(struct sp_pickle_value *root)
     return NULL;
 }
 
-/* Whether the moments of one rank have the shapes of matrices; false too when all files are missing or broken. */
-static bool has_any_matrices(struct shapeproof_resume *resume, const struct rank_files *files)
+/* What the moments of the first rank that has any look like: those of the others must look so, too. */
+static enum sp_moment_form first_moment_form(struct shapeproof_resume *resume, const struct rank_files *files)
 {
-    bool has = false;
-    for (uint32_t rank = 0; rank < files->world && !has; rank++) {
+    enum sp_moment_form form = SP_MOMENTS_NONE;
+    for (uint32_t rank = 0; rank < files->world && form == SP_MOMENTS_NONE; rank++) {
         struct shapeproof_error ignored = {0};
         struct sp_contents *contents =
             files->names[rank] ? sp_contents_open(&resume->folder, files->names[rank], &ignored) : NULL;
         struct sp_pickle_value *optimizer = contents ? find_optimizer(sp_contents_root(contents)) : NULL;
-        has = optimizer && sp_resume_has_matrices(resume, contents, optimizer, files->names[rank]);
+        if (optimizer) form = sp_resume_moment_form(resume, contents, optimizer, files->names[rank]);
         sp_contents_close(contents);
     }
-    return has;
+    return form;
 }
 
 /* The optimizers of all ranks, which are read one after the other. */
@@ -263,12 +263,68 @@ static void judge_optimizer(void *data, struct sp_contents *contents, const char
 static bool judge_optimizer_files(struct shapeproof_resume *resume, const struct rank_files *files)
 {
     struct rank_optimizers all = {.resume = resume,
-                                  .division = has_any_matrices(resume, files) ? BY_TENSOR : END_TO_END};
+                                  .division = first_moment_form(resume, files) == SP_MOMENTS_SHAPED ? BY_TENSOR
+                                                                                                   : END_TO_END};
     const bool are_readable = judge_files(resume, files, &all, judge_optimizer);
     if (all.division == END_TO_END && are_readable && files->found == files->world)
         sp_resume_judge_flat(resume, &all.flat, files->world, files->pattern);
     free_rank_optimizers(&all);
     return are_readable;
+}
+
+/* ---- replicas ---- */
+
+/* How many elements of each tensor of the model the files of all ranks have together. */
+struct held_elements {
+    struct shapeproof_resume *resume;
+    uint64_t *of; /* each tensor of the model; NULL: there is no model */
+};
+
+static struct held_elements new_held_elements(struct shapeproof_resume *resume)
+{
+    struct held_elements held = {.resume = resume};
+    const size_t count = resume->model ? resume->model->count : 0;
+    if (!count) return held;
+    held.of = sp_arena_array(&resume->arena, count, sizeof *held.of);
+    memset(held.of, 0, count * sizeof *held.of);
+    return held;
+}
+
+/* Adds what the file of one rank has. */
+static void add_held_elements(void *data, struct sp_contents *contents, const char *file)
+{
+    enum { LOOKS = 32, LONGEST = 1024 }; /* at a tensor, and at its name; bytes of a name */
+    const struct held_elements *held = data;
+    struct shapeproof_resume *resume = held->resume;
+    const struct sp_pickle_value *root = sp_contents_root(contents), *model = sp_contents_get(root, "model");
+    const struct sp_pickle_value *pairs = sp_contents_pairs(model ? model : root);
+    struct sp_contents_tensor tensor;
+    if (!held->of || !sp_resume_spend(resume, "model", file, LOOKS * (1 + sp_resume_length(pairs)))) return;
+    for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
+        const struct sp_pickle_value *key = pairs->as.items[i];
+        if (!sp_pickle_is(key, SP_PICKLE_STR) || key->length > LONGEST) continue;
+        char name[LONGEST + 1];
+        memcpy(name, key->as.text, key->length);
+        name[key->length] = '\0';
+        const size_t found = shapeproof_inventory_find(resume->model, name);
+        if (found != SHAPEPROOF_NONE && sp_contents_tensor(contents, pairs->as.items[i + 1], &tensor) &&
+            !sp_add_u64(held->of[found], tensor.held, &held->of[found]))
+            held->of[found] = UINT64_MAX;
+    }
+}
+
+/* How many replicas of the model the files have; 0: not known, as they do not have all parameters equally often. */
+static uint32_t count_model_replicas(const struct held_elements *held, uint32_t world)
+{
+    const struct shapeproof_inventory *model = held->resume->model;
+    uint64_t replicas = 0;
+    for (size_t i = 0; held->of && i < model->count; i++) {
+        const uint64_t elements = model->tensors[i].parameters;
+        if (!sp_resume_is_parameter(&model->tensors[i]) || !elements) continue;
+        if (!replicas) replicas = held->of[i] / elements;
+        if (!replicas || replicas > world || held->of[i] != replicas * elements) return 0;
+    }
+    return (uint32_t)replicas;
 }
 
 /* ---- verl ---- */
@@ -340,9 +396,11 @@ static void check_sharded_files(struct shapeproof_resume *resume, const char *su
     struct rank_extras extras = {.resume = resume};
     bool are_readable;
     if (strcmp(front, "optim") == 0) are_readable = judge_optimizer_files(resume, &files);
-    else
-        are_readable =
-            judge_files(resume, &files, &extras, strcmp(front, "extra_state") == 0 ? judge_extra_state : NULL);
+    else if (strcmp(front, "model") == 0) {
+        struct held_elements held = new_held_elements(resume);
+        are_readable = judge_files(resume, &files, &held, add_held_elements);
+        resume->replicas = count_model_replicas(&held, world);
+    } else are_readable = judge_files(resume, &files, &extras, judge_extra_state);
     if (say_missing_ranks(resume, &files) && are_readable && count_wrong(resume) == wrong)
         sp_resume_right(resume, subject, files.pattern, "readable, whole");
     mention_unused(resume, subject, front, world);
@@ -492,21 +550,30 @@ static uint32_t count_named_ranks(const struct sp_ranks *ranks)
     return world;
 }
 
-static void judge_own_extras(void *data, struct sp_contents *contents, const char *file)
+/* What is read of the model's file of each rank. */
+struct numbered_models {
+    struct rank_extras extras;
+    struct held_elements held;
+};
+
+static void judge_numbered_model(void *data, struct sp_contents *contents, const char *file)
 {
-    compare_extras(data, contents, file);
+    struct numbered_models *all = data;
+    compare_extras(&all->extras, contents, file);
+    add_held_elements(&all->held, contents, file);
 }
 
 /* Files such as model_rank0.pt, in which tensors say that they are pieces. */
 static void check_numbered(struct shapeproof_resume *resume, const struct sp_ranks *ranks)
 {
     const uint32_t world = count_named_ranks(ranks);
-    struct rank_extras extras = {.resume = resume};
     const size_t wrong = count_wrong(resume);
     sp_resume_model(resume, "");
+    struct numbered_models all = {.extras = {.resume = resume}, .held = new_held_elements(resume)};
     const struct rank_files models = collect_model_files(resume, ranks, "model", world);
     const struct rank_files optimizers = collect_optimizer_files(resume, ranks, world);
-    judge_files(resume, &models, &extras, judge_own_extras);
+    judge_files(resume, &models, &all, judge_numbered_model);
+    resume->replicas = count_model_replicas(&all.held, world);
     if (ranks->optimizers.count) {
         judge_optimizer_files(resume, &optimizers);
         say_missing_ranks(resume, &optimizers);

@@ -39,6 +39,7 @@ struct shapeproof_resume {
     SP_ARRAY(const char *) names;       /* of the files and folders in it, sorted */
     struct shapeproof_inventory *model; /* NULL when it cannot be read */
     const char *partial; /* why the optimizer may rightly have parameters that the saved model has not; or NULL */
+    uint32_t replicas;  /* of the model, that the files of its ranks have together; 0: not known */
     struct shapeproof_inventory *moments; /* of a distributed checkpoint that has the optimizer alone; or NULL */
     /* Facts for comparisons; SP_RESUME_NO_STEP: not known. */
     int64_t folder_step;    /* by the name of the checkpoint */
@@ -93,9 +94,14 @@ void sp_resume_tokenizer(struct shapeproof_resume *resume);
 bool sp_resume_is_optimizer(const struct sp_pickle_value *value);
 /* Whether optimizers call a tensor so that has the shape of its parameter: "exp_avg". */
 bool sp_resume_is_moment(const char *kind);
-/* Whether moments have the shapes of matrices: FSDP 1 has pieces of all parameters end to end, which have not. */
-bool sp_resume_has_matrices(struct shapeproof_resume *resume, struct sp_contents *contents,
-                            const struct sp_pickle_value *value, const char *file);
+/* What moments look like. */
+enum sp_moment_form {
+    SP_MOMENTS_NONE,   /* there are none */
+    SP_MOMENTS_SHAPED, /* as the parameters: matrices, their factors, or pieces that have a shape */
+    SP_MOMENTS_FLAT    /* all without rows: FSDP 1 and ZeRO have parts of the parameters end to end */
+};
+enum sp_moment_form sp_resume_moment_form(struct shapeproof_resume *resume, struct sp_contents *contents,
+                                          const struct sp_pickle_value *value, const char *file);
 void sp_resume_optimizer(struct shapeproof_resume *resume, struct sp_contents *contents,
                          const struct sp_pickle_value *value, const char *file);
 /* The step that the groups of an optimizer say, [{"step": 4, ...}], or SP_RESUME_NO_STEP. */

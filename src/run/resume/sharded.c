@@ -162,7 +162,7 @@ static void judge_whole_optimizer(struct sharded *s, struct sp_contents *content
         sp_resume_wrong(s->resume, "optimizer", *s->below ? s->below : NULL, "*_optim_states.pt", "no such file",
                         "the parts of the ranks");
     else if (sp_resume_length(sp_contents_get(inner, "state")) &&
-             !sp_resume_has_matrices(s->resume, contents, inner, file))
+             sp_resume_moment_form(s->resume, contents, inner, file) != SP_MOMENTS_SHAPED)
         sp_resume_untold(s->resume, true, "optimizer", file,
                          "its moments are those of parameters end to end: their shapes are not compared");
     else {
