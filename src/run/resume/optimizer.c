@@ -603,6 +603,9 @@ static void note_facts(struct optimizer *o)
         .kinds = sp_arena_string(&o->resume->arena, o->kinds.data ? o->kinds.data : ""),
         .step = o->has_step ? sp_resume_steps(o->last_step) : sp_resume_step_of_groups(o->contents, o->groups),
     };
+    if (o->resume->facts.step == SP_RESUME_NO_STEP) return;
+    o->resume->optimizer_step = o->resume->facts.step;
+    o->resume->optimizer_file = o->file;
 }
 
 /* Says that an optimizer has no moments, and needs none: SGD without momentum. */
@@ -630,10 +633,6 @@ static void conclude_optimizer(struct optimizer *o)
 {
     struct shapeproof_resume *resume = o->resume;
     note_facts(o);
-    if (resume->facts.step != SP_RESUME_NO_STEP) {
-        resume->optimizer_step = resume->facts.step;
-        resume->optimizer_file = o->file;
-    }
     resume->optimizers++;
     resume->groups = o->groups->length;
     if (o->failed) return;
@@ -773,8 +772,7 @@ void sp_resume_masters(struct shapeproof_resume *resume, struct sp_contents *con
         sp_resume_wrong(resume, "master weights", file,
                         sp_arena_printf(&resume->arena, "%zu, the parameters of the optimizer", parameters),
                         sp_arena_printf(&resume->arena, "%zu", count), "their number");
-    else
-        sp_resume_right(resume, "master weights", file, "F32, of %s", sp_count_of(&resume->arena, count, "parameter"));
+    else sp_resume_right(resume, "master weights", file, "F32, of %s", sp_count_of(&resume->arena, count, "parameter"));
 }
 
 /* ---- moments of parameters that lie end to end ---- */
@@ -890,10 +888,10 @@ static uint32_t count_replicas(uint64_t total, uint64_t held, uint64_t padding, 
 struct flat_census {
     struct shapeproof_resume *resume;
     const struct sp_flat_moments *flat;
-    uint32_t world, replicas;    /* replicas of the model: 1 when it has none, or they are not known */
-    uint64_t held, total;        /* of the moments of one replica, and of the parameters */
-    uint64_t padding;            /* at most, of all ranks */
-    bool are_parameters;         /* the moments of each parameter, in all ranks, are as long as a parameter */
+    uint32_t world, replicas; /* replicas of the model: 1 when it has none, or they are not known */
+    uint64_t held, total;     /* of the moments of one replica, and of the parameters */
+    uint64_t padding;         /* at most, of all ranks */
+    bool are_parameters;      /* the moments of each parameter, in all ranks, are as long as a parameter */
     const char *file;
 };
 
@@ -925,9 +923,9 @@ static bool lacks_one(const struct flat_census *c, uint64_t elements)
     return elements <= c->total && c->held >= c->total - elements && c->held - (c->total - elements) <= c->padding;
 }
 
-/* A matrix of which the model has a copy, and without which the parameters are as many as the moments: FSDP 1 saves tied
- * parameters twice, and the optimizer has them once. Two matrices of one shape are copies if they begin with the same
- * bytes, which are not all alike. NULL when there is none, or the data cannot be read. */
+/* A matrix of which the model has a copy, and without which the parameters are as many as the moments: FSDP 1 saves
+ * tied parameters twice, and the optimizer has them once. Two matrices of one shape are copies if they begin with the
+ * same bytes, which are not all alike. NULL when there is none, or the data cannot be read. */
 static const struct shapeproof_tensor *find_copy(const struct flat_census *c)
 {
     enum { BYTES = 4096, MOST = 64 }; /* compared of each matrix, and matrices that are compared */
@@ -943,8 +941,7 @@ static const struct shapeproof_tensor *find_copy(const struct flat_census *c)
         if (!sp_resume_is_parameter(tensor) || tensor->rank < 2 || !length || !lacks_one(c, tensor->parameters))
             continue;
         begins[count] = sp_arena_array(&c->resume->arena, length, 1);
-        if (shapeproof_data_obstacle(data, i) ||
-            !shapeproof_data_read(data, i, 0, begins[count], length, &ignored) ||
+        if (shapeproof_data_obstacle(data, i) || !shapeproof_data_read(data, i, 0, begins[count], length, &ignored) ||
             memcmp(begins[count], begins[count] + 1, length - 1) == 0)
             continue;
         for (size_t k = 0; k < count && !copy; k++)

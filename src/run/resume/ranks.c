@@ -99,6 +99,68 @@ static void compare_with_first(struct shapeproof_resume *resume, const char *fil
     else equals_first(resume, subject, file, first, facts->step, expected->step, "the last step of its moments");
 }
 
+/* ---- scheduler, random state and step ---- */
+
+/* What ranks have beside model and optimizer, as the first of them says it. */
+struct rank_extras {
+    struct shapeproof_resume *resume;
+    const char *first; /* its file; NULL: none was read yet */
+    int64_t scheduler, step;
+    const char *step_key; /* of the step: "global_step" */
+    bool has_scheduler;
+};
+
+/* The step that a training loop has saved, or SP_RESUME_NO_STEP; *used: its key. */
+static int64_t read_saved_step(struct sp_contents *contents, const char **used)
+{
+    static const char *const keys[] = {"global_step", "step", "iteration", "iter_num", "epoch"};
+    double number;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (sp_contents_number(contents, sp_contents_get(sp_contents_root(contents), keys[i]), &number)) {
+            *used = keys[i];
+            return sp_resume_steps(number);
+        }
+    return SP_RESUME_NO_STEP;
+}
+
+/* Compares the step and the scheduler of one rank with those of the first, as far as both have them: a program may save
+ * them in one rank alone. */
+static void compare_extras(struct rank_extras *all, struct sp_contents *contents, const char *file)
+{
+    struct shapeproof_resume *resume = all->resume;
+    const struct sp_pickle_value *scheduler = sp_contents_get(sp_contents_root(contents), "lr_scheduler");
+    const bool has_scheduler = sp_contents_pairs(scheduler) != NULL;
+    const char *step_key = NULL;
+    const int64_t step = read_saved_step(contents, &step_key);
+    const size_t statements = resume->statements.count;
+    if (has_scheduler) sp_resume_scheduler(resume, contents, scheduler, file);
+    const int64_t scheduler_step = has_scheduler ? resume->scheduler_step : SP_RESUME_NO_STEP;
+    if (!all->first) {
+        *all = (struct rank_extras){resume, file, scheduler_step, step, step_key, has_scheduler};
+        return;
+    }
+    drop_right_statements(resume, statements);
+    if (has_scheduler != all->has_scheduler)
+        sp_resume_untold(resume, true, "scheduler", file, "it has %s scheduler, and %s has %s",
+                         has_scheduler ? "a" : "no", all->first, all->has_scheduler ? "one" : "none");
+    else if (scheduler_step != SP_RESUME_NO_STEP && all->scheduler != SP_RESUME_NO_STEP)
+        equals_first(resume, "scheduler", file, all->first, scheduler_step, all->scheduler, "its last_epoch");
+    if (step != SP_RESUME_NO_STEP && all->step != SP_RESUME_NO_STEP)
+        equals_first(resume, "step", file, all->first, step, all->step, "its step");
+}
+
+/* Compares what files of two kinds have, as far as both have it: the model's with the optimizer's. */
+static void compare_kinds_of_files(const struct rank_extras *model, const struct rank_extras *other)
+{
+    struct shapeproof_resume *resume = model->resume;
+    if (!model->first || !other->first) return;
+    if (model->step_key && other->step_key && strcmp(model->step_key, other->step_key) == 0)
+        equals_first(resume, "step", other->first, model->first, other->step, model->step, "its step");
+    if (model->scheduler != SP_RESUME_NO_STEP && other->scheduler != SP_RESUME_NO_STEP)
+        equals_first(resume, "scheduler", other->first, model->first, other->scheduler, model->scheduler,
+                     "its last_epoch");
+}
+
 /* ---- the optimizers ---- */
 
 /* The state of the optimizer in a file: all of it, or a value in a dictionary, as "optimizer" of a training loop and of
@@ -137,6 +199,7 @@ struct rank_optimizers {
     struct sp_flat_moments flat;     /* END_TO_END */
     const char *first;               /* the file that the others are compared with; NULL: none was read yet */
     struct sp_optimizer_facts facts; /* of it */
+    struct rank_extras *extras;      /* beside the optimizers; NULL: there are none, or they are read elsewhere */
 };
 
 /* Judges the optimizer of one rank. */
@@ -165,52 +228,6 @@ static void free_rank_optimizers(struct rank_optimizers *all)
 {
     sp_map_free(&all->flat.ids);
     sp_free(all->flat.list.items);
-}
-
-/* ---- scheduler, random state and step ---- */
-
-/* What ranks have beside model and optimizer, as the first of them says it. */
-struct rank_extras {
-    struct shapeproof_resume *resume;
-    const char *first; /* its file; NULL: none was read yet */
-    int64_t scheduler, step;
-    bool has_scheduler;
-};
-
-/* The step that a training loop has saved, or SP_RESUME_NO_STEP. */
-static int64_t read_saved_step(struct sp_contents *contents)
-{
-    static const char *const keys[] = {"global_step", "step", "iteration", "iter_num", "epoch"};
-    double number;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (sp_contents_number(contents, sp_contents_get(sp_contents_root(contents), keys[i]), &number))
-            return sp_resume_steps(number);
-    return SP_RESUME_NO_STEP;
-}
-
-/* Compares the step and the scheduler of one rank with those of the first, as far as both have them: a program may save
- * them in one rank alone. */
-static void compare_extras(struct rank_extras *all, struct sp_contents *contents, const char *file)
-{
-    struct shapeproof_resume *resume = all->resume;
-    const struct sp_pickle_value *scheduler = sp_contents_get(sp_contents_root(contents), "lr_scheduler");
-    const bool has_scheduler = sp_contents_pairs(scheduler) != NULL;
-    const int64_t step = read_saved_step(contents);
-    const size_t statements = resume->statements.count;
-    if (has_scheduler) sp_resume_scheduler(resume, contents, scheduler, file);
-    const int64_t scheduler_step = has_scheduler ? resume->scheduler_step : SP_RESUME_NO_STEP;
-    if (!all->first) {
-        *all = (struct rank_extras){resume, file, scheduler_step, step, has_scheduler};
-        return;
-    }
-    drop_right_statements(resume, statements);
-    if (has_scheduler != all->has_scheduler)
-        sp_resume_untold(resume, true, "scheduler", file, "it has %s scheduler, and %s has %s",
-                         has_scheduler ? "a" : "no", all->first, all->has_scheduler ? "one" : "none");
-    else if (scheduler_step != SP_RESUME_NO_STEP && all->scheduler != SP_RESUME_NO_STEP)
-        equals_first(resume, "scheduler", file, all->first, scheduler_step, all->scheduler, "its last_epoch");
-    if (step != SP_RESUME_NO_STEP && all->step != SP_RESUME_NO_STEP)
-        equals_first(resume, "step", file, all->first, step, all->step, "its step");
 }
 
 /* ---- files of one kind ---- */
@@ -256,15 +273,20 @@ static bool judge_files(struct shapeproof_resume *resume, const struct rank_file
 
 static void judge_optimizer(void *data, struct sp_contents *contents, const char *file)
 {
+    const struct rank_optimizers *all = data;
     judge_rank_optimizer(data, contents, file);
+    if (all->extras) compare_extras(all->extras, contents, file);
 }
 
-/* Judges the optimizers of all ranks. True when all files can be read. */
-static bool judge_optimizer_files(struct shapeproof_resume *resume, const struct rank_files *files)
+/* Judges the optimizers of all ranks, and what is beside them unless `extras` is NULL. True when all files can be
+ * read. */
+static bool judge_optimizer_files(struct shapeproof_resume *resume, const struct rank_files *files,
+                                  struct rank_extras *extras)
 {
     struct rank_optimizers all = {.resume = resume,
-                                  .division = first_moment_form(resume, files) == SP_MOMENTS_SHAPED ? BY_TENSOR
-                                                                                                   : END_TO_END};
+                                  .extras = extras,
+                                  .division =
+                                      first_moment_form(resume, files) == SP_MOMENTS_SHAPED ? BY_TENSOR : END_TO_END};
     const bool are_readable = judge_files(resume, files, &all, judge_optimizer);
     if (all.division == END_TO_END && are_readable && files->found == files->world)
         sp_resume_judge_flat(resume, &all.flat, files->world, files->pattern);
@@ -395,7 +417,7 @@ static void check_sharded_files(struct shapeproof_resume *resume, const char *su
     if (!files.found) return;
     struct rank_extras extras = {.resume = resume};
     bool are_readable;
-    if (strcmp(front, "optim") == 0) are_readable = judge_optimizer_files(resume, &files);
+    if (strcmp(front, "optim") == 0) are_readable = judge_optimizer_files(resume, &files, NULL);
     else if (strcmp(front, "model") == 0) {
         struct held_elements held = new_held_elements(resume);
         are_readable = judge_files(resume, &files, &held, add_held_elements);
@@ -415,15 +437,45 @@ static uint32_t world_of_verl(const struct shapeproof_resume *resume)
     return world;
 }
 
+/* The step in the name of the folder, or of the one above it: global_step_20, global_step_20/actor. */
+static int64_t read_step_of_verl(struct shapeproof_resume *resume)
+{
+    static const char marker[] = "global_step_";
+    const char *path = resume->path;
+    const int64_t own = sp_resume_number_in_name(path, marker);
+    const size_t above = (size_t)(sp_base_name(path) - path);
+    return own != SP_RESUME_NO_STEP ? own
+                                    : sp_resume_number_in_name(sp_arena_copy(&resume->arena, path, above), marker);
+}
+
+/* In one step of the trainer, the scheduler makes at most one step, and the optimizer one for each batch. */
+static void compare_steps_of_verl(struct shapeproof_resume *resume)
+{
+    const int64_t folder = read_step_of_verl(resume), scheduler = resume->scheduler_step;
+    if (scheduler == SP_RESUME_NO_STEP) return;
+    if (folder > 0 && scheduler > folder)
+        sp_resume_untold(resume, scheduler % folder != 0, "step", resume->scheduler_file,
+                         "its last_epoch is %" PRId64 ", and the folder says %" PRId64
+                         ": it is of another checkpoint, or makes several steps in one of the trainer",
+                         scheduler, folder);
+    if (resume->optimizer_step != SP_RESUME_NO_STEP && resume->optimizer_step < scheduler)
+        sp_resume_untold(resume, true, "step", resume->optimizer_file,
+                         "the optimizer has made %" PRId64 " steps, the scheduler %" PRId64
+                         ": one is of another checkpoint, or steps with a gradient that is not finite were skipped",
+                         resume->optimizer_step, scheduler);
+}
+
 /* verl saves the model, the optimizer, and scheduler and random states of each rank in a file of its own. */
 static void check_verl(struct shapeproof_resume *resume)
 {
     const uint32_t world = world_of_verl(resume);
     resume->layout = "verl";
+    resume->optimizer_step = resume->scheduler_step = SP_RESUME_NO_STEP;
     sp_resume_model(resume, "");
     check_sharded_files(resume, "model", "model", world);
     check_sharded_files(resume, "optimizer", "optim", world);
     check_sharded_files(resume, "random state", "extra_state", world);
+    compare_steps_of_verl(resume);
     sp_resume_right(resume, "ranks", NULL, "only %" PRIu32 " rank%s can load it", world, world == 1 ? "" : "s");
 }
 
@@ -575,9 +627,11 @@ static void check_numbered(struct shapeproof_resume *resume, const struct sp_ran
     judge_files(resume, &models, &all, judge_numbered_model);
     resume->replicas = count_model_replicas(&all.held, world);
     if (ranks->optimizers.count) {
-        judge_optimizer_files(resume, &optimizers);
+        struct rank_extras extras = {.resume = resume};
+        judge_optimizer_files(resume, &optimizers, &extras);
+        compare_kinds_of_files(&all.extras, &extras);
         say_missing_ranks(resume, &optimizers);
-    } else judge_optimizer_files(resume, &models);
+    } else judge_optimizer_files(resume, &models, NULL);
     if (count_wrong(resume) == wrong)
         sp_resume_right(resume, "ranks", NULL, "the files of %" PRIu32 " ranks: only as many can load them", world);
 }

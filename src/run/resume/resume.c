@@ -11,14 +11,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/chars.h"
 #include "base/checked.h"
 #include "base/fault.h"
+#include "base/map.h"
 #include "base/names.h"
 #include "base/order.h"
 
-enum { MAX_FILES = 100 * 1000, MAX_LOOKS = 1 << 30 };
+/* Looks at values: some seconds, and more of large files. A parameter takes some 600 looks, and some 400 bytes. */
+enum { MAX_FILES = 100 * 1000, MAX_LOOKS = 1 << 30, LOOKS_OF_BYTE = 16 };
 
 /* ---- statements ---- */
 
@@ -73,9 +76,11 @@ void sp_resume_untold(struct shapeproof_resume *resume, bool is_essential, const
 
 bool sp_resume_spend(struct shapeproof_resume *resume, const char *subject, const char *file, uint64_t looks)
 {
-    if (resume->looks > MAX_LOOKS) return false;
-    resume->looks += looks;
-    if (resume->looks <= MAX_LOOKS) return true;
+    uint64_t most;
+    if (!sp_mul_u64(LOOKS_OF_BYTE, sp_budget_input(), &most) || !sp_add_u64(most, MAX_LOOKS, &most)) most = UINT64_MAX;
+    if (resume->looks > most) return false;
+    if (!sp_add_u64(resume->looks, looks, &resume->looks)) resume->looks = UINT64_MAX;
+    if (resume->looks <= most) return true;
     sp_resume_untold(resume, true, subject, file, "not read to the end: its values lead to each other too often");
     return false;
 }
@@ -92,6 +97,95 @@ uint64_t sp_resume_length(const struct sp_pickle_value *value)
 {
     const struct sp_pickle_value *pairs = sp_contents_pairs(value);
     return pairs ? pairs->length : 0;
+}
+
+/* ---- one statement for several ranks ---- */
+
+/* The ranks of whose files a statement is. */
+struct stated_ranks {
+    size_t statement; /* its place among those that are kept */
+    SP_ARRAY(uint32_t) ranks;
+};
+
+/* The file with '*' in place of its rank: "optim_rank3.pt" -> "optim_rank*.pt". NULL for a name without a rank. */
+static const char *pattern_of_ranks(struct sp_arena *arena, const char *file, uint32_t *rank)
+{
+    enum { MOST_DIGITS = 9 };
+    for (const char *at = file; at && (at = strstr(at, "rank")); at++) {
+        const char *digits = at + strlen("rank");
+        digits += strspn(digits, "_-");
+        const size_t count = strspn(digits, "0123456789");
+        if (!count || count > MOST_DIGITS) continue;
+        *rank = (uint32_t)strtoul(digits, NULL, 10);
+        return sp_arena_printf(arena, "%.*s*%s", (int)(digits - file), file, digits + count);
+    }
+    return NULL;
+}
+
+/* What two statements have alike that are joined. */
+static const char *key_of_statement(struct sp_arena *arena, const struct shapeproof_resume_statement *one,
+                                    const char *pattern)
+{
+    return sp_arena_printf(arena, "%d%d\n%s\n%s\n%s\n%s\n%s", (int)one->answer, one->is_essential, one->subject,
+                           pattern, one->text, one->expected ? one->expected : "", one->found ? one->found : "");
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    return sp_order(*(const uint32_t *)left, *(const uint32_t *)right);
+}
+
+/* {3, 4, 5, 9} -> "3 to 5, 9"; of many runs the first. */
+static const char *spell_ranks(struct sp_arena *arena, const uint32_t *ranks, size_t count)
+{
+    enum { LISTED = 8 }; /* runs: they fit into a line */
+    const char *list = "";
+    size_t runs = 0, i = 0;
+    while (i < count && runs < LISTED) {
+        size_t last = i;
+        while (last + 1 < count && ranks[last + 1] == ranks[last] + 1) last++;
+        list = sp_arena_printf(arena, "%s%s%" PRIu32, list, runs++ ? ", " : "", ranks[i]);
+        if (last > i) list = sp_arena_printf(arena, "%s%s%" PRIu32, list, last == i + 1 ? ", " : " to ", ranks[last]);
+        i = last + 1;
+    }
+    return i < count ? sp_arena_printf(arena, "%s and %zu more", list, count - i) : list;
+}
+
+/* Joins statements that say the same of the files of several ranks: of 125 of them, one is left, whose file is
+ * "optim_rank*.pt", and that ends with "(ranks 3 to 127)". */
+static void join_statements_of_ranks(struct shapeproof_resume *resume)
+{
+    struct sp_map known = {0}; /* -> index in `joined` */
+    SP_ARRAY(struct stated_ranks) joined = {0};
+    struct sp_arena *arena = &resume->arena;
+    size_t kept = 0;
+    for (size_t i = 0; i < resume->statements.count; i++) {
+        const struct shapeproof_resume_statement one = resume->statements.items[i];
+        uint32_t rank = 0;
+        const char *pattern = pattern_of_ranks(arena, one.file, &rank);
+        const char *key = pattern ? key_of_statement(arena, &one, pattern) : NULL;
+        size_t at = key ? sp_map_get(&known, key) : SIZE_MAX;
+        if (key && at == SIZE_MAX) {
+            at = joined.count;
+            sp_map_add(&known, key, at);
+            *SP_PUSH(&joined) = (struct stated_ranks){.statement = kept};
+        }
+        if (key) *SP_PUSH(&joined.items[at].ranks) = rank;
+        if (!key || joined.items[at].ranks.count == 1) resume->statements.items[kept++] = one;
+        else resume->statements.items[joined.items[at].statement].file = pattern;
+    }
+    resume->statements.count = kept;
+    for (size_t i = 0; i < joined.count; i++) {
+        const struct stated_ranks *one = &joined.items[i];
+        struct shapeproof_resume_statement *statement = &resume->statements.items[one->statement];
+        qsort(one->ranks.items, one->ranks.count, sizeof *one->ranks.items, compare_ranks);
+        if (one->ranks.count > 1)
+            statement->text = sp_arena_printf(arena, "%s (ranks %s)", statement->text,
+                                              spell_ranks(arena, one->ranks.items, one->ranks.count));
+        sp_free(one->ranks.items);
+    }
+    sp_free(joined.items);
+    sp_map_free(&known);
 }
 
 void sp_resume_put_folder_before(struct shapeproof_resume *resume, size_t first, const char *folder)
@@ -556,6 +650,7 @@ struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapepr
         ok = check_folder(resume, error);
         sp_folder_close(&resume->folder);
     }
+    if (ok) join_statements_of_ranks(resume);
     if (sp_fault_end(error) && ok) return resume;
     shapeproof_resume_free(resume);
     return NULL;

@@ -39,7 +39,7 @@ struct shapeproof_resume {
     SP_ARRAY(const char *) names;       /* of the files and folders in it, sorted */
     struct shapeproof_inventory *model; /* NULL when it cannot be read */
     const char *partial; /* why the optimizer may rightly have parameters that the saved model has not; or NULL */
-    uint32_t replicas;  /* of the model, that the files of its ranks have together; 0: not known */
+    uint32_t replicas;   /* of the model, that the files of its ranks have together; 0: not known */
     struct shapeproof_inventory *moments; /* of a distributed checkpoint that has the optimizer alone; or NULL */
     /* Facts for comparisons; SP_RESUME_NO_STEP: not known. */
     int64_t folder_step;    /* by the name of the checkpoint */
