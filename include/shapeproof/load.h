@@ -54,6 +54,14 @@ SHAPEPROOF_API const struct shapeproof_loading *shapeproof_loading(const struct 
                                                                    size_t index);
 /* The first that decides and does not take the file whole; NULL when there is none. */
 SHAPEPROOF_API const struct shapeproof_loading *shapeproof_loading_failed(const struct shapeproof_loadings *loadings);
+/* Why the loader of the library that the configuration is of makes no model of it, whatever is in the file:
+ * "transformers 5 refuses it: hidden_size 4096 is no multiple of num_attention_heads 33". Keys that the configuration
+ * leaves out have the defaults of `table`, the name of a table or NULL, as in struct shapeproof_predict_options;
+ * `prediction` is made of both. malloc'ed: free with shapeproof_free. NULL if no reason is known, or with the error. */
+SHAPEPROOF_API char *shapeproof_loading_objection(const struct shapeproof_tables *tables,
+                                                  const struct shapeproof_config *config, const char *table,
+                                                  const struct shapeproof_prediction *prediction,
+                                                  struct shapeproof_error *error);
 SHAPEPROOF_API const char *
 shapeproof_loading_answer_name(enum shapeproof_loading_answer answer); /* "whole", "in part", "refused", "unknown" */
 

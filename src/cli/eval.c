@@ -401,6 +401,7 @@ static int check_settings(struct cli_subject *subject, const struct scan *scan)
     if (!prediction) return cli_no_prediction(subject, &what, &error);
     const bool is_read = !scan->key || reads_scan(subject, prediction, scan->key);
     const int status = is_read && cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
+    if (status == CLI_OK && !scan->key) cli_warn_of_objection(subject, prediction);
     shapeproof_prediction_free(prediction);
     return status;
 }
@@ -535,6 +536,7 @@ static int evaluate_for_table(struct compared_model *model, const struct shapepr
     char *letters = NULL;
     model->subject.table_name = table;
     if (!cli_settings_are_read(&model->subject, prediction)) return CLI_USAGE;
+    cli_warn_of_objection(&model->subject, prediction);
     model->expressions = shapeproof_expressions_new(model->subject.tables, table, &lines, &letters, &model->error);
     if (!model->expressions) return cli_lines_error(&model->subject, &model->error);
     if (letters) fprintf(cli_messages(), "%s: %s, as usual in publications\n", model->name, letters);

@@ -137,6 +137,7 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
     }
     warn_of_misspelt(prediction, subject->config);
     warn_of_method(subject);
+    cli_warn_of_objection(subject, prediction);
     shapeproof_derivation_free(forms);
     shapeproof_prediction_free(prediction);
     return CLI_OK;
@@ -190,6 +191,7 @@ static int predict_side(const struct cli_args *args, const char *name, bool need
     int status = cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
     if (status == CLI_OK) warn_of_misspelt(prediction, subject->config);
     if (status == CLI_OK) warn_of_method(subject);
+    if (status == CLI_OK) cli_warn_of_objection(subject, prediction);
     if (status == CLI_OK && size.assumed && dtype_asked(args) == SHAPEPROOF_DTYPE_UNKNOWN) warn_of_dtype(name);
     if (status == CLI_OK) side->inventory = cli_inventory_of_prediction(prediction, size.dtype, name, &error);
     if (status == CLI_OK && !side->inventory) status = cli_error(&error);

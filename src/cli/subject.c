@@ -488,6 +488,15 @@ bool cli_settings_are_read(const struct cli_subject *subject, const struct shape
     return true;
 }
 
+void cli_warn_of_objection(const struct cli_subject *subject, const struct shapeproof_prediction *prediction)
+{
+    struct shapeproof_error error = {0};
+    const char *path = shapeproof_config_path(subject->config);
+    char *why = shapeproof_loading_objection(subject->tables, subject->config, subject->table_name, prediction, &error);
+    if (why) cli_warning(*path ? path : NULL, why);
+    shapeproof_free(why);
+}
+
 bool cli_settings_are_known(const struct cli_subject *subject, const struct cli_args *args)
 {
     struct shapeproof_error ignored = {0};

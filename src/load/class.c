@@ -6,6 +6,7 @@
 
 #include "base/chars.h"
 #include "base/names.h"
+#include "check/check.h"
 #include "config/choose.h"
 #include "config/config.h"
 #include "lang/prediction.h"
@@ -209,6 +210,18 @@ static struct shapeproof_value value_at(struct shapeproof_value object, const ch
     }
 }
 
+/* The value at the path; where the configuration has none, the default that the prediction found in its table. `front`
+ * is the path of the object: "text_config.". */
+static struct shapeproof_value value_or_default(struct sp_arena *arena, struct shapeproof_value object,
+                                                const char *front, const char *path,
+                                                const struct shapeproof_prediction *prediction)
+{
+    const struct shapeproof_value said = value_at(object, path, strlen(path));
+    if (!prediction || (said.type != SHAPEPROOF_VALUE_ABSENT && said.type != SHAPEPROOF_VALUE_NULL)) return said;
+    const size_t index = sp_find_hyperparameter(prediction, sp_arena_printf(arena, "%s%s", front, path));
+    return index == SHAPEPROOF_NONE ? said : shapeproof_prediction_hyperparameter(prediction, index)->value;
+}
+
 /* Words of transformers 5.24: functions that it knows by name; kinds of rotary embeddings, and those of them that need
  * a factor. Of rotary embeddings, some classes know more. */
 static const char activations[] =
@@ -277,17 +290,17 @@ static const char *unknown_name(struct sp_arena *arena, struct shapeproof_value 
 
 /* Why the class refuses the two keys of a condition such as "pad_token_id<vocab_size" (see `needed` in loader.h): they
  * contradict each other, one is no integer, or an entry of a list is of a kind that the class does not know. "" when it
- * does not refuse them, or when one of them is not set. `front` is written in front of the keys: "text_config.". */
+ * does not refuse them, or when one of them has no value. `front` is written in front of the keys: "text_config.". */
 static const char *contradiction(struct sp_arena *arena, struct shapeproof_value object, const char *front,
-                                 const char *word, size_t length)
+                                 const char *word, size_t length, const struct shapeproof_prediction *prediction)
 {
     const bool counts = *word == '#';
     const char *first = word + counts, *end = word + length;
     const size_t size = strcspn(first, "<%=");
     const char *second = first + size + 1, *one = sp_arena_copy(arena, first, size),
                *other = sp_arena_copy(arena, second, (size_t)(end - second));
-    const struct shapeproof_value left = value_at(object, one, strlen(one)),
-                                  right = value_at(object, other, strlen(other));
+    const struct shapeproof_value left = value_or_default(arena, object, front, one, prediction),
+                                  right = value_or_default(arena, object, front, other, prediction);
     if (left.type == SHAPEPROOF_VALUE_REAL || right.type == SHAPEPROOF_VALUE_REAL)
         return sp_arena_printf(arena, "%s%s is no integer", front, left.type == SHAPEPROOF_VALUE_REAL ? one : other);
     if (right.type != SHAPEPROOF_VALUE_INT || left.type != (counts ? SHAPEPROOF_VALUE_LIST : SHAPEPROOF_VALUE_INT))
@@ -317,7 +330,8 @@ static struct sp_loaded loaded_of_part(const struct sp_loader *loader, struct sh
 /* Of words that are about this object. What is about a part of it counts where the part does not say which type it
  * is of: that type has words of its own. */
 static const char *first_objection(struct sp_arena *arena, const struct sp_loader *loader, const char *words,
-                                   struct shapeproof_value object, const char *front)
+                                   struct shapeproof_value object, const char *front,
+                                   const struct shapeproof_prediction *prediction)
 {
     const char *word;
     for (size_t length; (length = sp_word(&words, &word));) {
@@ -332,24 +346,24 @@ static const char *first_objection(struct sp_arena *arena, const struct sp_loade
         }
         if (dot && loaded_of_part(loader, value_at(object, part, (size_t)(dot - part))).model_type) continue;
         const char *why = names ? unknown_name(arena, object, front, word, length)
-                                : contradiction(arena, object, front, word, length);
+                                : contradiction(arena, object, front, word, length, prediction);
         if (*why) return why;
     }
     return "";
 }
 
 const char *sp_class_objection(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_loaded *loaded,
-                               const struct shapeproof_config *config)
+                               const struct shapeproof_config *config, const struct shapeproof_prediction *prediction)
 {
     const struct shapeproof_value root = sp_config_hyper(config)->root;
-    const char *why = first_objection(arena, loader, loaded->needed, root, "");
+    const char *why = first_objection(arena, loader, loaded->needed, root, "", prediction);
     for (size_t i = 0; !*why && root.type == SHAPEPROOF_VALUE_OBJECT && i < root.count; i++) {
         const struct shapeproof_member *member = &root.members[i];
         if (member->value.type != SHAPEPROOF_VALUE_OBJECT || !sp_ends_with(member->key, "_config")) continue;
         const struct sp_loaded part = loaded_of_part(loader, member->value);
         if (part.model_type)
-            why =
-                first_objection(arena, loader, part.needed, member->value, sp_arena_printf(arena, "%s.", member->key));
+            why = first_objection(arena, loader, part.needed, member->value, sp_arena_printf(arena, "%s.", member->key),
+                                  prediction);
     }
     return why;
 }

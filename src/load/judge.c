@@ -400,7 +400,7 @@ struct shapeproof_loading sp_load(struct sp_arena *arena, const struct sp_loader
     if (dtype)
         return sp_loading_refused(arena, loading,
                                   sp_arena_printf(arena, "it makes no model of the dtype %s", sp_quote(dtype).text));
-    const char *objection = sp_class_objection(arena, loader, &loaded, subject->config);
+    const char *objection = sp_class_objection(arena, loader, &loaded, subject->config, subject->prediction);
     if (*objection) return sp_loading_refused(arena, loading, objection);
     return judge_class(arena, loader, &loaded, subject, loading);
 }

@@ -15,6 +15,9 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "check/check.h"
+#include "config/config.h"
+#include "lang/tables.h"
+#include "load/class.h"
 #include "load/judge.h"
 #include "load/loader.h"
 #include "model/inventory.h"
@@ -399,13 +402,19 @@ static bool is_of_library(const struct sp_loader *loader, const struct sp_load_s
     return (loader->class_key != NULL) == (class.type == SHAPEPROOF_VALUE_STRING);
 }
 
+/* The first loader of the library that the configuration is of. */
+static const struct sp_loader *loader_of_library(const struct sp_load_subject *subject)
+{
+    size_t i = 0;
+    while (i + 1 < LOADERS && !is_of_library(loaders[i], subject)) i++;
+    return loaders[i];
+}
+
 /* The loader whose quantisation it is, or else the first of the library that the configuration is of, if it reads such
  * files and has a class for the configuration. NULL when it has not, or when there is no model in the file. */
 static const struct sp_loader *loader_meant(const struct shapeproof_check *check, const struct sp_load_subject *subject)
 {
-    const struct sp_loader *meant = NULL;
-    for (size_t i = 0; !meant && i < LOADERS; i++)
-        if (is_of_library(loaders[i], subject)) meant = loaders[i];
+    const struct sp_loader *meant = loader_of_library(subject);
     for (size_t i = 0; subject->quantisation && i < LOADERS; i++)
         if (loaders[i]->quantisation && strcmp(loaders[i]->quantisation, subject->quantisation) == 0)
             meant = loaders[i];
@@ -481,6 +490,28 @@ struct shapeproof_loadings *shapeproof_loadings_new(const struct shapeproof_chec
     if (sp_fault_end(error)) return loadings;
     shapeproof_loadings_free(loadings);
     return NULL;
+}
+
+char *shapeproof_loading_objection(const struct shapeproof_tables *tables, const struct shapeproof_config *config,
+                                   const char *table, const struct shapeproof_prediction *prediction,
+                                   struct shapeproof_error *error)
+{
+    SP_CALL(error, NULL);
+    SP_SPENDS("asking the loader");
+    sp_error_reset(error);
+    sp_tables_reuse(tables);
+    sp_config_reuse(config);
+    const struct sp_load_subject subject = {
+        .tables = tables, .config = config, .table = table, .prediction = prediction};
+    const struct sp_loader *loader = loader_of_library(&subject);
+    const struct sp_loaded loaded = sp_class_loaded(loader, &subject);
+    if (!loaded.model_type) return NULL;
+    struct sp_arena arena = {0};
+    struct sp_text text = {0};
+    const char *why = sp_class_objection(&arena, loader, &loaded, config, prediction);
+    if (*why) sp_text_printf(&text, "%s refuses it: %s", loader->name, why);
+    sp_arena_free(&arena);
+    return text.data;
 }
 
 void shapeproof_loadings_free(struct shapeproof_loadings *loadings)

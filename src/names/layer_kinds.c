@@ -14,5 +14,5 @@ const char *sp_layer_kinds(const char *path)
     return "full_attention sliding_attention chunked_attention window_attention indexed_attention "
            "compressed_sparse_attention heavily_compressed_attention minimax_m3_sparse conv moe hybrid hybrid_sliding "
            "reference_sliding_attention linear_attention mamba attention deepseek_sparse_attention "
-           "qwen_sparse_attention";
+           "qwen_sparse_attention mlp";
 }

@@ -197,6 +197,14 @@ static void predict_model(struct world *w)
     w->prediction = shapeproof_predict(w->tables, w->config, NULL, &w->error);
 }
 
+/* With heads that do not divide the width, which no loader builds. */
+static void predict_refused(struct world *w)
+{
+    open_model(w);
+    assert_int_equal(shapeproof_config_set(w->config, "n_head=5", &w->error), SHAPEPROOF_OK);
+    w->prediction = shapeproof_predict(w->tables, w->config, NULL, &w->error);
+}
+
 static void check_model(struct world *w)
 {
     open_model(w);
@@ -357,6 +365,12 @@ static bool calls_check_path(struct world *w)
 static bool calls_loadings_new(struct world *w)
 {
     return (w->loadings = shapeproof_loadings_new(w->check, "all", &w->error)) != NULL;
+}
+
+static bool calls_loading_objection(struct world *w)
+{
+    w->text = shapeproof_loading_objection(w->tables, w->config, NULL, w->prediction, &w->error);
+    return w->text != NULL;
 }
 
 static bool calls_diff_new(struct world *w)
@@ -648,6 +662,7 @@ static const struct operation operations[] = {
     CALL(nothing, check_path, .path = "fixtures/keras/ok/fitted.keras"),
     CALL(nothing, check_path, .path = "fixtures/adapters/llama"),
     CALL(check_model, loadings_new),
+    CALL(predict_refused, loading_objection),
     CALL(open_two, diff_new),
     CALL(open_model, breakdown_new),
     CALL(diff_models, breakdown_of_diff),

@@ -291,6 +291,12 @@ static bool calls_loadings_new(struct world *world, struct shapeproof_error *err
     return loadings != NULL;
 }
 
+static bool calls_loading_objection(struct world *world, struct shapeproof_error *error)
+{
+    shapeproof_free(shapeproof_loading_objection(world->tables, world->config, NULL, world->prediction, error));
+    return error->status == SHAPEPROOF_OK;
+}
+
 static bool calls_diff_new(struct world *world, struct shapeproof_error *error)
 {
     const struct shapeproof_diff_options options = {.data = true};
@@ -581,6 +587,7 @@ static const struct call {
     CALL(solve_together),
     CALL(solve_together_rounded),
     CALL(loadings_new),
+    CALL(loading_objection),
     CALL(learn),
 };
 enum { CALL_COUNT = sizeof calls / sizeof *calls };

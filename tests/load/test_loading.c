@@ -514,6 +514,47 @@ static void refuses_what_contradicts_itself(void **state)
     end(&asked);
 }
 
+/* The reason, or NULL, for the configuration with a setting. */
+static void assert_objection(const char *json, const char *setting, const char *expected)
+{
+    struct model model = {0};
+    struct shapeproof_error error = {0};
+    model_open(&model, json);
+    if (*setting) model_set(&model, setting);
+    struct shapeproof_prediction *prediction = shapeproof_predict(model.tables, model.config, NULL, &error);
+    assert_non_null(prediction);
+    char *why = shapeproof_loading_objection(model.tables, model.config, NULL, prediction, &error);
+    assert_int_equal(error.status, SHAPEPROOF_OK);
+    if (expected) assert_string_equal(why ? why : "", expected);
+    else assert_null(why);
+    shapeproof_free(why);
+    shapeproof_prediction_free(prediction);
+    model_close(&model);
+}
+
+/* Without a file: a prediction of what no framework builds is possible all the same. Mistral's heads leave channels
+ * out, and a prediction has the defaults of its table where the configuration is silent. */
+static void objects_to_a_configuration(void **state)
+{
+    static const char mistral[] =
+        "{\"model_type\": \"mistral\", \"architectures\": [\"MistralForCausalLM\"], \"hidden_size\": 4096, "
+        "\"intermediate_size\": 8, \"num_hidden_layers\": 1, \"num_attention_heads\": 32, \"vocab_size\": 8}";
+    static const char silent[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"]}";
+    static const char dory[] =
+        "{\"model_type\": \"dory\", \"architectures\": [\"DoryForCausalLM\"], \"hidden_size\": 16, "
+        "\"intermediate_size\": 8, \"num_attention_heads\": 2, \"vocab_size\": 8, \"num_hidden_layers\": 2, "
+        "\"layer_types\": [\"full_attention\", \"mlp\"]}";
+    (void)state;
+    assert_objection(llama, "", NULL);
+    assert_objection(llama, "num_attention_heads=3",
+                     "transformers 5 refuses it: hidden_size 64 is no multiple of num_attention_heads 3");
+    assert_objection(gpt2, "n_head=2", NULL);
+    assert_objection(silent, "n_head=7", "transformers 5 refuses it: n_embd 768 is no multiple of n_head 7");
+    assert_objection(dory, "", NULL);
+    assert_objection(mistral, "num_attention_heads=33", NULL);
+    assert_objection(vae, "", NULL);
+}
+
 static void assert_refused(struct asked *asked, const char *setting, const char *why)
 {
     char message[256];
@@ -971,6 +1012,7 @@ int main(void)
         cmocka_unit_test(ties_in_its_part_and_by_rows),
         cmocka_unit_test(ties_where_its_part_is_silent),
         cmocka_unit_test(refuses_what_contradicts_itself),
+        cmocka_unit_test(objects_to_a_configuration),
         cmocka_unit_test(refuses_what_it_does_not_know),
         cmocka_unit_test(sees_the_keys_at_the_top_of_a_pickle),
         cmocka_unit_test(refuses_what_is_no_state_dict),
