@@ -71,6 +71,22 @@ static void run_without_memory(void *context, int out)
     _exit(SP_CHILD_NO_MEMORY);
 }
 
+/* Calls itself `times` times, with 4 KiB of stack each time. */
+static int use_stack(int times)
+{
+    volatile char frame[4096];
+    frame[0] = (char)times;
+    return times ? use_stack(times - 1) + frame[0] : 0;
+}
+
+/* What libhdf5 does without memory for its first object. */
+static void run_out_of_stack(void *context, int out)
+{
+    (void)context;
+    errno = ENOMEM;
+    _exit(use_stack(1 << 20) + out); /* 4 GiB */
+}
+
 static void run_wrong_status(void *context, int out)
 {
     (void)context, (void)out;
@@ -96,6 +112,8 @@ static const struct {
     {run_without_reading, 0, 0, false, SHAPEPROOF_KIND_IO,
      "the process of the test could not read or write: Input/output error"},
     {run_without_memory, 0, 0, false, SHAPEPROOF_KIND_LIMIT,
+     "the test: out of memory, that of the system or the 2048 MiB that it may use"},
+    {run_out_of_stack, 0, 0, false, SHAPEPROOF_KIND_LIMIT,
      "the test: out of memory, that of the system or the 2048 MiB that it may use"},
     {run_wrong_status, 0, 0, false, SHAPEPROOF_KIND_CRASHED,
      "the test ended with status 1 on this file: corrupt or malicious"},

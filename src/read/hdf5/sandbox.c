@@ -44,10 +44,15 @@ static void judge_exit(void)
     if (errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
 }
 
+/* The handler has a stack of its own, because libhdf5 can use up the other one: without memory for its first object it
+ * calls itself again to report that. */
 static void watch_for_crashes(void)
 {
+    enum { STACK_BYTES = 64 * 1024 }; /* the state of a processor with AVX-512 or AMX takes up to 11 KiB of it */
+    static char stack[STACK_BYTES];
     static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
-    const struct sigaction action = {.sa_handler = judge_crash, .sa_flags = (int)SA_RESETHAND};
+    const struct sigaction action = {.sa_handler = judge_crash, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)};
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, NULL);
     atexit(judge_exit);
     errno = 0;
