@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -31,6 +32,7 @@ static void uncount_block(void *block)
 #define malloc(size) count_block(malloc(size))
 #define free(block) uncount_block(block)
 #include "fuzz/mutate_gguf.h"
+#include "fuzz/mutate_hdf5.h"
 #include "fuzz/mutate_json.h"
 #include "fuzz/mutate_zip.h"
 #undef malloc
@@ -89,6 +91,40 @@ static void counts_of_gguf_follow(void **state)
     assert_int_equal(blocks, 0);
 }
 
+/* The checksums of superblock and object headers are those of libhdf5, and follow what is changed. No byte moves. */
+static void checksums_of_hdf5_follow(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 16 };
+    static uint8_t file[MOST], data[MOST];
+    static struct mutate_spans spans;
+    FILE *stream = fopen("fixtures/hdf5/ok/newer.h5", "rb");
+    assert_non_null(stream);
+    const size_t size = fread(file, 1, sizeof file, stream);
+    fclose(stream);
+    memcpy(data, file, size);
+    hdf5_divide(data, size, &spans);
+    assert_true(spans.count >= 15);
+    hdf5_check(data, size, &spans);
+    assert_memory_equal(data, file, size);
+    size_t changed = 0, checked = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        uint64_t random = seed;
+        memcpy(data, file, size);
+        assert_int_equal(hdf5_mutate(data, size, sizeof data, &random), size);
+        changed += memcmp(data, file, size) != 0;
+        hdf5_divide(data, size, &spans);
+        for (size_t i = 0; i < spans.count; i++) {
+            const uint8_t *block = data + spans.items[i].begin;
+            const size_t length = hdf5_checked_length(block, size - spans.items[i].begin, spans.items[i].kind);
+            checked += length && hdf5_number(block + length, 4) == hdf5_checksum(block, length);
+        }
+    }
+    assert_true(changed > SEEDS / 2);
+    assert_true(checked > SEEDS * 13);
+    assert_int_equal(blocks, 0);
+}
+
 /* Whichever mutation is chosen, all members are freed. */
 static void members_of_zip_are_freed(void **state)
 {
@@ -111,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_mutated_as_what_they_are),
         cmocka_unit_test(counts_of_gguf_follow),
+        cmocka_unit_test(checksums_of_hdf5_follow),
         cmocka_unit_test(members_of_zip_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
