@@ -166,6 +166,9 @@ static const char *const good[][2] = {
                         "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/"
                         "a/a/a/a/a/a/a/a/a/a/a/a/a/folder/weights_of_the_model.pt = torch-zip\n"
                         "format of other.pt = torch-zip\n"},
+    {"ok/pax_size.tar", "tar\n"
+                        "x F32 (1) @2240+4\n"
+                        "format of x.pt = torch-zip\n"},
     {"ok/long_pax.tar", "tar\n"
                         "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/"
                         "a/a/a/a/a/a/a/a/a/a/a/a/a/folder/weights_of_the_model.pt:scale F32 (2) @2496+8\n"
