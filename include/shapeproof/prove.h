@@ -64,6 +64,8 @@ struct shapeproof_proof {
                                    SHAPEPROOF_TESTED */
     const char *const *steps;   /* with `explain`: the proof in lines, "if tied, both sides: V*E"; else NULL */
     size_t step_count;
+    const char *letters; /* what the names that the table gives to hyper-parameters mean, of those in `difference`,
+                            `counterexample` and `cases`: "E = n_embd, N = n_layer"; NULL for none */
 };
 
 struct shapeproof_proofs; /* opaque */

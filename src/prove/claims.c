@@ -8,6 +8,7 @@
 
 #include "base/budget.h"
 #include "base/call.h"
+#include "base/chars.h"
 #include "base/error.h"
 #include "base/real.h"
 #include "base/watch.h"
@@ -269,6 +270,44 @@ static bool judge_exact(struct sp_trial *trial)
     return is_split;
 }
 
+/* Whether the text speaks of the name: "E" in "short by E*(V + 2)", not in "short by E_q". */
+static bool speaks_of(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *at = text;
+    while (at && (at = strstr(at, name)) != NULL) {
+        const bool begins = at == text || !(sp_is_word(at[-1]) || at[-1] == '.');
+        if (begins && !sp_is_word(at[length]) && at[length] != '.') return true;
+        at += length;
+    }
+    return false;
+}
+
+/* "short by V*E" of "short by V*E: lm_head.weight". */
+static const char *difference_alone(struct sp_arena *arena, const char *difference)
+{
+    const char *behind = strstr(difference, ": ");
+    return sp_arena_copy(arena, difference, behind ? (size_t)(behind - difference) : strlen(difference));
+}
+
+/* What the names that the table gives to hyper-parameters mean, of those in what is said of a refuted claim: "E =
+ * n_embd, N = n_layer". NULL for none. */
+static const char *letters_of(const struct sp_trial *trial)
+{
+    const struct shapeproof_proof *proof = &trial->proof;
+    const struct sp_sym_symbols *symbols = &trial->count->symbolic.symbols;
+    const char *difference = proof->difference ? difference_alone(trial->arena, proof->difference) : NULL;
+    struct sp_text text = {0};
+    for (size_t i = 0; i < symbols->count; i++) {
+        const struct sp_symbol_info *symbol = &symbols->items[i];
+        if (symbol->unset_key || strcmp(symbol->name, symbol->key) == 0) continue;
+        if (speaks_of(difference, symbol->name) || speaks_of(proof->counterexample, symbol->name) ||
+            speaks_of(proof->cases, symbol->name))
+            sp_text_printf(&text, "%s%s = %s", text.length ? ", " : "", symbol->name, symbol->key);
+    }
+    return text.length ? sp_text_keep(&text, trial->arena) : NULL;
+}
+
 /* Reads and judges the claim of the trial, whose table is counted. A claim that is too much for the algebra becomes
  * undecided, and the algebra is ready for the next one. */
 static void judge_counted(struct sp_trial *trial)
@@ -290,6 +329,7 @@ static void judge_counted(struct sp_trial *trial)
         trial->proof.counterexample = trial->proof.cases = NULL;
     }
     algebra->failed = NULL;
+    if (trial->proof.verdict == SHAPEPROOF_REFUTED) trial->proof.letters = letters_of(trial);
 }
 
 /* Judges a claim in the count that all claims share. */

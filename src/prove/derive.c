@@ -225,13 +225,13 @@ static const char *default_words(struct sp_count *count, const struct sp_symbol_
 {
     struct sp_rational value;
     if (!info->fallback) return "";
-    if (count->symbolic.algebra.atoms[info->atom].is_condition && sp_poly_is_constant(info->fallback, &value))
-        return value.num ? "true" : "false";
     if (sp_poly_is_constant(info->fallback, &value) && value.den != 1)
         return sp_arena_string(&count->symbolic.algebra.arena,
                                sp_real_text((double)value.num / (double)value.den, 12).text);
     const struct sp_poly *usual = sp_case_usual(count, info->fallback, NULL);
     if (!usual) usual = info->fallback;
+    if (count->symbolic.algebra.atoms[info->atom].is_condition && sp_poly_is_constant(usual, &value))
+        return value.num ? "true" : "false";
     if (sp_atom_alone(usual) == info->atom) return ""; /* it must be given, unless it is null */
     return sp_arena_printf(&count->symbolic.algebra.arena, "%s%s",
                            sp_formula_words(&count->symbolic, sp_sym_text(&count->symbolic, usual)),
@@ -389,45 +389,58 @@ static const struct sp_expr *definition_of(const struct sp_unit *unit, const str
     return NULL;
 }
 
-/* Assumes a condition of a formula: "H == 4*E"; of `not cross` and `gelu` what the name stands for:
- * "not (add_cross_attention default false)". */
-static void assume_condition(void *context, const struct sp_unit *unit, const struct sp_expr *condition)
+/* Assumes a condition of a formula in words, "H == 4*E" or "not cross", and marks what it speaks of, unless it holds
+ * anyway. Each side of an `and` is assumed for itself, and in place of a name without a symbol what it stands for. */
+static void assume_condition(void *context, const struct sp_sym_env *env, const struct sp_expr *condition)
 {
-    struct shapeproof_derivation *derivation = context;
-    const bool is_denied = condition->kind == SP_EXPR_UNARY && condition->op == SP_OP_NOT;
-    const struct sp_expr *named = definition_of(unit, is_denied ? condition->args[0] : condition);
-    struct sp_text text = {0};
-    if (named && is_denied) sp_text_puts(&text, "not (");
-    put_source(&text, named ? named : condition);
-    if (named && is_denied) sp_text_puts(&text, ")");
-    assume_words(derivation, sp_text_keep(&text, &derivation->count.symbolic.algebra.arena));
+    struct forms *forms = context;
+    struct sp_symbolic *symbolic = &forms->derivation->count.symbolic;
+    struct sp_algebra *algebra = &symbolic->algebra;
+    const struct sp_expr *named = definition_of(env->frame->unit, condition);
+    const struct sp_poly *holds;
+    struct sp_rational truth;
+    if (!sp_sym_condition(symbolic, env, condition, &holds) || sp_poly_is_constant(holds, &truth)) return;
+    const size_t so = sp_atom_alone(holds);
+    const size_t denied = sp_atom_alone(sp_poly_sub(algebra, sp_poly_int(algebra, 1), holds));
+    if (so != SIZE_MAX) assume_words(forms->derivation, say_condition(forms, so, true));
+    else if (denied != SIZE_MAX) assume_words(forms->derivation, say_condition(forms, denied, false));
+    else if (named) assume_condition(context, env, named);
+    else if (condition->kind == SP_EXPR_BINARY && condition->op == SP_OP_AND) {
+        assume_condition(context, env, condition->args[0]);
+        assume_condition(context, env, condition->args[1]);
+    } else {
+        struct sp_text text = {0};
+        see(forms, holds);
+        put_source(&text, condition);
+        assume_words(forms->derivation, sp_text_keep(&text, &algebra->arena));
+    }
 }
 
 /* The bytes of activations of one sequence on one rank, without recomputation, where the conditions of the formula
  * hold. */
-static const struct sp_poly *count_activations(struct shapeproof_derivation *derivation, const struct sp_poly *tokens)
+static const struct sp_poly *count_activations(struct forms *forms, const struct sp_poly *tokens)
 {
-    struct sp_count *count = &derivation->count;
+    struct sp_count *count = &forms->derivation->count;
     const struct sp_sym one = sp_sym_of_poly(sp_poly_int(&count->symbolic.algebra, 1));
     const struct sp_sym_given given[] = {{"tokens", sp_sym_of_poly(tokens)},
                                          {"batch", one},
                                          {"tp", one},
                                          {"sequence_parallel", sp_sym_of_value(&count->symbolic, sp_value_bool(false))},
                                          {"recompute", sp_sym_of_value(&count->symbolic, sp_value_string("none"))}};
-    const struct sp_open_formula open = {assume_condition, derivation};
+    const struct sp_open_formula open = {assume_condition, forms};
     return sp_count_activations(count, NULL, given, sizeof given / sizeof *given, &open);
 }
 
 /* The measure for one sequence or image, where `tokens` is a hyper-parameter. NULL with a message when it is not known.
  */
-static const struct sp_poly *count_measure(struct shapeproof_derivation *derivation, const char *measure)
+static const struct sp_poly *count_measure(struct forms *forms, const char *measure)
 {
-    struct sp_count *count = &derivation->count;
+    struct sp_count *count = &forms->derivation->count;
     struct sp_symbolic *symbolic = &count->symbolic;
     const struct sp_poly *one = sp_poly_int(&symbolic->algebra, 1);
     if (strcmp(measure, "active") == 0) return sp_count_active(count, NULL);
     const struct sp_sym tokens = sp_atom_open(symbolic, "tokens", "tokens", 0, NULL);
-    if (strcmp(measure, "activations") == 0) return count_activations(derivation, tokens.poly);
+    if (strcmp(measure, "activations") == 0) return count_activations(forms, tokens.poly);
     if (strcmp(measure, "flops") == 0)
         return sp_count_flops(
             count, &(struct sp_flops){.batch = one, .tokens = count->table->is_of_images ? NULL : tokens.poly});
@@ -503,7 +516,7 @@ static bool derive_measure(struct forms *forms, const char *measure)
 {
     struct shapeproof_derivation *derivation = forms->derivation;
     struct sp_count *count = &derivation->count;
-    const struct sp_poly *poly = count_measure(derivation, measure);
+    const struct sp_poly *poly = count_measure(forms, measure);
     poly = poly ? sp_case_general(count, poly) : NULL;
     const struct sp_poly *usual = poly ? sp_case_usual(count, poly, NULL) : NULL;
     if (!usual) return false;

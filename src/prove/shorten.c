@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "lang/functions.h"
 #include "lang/syntax/lexer.h"
+#include "prove/symbolic/meaning.h"
 
 enum {
     LINE = 100,     /* characters; formulas that all are at most so long need no names */
@@ -260,32 +261,11 @@ static bool is_free(const struct sp_shortening *shortening, const char *name)
            !sp_function_find(name);
 }
 
-/* The first letters of the words, "_" for a point or a bracket, without "config" and "args": v_hs for
- * vision_config.hidden_size, ps_0 for patch_size[0]. */
-static const char *initials(struct sp_shortening *shortening, const char *key)
-{
-    struct sp_text text = {0};
-    for (const char *word = key; *word;) {
-        const size_t length = strcspn(word, "_.[]");
-        const bool is_number = sp_is_digit(*word);
-        const bool is_member = *word && text.length && (word[-1] == '.' || word[-1] == '[');
-        const bool is_filler =
-            word[length] == '.' && (strncmp(word, "config.", 7) == 0 || strncmp(word, "args.", 5) == 0);
-        if (length && is_member) sp_text_puts(&text, "_");
-        for (size_t i = 0; i < length && !(is_filler && text.length) && (i == 0 || is_number); i++) {
-            const char letter = is_number ? word[i] : (char)(word[i] | 0x20);
-            sp_text_append(&text, &letter, 1);
-        }
-        word += length + (word[length] != 0);
-    }
-    return sp_text_keep(&text, &shortening->arena);
-}
-
 /* A name for the part that is in use nowhere: x_1, or x_1(i) where it speaks of the index i; of a hyper-parameter its
  * initials, numbered from the second on. */
 static const char *new_name(struct sp_shortening *shortening, const struct sp_shorten_part *part)
 {
-    const char *stem = part->is_key ? initials(shortening, part->text) : "x";
+    const char *stem = part->is_key ? sp_key_initials(&shortening->arena, part->text) : "x";
     const char *name = part->is_key ? stem : NULL;
     size_t number = part->is_key ? 1 : shortening->numbered;
     while (!name || !is_free(shortening, name)) name = sp_arena_printf(&shortening->arena, "%s_%zu", stem, ++number);

@@ -64,11 +64,20 @@ static const struct sp_poly *states_of_claim(void *context, unsigned tp, const s
     return sp_count_states(trial->count, tp, given, count);
 }
 
+/* What a look ahead does with the open conditions of a formula: it only evaluates them, for their symbols. */
+static void evaluate_condition(void *context, const struct sp_sym_env *env, const struct sp_expr *condition)
+{
+    struct sp_trial *trial = context;
+    const struct sp_poly *holds;
+    sp_sym_condition(&trial->count->symbolic, env, condition, &holds);
+}
+
 /* activations(...) */
 static const struct sp_poly *activations_of_claim(void *context, const struct sp_sym_given *given, size_t count)
 {
     struct sp_trial *trial = context;
-    return sp_count_activations(trial->count, &trial->when, given, count, NULL);
+    const struct sp_open_formula open = {evaluate_condition, trial};
+    return sp_count_activations(trial->count, &trial->when, given, count, trial->looks_ahead ? &open : NULL);
 }
 
 /* bytes(...), lora(...) and optimizer(...). */
@@ -493,9 +502,38 @@ static void add_premises(struct sp_trial *trial)
 
 /* Reads the numbers and conditions of `when` into trial->when. An item of the line above all claims that contradicts an
  * item of the claim itself about the same name is replaced by it; any other contradiction makes the claim undecided. */
+static bool asks_measure(const struct sp_expr *expr)
+{
+    bool asks = expr->kind == SP_EXPR_CACHE || expr->kind == SP_EXPR_FLOPS || expr->kind == SP_EXPR_ACTIVATIONS;
+    for (size_t i = 0; i < expr->count && !asks; i++) asks = asks_measure(expr->args[i]);
+    return asks;
+}
+
+/* Looks ahead at the sides of a claim about measures: a hyper-parameter that only a measure reads, such as
+ * sliding_window, becomes a symbol when the measure is counted, and `when` may name it. Mistakes are reported when the
+ * sides are read. */
+static void name_measured_symbols(struct sp_trial *trial)
+{
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    const struct sp_sym_env env = sp_trial_env(trial);
+    const struct sp_expr *const sides[] = {trial->claim->left, trial->claim->right};
+    const struct sp_sym_report report = symbolic->report;
+    struct sp_text unheard = {0};
+    struct sp_sym sym;
+    trial->looks_ahead = true;
+    symbolic->report.messages = &unheard;
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
+        if (sides[i] && asks_measure(sides[i])) sp_sym_eval(symbolic, &env, sides[i], &sym);
+    symbolic->report = report;
+    symbolic->steps = 0;
+    trial->looks_ahead = false;
+    sp_text_free(&unheard);
+}
+
 bool sp_trial_read_when(struct sp_trial *trial)
 {
     const struct sp_sym_env env = sp_trial_env(trial);
+    if (trial->claim->when_count) name_measured_symbols(trial);
     for (size_t i = 0; i < trial->claim->when_count; i++) {
         const struct sp_argument *when = &trial->claim->when[i];
         if (is_setting(when) || is_defaults(when)) continue;

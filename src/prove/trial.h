@@ -53,6 +53,7 @@ struct sp_trial {
     const struct sp_poly *error;        /* right - left: what the claim says too much */
     bool asks_rows;     /* it is about rows, elements(NAME): that a row is as large as the difference says nothing */
     bool asks_active;   /* it is about what is in use */
+    bool looks_ahead;   /* measures are counted for their symbols alone: open conditions of formulas do not matter */
     int failed_replays; /* of points that were no counter-example where the table is counted */
     struct sp_explanation *explanation; /* the steps of the proof are added to it; NULL: nobody asks for them */
     struct shapeproof_proof proof;

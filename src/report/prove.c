@@ -24,6 +24,7 @@ static void json_proof(struct sp_writer *json, const struct shapeproof_proof *pr
     sp_write_key_filled(json, "difference", proof->difference);
     sp_write_key_filled(json, "counterexample", proof->counterexample);
     sp_write_key_filled(json, "cases", proof->cases);
+    sp_write_key_filled(json, "letters", proof->letters);
     sp_write_key_filled(json, "source", proof->source);
     sp_write_key_filled(json, "correction", proof->correction);
     sp_write_key_bool(json, "erratum", proof->erratum);
@@ -115,6 +116,7 @@ void sp_put_proof(const struct shapeproof_proof *proof, struct sp_text *text, bo
     put_detail(text, "", proof->difference);
     put_detail(text, "at ", proof->counterexample);
     put_detail(text, "", proof->cases);
+    put_detail(text, "where ", proof->letters);
     for (size_t i = 0; i < proof->step_count; i++) put_detail(text, "| ", proof->steps[i]);
     put_detail(text, "source: ", proof->source);
     put_detail(text, "correct: ", proof->correction);
@@ -255,6 +257,7 @@ static void put_details(struct sp_text *cell, const struct shapeproof_proof *pro
     put_cell_detail(cell, begin, "", proof->difference);
     put_cell_detail(cell, begin, "at ", proof->counterexample);
     put_cell_detail(cell, begin, "", proof->cases);
+    put_cell_detail(cell, begin, "where ", proof->letters);
     for (size_t i = 0; i < proof->step_count; i++) put_cell_detail(cell, begin, "", proof->steps[i]);
     put_cell_detail(cell, begin, "source: ", proof->source);
     put_cell_detail(cell, begin, "correct: ", proof->correction);

@@ -60,7 +60,7 @@ src/learn/rows/         learn/rows   learn/terms names config lang base
 src/learn/              learn        learn/rows learn/terms names config lang base
 src/prove/symbolic/     prove/symbolic  config lang math base
 src/prove/              prove        prove/symbolic names config lang base
-src/prove/shorten       prove        lang/syntax/lexer.h lang base
+src/prove/shorten       prove        prove/symbolic lang/syntax/lexer.h lang base
 src/prove/latex         prove        lang/syntax/parser.h lang base
 src/prove/fit           prove        prove/symbolic lang/syntax/parser.h config lang base
 src/verify/             verify       prove check names config lang model base

@@ -814,7 +814,7 @@ static bool formula_holds(struct walk *walk, struct sp_sym_frame *frame, const s
     const bool is_known = holds && sp_poly_is_constant(holds, &truth);
     if (is_known && truth.num) return true;
     if (!is_known && holds && walk->open) {
-        walk->open->assume(walk->open->context, frame->unit, formula->condition);
+        walk->open->assume(walk->open->context, &env, formula->condition);
         return true;
     }
     const char *table = frame->unit->name;

@@ -122,7 +122,8 @@ const struct sp_poly *sp_count_states(struct sp_count *count, unsigned tp, const
 struct sp_values;
 /* What is done with a condition of a formula for activations whose truth depends on hyper-parameters. */
 struct sp_open_formula {
-    void (*assume)(void *context, const struct sp_unit *unit, const struct sp_expr *condition);
+    /* The condition stands in `env`. */
+    void (*assume)(void *context, const struct sp_sym_env *env, const struct sp_expr *condition);
     void *context;
 };
 /* The same for the bytes of activations, where these arguments of activations(...) are given. NULL with a message also

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/suggest.h"
 #include "lang/functions.h"
 #include "prove/symbolic/atoms.h"
@@ -216,6 +217,41 @@ static const char *measure_called(const char *name)
     return NULL;
 }
 
+const char *sp_key_initials(struct sp_arena *arena, const char *key)
+{
+    struct sp_text text = {0};
+    for (const char *word = key; *word;) {
+        const size_t length = strcspn(word, "_.[]");
+        const bool is_number = sp_is_digit(*word);
+        const bool is_member = *word && text.length && (word[-1] == '.' || word[-1] == '[');
+        const bool is_filler =
+            word[length] == '.' && (strncmp(word, "config.", 7) == 0 || strncmp(word, "args.", 5) == 0);
+        if (length && is_member) sp_text_puts(&text, "_");
+        for (size_t i = 0; i < length && !(is_filler && text.length) && (i == 0 || is_number); i++) {
+            const char letter = is_number ? word[i] : (char)(word[i] | 0x20);
+            sp_text_append(&text, &letter, 1);
+        }
+        word += length + (word[length] != 0);
+    }
+    return sp_text_keep(&text, arena);
+}
+
+/* The key without a letter of its own whose initials the name is, as formulas abbreviate it: n_shared_experts for nse.
+ * NULL for none, or several. */
+static const char *key_of_initials(struct sp_symbolic *symbolic, const char *name)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < symbolic->symbols.count; i++) {
+        const struct sp_symbol_info *symbol = &symbolic->symbols.items[i];
+        if (strcmp(symbol->name, symbol->key) != 0 ||
+            strcmp(sp_key_initials(&symbolic->algebra.arena, symbol->key), name) != 0)
+            continue;
+        if (found) return NULL;
+        found = symbol->key;
+    }
+    return found;
+}
+
 /* Reports that a claim names something which the table does not have, with the name that comes nearest. Always false.
  */
 static bool unknown_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -235,16 +271,26 @@ static bool unknown_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
         if (key) known[count++] = key;
     }
     const char *measure = measure_called(path);
+    const char *abbreviated = definition ? NULL : key_of_initials(symbolic, path);
     const char *likely = definition         ? definition
                          : measure          ? measure
+                         : abbreviated      ? abbreviated
                          : strlen(path) > 2 ? sp_suggest(path, known, count)
                                             : NULL; /* else all names are alike */
     return sp_sym_fail(symbolic, expr->span, "'%s' is neither defined nor a hyper-parameter of the table%s%s%s", path,
                        likely ? "; did you mean '" : "", likely ? likely : "", likely ? "'?" : "");
 }
 
+/* Whether the name is one that arguments of measures have: cache(tokens=tokens, dtype=bf16) for all lengths. */
+static bool is_measured_name(const char *path)
+{
+    static const char *const names[] = {"tokens", "source_tokens", "batch", "rank"};
+    return SP_IS_AMONG(path, names);
+}
+
 /* The value of a key for which the table has no symbol: that of the configuration, the table's default in a settled
- * count, or what symbolic->fixed.named says. False after a message when there is none of these. */
+ * count, or what symbolic->fixed.named says; a symbol for the name of an argument of measures, in claims about all
+ * values. False after a message when there is none of these. */
 static bool claimed_setting(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                             const char *path, struct sp_sym *out)
 {
@@ -255,6 +301,10 @@ static bool claimed_setting(struct sp_symbolic *symbolic, const struct sp_sym_en
     *out = sp_sym_of_value(symbolic, value);
     if (sp_value_is_set(value)) return true;
     if (symbolic->fixed.is_settled && sp_sym_defaulted_key(symbolic, env, path, out)) return true;
+    if (!symbolic->fixed.is_settled && is_measured_name(path)) {
+        *out = sp_atom_open(symbolic, path, path, 0, NULL);
+        return true;
+    }
     if (!symbolic->fixed.named || !symbolic->fixed.named(symbolic->fixed.context, path, &number))
         return unknown_key(symbolic, env, expr, path);
     *out = sp_sym_of_poly(sp_poly_rational(&symbolic->algebra, number));

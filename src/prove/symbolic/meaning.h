@@ -45,6 +45,9 @@ const char *sp_sym_key_path(struct sp_symbolic *symbolic, const struct sp_sym_en
 const char *sp_sym_source(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
 /* The path of a key, through definitions and first alternatives of defaults; NULL for what is computed. */
 const char *sp_sym_key_source(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
+/* The first letters of the words, "_" for a point or a bracket, without "config" and "args": v_hs for
+ * vision_config.hidden_size, ps_0 for patch_size[0]. */
+const char *sp_key_initials(struct sp_arena *arena, const char *key);
 /* The same of what a claim names: through its definitions and those of the table. NULL for what is no key. */
 const char *sp_sym_claimed_path(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr);
 /* The default of a key that is not set: evaluates the definition of the table that begins with it, "A = n_head default

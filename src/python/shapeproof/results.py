@@ -351,6 +351,7 @@ class Claim(_Document):
     stored: Any = None
     difference: str | None = None
     counterexample: str | None = None
+    letters: str | None = None  # what the names in `difference` and `counterexample` mean: "E = n_embd"
     erratum: bool = False
     as_expected: bool = False
     correction: str | None = None
