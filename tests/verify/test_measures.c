@@ -111,6 +111,22 @@ static void check_form(struct shapeproof_tables *tables, char *line, const char 
 
 static void check_cache(struct shapeproof_tables *tables, char *line) { check_form(tables, line, ""); }
 
+/* The larger of two ranks keeps half of the cache or more, and each table says what it keeps. */
+static void check_cache_of_rank(struct shapeproof_tables *tables, char *line)
+{
+    const int64_t bytes = number_of(line, "bytes");
+    int64_t value;
+    char why[256], source[32] = "", expression[128];
+    if (strstr(line, "source_tokens"))
+        snprintf(source, sizeof source, ", source_tokens=%d", (int)number_of(line, "source_tokens"));
+    snprintf(expression, sizeof expression, "cache(tokens=%d, batch=%d, dtype=f32%s, tp=2)",
+             (int)number_of(line, "tokens"), (int)number_of(line, "batch"), source);
+    *strstr(line, ", \"tokens\"") = '\0';
+    const char *config = strchr(line + 1, '{');
+    if (!evaluate(tables, config, expression, &value, why)) fail_msg("%s: %s", config, why);
+    if (value > bytes || 2 * value < bytes) fail_msg("%s: %lld of %lld", config, (long long)value, (long long)bytes);
+}
+
 static void check_expanded_cache(struct shapeproof_tables *tables, char *line)
 {
     check_form(tables, line, ", form=expanded");
@@ -121,6 +137,12 @@ static void test_cache_is_what_transformers_keeps(void **state)
     (void)state;
     check_lines("fixtures/measures/cache.jsonl", check_cache, 178);
     check_lines("fixtures/measures/cache_expanded.jsonl", check_expanded_cache, 3);
+}
+
+static void test_each_cache_is_divided_among_ranks(void **state)
+{
+    (void)state;
+    check_lines("fixtures/measures/cache.jsonl", check_cache_of_rank, 178);
 }
 
 /* A line of fixtures/measures/sizes.jsonl: an expression, and what peft or an optimizer has; or of shard.jsonl, and
@@ -623,6 +645,7 @@ int main(void)
         cmocka_unit_test(test_the_output_layer_is_that_of_the_vocabulary),
         cmocka_unit_test(test_no_table_forgets_the_share_of_its_experts),
         cmocka_unit_test(test_cache_is_what_transformers_keeps),
+        cmocka_unit_test(test_each_cache_is_divided_among_ranks),
         cmocka_unit_test(test_sizes_are_those_of_peft_and_of_optimizers),
         cmocka_unit_test(test_shards_are_those_of_transformers_and_megatron),
         cmocka_unit_test(test_flops_are_what_torch_counts),
