@@ -102,12 +102,25 @@ static bool is_left_out(const struct shapeproof_diff *diff, const char *name)
     return SP_HAS_ANY(name, beside_the_text);
 }
 
-/* Whether the original has the matrix of that name in the order (in, out). */
-static bool is_of_in_out(const struct shapeproof_diff *diff, const char *name)
+/* Whether the original has the matrix of that name in a Conv1D: in the order (in, out), in each model. */
+static bool is_conv1d(const struct shapeproof_diff *diff, const char *name)
 {
     const char *architecture = sp_inventory_metadata_value(converted_file(diff), "general.architecture");
-    if (ENDS_WITH_ONE_OF(name, transposed)) return true;
     return architecture && SP_IS_AMONG(architecture, with_conv1d) && ENDS_WITH_ONE_OF(name, conv1d);
+}
+
+/* Whether the original may have the matrix of that name in the order (in, out). */
+static bool is_of_in_out(const struct shapeproof_diff *diff, const char *name)
+{
+    return ENDS_WITH_ONE_OF(name, transposed) || is_conv1d(diff, name);
+}
+
+bool sp_diff_lacks_transposing(const struct shapeproof_diff *diff, size_t a)
+{
+    const struct shapeproof_tensor *in_a = sp_diff_a(diff, a), *in_b = sp_diff_b(diff, diff->a.other[a]);
+    const struct shapeproof_tensor *original = sp_format_has(diff->a.inventory, SP_BY_LLAMA_CPP) ? in_b : in_a;
+    return sp_diff_is_conversion(diff) && in_a->rank == 2 && sp_tensor_same_shape(in_a, in_b) &&
+           in_a->shape[0] != in_a->shape[1] && is_conv1d(diff, original->name);
 }
 
 /* RoBERTa counts its positions from the number of the padding token plus 1; GGUF leaves out the rows before. */

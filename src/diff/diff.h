@@ -152,6 +152,9 @@ bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *w
 void sp_diff_metadata(struct shapeproof_diff *diff); /* metadata.c: of two files of GGUF */
 /* conversion.c: whether one of the two is GGUF and the other is not. */
 bool sp_diff_is_conversion(const struct shapeproof_diff *diff);
+/* Whether a conversion to GGUF left a matrix of A and its partner in the same order, although it transposes it in each
+ * model: the shapes are equal, and no square. */
+bool sp_diff_lacks_transposing(const struct shapeproof_diff *diff, size_t a);
 /* Turns the findings that every conversion to GGUF, or to the names of another program, has into notes. */
 void sp_diff_judge_conversion(struct shapeproof_diff *diff);
 void sp_diff_conclude(struct shapeproof_diff *diff); /* summary.c: groups and summary */

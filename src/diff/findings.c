@@ -50,6 +50,10 @@ static const char *how_reshaped(const struct shapeproof_tensor *a, const struct 
 static void compare_shapes(struct shapeproof_diff *diff, size_t tensor)
 {
     const struct shapeproof_tensor *a = sp_diff_a(diff, tensor), *b = sp_diff_b(diff, diff->a.other[tensor]);
+    if (sp_diff_lacks_transposing(diff, tensor))
+        pair_finding(diff, tensor, SHAPEPROOF_DIFF_FINDING_SHAPE,
+                     sp_arena_printf(&diff->arena, "%s in A and in B, and the conversion to GGUF transposes it",
+                                     sp_found_shape(&diff->arena, a)));
     if (sp_tensor_same_shape(a, b) || shapeproof_diff_is_converted(diff, tensor)) return;
     const bool transposed = sp_tensor_is_transposed(a, b) || sp_tensor_has_transposed_matrices(a, b);
     pair_finding(diff, tensor, transposed ? SHAPEPROOF_DIFF_FINDING_TRANSPOSED : SHAPEPROOF_DIFF_FINDING_SHAPE,

@@ -14,7 +14,7 @@
 #include "shapeproof/shapeproof.h"
 
 /* ---- checkpoints in memory: lines of "NAME DTYPE SHAPE [STORAGE]", SHAPE being "4x3", or "-" for a
- * scalar; "format keras-hdf5" in front of them, unless it is safetensors ---- */
+ * scalar; "format keras-hdf5" in front of them, unless it is safetensors; "metadata KEY VALUE" ---- */
 
 static inline void set_shape(struct shapeproof_inventory *inventory, struct shapeproof_tensor *tensor, char *text)
 {
@@ -39,6 +39,15 @@ static inline void add_line(struct shapeproof_inventory *inventory, const char *
     assert_true(sp_tensor_measure(tensor));
 }
 
+/* "KEY VALUE" */
+static inline void add_metadata_line(struct shapeproof_inventory *inventory, char *line)
+{
+    char *blank = strchr(line, ' ');
+    if (!blank) fail_msg("'%s'", line);
+    *blank = '\0';
+    sp_inventory_add_metadata(inventory, line, blank + 1);
+}
+
 static inline struct shapeproof_inventory *inventory_of(const char *lines)
 {
     struct shapeproof_inventory *inventory = sp_inventory_new("memory");
@@ -48,6 +57,7 @@ static inline struct shapeproof_inventory *inventory_of(const char *lines)
     inventory->format = &format_safetensors;
     for (char *line; (line = strsep(&rest, "\n")) != NULL;)
         if (strncmp(line, "format ", 7) == 0) inventory->format = format_named(line + 7);
+        else if (strncmp(line, "metadata ", 9) == 0) add_metadata_line(inventory, line + 9);
         else if (*line) add_line(inventory, line);
     free(text);
     if (!sp_inventory_finish(inventory, &error)) fail_msg("%s", error.message);
