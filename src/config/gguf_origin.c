@@ -68,6 +68,7 @@ struct origin {
     const char *architecture;               /* "llama" */
     struct shapeproof_value root, language; /* of the configuration: all of it, and the part of the language model */
     struct sp_text used;                    /* the keys that the value under evaluation was computed from, "a and b" */
+    size_t counted;                         /* the tensor whose rows it was computed from, or SHAPEPROOF_NONE */
     struct sp_gguf_differences found;
 };
 
@@ -189,6 +190,17 @@ static struct shapeproof_value evaluate_key(struct origin *origin, const char *o
     return path[length] == '=' ? compare_entries(origin, value, text) : sp_value_int(count_front(value, text));
 }
 
+/* The number of rows of a tensor of the file; absent if the file has no such matrix. */
+static struct shapeproof_value count_rows(struct origin *origin, const char *name)
+{
+    const size_t index = shapeproof_inventory_find(origin->file, name);
+    const struct shapeproof_tensor *tensor =
+        index == SHAPEPROOF_NONE ? NULL : shapeproof_inventory_tensor(origin->file, index);
+    const bool is_matrix = tensor && tensor->rank == 2 && tensor->shape[0] <= INT64_MAX;
+    origin->counted = index;
+    return is_matrix ? sp_value_int((int64_t)tensor->shape[0]) : sp_value_absent(name);
+}
+
 static struct shapeproof_value evaluate_operand(struct origin *origin, const char *operand)
 {
     struct shapeproof_error error = {0};
@@ -196,6 +208,7 @@ static struct shapeproof_value evaluate_operand(struct origin *origin, const cha
     if (sp_value_parse_json(origin->arena, operand, strlen(operand), &value, &error)) return value;
     if (*operand == '\'') return sp_value_string(operand + 1);
     if (*operand == '@') return stored_value(origin, operand + 1);
+    if (*operand == '&') return count_rows(origin, operand + 1);
     if (*operand != '$') return evaluate_key(origin, operand);
     for (size_t i = 0; i < NAMED_COUNT; i++)
         if (strcmp(nameds[i].name, operand + 1) == 0) return evaluate_value(origin, nameds[i].value);
@@ -335,7 +348,9 @@ static bool is_right_by_another(struct origin *origin, const struct row *const *
 
 static struct sp_gguf_difference *add_difference(struct origin *origin)
 {
-    return &origin->found.items[origin->found.count++];
+    struct sp_gguf_difference *difference = &origin->found.items[origin->found.count++];
+    *difference = (struct sp_gguf_difference){.tensor = SHAPEPROOF_NONE};
+    return difference;
 }
 
 /* "config.json's a and b give 16", or "llama.cpp's converter writes 16" where no key says it. */
@@ -363,6 +378,7 @@ static void report_difference(struct origin *origin, const char *key, struct sha
     difference->key = full_key(origin, key);
     difference->source = used;
     difference->wanted = wanted;
+    difference->tensor = origin->counted;
     if (is_there) difference->message = sp_arena_printf(origin->arena, "%s is %s, %s", name, value, said);
     else if (is_text(stored, REFUSED))
         difference->message =
@@ -428,6 +444,7 @@ static void compare_key(struct origin *origin, const char *key)
     if (!sp_value_is_set(stored)) return;
     stored = without_idle_scaling(origin, key, stored);
     sp_text_free(&origin->used);
+    origin->counted = SHAPEPROOF_NONE;
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_value wanted = encode_value(origin, key, evaluate_value(origin, mine[i]->value));
         const bool is_set = sp_value_is_set(wanted);

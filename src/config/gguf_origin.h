@@ -13,6 +13,7 @@ struct sp_gguf_difference {
     const char *message;            /* "llama.attention.head_count is 8, config.json's num_attention_heads gives 16" */
     const char *hint;               /* what to do about it; NULL: convert the model again */
     struct shapeproof_value wanted; /* what the configuration gives */
+    size_t tensor;                  /* of the file, if its rows give the value; or SHAPEPROOF_NONE */
 };
 struct sp_gguf_differences {
     struct sp_gguf_difference *items;

@@ -26,6 +26,14 @@ static bool is_said(const struct shapeproof_check *check, const char *keys)
     return false;
 }
 
+/* Whether the tensor is not as predicted: then its rows say nothing about the metadata. */
+static bool is_found_wrong(const struct shapeproof_check *check, size_t tensor)
+{
+    for (size_t i = 0; tensor != SHAPEPROOF_NONE && i < check->finding_count; i++)
+        if (check->findings[i].tensor == tensor && check->findings[i].kind == SHAPEPROOF_FINDING_SHAPE) return true;
+    return false;
+}
+
 void sp_explain_metadata(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
@@ -35,7 +43,7 @@ void sp_explain_metadata(struct shapeproof_check *check)
         return;
     const struct sp_gguf_differences differences = sp_config_gguf_differences(&check->arena, config, inventory);
     for (size_t i = 0; i < differences.count; i++) {
-        if (is_said(check, differences.items[i].source)) continue;
+        if (is_said(check, differences.items[i].source) || is_found_wrong(check, differences.items[i].tensor)) continue;
         struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_METADATA);
         cause->message = differences.items[i].message;
         cause->hint = differences.items[i].hint ? differences.items[i].hint : "convert the model again";
