@@ -93,12 +93,13 @@ struct sp_torch {
     size_t nested_count, nested_capacity;
     bool count_only; /* tensors are checked and counted, not listed */
     size_t counted;
-    size_t absent;      /* storages whose bytes are nowhere */
-    size_t wrappers;    /* tensors of subclasses, of which the outer shape is listed alone */
-    uint64_t unwrapped; /* values of the states of such tensors that were looked at */
-    unsigned wrapped;   /* how deep the tensor that is being read is in others that wrap it */
-    bool contradicted;  /* a storage was declared in two ways */
-    size_t equal_keys;  /* that came again in their dictionary */
+    size_t absent;          /* storages whose bytes are nowhere */
+    size_t wrappers;        /* tensors of subclasses, of which the outer shape is listed alone */
+    uint64_t wrapped_bytes; /* of the tensors in them */
+    uint64_t unwrapped;     /* values of the states of such tensors that were looked at */
+    unsigned wrapped;       /* how deep the tensor that is being read is in others that wrap it */
+    bool contradicted;      /* a storage was declared in two ways */
+    size_t equal_keys;      /* that came again in their dictionary */
     /* Checks that the container holds the bytes of a storage. NULL when all were located beforehand. */
     bool (*locate)(struct sp_torch *torch, struct sp_torch_storage *storage, struct shapeproof_error *error);
     struct sp_zip *zip;

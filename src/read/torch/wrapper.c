@@ -285,6 +285,7 @@ static bool read_wrapped(struct sp_torch *torch, struct sp_pickle_value *state, 
     struct search search = {.torch = torch, .error = error, .end = torch->unwrapped + MAX_VALUES};
     torch->wrappers++;
     if (!search_value(&search, state, 0)) return false;
+    if (!sp_add_u64(torch->wrapped_bytes, search.bytes, &torch->wrapped_bytes)) torch->wrapped_bytes = UINT64_MAX;
     if (!search.bytes && tensor->bytes) tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
     return true;
 }

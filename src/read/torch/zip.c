@@ -285,8 +285,10 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
     bool ok = check_version(zip, prefix, inventory, error) && index_pickle(&torch, pickle, "data.pkl", error);
     inventory->wrapped += torch.wrappers;
     if (ok && torch.wrappers)
-        sp_inventory_warn(inventory, "%zu tensors are of subclasses that wrap others: only the outer shapes are listed",
-                          torch.wrappers);
+        sp_inventory_warn(inventory,
+                          "%zu tensors are of subclasses that wrap others: only the outer shapes are listed; the "
+                          "tensors in them have %" PRIu64 " bytes",
+                          torch.wrappers, torch.wrapped_bytes);
     if (ok && constants != SIZE_MAX) ok = count_constants(zip, prefix, constants, file_index, inventory, error);
     if (ok) sp_torch_zip_claim(&torch);
     sp_torch_free(&torch);
