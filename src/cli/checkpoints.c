@@ -86,6 +86,21 @@ static int fetch_operand(struct cli_args *args, size_t operand)
     return CLI_OK;
 }
 
+/* Whether each model in the folder is checked: it has steps, or adapters in folders beside an adapter of its own, as
+ * PEFT saves several. */
+static bool has_several_models(const struct shapeproof_run *run)
+{
+    size_t adapters = 0;
+    bool has_own = false;
+    for (size_t i = 0; i < shapeproof_run_model_count(run); i++) {
+        const struct shapeproof_run_model *model = shapeproof_run_model(run, i);
+        if (model->kind != SHAPEPROOF_RUN_ADAPTER) continue;
+        has_own = has_own || strcmp(model->name, ".") == 0;
+        adapters++;
+    }
+    return shapeproof_run_step_count(run) || (has_own && adapters > 1);
+}
+
 /* Opens the run in the folder, for a command that goes through its steps. Returns CLI_OK, or complains of a folder that
  * cannot be listed and returns the exit status. A folder that is no run, or is too large for one, is left to the
  * readers; so are all in a page, where no process can check a model. */
@@ -94,7 +109,7 @@ static int open_run(struct cli_args *args, const char *path)
     struct shapeproof_error error = {0};
     if (!args->command->runs || !sp_pool_has_processes) return CLI_OK;
     args->run = shapeproof_run_open(path, &error);
-    if (args->run && shapeproof_run_step_count(args->run)) return CLI_OK;
+    if (args->run && has_several_models(args->run)) return CLI_OK;
     shapeproof_run_close(args->run);
     args->run = NULL;
     return error.kind == SHAPEPROOF_KIND_IO ? cli_path_error(path, &error) : CLI_OK;

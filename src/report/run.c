@@ -95,6 +95,10 @@ static void put_facts(const struct shapeproof_run *run, struct sp_text *text)
     sp_text_puts(text, "run   ");
     sp_put_visible(text, shapeproof_run_path(run));
     if (*shapeproof_run_framework(run)) sp_text_printf(text, " (%s)", shapeproof_run_framework(run));
+    if (!shapeproof_run_step_count(run)) { /* several adapters */
+        sp_text_puts(text, ", no steps\n");
+        return;
+    }
     sp_text_printf(text, ", ");
     sp_put_count(text, shapeproof_run_step_count(run), "step", "steps");
     sp_text_puts(text, "\nlast  ");
