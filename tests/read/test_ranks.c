@@ -67,6 +67,16 @@ static const char *const good[][2] = {
      "model.decoder.layers.0.mlp.experts.local_experts.3.linear_fc2.weight F32 (8,32)\n"
      "tensor_model_parallel_size = 1\n"
      "pipeline_model_parallel_size = 1\n"},
+    {"ok/whole_experts",
+     "megatron\n"
+     "model.embedding.word_embeddings.weight F32 (32,8)\n"
+     "model.decoder.layers.0.self_attention.linear_proj.weight F32 (8,8)\n"
+     "model.decoder.layers.0.mlp.experts.local_experts.0.linear_fc1.weight F32 (32,8)\n"
+     "model.decoder.layers.0.mlp.experts.local_experts.1.linear_fc1.weight F32 (32,8)\n"
+     "tensor_model_parallel_size = 2\n"
+     "pipeline_model_parallel_size = 1\n"
+     "expert_model_parallel_size = 2\n"
+     "expert_tensor_parallel_size = 1\n"},
     {"ok/fsdp",
      "fsdp\n"
      "hybrid F32 (6,8)\n"

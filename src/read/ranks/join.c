@@ -174,15 +174,22 @@ static bool are_pieces_alike(const struct whole *whole, uint32_t but)
     return true;
 }
 
+/* Among how many ranks a tensor is divided. */
+static uint32_t count_cuts(const struct join *join, const struct whole *whole)
+{
+    return strstr(whole->name, join->experts.marker) ? join->ranks->expert_cuts : join->ranks->tensor_ranks;
+}
+
 /* What several experts' ranks or both ends of a pipeline have alike counts once for each tensor-parallel rank. False
  * when they have it, and not alike. */
 static bool drop_copies(struct join *join, struct whole *whole)
 {
+    const uint32_t cuts = count_cuts(join, whole);
     size_t kept = 0;
     for (size_t i = 0; i < whole->count; i++) {
-        const uint32_t rank = file_of(join, whole->pieces[i].file)->tensor;
+        const uint32_t rank = file_of(join, whole->pieces[i].file)->tensor % cuts;
         const size_t same = join->of_rank[rank]; /* of this tensor, if the piece there is of that rank */
-        if (same >= kept || file_of(join, whole->pieces[same].file)->tensor != rank) {
+        if (same >= kept || file_of(join, whole->pieces[same].file)->tensor % cuts != rank) {
             join->of_rank[rank] = kept;
             whole->pieces[kept++] = whole->pieces[i];
         } else if (!is_alike(whole->pieces[same].tensor, whole->pieces[i].tensor, NO_DIMENSION)) return false;
@@ -223,7 +230,7 @@ static bool list_joined(struct join *join, const struct whole *whole, uint32_t d
     memcpy(shape, tensor->shape, tensor->rank * sizeof *shape);
     shape[dimension] = sum;
     tensor->shape = shape;
-    for (uint32_t rank = 0; rank < join->ranks->tensor_ranks && !sp_may_be_interleaved(whole->name); rank++)
+    for (uint32_t rank = 0; rank < count_cuts(join, whole) && !sp_may_be_interleaved(whole->name); rank++)
         note_piece(join, &whole->pieces[join->of_rank[rank]], dimension);
     return sp_tensor_measure(tensor) ||
            sp_malformed(join->error, "tensor %s: its size overflows 64 bits", sp_quote(whole->name).text);
@@ -323,9 +330,9 @@ static bool list_whole(struct join *join, struct whole *whole)
 {
     if (join->ranks->world) return list_sharded(join, whole);
     const bool once = drop_copies(join, whole);
-    if (once && whole->count == 1 && join->ranks->tensor_ranks == 1)
+    if (once && whole->count == 1 && count_cuts(join, whole) == 1)
         return list_piece(join, whole->name, &whole->pieces[0], WITH_PLACE) != NULL;
-    if (!once || whole->count != join->ranks->tensor_ranks) return list_side_by_side(join, whole, &join->uneven);
+    if (!once || whole->count != count_cuts(join, whole)) return list_side_by_side(join, whole, &join->uneven);
     const enum sp_cut cut = cut_of(join, whole);
     if (cut == SP_CUT_UNKNOWN) return list_side_by_side(join, whole, &join->unknown);
     const uint32_t dimension = cut == SP_CUT_NOT ? NO_DIMENSION : cut == SP_CUT_ROWS ? 1 : 0;

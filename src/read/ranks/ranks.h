@@ -66,6 +66,7 @@ struct sp_ranks {
     bool universal;        /* the optimizer's part is a folder for each parameter, in "zero" */
     bool layers;           /* some are files of one layer each */
     uint32_t tensor_ranks; /* how many there are */
+    uint32_t expert_cuts;  /* how many of them divide an expert: all of them, as a rule */
     uint32_t world;        /* ranks whose tensors say which piece they are; or 0 */
     bool few_groups;       /* fewer groups of queries than ranks: keys and values are not divided plainly */
 };

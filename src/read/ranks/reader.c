@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/checked.h"
 #include "base/names.h"
 #include "model/layouts.h"
@@ -45,7 +46,7 @@ static bool refuse_absent(const char *what, uint32_t rank, uint64_t of, struct s
     return false;
 }
 
-enum rank_kind { TENSOR_RANK, STAGE };
+enum rank_kind { TENSOR_RANK, STAGE, EXPERT_RANK };
 
 /* The lowest rank of the kind, below `count`, that no file is of; `count` when there is none. */
 static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, enum rank_kind kind)
@@ -54,7 +55,8 @@ static uint32_t absent_rank(const struct sp_ranks *ranks, uint32_t count, enum r
     uint32_t rank = 0;
     memset(there, 0, ((size_t)count + 1) * sizeof *there);
     for (size_t i = 0; i < ranks->files.count; i++) {
-        const uint32_t own = kind == STAGE ? ranks->files.items[i].stage : ranks->files.items[i].tensor;
+        const struct sp_rank_file *file = &ranks->files.items[i];
+        const uint32_t own = kind == STAGE ? file->stage : kind == EXPERT_RANK ? file->expert : file->tensor;
         if (own < count) there[own] = true;
     }
     while (rank < count && there[rank]) rank++;
@@ -86,30 +88,61 @@ static uint32_t ranks_of_pieces(const struct sp_ranks *ranks)
     return world < UINT32_MAX ? (uint32_t)world : UINT32_MAX;
 }
 
-/* The lowest tensor-parallel rank without a file among files[begin..end), which are sorted by it. */
-static uint32_t absent_in(const struct sp_ranks *ranks, size_t begin, size_t end)
+/* How Megatron divides a model with experts. Experts may be cut by fewer ranks than other layers; then the
+ * tensor-parallel ranks take turns: with 2 of them, and 2 ranks of whole experts, the first has the first experts, the
+ * second the others. */
+struct expert_grid {
+    uint64_t tensor_ranks, cuts; /* ranks that divide a layer, and an expert */
+    uint64_t experts;            /* ranks of experts; 0: not known */
+};
+
+/* Whether the tensor-parallel rank has experts of that rank of experts: whether some process r has the numbers tensor =
+ * r % tensor_ranks and expert = r / cuts % experts. Such r begin at expert x cuts, and at multiples of experts x cuts
+ * behind it: modulo tensor_ranks, at multiples of the greatest common divisor. */
+static bool is_in_grid(const struct expert_grid *grid, uint64_t tensor, uint64_t expert)
 {
-    uint32_t rank = 0;
-    for (size_t i = begin; i < end && ranks->files.items[i].tensor <= rank; i++)
-        rank += ranks->files.items[i].tensor == rank;
-    return rank;
+    const uint64_t ranks = grid->tensor_ranks;
+    if (!grid->experts || grid->cuts >= ranks) return true;
+    uint64_t divisor = ranks, other = grid->experts % ranks * grid->cuts % ranks;
+    while (other) {
+        const uint64_t rest = divisor % other;
+        divisor = other;
+        other = rest;
+    }
+    return (tensor + ranks - expert * grid->cuts % ranks) % divisor < grid->cuts;
+}
+
+/* The lowest tensor-parallel rank that should have, and has not, a file among files[begin..end), which are sorted by it
+ * and of one rank of experts; tensor_ranks when there is none. */
+static uint64_t absent_in(const struct sp_ranks *ranks, size_t begin, size_t end, const struct expert_grid *grid)
+{
+    const uint32_t expert = ranks->files.items[begin].expert;
+    size_t i = begin;
+    sp_budget_spend(grid->tensor_ranks);
+    for (uint64_t rank = 0; rank < grid->tensor_ranks; rank++) {
+        while (i < end && ranks->files.items[i].tensor < rank) i++;
+        const bool has = i < end && ranks->files.items[i].tensor == rank;
+        if (!has && is_in_grid(grid, rank, expert)) return rank;
+    }
+    return grid->tensor_ranks;
 }
 
 /* Whether each stage of a pipeline, and each rank of experts in it, has a file of each tensor-parallel rank; false with
  * an error that names the first which has not. The files are sorted by stage, rank of experts, tensor-parallel rank. */
-static bool has_each_stage_all(const struct sp_ranks *ranks, uint64_t tensor_ranks, struct shapeproof_error *error)
+static bool has_each_stage_all(const struct sp_ranks *ranks, const struct expert_grid *grid,
+                               struct shapeproof_error *error)
 {
     for (size_t begin = 0, end; begin < ranks->files.count; begin = end) {
         const struct sp_rank_file *first = &ranks->files.items[begin];
         for (end = begin; end < ranks->files.count && ranks->files.items[end].stage == first->stage &&
                           ranks->files.items[end].expert == first->expert;)
             end++;
-        const uint32_t absent = absent_in(ranks, begin, end);
-        if (absent >= tensor_ranks) continue;
+        const uint64_t absent = absent_in(ranks, begin, end, grid);
+        if (absent >= grid->tensor_ranks) continue;
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
-                "beside %s, the file of tensor-parallel rank %" PRIu32 " (of %" PRIu64
+                "beside %s, the file of tensor-parallel rank %" PRIu64 " (of %" PRIu64
                 " ranks) is missing: without it, the checkpoint is incomplete",
-                sp_quote(first->path).text, absent, tensor_ranks);
+                sp_quote(first->path).text, absent, grid->tensor_ranks);
         sp_hint(error, "fetch it, or name the file of one rank to read that file alone");
         return false;
     }
@@ -141,8 +174,14 @@ static bool all_are_there(struct sp_ranks *ranks, struct shapeproof_error *error
                    absent_stage = absent_rank(ranks, (uint32_t)stages, STAGE);
     if (absent_tensor < tensor_ranks) return refuse_absent(divided, absent_tensor, tensor_ranks, error);
     if (absent_stage < stages) return refuse_absent("pipeline ", absent_stage, stages, error);
-    if (megatron && !has_each_stage_all(ranks, tensor_ranks, error)) return false;
+    const uint64_t experts = megatron ? said_number(own, "expert_model_parallel_size") : 0;
+    const uint32_t absent_expert = absent_rank(ranks, (uint32_t)(experts < files ? experts : files), EXPERT_RANK);
+    if (absent_expert < experts) return refuse_absent("expert-parallel ", absent_expert, experts, error);
+    const uint64_t cuts = megatron ? said_number(own, "expert_tensor_parallel_size") : 0;
+    const struct expert_grid grid = {tensor_ranks, cuts && cuts < tensor_ranks ? cuts : tensor_ranks, experts};
+    if (megatron && !has_each_stage_all(ranks, &grid, error)) return false;
     ranks->tensor_ranks = (uint32_t)tensor_ranks;
+    ranks->expert_cuts = (uint32_t)grid.cuts;
     const uint64_t groups = said_number(own, "num_query_groups");
     ranks->few_groups = groups && groups < tensor_ranks;
     return true;

@@ -161,6 +161,8 @@ static void note_ranks(struct sp_torch *torch, const struct sp_pickle_value *roo
     if (!sp_pickle_get(root, "checkpoint_version") || !sp_pickle_is(args, SP_PICKLE_OBJECT)) return;
     note_rank_count(torch->inventory, args->as.object->state, "tensor_model_parallel_size");
     note_rank_count(torch->inventory, args->as.object->state, "pipeline_model_parallel_size");
+    note_rank_count(torch->inventory, args->as.object->state, "expert_model_parallel_size");
+    note_rank_count(torch->inventory, args->as.object->state, "expert_tensor_parallel_size");
     const struct sp_pickle_value *grouped = sp_pickle_get(args->as.object->state, "group_query_attention");
     if (sp_pickle_is(grouped, SP_PICKLE_BOOL) && grouped->as.integer)
         note_rank_count(torch->inventory, args->as.object->state, "num_query_groups");
