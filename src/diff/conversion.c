@@ -206,12 +206,23 @@ static bool is_like_weight(const struct shapeproof_tensor *tensor)
     return sp_is_float(tensor->dtype) && sides >= 2;
 }
 
+/* Whether a tensor is in that half alone. */
+static bool is_any_alone(const struct shapeproof_diff *diff, enum shapeproof_diff_finding_kind alone)
+{
+    for (size_t i = 0; i < diff->finding_count; i++)
+        if (diff->findings[i].kind == alone) return true;
+    return false;
+}
+
 /* Makes notes of the constants that the exporter to ONNX computed, in a half that it wrote: positions, masks and the
- * like. What may be a weight stays a difference. */
+ * like. What may be a weight stays a difference, as long as the other half has a weight that is not in this one. */
 static void judge_constants(struct shapeproof_diff *diff, const struct sp_diff_half *half)
 {
+    const bool is_a = half->side == SHAPEPROOF_DIFF_A;
     const enum shapeproof_diff_finding_kind alone =
-        half->side == SHAPEPROOF_DIFF_A ? SHAPEPROOF_DIFF_FINDING_REMOVED : SHAPEPROOF_DIFF_FINDING_ADDED;
+        is_a ? SHAPEPROOF_DIFF_FINDING_REMOVED : SHAPEPROOF_DIFF_FINDING_ADDED;
+    const bool lacks_weights =
+        is_any_alone(diff, is_a ? SHAPEPROOF_DIFF_FINDING_ADDED : SHAPEPROOF_DIFF_FINDING_REMOVED);
     struct sp_map weights = {0}; /* tensors that nodes use as the weights of layers */
     for (size_t i = 0; i < half->inventory->uses.count; i++) {
         const struct sp_tensor_use *use = &half->inventory->uses.items[i];
@@ -222,7 +233,7 @@ static void judge_constants(struct shapeproof_diff *diff, const struct sp_diff_h
         if (finding->kind != alone || !sp_is_graph_constant(finding->name)) continue;
         if (sp_map_get(&weights, finding->name) != SIZE_MAX) continue;
         const size_t tensor = alone == SHAPEPROOF_DIFF_FINDING_REMOVED ? finding->a : finding->b;
-        if (is_like_weight(&half->inventory->tensors[tensor])) continue;
+        if (lacks_weights && is_like_weight(&half->inventory->tensors[tensor])) continue;
         finding->severity = SHAPEPROOF_SEVERITY_NOTE;
         finding->message = sp_arena_printf(
             &diff->arena, "is a constant that the exporter to ONNX computed, in %s alone", sp_half_name(half));

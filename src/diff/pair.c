@@ -192,6 +192,28 @@ static void pair_renamed(struct sp_pairing *p, enum sp_index_rule rule)
     pair_alike(p);
 }
 
+/* Step 2 with names that are translated first: those that an exporter to ONNX made up by the nodes of the graph, then,
+ * of what is left, those that transformers has in memory, or else those of another program. */
+static void pair_translated(struct sp_pairing *p)
+{
+    struct shapeproof_diff *diff = p->diff;
+    const bool by_graph = sp_pairing_graph(p);
+    const char *scheme = diff->scheme, *plain = diff->plain;
+    if (by_graph) {
+        collect_unpaired(p);
+        pair_spellings(p);
+        collect_unpaired(p);
+    }
+    if (sp_pairing_in_memory(p) || sp_pairing_naming_schemes(p)) {
+        collect_unpaired(p);
+        pair_spellings(p);
+    }
+    if (!by_graph) return;
+    diff->scheme = scheme;
+    diff->plain = plain;
+    sp_pairing_shared(p);
+}
+
 /* The steps of the head of this file. */
 void sp_diff_pair(struct shapeproof_diff *diff)
 {
@@ -204,19 +226,10 @@ void sp_diff_pair(struct shapeproof_diff *diff)
     collect_unpaired(&p);
     pair_spellings(&p); /* 2 */
     collect_unpaired(&p);
-    if (sp_pairing_graph(&p)) {
-        collect_unpaired(&p);
-        pair_spellings(&p);
-        sp_pairing_shared(&p);
-    } else if (sp_pairing_in_memory(&p)) {
-        collect_unpaired(&p);
-        pair_spellings(&p);
-    } else if (sp_pairing_naming_schemes(&p)) {
-        collect_unpaired(&p);
-        pair_spellings(&p);
-    }
+    pair_translated(&p);
     pair_renamed(&p, SP_INDEX_COMPONENT); /* 3 and 4 */
     pair_renamed(&p, SP_INDEX_APART);
+    sp_pairing_copies(&p);
     sp_diff_pair_order(diff); /* 5 */
     sp_pairing_structure(&p); /* 6 */
     sp_sides_free(&p.a);

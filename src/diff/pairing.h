@@ -34,6 +34,7 @@ size_t sp_pairing_translation(struct sp_pairing *pairing, const char *a, const c
 void sp_pairing_fronts(struct sp_pairing *pairing);         /* fronts.c */
 bool sp_pairing_graph(struct sp_pairing *pairing);          /* graph.c: likewise */
 void sp_pairing_shared(struct sp_pairing *pairing);         /* graph.c: once what it translated is paired */
+void sp_pairing_copies(struct sp_pairing *pairing);         /* graph.c: once all names are paired */
 bool sp_pairing_in_memory(struct sp_pairing *pairing);      /* in_memory.c: likewise */
 bool sp_pairing_naming_schemes(struct sp_pairing *pairing); /* naming_schemes.c: true when names were translated */
 void sp_pairing_structure(struct sp_pairing *pairing);      /* structure.c */
