@@ -85,9 +85,10 @@ struct shapeproof_run; /* opaque: owns everything that the functions below retur
  * NULL with SHAPEPROOF_ERR_FILE when the folder cannot be listed, or has more than 100,000 files. Free with
  * shapeproof_run_close. */
 SHAPEPROOF_API struct shapeproof_run *shapeproof_run_open(const char *path, struct shapeproof_error *error);
-/* Reads the headers of the files that are no model, and fills in their states; of models that are one file, fills in
- * what else they hold. Whether a model is whole shapeproof_inventory_open and a check tell. False if a call of the
- * system fails for a reason that is not the file's, such as too many open files; the states are then not to be used. */
+/* Reads the headers of the files that are no model, and fills in their states; of models that are one file or one
+ * distributed checkpoint, fills in what else they hold. Whether a model is whole shapeproof_inventory_open and a check
+ * tell. False if a call of the system fails for a reason that is not the file's, such as too many open files; the
+ * states are then not to be used. */
 SHAPEPROOF_API bool shapeproof_run_examine(struct shapeproof_run *run, struct shapeproof_error *error);
 SHAPEPROOF_API void shapeproof_run_close(struct shapeproof_run *run);
 

@@ -516,8 +516,8 @@ static bool find_in_folder(struct sp_text *path, const char *const *names, size_
 /* Whether the folder, a component of a path, is one that a training puts its steps into, or its models into a step. */
 static bool is_of_training(const char *folder)
 {
-    static const char *const names[] = {"checkpoint*",          "ckpt*", "lightning_logs", "version_#",
-                                        "pytorch_model_fsdp_#", "actor", "critic",         "backup"};
+    static const char *const names[] = {"checkpoint*", "ckpt*",  "lightning_logs", "version_#", "pytorch_model_fsdp_#",
+                                        "actor",       "critic", "backup",         "outputs"};
     struct sp_step_name step;
     if (sp_step_name_read(folder, false, &step)) return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Whether the files beside the models are whole: their headers, and of archives the directory at the end, are read by
  * the readers of checkpoints. */
+#define _POSIX_C_SOURCE 200809L /* AT_FDCWD */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,9 +293,12 @@ static void find_best_by_callback(struct shapeproof_run *run)
     }
 }
 
-static bool is_one_file(const struct shapeproof_run *run, const struct shapeproof_run_model *model)
+/* Whether a step may have the whole state of the training in one checkpoint: a file, or a distributed one. */
+static bool is_whole_step(struct shapeproof_run *run, const struct shapeproof_run_model *model)
 {
-    return model->step != SHAPEPROOF_NONE && run->steps.items[model->step].step.is_file;
+    if (model->step == SHAPEPROOF_NONE) return false;
+    return run->steps.items[model->step].step.is_file ||
+           sp_path_may_be_file(AT_FDCWD, sp_run_join(&run->arena, model->path, ".metadata"));
 }
 
 bool shapeproof_run_examine(struct shapeproof_run *run, struct shapeproof_error *error)
@@ -306,7 +311,7 @@ bool shapeproof_run_examine(struct shapeproof_run *run, struct shapeproof_error 
     sp_keep(run, run->files.items, run->files.count * sizeof *run->files.items);
     sp_keep(run, run->models.items, run->models.count * sizeof *run->models.items);
     for (size_t i = 0; i < run->models.count; i++)
-        if (is_one_file(run, &run->models.items[i])) examine_model(&run->models.items[i]);
+        if (is_whole_step(run, &run->models.items[i])) examine_model(&run->models.items[i]);
     find_best_by_callback(run);
     const struct shapeproof_run_file *first = NULL;
     for (size_t i = 0; i < run->files.count; i++) {

@@ -222,7 +222,7 @@ static void add_lost_models(struct shapeproof_run *run)
 static const char *config_above(struct shapeproof_run *run, const struct shapeproof_run_model *model)
 {
     static const char *const plain[] = {".ckpt", ".pt", ".pth", ".bin", ".safetensors"};
-    bool is_plain = false;
+    bool is_plain = sp_path_may_be_file(AT_FDCWD, sp_run_join(&run->arena, model->path, ".metadata"));
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) is_plain |= sp_ends_with(model->path, plain[i]);
     if (!is_plain || model->step == SHAPEPROOF_NONE || model->kind != SHAPEPROOF_RUN_MODEL) return NULL;
     struct shapeproof_error ignored; /* a fault is noted for the run (base/fault.h) */
