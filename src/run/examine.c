@@ -9,6 +9,7 @@
 
 #include "base/call.h"
 #include "base/chars.h"
+#include "base/checked.h"
 #include "base/fault.h"
 #include "base/map.h"
 #include "read/ranks/ranks.h"
@@ -193,6 +194,59 @@ static void judge_all_ranks(struct shapeproof_run *run)
     sp_map_free(&models);
 }
 
+/* ---- parts of the optimizer of DeepSpeed ---- */
+
+/* A number that a checkpoint says of itself, or 0. */
+static uint64_t said_number(const struct shapeproof_inventory *inventory, const char *key)
+{
+    const char *value = sp_inventory_metadata_value(inventory, key);
+    return value ? strtoull(value, NULL, 10) : 0;
+}
+
+/* The first file of the step that is a part of the optimizer, "zero_pp_rank_0_mp_rank_00_optim_states.pt"; NULL for
+ * none. *count of them; *is_broken: one of them is already. Files are in the order of their steps, those of no step
+ * first: *next is a file that is not behind those of the step, and becomes the first of them. */
+static struct shapeproof_run_file *find_parts(struct shapeproof_run *run, size_t step, size_t *next, size_t *count,
+                                              bool *is_broken)
+{
+    struct shapeproof_run_file *first = NULL, *files = run->files.items;
+    *count = 0;
+    *is_broken = false;
+    while (*next < run->files.count && (files[*next].step == SHAPEPROOF_NONE || files[*next].step < step)) ++*next;
+    for (size_t i = *next; i < run->files.count && files[i].step == step; i++) {
+        if (!strstr(files[i].name, "zero_pp_rank_") || !sp_ends_with(files[i].name, "_optim_states.pt")) continue;
+        if (!first) first = &files[i];
+        ++*count;
+        *is_broken = *is_broken || files[i].state == SHAPEPROOF_RUN_BROKEN;
+    }
+    return first;
+}
+
+/* Compares the parts of each step with the number of ranks that the files of its model say. If there are fewer, the
+ * first part says so. */
+static void judge_deepspeed(struct shapeproof_run *run)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < run->models.count; i++) {
+        struct shapeproof_error ignored = {0};
+        size_t count;
+        bool is_broken;
+        const struct shapeproof_run_model *model = &run->models.items[i];
+        if (model->step == SHAPEPROOF_NONE || run->steps.items[model->step].step.is_file) continue;
+        struct shapeproof_run_file *first = find_parts(run, model->step, &next, &count, &is_broken);
+        struct shapeproof_inventory *inventory =
+            first && !is_broken ? shapeproof_inventory_open(model->path, &ignored) : NULL;
+        if (!inventory) continue;
+        uint64_t ranks = said_number(inventory, "dp_world_size");
+        const uint64_t parts_of_model = said_number(inventory, "mp_world_size");
+        if (!sp_mul_u64(ranks, parts_of_model ? parts_of_model : 1, &ranks)) ranks = 0;
+        if (count < ranks)
+            break_file(run, first,
+                       sp_arena_printf(&run->arena, "files of %zu of %" PRIu64 " ranks are there", count, ranks));
+        shapeproof_inventory_close(inventory);
+    }
+}
+
 /* ---- a file that holds the whole state of a training ---- */
 
 /* What the tensors below a key at the top of such a file are; the others are of the model. */
@@ -337,5 +391,6 @@ bool shapeproof_run_examine(struct shapeproof_run *run, struct shapeproof_error 
         }
     }
     judge_all_ranks(run);
+    judge_deepspeed(run);
     return sp_fault_end(error);
 }
