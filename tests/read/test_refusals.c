@@ -245,6 +245,24 @@ static void tensors_of_pytorch(void **state)
                  ONLY_ONE("argument 0 of torch._utils._rebuild_meta_tensor_no_storage is not a dtype"));
 }
 
+/* What PyTorch wrote before 0.4, writes for devices without storages, and reads though it does not write it. */
+static void tensors_in_rarer_forms(void **state)
+{
+    (void)state;
+    expect_torch(P_PICKLE(P_DICT(
+                     P_STR("w") P_OBJECT("torch", "FloatTensor", P_TUPLE(FLOATS P_INT("0") TWO P_TUPLE(P_INT("1")))))),
+                 SHAPEPROOF_KIND_NONE, "w F32 (2) ");
+    expect_torch(P_PICKLE(P_CALL("collections", "OrderedDict", P_TUPLE(P_LIST(P_TUPLE(P_STR("w") GOOD))))),
+                 SHAPEPROOF_KIND_NONE, "w F32 (2) ");
+    expect_torch(P_PICKLE(P_CALL("collections", "OrderedDict", P_TUPLE(P_DICT(P_STR("w") GOOD)))), SHAPEPROOF_KIND_NONE,
+                 "w F32 (2) ");
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") P_CALL(
+                     "torch._utils", "_rebuild_device_tensor_from_numpy",
+                     P_TUPLE(P_OBJECT("numpy", "ndarray", P_TUPLE(P_INT("1") TWO P_NONE P_FALSE P_NONE))
+                                 P_GLOBAL("torch", "float32") P_STR("xla") P_FALSE)))),
+                 SHAPEPROOF_KIND_NONE, "w F32 (2)");
+}
+
 /* A tensor of a subclass: (class, dtype, shape, strides, ...) and its state. */
 #define WRAPPED(module, name, state)                                                                                   \
     P_CALL("torch._tensor", "_rebuild_from_type_v2",                                                                   \
@@ -1238,6 +1256,7 @@ int main(void)
         cmocka_unit_test(places_in_metadata),
         cmocka_unit_test(files_of_a_distributed_checkpoint),
         cmocka_unit_test(shards_of_a_distributed_checkpoint),
+        cmocka_unit_test(tensors_in_rarer_forms),
         cmocka_unit_test(tensors_of_pytorch),
         cmocka_unit_test(names_of_tensors),
         cmocka_unit_test(subclasses_of_tensors),
