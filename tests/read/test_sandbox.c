@@ -59,6 +59,12 @@ static void run_forever(void *context, int out)
     for (;;) sched_yield();
 }
 
+static void run_stopped(void *context, int out)
+{
+    (void)context, (void)out;
+    raise(SIGSTOP);
+}
+
 static void run_without_reading(void *context, int out)
 {
     (void)context, (void)out;
@@ -109,6 +115,7 @@ static const struct {
 } ends[] = {
     {run_forever, 5, 0, false, SHAPEPROOF_KIND_LIMIT, "the test needed more than 5 s of processor time"},
     {run_forever, 0, 60001, false, SHAPEPROOF_KIND_LIMIT, "gave up on the test after 60 s without a result"},
+    {run_stopped, 0, 60001, false, SHAPEPROOF_KIND_LIMIT, "gave up on the test after 60 s without a result"},
     {run_without_reading, 0, 0, false, SHAPEPROOF_KIND_IO,
      "the process of the test could not read or write: Input/output error"},
     {run_without_memory, 0, 0, false, SHAPEPROOF_KIND_LIMIT,
