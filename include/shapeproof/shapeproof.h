@@ -17,7 +17,7 @@
  *   bytes. All are exact.
  * - Nothing is printed, no locale or environment is looked at, and no global state is written: two threads may work at
  *   once as long as they share no object. Objects behind `const` count too: a set of tables
- *   parses a built-in table when it is first asked for it.
+ *   parses a built-in table when it is first asked for it. A call needs up to 2 MiB of stack.
  * - HDF5 and Keras files are read, and remote ones fetched, in a child process, which the call waits for, also where
  *   the host ignores SIGCHLD. Nothing else forks.
  * - If a call exceeds its limit of memory (limits.h), it fails with SHAPEPROOF_KIND_LIMIT; else as follows.
