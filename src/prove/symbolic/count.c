@@ -354,9 +354,11 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
         /* that of a tensor is refused when it is predicted */
         if (!sp_row_is_tensor(row) && sp_poly_is_constant(shape[i], &number) && number.num < 0)
             return sp_sym_fail(walk->symbolic, row->shape[i]->span, "a dimension is negative");
-        if (row->state && sp_poly_is_zero(shape[i]) && !is_of_nothing(walk))
+        const bool is_attention = row->state || (row->work && !row->is_recurrent);
+        if (is_attention && sp_poly_is_zero(shape[i]) && !is_of_nothing(walk))
             return sp_sym_fail(walk->symbolic, row->shape[i]->span,
-                               "a dimension of the cache is 0, such as a sliding window: what is kept is not known");
+                               "a dimension of %s is 0, such as a sliding window: what %s is not known",
+                               row->state ? "the cache" : "attention", row->state ? "is kept" : "it takes");
         sp_poly_mark_sizes(walk->symbolic, shape[i]);
         size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
     }
