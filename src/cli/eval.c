@@ -389,7 +389,16 @@ static bool reads_scan(const struct cli_subject *subject, const struct shapeproo
     return true;
 }
 
-/* Complains of settings, and of a key of --for, that are no hyper-parameters of the table. */
+/* Complains of settings that are no hyper-parameters of the table, and of a configuration that its library refuses. */
+static int check_read(const struct cli_subject *subject, const struct shapeproof_prediction *prediction)
+{
+    if (!cli_settings_are_read(subject, prediction)) return CLI_USAGE;
+    cli_warn_of_objection(subject, prediction);
+    return CLI_OK;
+}
+
+/* The same where the prediction is still to be made. With --for, its key must be read as well; other values of it may
+ * make a configuration that is not refused. */
 static int check_settings(struct cli_subject *subject, const struct scan *scan)
 {
     struct shapeproof_error error = {0};
@@ -399,9 +408,10 @@ static int check_settings(struct cli_subject *subject, const struct scan *scan)
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
     if (!prediction && scan->key) return CLI_OK; /* another value of the scan may do */
     if (!prediction) return cli_no_prediction(subject, &what, &error);
-    const bool is_read = !scan->key || reads_scan(subject, prediction, scan->key);
-    const int status = is_read && cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
-    if (status == CLI_OK && !scan->key) cli_warn_of_objection(subject, prediction);
+    int status = CLI_OK;
+    if (!scan->key) status = check_read(subject, prediction);
+    else if (!reads_scan(subject, prediction, scan->key) || !cli_settings_are_read(subject, prediction))
+        status = CLI_USAGE;
     shapeproof_prediction_free(prediction);
     return status;
 }
@@ -413,9 +423,11 @@ struct given_expressions {
 };
 
 /* Evaluates the expressions about a table, once or at every value of --for, and writes the report; exit status.
- * `checkpoint` is what stored([group]) asks; NULL: none. */
+ * `prediction` is that of the configuration as it is, if it was made; NULL: it was not. `checkpoint` is what
+ * stored([group]) asks; NULL: none. */
 static int evaluate_expressions(const struct cli_args *args, struct cli_subject *subject, const char *table,
-                                struct given_expressions given, const struct shapeproof_verification *checkpoint)
+                                const struct shapeproof_prediction *prediction, struct given_expressions given,
+                                const struct shapeproof_verification *checkpoint)
 {
     const struct shapeproof_claim_lines lines = {.name = "expression", .items = given.items, .count = given.count};
     struct scan scan = {.key = NULL};
@@ -425,7 +437,8 @@ static int evaluate_expressions(const struct cli_args *args, struct cli_subject 
     if (status == CLI_OK && cli_value(args, "plot", NULL) && !scan.key)
         status = cli_usage_error("--for n_layer=1..48", "--plot needs --for: a curve has several points");
     subject->table_name = table;
-    if (status == CLI_OK) status = check_settings(subject, &scan);
+    if (status == CLI_OK)
+        status = prediction && !scan.key ? check_read(subject, prediction) : check_settings(subject, &scan);
     struct shapeproof_expressions *expressions =
         status == CLI_OK ? shapeproof_expressions_new(subject->tables, table, &lines, &letters, &error) : NULL;
     if (status == CLI_OK && !expressions) status = cli_lines_error(subject, &error);
@@ -469,7 +482,8 @@ static int evaluate_chosen(const struct cli_args *args, struct cli_subject *subj
     int predicted;
     struct shapeproof_prediction *prediction = predict_chosen(args, subject, &predicted);
     if (!prediction) return predicted;
-    const int status = evaluate_expressions(args, subject, shapeproof_prediction_table(prediction), given, NULL);
+    const int status =
+        evaluate_expressions(args, subject, shapeproof_prediction_table(prediction), prediction, given, NULL);
     shapeproof_prediction_free(prediction);
     return status;
 }
@@ -484,7 +498,7 @@ static int evaluate_named(const struct cli_args *args, struct cli_subject *subje
     const int status = cli_subject_take(subject, args, args->operands[0]);
     if (status != CLI_OK) return status;
     if (!subject->table_name) return evaluate_chosen(args, subject, given);
-    return evaluate_expressions(args, subject, subject->table_name, given, NULL);
+    return evaluate_expressions(args, subject, subject->table_name, NULL, given, NULL);
 }
 
 /* One of these, or `eval EXPRESSION...` with a configuration, a model or --table that tells the table. Its name may
@@ -627,7 +641,7 @@ static int evaluate_with_check(const struct cli_args *args, struct cli_subject *
     struct shapeproof_verification *verification = shapeproof_verify(check, subject->tables, &what, &error);
     if (!verification) return cli_error(&error);
     const char *table = shapeproof_prediction_table(shapeproof_check_prediction(check));
-    const int status = evaluate_expressions(args, subject, table, whole->given, verification);
+    const int status = evaluate_expressions(args, subject, table, NULL, whole->given, verification);
     shapeproof_verification_free(verification);
     return status;
 }
