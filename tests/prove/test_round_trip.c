@@ -13,7 +13,10 @@
 
 #include "shapeproof/shapeproof.h"
 
-enum { STEP = 16 }; /* every sixteenth table is in the sample */
+enum {
+    STEP = 16, /* every sixteenth table is in the sample */
+    STEPS = 1000000000
+};
 
 struct verdicts {
     size_t proved, others;
@@ -75,16 +78,18 @@ static void formulas_are_proved(void **state)
     const size_t step = getenv("SHAPEPROOF_ALL_TABLES") ? 1 : STEP;
     size_t tested = 0, wrong = 0;
     (void)state;
+    /* the expansion of the largest table takes more than the claims of a file have by default */
+    assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.steps = STEPS}, &error));
     for (size_t i = 0; i < shapeproof_tables_count(tables); i += step) {
         const char *name = shapeproof_tables_info(tables, i)->name;
         if (strcmp(shapeproof_tables_kind(tables, i), "part") == 0) continue;
-        if (strcmp(name, "dots3_note") == 0) continue; /* its expansion takes more steps than a proof has by default */
         char *claims = shapeproof_derive_claims(tables, name, NULL, &error);
         if (!claims) continue; /* it has arguments, or no formula: shapeproof derive says why */
         wrong += !goes_round(name, claims);
         shapeproof_free(claims);
         tested++;
     }
+    assert_true(shapeproof_set_limits(NULL, &error));
     assert_int_equal(wrong, 0);
     assert_true(tested > shapeproof_tables_count(tables) / step / 2);
     shapeproof_tables_free(tables);
