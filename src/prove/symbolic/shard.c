@@ -216,7 +216,7 @@ void sp_put_shard_convention(struct sp_text *text, const struct sp_count *count,
 {
     const struct sp_shard_count *shard = &count->shard;
     struct sp_rational number;
-    sp_text_puts(text, "of the largest rank");
+    sp_text_puts(text, sizing->bits ? "of the weights of the largest rank" : "of the largest rank");
     if (sizing->ranks.tp > 1 || sizing->ranks.etp > 1)
         sp_text_puts(text, ", divided as Megatron-LM does, without padding");
     bool has_experts = false;
