@@ -14,6 +14,7 @@
 
 #include "base/chars.h"
 #include "base/map.h"
+#include "base/text.h"
 #include "diff/diff.h"
 #include "model/graph.h"
 #include "model/inventory.h"
@@ -115,12 +116,28 @@ static bool is_of_in_out(const struct shapeproof_diff *diff, const char *name)
     return ENDS_WITH_ONE_OF(name, transposed) || is_conv1d(diff, name);
 }
 
+/* Whether a matrix in the GGUF lies the other way round: one that reads the vectors of the model has as many columns as
+ * they have elements, and one that writes them as many rows. False when the GGUF does not say how many these are. */
+static bool is_the_other_way_round(const struct shapeproof_diff *diff, const char *name,
+                                   const struct shapeproof_tensor *converted)
+{
+    static const char *const writes[] = {"c_proj.weight"};
+    const char *architecture = sp_inventory_metadata_value(converted_file(diff), "general.architecture");
+    struct sp_text key = {0};
+    sp_text_printf(&key, "%s.embedding_length", architecture);
+    const char *width = sp_inventory_metadata_value(converted_file(diff), key.data);
+    sp_text_free(&key);
+    return width && converted->shape[ENDS_WITH_ONE_OF(name, writes) ? 0 : 1] != strtoull(width, NULL, 10);
+}
+
 bool sp_diff_lacks_transposing(const struct shapeproof_diff *diff, size_t a)
 {
     const struct shapeproof_tensor *in_a = sp_diff_a(diff, a), *in_b = sp_diff_b(diff, diff->a.other[a]);
-    const struct shapeproof_tensor *original = sp_format_has(diff->a.inventory, SP_BY_LLAMA_CPP) ? in_b : in_a;
+    const bool from_b = sp_format_has(diff->a.inventory, SP_BY_LLAMA_CPP);
+    const struct shapeproof_tensor *original = from_b ? in_b : in_a, *converted = from_b ? in_a : in_b;
     return sp_diff_is_conversion(diff) && in_a->rank == 2 && sp_tensor_same_shape(in_a, in_b) &&
-           in_a->shape[0] != in_a->shape[1] && is_conv1d(diff, original->name);
+           in_a->shape[0] != in_a->shape[1] && is_conv1d(diff, original->name) &&
+           is_the_other_way_round(diff, original->name, converted);
 }
 
 /* RoBERTa counts its positions from the number of the padding token plus 1; GGUF leaves out the rows before. */

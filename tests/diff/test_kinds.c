@@ -237,10 +237,24 @@ static void not_transposed(void **state)
     expect("transformer.wte.weight BF16 8x4\ntransformer.h.0.ln_1.weight F32 4\n"
            "transformer.h.0.attn.c_proj.weight BF16 4x4\ntransformer.h.0.mlp.c_fc.weight BF16 4x6\n"
            "transformer.h.0.mlp.c_proj.weight BF16 6x4",
-           "format gguf\nmetadata general.architecture gpt2\ntoken_embd.weight BF16 8x4\n"
-           "blk.0.attn_norm.weight F32 4\nblk.0.attn_output.weight BF16 4x4\nblk.0.ffn_up.weight BF16 6x4\n"
-           "blk.0.ffn_down.weight BF16 6x4",
+           "format gguf\nmetadata general.architecture gpt2\nmetadata gpt2.embedding_length 4\n"
+           "token_embd.weight BF16 8x4\nblk.0.attn_norm.weight F32 4\nblk.0.attn_output.weight BF16 4x4\n"
+           "blk.0.ffn_up.weight BF16 6x4\nblk.0.ffn_down.weight BF16 6x4",
            "differs: transformer.h.0.mlp.c_proj.weight (6, 4) in A and in B, and the conversion to GGUF transposes it\n"
+           "names of transformers -> names of llama.cpp (5)\ntransformer.* -> * (5)");
+}
+
+/* nanoGPT has the same names, but no Conv1D: its matrices lie as in the GGUF. */
+static void not_to_transpose(void **state)
+{
+    (void)state;
+    expect("transformer.wte.weight BF16 8x4\ntransformer.h.0.ln_1.weight F32 4\n"
+           "transformer.h.0.attn.c_proj.weight BF16 4x4\ntransformer.h.0.mlp.c_fc.weight BF16 6x4\n"
+           "transformer.h.0.mlp.c_proj.weight BF16 4x6",
+           "format gguf\nmetadata general.architecture gpt2\nmetadata gpt2.embedding_length 4\n"
+           "token_embd.weight BF16 8x4\nblk.0.attn_norm.weight F32 4\nblk.0.attn_output.weight BF16 4x4\n"
+           "blk.0.ffn_up.weight BF16 6x4\nblk.0.ffn_down.weight BF16 4x6",
+           "same: all 5 tensors, 100 elements; the conversion to GGUF: 5 tensors renamed\n"
            "names of transformers -> names of llama.cpp (5)\ntransformer.* -> * (5)");
 }
 
@@ -294,6 +308,7 @@ int main(void)
         cmocka_unit_test(many_of_one_row),
         cmocka_unit_test(transposed_of_linear_layers),
         cmocka_unit_test(not_transposed),
+        cmocka_unit_test(not_to_transpose),
         cmocka_unit_test(layers_of_two_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
