@@ -123,14 +123,19 @@ static void name_cache(const struct shapeproof_remote *remote)
     free(name);
 }
 
+static bool is_of_name(char c) { return isalnum((unsigned char)c) || c == '-' || c == '_'; }
+
+/* Whether the text goes on with a longer name, as "/dev/fd/3.safetensors" does behind "/dev/fd/3"; not at the end of a
+ * sentence. */
+static bool name_goes_on(const char *text) { return is_of_name(*text) || (*text == '.' && is_of_name(text[1])); }
+
 /* The alias whose path stands at the beginning of the text, as a whole name and not as the beginning of a longer one;
  * or NULL. */
 static const struct alias *alias_at(const char *text)
 {
     for (size_t i = 0; i < alias_count; i++) {
         const size_t length = strlen(aliases[i].path);
-        if (strncmp(text, aliases[i].path, length) != 0) continue;
-        if (!isalnum((unsigned char)text[length]) && text[length] != '-' && text[length] != '_') return &aliases[i];
+        if (strncmp(text, aliases[i].path, length) == 0 && !name_goes_on(text + length)) return &aliases[i];
     }
     return NULL;
 }
@@ -140,19 +145,22 @@ char *cli_restore_operands(const char *text, size_t *length)
     static const char scheme[] = "file://"; /* in front of a path in SARIF */
     char *said = NULL;
     size_t size = 0;
-    bool any = false;
+    bool any = false, in_path = false; /* whether the byte before belongs to a path, as in "/tmp/dev/fd/3" */
     if (!alias_count) return NULL;
     FILE *stream = open_memstream(&said, &size);
     if (!stream) cli_out_of_memory();
     for (const char *end = text + *length; text < end;) {
         const bool is_uri = strncmp(text, scheme, strlen(scheme)) == 0 && alias_at(text + strlen(scheme));
         if (is_uri) text += strlen(scheme);
-        const struct alias *alias = *text == '/' ? alias_at(text) : NULL;
+        const struct alias *alias = *text == '/' && (is_uri || !in_path) ? alias_at(text) : NULL;
         if (!alias) {
+            const bool is_escape = *text == '\\' && end - text > 1; /* "\n" in JSON, whose letter is of no path */
+            if (is_escape) fputc(*text++, stream);
+            in_path = !is_escape && (is_of_name(*text) || *text == '.' || *text == '/');
             fputc(*text++, stream);
             continue;
         }
-        any = true;
+        any = in_path = true;
         fputs(alias->name, stream);
         text += strlen(alias->path);
     }
