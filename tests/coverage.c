@@ -14,7 +14,7 @@ void __gcov_dump(void); /* of gcc */
 
 noreturn void __real__exit(int status);
 noreturn void __wrap__exit(int status);
-bool __wrap_sp_system_confine(enum sp_confinement confinement, int out);
+bool __wrap_sp_system_confine(const struct sp_filter *filter);
 bool __real_sp_child_limit(int resource, uint64_t soft, uint64_t hard);
 bool __wrap_sp_child_limit(int resource, uint64_t soft, uint64_t hard);
 
@@ -24,10 +24,9 @@ noreturn void __wrap__exit(int status)
     __real__exit(status);
 }
 
-bool __wrap_sp_system_confine(enum sp_confinement confinement, int out)
+bool __wrap_sp_system_confine(const struct sp_filter *filter)
 {
-    (void)confinement;
-    (void)out;
+    (void)filter;
     return true;
 }
 

@@ -29,8 +29,10 @@ static void warm_resolver(void)
 
 bool sp_confine_finish(void)
 {
+    struct sp_filter filter;
     warm_resolver();
+    sp_child_make_filter(&filter, SP_CONFINED_TO_FETCHING, -1);
     return sp_child_limit(RLIMIT_CORE, 0, 0) && sp_child_limit(RLIMIT_FSIZE, 0, 0) &&
            sp_child_limit(RLIMIT_CPU, CPU_SECONDS, CPU_SECONDS) &&
-           sp_child_limit(RLIMIT_NOFILE, DESCRIPTORS, DESCRIPTORS) && sp_system_confine(SP_CONFINED_TO_FETCHING, -1);
+           sp_child_limit(RLIMIT_NOFILE, DESCRIPTORS, DESCRIPTORS) && sp_system_confine(&filter);
 }

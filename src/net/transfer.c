@@ -120,6 +120,12 @@ static bool judge_status(int status, struct shapeproof_error *error)
 #endif
         return false;
     }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_NO_MEMORY)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "the process that fetches is out of memory");
+    if (WIFEXITED(status) && WEXITSTATUS(status) > SP_CHILD_FAULT)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
+                       "the sandbox for libcurl could not be set up: %s",
+                       strerror(WEXITSTATUS(status) - SP_CHILD_FAULT));
     if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_UNCONFINED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
                        "the sandbox for libcurl could not be set up (%s)", sp_system_sandbox);

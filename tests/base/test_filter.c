@@ -14,6 +14,10 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "base/process/child.h"
 
 enum { MOST_STEPS = 4096, OUT = 7 };
 
@@ -177,12 +181,90 @@ static void calls_of_another_processor_are_not_allowed(void **state)
     }
 }
 
+/* ---- without memory: libseccomp calls these, where they can be replaced (tests/api/test_memory.c) ---- */
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+#define EXPORTED __attribute__((visibility("default"))) /* so that libseccomp calls it */
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+
+static unsigned allocations, failing; /* how many there were; which one fails, from 1 */
+
+static bool is_to_fail(void)
+{
+    if (++allocations != failing) return false;
+    errno = ENOMEM;
+    return true;
+}
+
+EXPORTED void *malloc(size_t size) { return is_to_fail() ? NULL : __libc_malloc(size); }
+EXPORTED void *calloc(size_t count, size_t size) { return is_to_fail() ? NULL : __libc_calloc(count, size); }
+EXPORTED void *realloc(void *memory, size_t size) { return is_to_fail() ? NULL : __libc_realloc(memory, size); }
+
+struct made {
+    unsigned allocations;
+    size_t bytes;
+};
+
+/* In a child: makes a filter while one allocation fails. */
+static void send_made(const void *context, int out)
+{
+    struct sp_filter filter;
+    failing = *(const unsigned *)context;
+    allocations = 0;
+    sp_child_make_filter(&filter, SP_CONFINED_TO_READING, OUT);
+    const struct made made = {allocations, filter.bytes};
+    if (write(out, &made, sizeof made) != (ssize_t)sizeof made) _exit(1);
+}
+
+/* The status of that child, as waitpid has it; `made` is for status 0. */
+static int make_without(unsigned allocation, struct made *made)
+{
+    struct sp_child child;
+    struct shapeproof_error error;
+    assert_true(sp_child_start(&child, send_made, &allocation, &error));
+    const ssize_t got = read(child.from, made, sizeof *made);
+    while (!child.reaped) sp_child_reap(&child, 0);
+    sp_child_finish(&child, false);
+    if (child.status == 0) assert_int_equal(got, sizeof *made);
+    return child.status;
+}
+
+/* The filter has all its rules, or there is none: libseccomp may crash or loop, but the child ends in either case. */
+static void a_filter_is_never_made_in_part(void **state)
+{
+    enum { TRIALS = 12 }; /* one that loops takes two seconds */
+    struct made whole, made;
+    (void)state;
+    assert_int_equal(make_without(0, &whole), 0);
+    assert_true(whole.allocations > TRIALS);
+    for (unsigned i = 0; i < TRIALS; i++) {
+        const unsigned allocation = 1 + i * whole.allocations / TRIALS;
+        const int status = make_without(allocation, &made);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_NO_MEMORY) continue;
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) continue;
+        if (status != 0 || made.bytes != whole.bytes) fail_msg("allocation %u: status %x", allocation, status);
+    }
+}
+
+#else
+static void a_filter_is_never_made_in_part(void **state)
+{
+    (void)state;
+    skip();
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reader_only_computes),
         cmocka_unit_test(a_fetcher_reads_files_and_opens_sockets),
         cmocka_unit_test(calls_of_another_processor_are_not_allowed),
+        cmocka_unit_test(a_filter_is_never_made_in_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

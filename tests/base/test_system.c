@@ -131,7 +131,9 @@ static void test_signals(void **state)
 static void run_confined(const void *context, int out)
 {
     (void)context;
-    if (!sp_system_confine(SP_CONFINED_TO_READING, out)) _exit(SP_CHILD_UNCONFINED);
+    struct sp_filter filter;
+    sp_child_make_filter(&filter, SP_CONFINED_TO_READING, out);
+    if (!sp_system_confine(&filter)) _exit(SP_CHILD_UNCONFINED);
     const char *said = open("/dev/null", O_RDONLY) < 0 && errno == EPERM ? "refused" : "opened";
     if (write(out, said, 7) < 0 && said[0] == 'o') _exit(1);
 }

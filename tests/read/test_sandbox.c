@@ -14,7 +14,7 @@
 
 static uint64_t seconds_used(pid_t child);
 static int64_t clock_of_test(void);
-static bool confine(enum sp_confinement confinement, int out);
+static bool confine(const struct sp_filter *filter);
 
 #define sp_system_seconds_used seconds_used
 #define sp_clock_ms clock_of_test
@@ -40,10 +40,7 @@ static int64_t clock_of_test(void)
     return now += time_step;
 }
 
-static bool confine(enum sp_confinement confinement, int out)
-{
-    return !cannot_confine && sp_system_confine(confinement, out);
-}
+static bool confine(const struct sp_filter *filter) { return !cannot_confine && sp_system_confine(filter); }
 
 static bool prepare_nothing(void *context)
 {

@@ -13,7 +13,6 @@
 #include "base/call.h"
 #include "base/error.h"
 #include "base/fault.h"
-#include "base/system/system.h"
 
 /* ---- the parent ---- */
 
@@ -142,4 +141,34 @@ bool sp_child_limit(int resource, uint64_t soft, uint64_t hard)
     if (getrlimit((rlimit_number)resource, &old) != 0) return false;
     const struct rlimit now = {soft < old.rlim_max ? soft : old.rlim_max, hard < old.rlim_max ? hard : old.rlim_max};
     return setrlimit((rlimit_number)resource, &now) == 0;
+}
+
+/* ---- the child: its filter ---- */
+
+static void end_without_filter(int why)
+{
+    if (why == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
+    _exit(why ? SP_CHILD_FAULT + why : SP_CHILD_UNCONFINED);
+}
+
+static void end_endless_loop(int number)
+{
+    (void)number;
+    end_without_filter(errno == ENOMEM ? ENOMEM : 0);
+}
+
+/* A filter takes some 10 ms of processor time. libseccomp may loop for ever when it gets no memory, so SIGXCPU ends the
+ * child after one to two seconds. */
+void sp_child_make_filter(struct sp_filter *filter, enum sp_confinement confinement, int out)
+{
+    enum { MOST_SECONDS = 2 };
+    struct rlimit before;
+    struct timespec used;
+    if (getrlimit(RLIMIT_CPU, &before) != 0 || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
+        end_without_filter(errno);
+    signal(SIGXCPU, end_endless_loop);
+    if (!sp_child_limit(RLIMIT_CPU, (uint64_t)used.tv_sec + MOST_SECONDS, before.rlim_max) ||
+        !sp_system_make_filter(filter, confinement, out) || setrlimit(RLIMIT_CPU, &before) != 0)
+        end_without_filter(errno);
+    signal(SIGXCPU, SIG_DFL);
 }

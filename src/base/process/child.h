@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/system/system.h"
 #include "shapeproof/error.h"
 
 /* ---- the parent ---- */
@@ -52,6 +53,9 @@ enum {
 /* The signals of the host, its crash reporter and its descriptors are the child's no longer, but for those in `keep`
  * (-1: none); it does not outlive the host, and ends with SP_CHILD_NO_MEMORY when it gets no memory. */
 void sp_child_isolate(const int *keep, size_t count);
+/* Makes the filter for sp_system_confine, before the limits are set, or ends the child with SP_CHILD_NO_MEMORY,
+ * SP_CHILD_UNCONFINED or, if a file in memory cannot be made, SP_CHILD_FAULT + errno. */
+void sp_child_make_filter(struct sp_filter *filter, enum sp_confinement confinement, int out);
 /* Of a resource of setrlimit, or as much as the host has of it, if that is less. */
 bool sp_child_limit(int resource, uint64_t soft, uint64_t hard);
 

@@ -10,8 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/memfd.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -198,16 +200,47 @@ static bool limit_files(void)
     return ok;
 }
 
-bool sp_system_confine(enum sp_confinement confinement, int out)
+/* ---- confinement ---- */
+
+/* Writes the program of the rules into a file in memory, and maps that. False with errno. When libseccomp 2.5 gets no
+ * memory, it leaves out rules and still succeeds; only errno, which malloc sets, tells. */
+static bool export_program(struct sp_filter *filter, scmp_filter_ctx rules)
 {
-    if (confinement == SP_CONFINED_TO_FETCHING && !limit_files()) return false;
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-    if (!filter) return false;
-    const bool ok = allow_needed(filter) &&
-                    (confinement == SP_CONFINED_TO_READING ? allow_output(filter, out) : allow_fetching(filter)) &&
-                    seccomp_load(filter) == 0;
-    seccomp_release(filter);
-    return ok;
+    const int file = sp_system_unnamed_file("filter");
+    if (file < 0) return false;
+    filter->program = MAP_FAILED;
+    if (seccomp_export_bpf(rules, file) == 0 && errno != ENOMEM) {
+        filter->bytes = (size_t)lseek(file, 0, SEEK_END);
+        filter->program = mmap(NULL, filter->bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    }
+    const int why = errno;
+    close(file);
+    errno = why;
+    return filter->program != MAP_FAILED;
+}
+
+bool sp_system_make_filter(struct sp_filter *filter, enum sp_confinement confinement, int out)
+{
+    *filter = (struct sp_filter){.confinement = confinement};
+    errno = 0;
+    scmp_filter_ctx rules = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    const bool complete = rules && allow_needed(rules) &&
+                          (confinement == SP_CONFINED_TO_READING ? allow_output(rules, out) : allow_fetching(rules));
+    if (errno != ENOMEM) errno = 0; /* what libseccomp tried of the kernel may have failed */
+    const bool made = complete && export_program(filter, rules);
+    const int why = errno;
+    if (rules) seccomp_release(rules);
+    errno = why;
+    return made;
+}
+
+bool sp_system_confine(const struct sp_filter *filter)
+{
+    const struct sock_fprog program = {.len = (unsigned short)(filter->bytes / sizeof(struct sock_filter)),
+                                       .filter = filter->program};
+    if (filter->confinement == SP_CONFINED_TO_FETCHING && !limit_files()) return false;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
 /* ---- what a child uses ---- */

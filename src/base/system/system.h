@@ -23,9 +23,19 @@ enum sp_confinement {
 extern const bool sp_system_confines;
 /* For messages: by what a child is confined, "seccomp, rlimits". */
 extern const char sp_system_sandbox[];
-/* Takes all other rights from this process, for good. `out` is the descriptor of SP_CONFINED_TO_READING. False if the
- * system refuses. */
-bool sp_system_confine(enum sp_confinement confinement, int out);
+/* A filter of system calls, as the program that the kernel runs at every call. */
+struct sp_filter {
+    enum sp_confinement confinement;
+    void *program; /* mapped until the process ends */
+    size_t bytes;
+};
+
+/* Makes a filter, which does not hold yet. `out` is the descriptor of SP_CONFINED_TO_READING. This needs memory, a
+ * descriptor and a file in memory, so limits of them are set afterwards. False with errno, which is 0 if a rule is
+ * refused. Without memory it is ENOMEM, but libseccomp may also crash or loop for ever (sp_child_make_filter). */
+bool sp_system_make_filter(struct sp_filter *filter, enum sp_confinement confinement, int out);
+/* Takes all other rights from this process, for good. False if the system refuses. */
+bool sp_system_confine(const struct sp_filter *filter);
 /* Bytes of address space that this process uses, or up to twice as many; 0 if the system does not tell. For a child
  * with one thread: posix.c finds it out by changing a limit. */
 uint64_t sp_system_address_space(void);

@@ -62,11 +62,12 @@ static void run_child(const void *context, int out)
 {
     const struct sp_sandbox_job *job = context;
     const int keep[] = {out, job->keep_fd};
+    struct sp_filter filter;
     sp_child_isolate(keep, sizeof keep / sizeof *keep);
     watch_for_crashes();
     if (!job->prepare(job->context)) _exit(errno == ENOMEM ? SP_CHILD_NO_MEMORY : SP_CHILD_UNPREPARED);
-    if (!set_limits() || !sp_system_confine(SP_CONFINED_TO_READING, out))
-        _exit(errno == ENOMEM ? SP_CHILD_NO_MEMORY : SP_CHILD_UNCONFINED);
+    sp_child_make_filter(&filter, SP_CONFINED_TO_READING, out);
+    if (!set_limits() || !sp_system_confine(&filter)) _exit(errno == ENOMEM ? SP_CHILD_NO_MEMORY : SP_CHILD_UNCONFINED);
     job->run(job->context, out);
 }
 
