@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -157,18 +158,14 @@ static void end_endless_loop(int number)
     end_without_filter(errno == ENOMEM ? ENOMEM : 0);
 }
 
-/* A filter takes some 10 ms of processor time. libseccomp may loop for ever when it gets no memory, so SIGXCPU ends the
- * child after one to two seconds. */
+/* A filter takes some 10 ms of processor time. libseccomp may loop for ever when it gets no memory, so a signal ends
+ * the child after a second of processor time. */
 void sp_child_make_filter(struct sp_filter *filter, enum sp_confinement confinement, int out)
 {
-    enum { MOST_SECONDS = 2 };
-    struct rlimit before;
-    struct timespec used;
-    if (getrlimit(RLIMIT_CPU, &before) != 0 || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
-        end_without_filter(errno);
-    signal(SIGXCPU, end_endless_loop);
-    if (!sp_child_limit(RLIMIT_CPU, (uint64_t)used.tv_sec + MOST_SECONDS, before.rlim_max) ||
-        !sp_system_make_filter(filter, confinement, out) || setrlimit(RLIMIT_CPU, &before) != 0)
-        end_without_filter(errno);
-    signal(SIGXCPU, SIG_DFL);
+    const struct itimerval second = {.it_value = {.tv_sec = 1}}, never = {.it_value = {.tv_sec = 0}};
+    signal(SIGPROF, end_endless_loop);
+    setitimer(ITIMER_PROF, &second, NULL);
+    if (!sp_system_make_filter(filter, confinement, out)) end_without_filter(errno);
+    setitimer(ITIMER_PROF, &never, NULL);
+    signal(SIGPROF, SIG_DFL);
 }
