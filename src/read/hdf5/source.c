@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process/child.h"
+
 /* Every object is read once, and what leads to it a few times: an honest file needs less than its size. */
 enum {
     CACHE_BYTES = 1024 * 1024,
@@ -31,7 +33,7 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t fapl, haddr_t
     (void)name, (void)maxaddr;
     if (!info || info->source->opened || flags & (H5F_ACC_RDWR | H5F_ACC_TRUNC | H5F_ACC_CREAT)) return NULL;
     struct driver_file *file = calloc(1, sizeof *file);
-    if (!file) return NULL;
+    if (!file) _exit(SP_CHILD_NO_MEMORY); /* libhdf5 would overwrite errno, and only say "open failed" */
     file->source = info->source;
     file->source->opened = true;
     return &file->base;
