@@ -236,7 +236,7 @@ static int make_without(unsigned allocation, struct made *made)
 /* The filter has all its rules, or there is none: libseccomp may crash or loop, but the child ends in either case. */
 static void a_filter_is_never_made_in_part(void **state)
 {
-    enum { TRIALS = 12 }; /* one that loops takes a second */
+    enum { TRIALS = 12 }; /* one that loops takes a quarter of a second */
     struct made whole, made;
     (void)state;
     assert_int_equal(make_without(0, &whole), 0);
