@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain/what_if.h"
 #include "base/order.h"
+#include "match/multi_token.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,13 +172,25 @@ static bool is_tied_elsewhere(const struct sp_sample *sample, const struct shape
            tensor_of(sample, shapeproof_prediction_tensor(prediction, expected->same_as)) != NULL;
 }
 
-/* Whether a predicted tensor is missing, or has another shape in the file; `tensor` is the one of that name, or NULL.
- */
-static bool is_wrong(const struct sp_sample *sample, const struct shapeproof_prediction *prediction,
+/* A prediction for the sample. */
+struct sampled {
+    const struct sp_sample *sample;
+    const struct shapeproof_prediction *prediction;
+};
+
+static bool is_sampled_there(const void *context, size_t predicted)
+{
+    const struct sampled *of = context;
+    return tensor_of(of->sample, shapeproof_prediction_tensor(of->prediction, predicted)) != NULL;
+}
+
+/* Whether a predicted tensor is missing, has another shape in the file, or is there in a layer that is none for
+ * multi-token prediction; `tensor` is the one of that name, or NULL. */
+static bool is_wrong(const struct sampled *of, struct sp_multi_token *layers,
                      const struct shapeproof_predicted *expected, const struct shapeproof_tensor *tensor)
 {
-    if (!tensor) return !expected->optional && !is_tied_elsewhere(sample, prediction, expected);
-    return !sp_same_shape(tensor, expected);
+    if (!tensor) return !expected->optional && !is_tied_elsewhere(of->sample, of->prediction, expected);
+    return !sp_same_shape(tensor, expected) || sp_multi_token_lacks(layers, expected);
 }
 
 /* Whether a tensor, or NULL, is unexpected under a prediction that does not have its name. */
@@ -205,11 +218,16 @@ void sp_sample_rebase(struct sp_sample *sample, const struct shapeproof_config *
     const size_t count = sample->base ? shapeproof_prediction_count(sample->base) : 0;
     sample->found = sp_realloc(NULL, count, sizeof *sample->found);
     sample->wrong = sp_realloc(NULL, count, sizeof *sample->wrong);
+    if (!count) return;
+    const struct sampled of = {sample, sample->base};
+    struct sp_multi_token layers;
+    sp_multi_token_find(&layers, sample->base, is_sampled_there, &of);
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(sample->base, i);
         sample->found[i] = tensor_of(sample, expected);
-        sample->wrong[i] = is_wrong(sample, sample->base, expected, sample->found[i]);
+        sample->wrong[i] = is_wrong(&of, &layers, expected, sample->found[i]);
     }
+    sp_multi_token_free(&layers);
 }
 
 void sp_sample_init(struct sp_sample *sample, const struct shapeproof_check *check)
@@ -231,7 +249,10 @@ static int64_t gain_of_change(const struct sp_sample *sample, const struct shape
 {
     const size_t count = shapeproof_prediction_count(sample->base);
     bool *listed = sp_realloc(NULL, count, sizeof *listed); /* by the variant, for each tensor of the base */
+    const struct sampled of = {sample, variant};
+    struct sp_multi_token layers;
     int64_t gain = 0;
+    sp_multi_token_find(&layers, variant, is_sampled_there, &of);
     if (count) memset(listed, 0, count * sizeof *listed);
     for (size_t i = 0; i < shapeproof_prediction_count(variant); i++) {
         const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(variant, i);
@@ -239,11 +260,12 @@ static int64_t gain_of_change(const struct sp_sample *sample, const struct shape
         const bool in_both = place != SHAPEPROOF_NONE;
         const struct shapeproof_tensor *tensor = in_both ? sample->found[place] : tensor_of(sample, expected);
         gain += in_both ? sample->wrong[place] : is_unexpected(tensor);
-        gain -= is_wrong(sample, variant, expected, tensor);
+        gain -= is_wrong(&of, &layers, expected, tensor);
         if (in_both) listed[place] = true;
     }
     for (size_t i = 0; i < count; i++)
         if (!listed[i]) gain += sample->wrong[i] - is_unexpected(sample->found[i]);
+    sp_multi_token_free(&layers);
     sp_free(listed);
     return gain;
 }

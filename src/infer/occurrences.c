@@ -7,6 +7,7 @@
 #include "base/order.h"
 #include "infer/limits.h"
 #include "infer/tables/prefilter.h"
+#include "match/multi_token.h"
 #include "match/naming.h"
 #include "names/patterns.h"
 #include "shapeproof/inventory.h"
@@ -282,9 +283,52 @@ static bool rules_out(struct sp_occurrences *occurrences, struct ruling *ruling,
     return ruling->is_out;
 }
 
+/* Whether the line is of a layer for multi-token prediction. */
+static bool is_for_multi_token(const struct sp_line *line)
+{
+    const struct sp_loop *loop = sp_line_outermost(line);
+    return line->optional && loop && line->hole_count && sp_is_multi_token_section(loop->env->section->name);
+}
+
+/* Which layer was looked at last, and whether it is one for multi-token prediction: tensors come in the order of their
+ * layers. */
+struct multi_token {
+    bool is_asked; /* the line is of such layers */
+    bool is_known; /* a layer was looked at */
+    uint64_t layer;
+    bool is_one;
+};
+
+/* Whether the file has, in the layer of that number, a tensor that only a layer for multi-token prediction has. */
+static bool has_multi_token_module(const struct sp_occurrences *occurrences, const struct sp_line *line, uint64_t layer)
+{
+    const size_t front = (size_t)(strchr(line->name, (unsigned char)SP_INDEX_MARK) - line->name) + 1;
+    for (size_t i = 0; i < occurrences->outline->count; i++) {
+        const struct sp_line *own = &occurrences->outline->lines[i];
+        if (own->hole_count != 1 || !is_for_multi_token(own) || strncmp(own->name, line->name, front) != 0) continue;
+        if (own->name[front] != '.' || !sp_is_multi_token_module(own->name + front + 1)) continue;
+        const size_t pattern = sp_shapes_find(occurrences->shapes, own->name);
+        if (pattern != SHAPEPROOF_NONE &&
+            sp_shapes_seek(occurrences->shapes, pattern, &layer, own->hole_count) != SHAPEPROOF_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a line of layers for multi-token prediction cannot have a tensor, because its layer is an ordinary one. */
+static bool is_in_ordinary_layer(const struct sp_occurrences *occurrences, const struct sp_line *line,
+                                 struct multi_token *of, uint64_t layer)
+{
+    if (!of->is_asked) return false;
+    if (!of->is_known || of->layer != layer)
+        *of = (struct multi_token){true, true, layer, has_multi_token_module(occurrences, line, layer)};
+    return !of->is_one;
+}
+
 /* Finds the tensors of the file that may be those of a line. Their names have its pattern, with the numbers that are
- * known; the rank is the line's; the iteration of the outermost loop lies within its known bounds; and no condition is
- * known to be false in the iterations that the numbers stand for. */
+ * known; the rank is the line's; the iteration of the outermost loop lies within its known bounds; no condition is
+ * known to be false in the iterations that the numbers stand for; and a line of layers for multi-token prediction has
+ * no tensors of an ordinary layer. */
 static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_occurrence *occurrence)
 {
     const struct sp_shapes *shapes = occurrences->shapes;
@@ -302,6 +346,7 @@ static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_oc
     occurrence->unknown = sp_line_fix_numbers(&occurrences->outline->solver, occurrence->line, &fixed);
     known_iterations(occurrences, loop, &least, &most);
     struct ruling ruling = ruling_of(occurrence->line);
+    struct multi_token multi_token = {.is_asked = is_for_multi_token(occurrence->line)};
     for (size_t i = first; i < end; i++) {
         const uint64_t *numbers = shapes->named[i].place.indices.value;
         /* -1 when the name does not tell it */
@@ -309,7 +354,8 @@ static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_oc
         const bool may_be_in_loop = iteration < 0 || (iteration >= least && iteration <= most);
         if (may_be_in_loop && sp_line_fits(occurrence->line, &fixed, numbers) &&
             sp_occurrence_tensor(occurrences, i)->rank == occurrence->line->row->rank &&
-            !rules_out(occurrences, &ruling, numbers))
+            !rules_out(occurrences, &ruling, numbers) &&
+            !is_in_ordinary_layer(occurrences, occurrence->line, &multi_token, numbers[0]))
             occurrence->named[occurrence->count++] = i;
     }
     if (occurrence->unknown != SIZE_MAX && loop && occurrence->count) place_tensors(occurrences, occurrence, pattern);

@@ -7,6 +7,7 @@
 #include "base/budget.h"
 #include "base/map.h"
 #include "base/order.h"
+#include "match/multi_token.h"
 
 static size_t find_old(const void *old_names, const char *name) { return sp_map_get(old_names, name); }
 
@@ -29,6 +30,15 @@ static void pair(struct sp_match *match, size_t tensor, size_t predicted, unsign
     match->renaming[tensor] = (unsigned char)renaming;
     match->paired++;
     match->renamed += renaming != 0;
+}
+
+void sp_match_unpair(struct sp_match *match, size_t predicted)
+{
+    const size_t tensor = match->tensor_of[predicted];
+    match->paired--;
+    match->renamed -= match->renaming[tensor] != 0;
+    match->renaming[tensor] = 0;
+    match->predicted_of[tensor] = match->tensor_of[predicted] = SHAPEPROOF_NONE;
 }
 
 /* Pairs what the finder finds for the tensors that are left. */
@@ -122,6 +132,7 @@ void sp_match_rest(struct sp_match *match, const struct sp_naming *naming)
 {
     pair_found(match, sp_predicted_finder(naming, match->prediction), 0);
     pair_by_old_name(match, naming);
+    sp_match_drop_multi_token(match);
     find_kept(match);
     for (size_t i = 0; i < shapeproof_prediction_count(match->prediction); i++)
         match->differs[i] = (unsigned char)difference_of(match, i);

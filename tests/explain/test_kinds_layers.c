@@ -11,12 +11,14 @@
 #include "explain/told.h"
 
 /* deepseek-ai/DeepSeek-V3, with 4 experts instead of 256. */
-#define DEEPSEEK                                                                                                       \
+#define DEEPSEEK_OF(layers)                                                                                            \
     "{\"model_type\": \"deepseek_v3\", \"architectures\": [\"DeepseekV3ForCausalLM\"], \"vocab_size\": 129280, "       \
-    "\"hidden_size\": 7168, \"intermediate_size\": 18432, \"moe_intermediate_size\": 2048, \"num_hidden_layers\": "    \
-    "61, \"first_k_dense_replace\": 3, \"n_routed_experts\": 4, \"n_shared_experts\": 1, \"num_attention_heads\": "    \
-    "128, \"q_lora_rank\": 1536, \"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, "         \
-    "\"v_head_dim\": 128"
+    "\"hidden_size\": 7168, \"intermediate_size\": 18432, \"moe_intermediate_size\": 2048, "                           \
+    "\"num_hidden_layers\": " #layers                                                                                  \
+    ", \"first_k_dense_replace\": 3, \"n_routed_experts\": 4, \"n_shared_experts\": 1, "                               \
+    "\"num_attention_heads\": 128, \"q_lora_rank\": 1536, \"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128, "          \
+    "\"qk_rope_head_dim\": 64, \"v_head_dim\": 128"
+#define DEEPSEEK DEEPSEEK_OF(61)
 static const char deepseek[] = DEEPSEEK ", \"num_nextn_predict_layers\": 1}";
 static const char deepseek_plain[] = DEEPSEEK "}";
 
@@ -118,6 +120,21 @@ static void promised_and_there_in_part(void **state)
                 "multi-token", 0);
     assert_lacking(&model, "model.layers.61.embed_tokens.weight, model.layers.61.enorm.weight, "
                            "model.layers.61.eh_proj.weight");
+    model_close(&model);
+}
+
+/* Nothing of layer 60 tells it from an ordinary layer: it is none for multi-token prediction, although the
+ * configuration promises one there. */
+static void promised_in_place_of_a_layer(void **state)
+{
+    BEGIN(deepseek, 0);
+    struct model less;
+    model_open(&less, DEEPSEEK_OF(60) ", \"num_nextn_predict_layers\": 1}");
+    model_write(&model, "model.safetensors");
+    model_check_path(&less, scratch_path(&model.scratch, "model.safetensors"));
+    assert_told(&less, "differs: num_hidden_layers is 60 in config.json, the file has 61 (26 tensors)",
+                "hyperparameter multi-token", 0);
+    model_close(&less);
     model_close(&model);
 }
 
@@ -324,6 +341,7 @@ int main(void)
         cmocka_unit_test(there_without_a_promise),
         cmocka_unit_test(promised_and_dropped),
         cmocka_unit_test(promised_and_there_in_part),
+        cmocka_unit_test(promised_in_place_of_a_layer),
         cmocka_unit_test(the_last_layer_lacks_something),
         cmocka_unit_test(one_layer_more_and_all_lack_something),
         cmocka_unit_test(one_dense_layer_more),

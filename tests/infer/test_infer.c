@@ -739,6 +739,41 @@ static void layers_of_experts_alone(void **state)
     END();
 }
 
+/* The same with biases. A dense layer would have them too, but there is none. */
+static void layers_of_experts_with_biases(void **state)
+{
+    BEGIN("{\"model_type\": \"deepseek_v2\", \"architectures\": [\"DeepseekV2ForCausalLM\"], \"vocab_size\": 101, "
+          "\"hidden_size\": 40, \"num_hidden_layers\": 2, \"num_attention_heads\": 5, \"q_lora_rank\": 14, "
+          "\"kv_lora_rank\": 10, \"qk_nope_head_dim\": 6, \"qk_rope_head_dim\": 4, \"v_head_dim\": 8, "
+          "\"first_k_dense_replace\": 0, \"intermediate_size\": 52, \"moe_intermediate_size\": 22, "
+          "\"n_routed_experts\": 6, \"n_shared_experts\": 2, \"attention_bias\": true, \"mlp_bias\": true, "
+          "\"transformers_version\": \"5.24.0\"}");
+    FIND();
+    FOUND("deepseek_v2");
+    TOLD("num_hidden_layers", "2");
+    TOLD("mlp_bias", "true");
+    END();
+}
+
+/* A layer with eh_proj is one for multi-token prediction, and none of the model. */
+static void a_layer_for_multi_token_prediction(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model,
+               "{\"model_type\": \"deepseek_v3\", \"architectures\": [\"DeepseekV3ForCausalLM\"], \"vocab_size\": 64, "
+               "\"hidden_size\": 32, \"num_hidden_layers\": 3, \"num_attention_heads\": 4, \"q_lora_rank\": 12, "
+               "\"kv_lora_rank\": 8, \"qk_nope_head_dim\": 8, \"qk_rope_head_dim\": 4, \"v_head_dim\": 8, "
+               "\"first_k_dense_replace\": 1, \"intermediate_size\": 40, \"moe_intermediate_size\": 24, "
+               "\"n_routed_experts\": 3, \"n_shared_experts\": 1, \"num_nextn_predict_layers\": 1}");
+    model_predict(&model, WITH_OPTIONAL);
+    FIND();
+    FOUND("deepseek_v3");
+    TOLD("num_hidden_layers", "3");
+    GUESSED("num_nextn_predict_layers", "1"); /* a file may lack further ones */
+    END();
+}
+
 /* A text that is tried for a list fits no expression: then the default of the table stands there. */
 static void guess_of_another_kind(void **state)
 {
@@ -952,6 +987,8 @@ int main(void)
         cmocka_unit_test(numbers_at_the_edge),
         cmocka_unit_test(roots_of_any_degree),
         cmocka_unit_test(layers_of_experts_alone),
+        cmocka_unit_test(layers_of_experts_with_biases),
+        cmocka_unit_test(a_layer_for_multi_token_prediction),
         cmocka_unit_test(guess_of_another_kind),
         cmocka_unit_test(texts_that_have_no_name),
         cmocka_unit_test(rounded_items),

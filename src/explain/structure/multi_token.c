@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "explain/gather.h"
+#include "match/multi_token.h"
 #include "names/components.h"
 
 /* Whether a component of the name is that one. */
@@ -38,15 +39,6 @@ static void explain_unknown_layers(struct shapeproof_check *check)
     if (cause)
         sp_cause_set_message(check, cause,
                              "the file has layers for multi-token prediction, which the model itself does not use");
-}
-
-/* Whether a predicted tensor is of such layers: tables have them in an optional group of that name, since the model is
- * whole without them. */
-static bool is_for_multi_token(const struct shapeproof_check *check, size_t predicted)
-{
-    const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(check->prediction, predicted);
-    return tensor->optional &&
-           strcmp(shapeproof_prediction_group(check->prediction, tensor->group)->name, "multi-token prediction") == 0;
 }
 
 /* "num_nextn_predict_layers is 1 in config.json"; the cause gets that hyper-parameter, if the table has it. */
@@ -102,7 +94,7 @@ static void explain_dropped_layers(struct shapeproof_check *check)
     const char **absent = sp_realloc(NULL, total, sizeof *absent);
     size_t count = 0, present = 0;
     for (size_t i = 0; i < total; i++) {
-        if (!is_for_multi_token(check, i)) continue;
+        if (!sp_is_for_multi_token(check->prediction, i)) continue;
         if (check->match.tensor_of[i] != SHAPEPROOF_NONE) present++;
         else absent[count++] = shapeproof_prediction_tensor(check->prediction, i)->name;
     }
