@@ -95,13 +95,17 @@ static const struct {
     {"convbert", "hidden_size=50 num_attention_heads=5", "encoder.layer.0.attention.output.dense.weight", "(50, 50)"},
     {"gemma3n_audio", "hidden_size=84", "conformer.0.attention.attn.q_proj.weight", "(80, 84)"},
     {"gemma3n_audio", "hidden_size=84", "conformer.0.attention.post.weight", "(84, 84)"},
-    /* Experts: packed in one tensor, or apart. */
+    /* Experts: packed in one tensor, apart, or none at all. */
     {"glm4v_moe_text", "transformers_version=5.24.0 architectures=[\"Glm4vMoeTextModel\"]",
      "layers.1.mlp.experts.gate_up_proj", "(128, 2816, 4096)"},
     {"glm4v_moe_text", "transformers_version=4.57.6 architectures=[\"Glm4vMoeTextModel\"]",
      "layers.1.mlp.experts.0.up_proj.weight", "(1408, 4096)"},
     {"glm4v_moe", "transformers_version=5.24.0", "model.language_model.layers.1.mlp.experts.0.up_proj.weight",
      "(1408, 4096)"},
+    {"qwen3_5_text", "num_experts=4 architectures=[\"Qwen3_5TextModel\"]", "layers.0.mlp.up_proj.weight",
+     "(12288, 4096)"},
+    {"qwen3_5_moe_text", "num_experts=4 architectures=[\"Qwen3_5MoeTextModel\"]",
+     "layers.0.mlp.experts.3.up_proj.weight", "(512, 2048)"},
     /* Sizes that are lists, or not those of the lists. */
     {"pixtral", "patch_size=[16,32]", "patch_conv.weight", "(1024, 3, 16, 32)"},
     {"udop", "patch_size=[16,32]", "patch_embed.proj.weight", "(1024, 3, 16, 32)"},
