@@ -279,13 +279,35 @@ static enum sp_answer ask_claimed(struct sp_deduction *deduction, const struct s
 
 /* ---- the expression that a constraint is about, and what it is to be ---- */
 
+/* The first tensor of the file that has the storage of this one: itself, unless another one comes before it. */
+static size_t first_with_storage(const struct shapeproof_inventory *inventory, size_t tensor)
+{
+    const size_t same = shapeproof_inventory_tensor(inventory, tensor)->same_as;
+    return same == SHAPEPROOF_NONE ? tensor : same;
+}
+
 /* Whether the tensor shares its storage with another one of the file. */
 static bool is_shared_tensor(const struct shapeproof_inventory *inventory, size_t tensor)
 {
-    if (!shapeproof_inventory_tensor(inventory, tensor)->storage) return false;
-    if (shapeproof_inventory_tensor(inventory, tensor)->same_as != SHAPEPROOF_NONE) return true;
+    const size_t first = first_with_storage(inventory, tensor);
+    if (first != tensor) return true;
     for (size_t i = tensor + 1; i < shapeproof_inventory_count(inventory); i++)
         if (shapeproof_inventory_tensor(inventory, i)->same_as == tensor) return true;
+    return false;
+}
+
+/* Whether the tensor shares its storage with the one that the line ties it to, or, if the file has no tensor of that
+ * name, with any. In a file with a second copy of the model, lm_head.weight and model_ema.lm_head.weight may be one
+ * storage: that is no tie of lm_head.weight to embed_tokens.weight. */
+static bool is_tied(const struct sp_shapes *shapes, size_t tensor, const struct sp_line *line)
+{
+    const struct shapeproof_inventory *inventory = shapes->inventory;
+    const size_t target = line->tie ? sp_shapes_find(shapes, line->tie) : SHAPEPROOF_NONE;
+    if (!shapeproof_inventory_tensor(inventory, tensor)->storage) return false;
+    if (target == SHAPEPROOF_NONE) return is_shared_tensor(inventory, tensor);
+    for (size_t i = shapes->first[target]; i < shapes->first[target + 1]; i++)
+        if (first_with_storage(inventory, shapes->named[i].tensor) == first_with_storage(inventory, tensor))
+            return true;
     return false;
 }
 
@@ -301,7 +323,8 @@ static struct sp_want want_of(struct sp_deduction *deduction, const struct sp_co
     case SP_CONSTRAINT_NUMBER:
         return sp_want_value(sp_value_int((int64_t)named->place.indices.value[constraint->place]));
     case SP_CONSTRAINT_TIED:
-        return sp_want_value(sp_value_bool(is_shared_tensor(shapes->inventory, named->tensor)));
+        return sp_want_value(
+            sp_value_bool(is_tied(shapes, named->tensor, &deduction->outline->lines[constraint->line])));
     case SP_CONSTRAINT_FIRST:
     case SP_CONSTRAINT_LAST:
         return sp_want_value(sp_value_int(constraint->iteration));

@@ -306,6 +306,20 @@ static void undetermined_keys(void **state)
     END();
 }
 
+/* A copy of the model that shares its storage, as an average does before the first step, ties nothing. */
+static void copy_on_the_same_storage(void **state)
+{
+    BEGIN(llama);
+    model_prefix(&model, "model.");
+    model_copy(&model, "*", "model.", "model_ema.");
+    model_share(&model, "*.lm_head.weight", "head");
+    FIND();
+    assert_true(is_found(&finding, "llama"));
+    assert_true(explains_all(&finding));
+    TOLD("tie_word_embeddings", "false");
+    END();
+}
+
 static void nothing_undetermined(void **state)
 {
     BEGIN(gpt2);
@@ -336,6 +350,7 @@ int main(void)
         cmocka_unit_test(text_half),
         cmocka_unit_test(class_by_the_shape_of_the_head),
         cmocka_unit_test(undetermined_keys),
+        cmocka_unit_test(copy_on_the_same_storage),
         cmocka_unit_test(nothing_undetermined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
