@@ -525,7 +525,7 @@ static const char *why_not_needed(const struct recheck *recheck, const struct sh
         return "it is rounded down: larger values would do as well";
     if (sp_is_class_key(inferred->name)) return "other classes have the same tensors";
     const bool is_default = !fact || fact->value.type == SHAPEPROOF_VALUE_ABSENT;
-    if (!*reason && !is_depended_on(recheck, inferred->name, value)) return "no tensor of the file depends on it";
+    if (!*reason && !is_depended_on(recheck, inferred->name, value)) return SP_WITHOUT_EFFECT;
     if (!*reason || fact->reason.kind == SP_REASON_ONLY)
         return is_default ? "other values would do as well, this one is the default" : "other values would do as well";
     if (value.type == SHAPEPROOF_VALUE_BOOL || value.type == SHAPEPROOF_VALUE_INT)

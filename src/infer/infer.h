@@ -281,7 +281,15 @@ void sp_note_storage(struct shapeproof_inference *inference, const struct sp_att
 
 /* ---- determine.c ---- */
 
+/* Why a value is not determined on which no tensor depends. */
+#define SP_WITHOUT_EFFECT "no tensor of the file depends on it"
+
 /* Fills in the hyper-parameters, and what determines each. */
 void sp_determine(struct shapeproof_inference *inference);
+
+/* ---- heads.c ---- */
+
+/* Adds the numbers of heads that no tensor depends on, and that transformers needs to build the model. */
+void sp_add_head_counts(struct shapeproof_inference *inference);
 
 #endif

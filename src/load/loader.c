@@ -51,15 +51,26 @@ struct sp_loaded sp_loader_class(const struct sp_loader *loader, const char *mod
     return (struct sp_loaded){0};
 }
 
+bool sp_loader_next_multiple(const char **words, struct sp_multiple *multiple)
+{
+    const char *word;
+    for (size_t size; *words && (size = sp_word(words, &word));) {
+        const char *sign = memchr(word, '%', size);
+        if (!sign) continue;
+        *multiple = (struct sp_multiple){word, (size_t)(sign - word), sign + 1, (size_t)(word + size - sign - 1)};
+        return true;
+    }
+    return false;
+}
+
 const char *sp_loader_multiple_of(const struct sp_loaded *loaded, const char *key, size_t *length)
 {
-    const char *words = loaded->needed, *word;
+    const char *words = loaded->needed;
     const size_t wanted = strlen(key);
-    for (size_t size; words && (size = sp_word(&words, &word));) {
-        const char *sign = memchr(word, '%', size);
-        if (!sign || (size_t)(word + size - sign - 1) != wanted || memcmp(sign + 1, key, wanted) != 0) continue;
-        *length = (size_t)(sign - word);
-        return word;
+    for (struct sp_multiple found; sp_loader_next_multiple(&words, &found);) {
+        if (found.divisor_length != wanted || memcmp(found.divisor, key, wanted) != 0) continue;
+        *length = found.length;
+        return found.key;
     }
     return NULL;
 }

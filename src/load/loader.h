@@ -91,6 +91,17 @@ bool sp_next_rule(const char **rules, struct sp_rule *rule);
 bool sp_loader_next_class(const struct sp_loader *loader, const char **row, struct sp_loaded *loaded);
 /* Without a model_type when the loader knows no such model. */
 struct sp_loaded sp_loader_class(const struct sp_loader *loader, const char *model_type, const char *class);
+
+/* A condition "a%b" of sp_loaded.needed, "hidden_size%num_attention_heads": both keys within the text of the words. */
+struct sp_multiple {
+    const char *key; /* a, a multiple of */
+    size_t length;
+    const char *divisor; /* b */
+    size_t divisor_length;
+};
+
+/* The next such condition of the words, which begin as sp_loaded.needed; false behind the last one. */
+bool sp_loader_next_multiple(const char **words, struct sp_multiple *multiple);
 /* The key that must be a multiple of this one by a condition "a%b" of `needed`: hidden_size for num_attention_heads.
  * NULL when there is none. It is as long as `length`. */
 const char *sp_loader_multiple_of(const struct sp_loaded *loaded, const char *key, size_t *length);

@@ -306,6 +306,32 @@ static void undetermined_keys(void **state)
     END();
 }
 
+/* transformers refuses a width that its default number of heads, 12, does not divide. */
+static void heads_without_effect(void **state)
+{
+    BEGIN("{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"n_layer\": 2, \"n_embd\": 20, "
+          "\"vocab_size\": 200, \"n_positions\": 40, \"n_inner\": 100}");
+    FIND();
+    FOUND("gpt2");
+    GUESSED("n_head", "5");
+    BECAUSE("n_head", "no tensor of the file depends on it");
+    assert_non_null(strstr(shapeproof_inference_config(finding.inference), "\"n_head\": 5,\n"));
+    assert_non_null(
+        strstr(shapeproof_inference_config(finding.inference), "\"shapeproof_undetermined\": [\"n_head\"]"));
+    END();
+}
+
+/* Of the default sizes the number of heads is the default too, although another width of heads is more usual. */
+static void heads_of_the_default_width(void **state)
+{
+    BEGIN("{\"model_type\": \"codegen\", \"architectures\": [\"CodeGenForCausalLM\"], \"n_layer\": 1, "
+          "\"n_embd\": 4096, \"vocab_size\": 200, \"n_positions\": 40}");
+    FIND();
+    FOUND("codegen");
+    GUESSED("n_head", "16");
+    END();
+}
+
 /* A copy of the model that shares its storage, as an average does before the first step, ties nothing. */
 static void copy_on_the_same_storage(void **state)
 {
@@ -322,9 +348,10 @@ static void copy_on_the_same_storage(void **state)
 
 static void nothing_undetermined(void **state)
 {
-    BEGIN(gpt2);
+    BEGIN("{\"model_type\": \"ctrl\", \"architectures\": [\"CTRLLMHeadModel\"], \"n_layer\": 2, "
+          "\"n_embd\": 48, \"dff\": 60, \"vocab_size\": 200}");
     FIND();
-    FOUND("gpt2");
+    FOUND("ctrl");
     assert_int_equal(shapeproof_inference_undetermined_count(finding.inference), 0);
     assert_null(strstr(shapeproof_inference_config(finding.inference), "undetermined"));
     END();
@@ -350,6 +377,8 @@ int main(void)
         cmocka_unit_test(text_half),
         cmocka_unit_test(class_by_the_shape_of_the_head),
         cmocka_unit_test(undetermined_keys),
+        cmocka_unit_test(heads_without_effect),
+        cmocka_unit_test(heads_of_the_default_width),
         cmocka_unit_test(copy_on_the_same_storage),
         cmocka_unit_test(nothing_undetermined),
     };

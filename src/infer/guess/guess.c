@@ -194,6 +194,13 @@ static void add_head_counts(struct trial *trial, uint64_t dimension)
     }
 }
 
+int64_t sp_usual_head_count(int64_t width)
+{
+    struct trial trial = {.count = 0};
+    add_head_counts(&trial, (uint64_t)width);
+    return trial.count ? trial.values[0].integer : 1;
+}
+
 /* The number that transformers requires to be a multiple of the key; 0 when it requires nothing, or the number is not
  * known. */
 static int64_t find_multiple(const struct sp_deduction *deduction, const char *key)

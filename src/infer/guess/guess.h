@@ -16,6 +16,9 @@ size_t sp_guess_texts(struct sp_deduction *deduction, const char *key, struct sh
  * predicts nothing. */
 void sp_guess_rest(struct sp_deduction *deduction);
 
+/* The usual number of heads for a width above 0, which it divides: 768 -> 12 heads of 64, 20 -> 5 heads of 4. */
+int64_t sp_usual_head_count(int64_t width);
+
 /* ---- defaults.c ---- */
 
 /* The default for the key, or for the item of a list, by what is known: the default of decoder_base_dim is base_dim, 8
