@@ -71,18 +71,40 @@ static void collect_defined(struct sp_literals *literals, struct sp_solver *solv
     }
 }
 
-/* A class is one text, or the family and what follows it. */
+/* Considers the classes that begin with that text: "Phimoe" -> "PhimoeForCausalLM", "PhimoeModel". What is a class of
+ * its own, "PhiMoEForCausalLM", is no end of one. */
+static void consider_family(struct classes *classes, const struct sp_literals *texts, const char *family)
+{
+    for (size_t i = 0; i < texts->count && is_camel(family); i++)
+        if (is_camel(texts->list[i]) && strncmp(texts->list[i], family, strlen(family)) != 0 &&
+            !is_covered(classes, texts->list[i]))
+            consider_class(classes, family, texts->list[i]);
+}
+
+/* What the table defines as `family`; "" when it defines none. */
+static const char *own_family(struct sp_solver *solver)
+{
+    const struct sp_unit *table = solver->table;
+    const struct sp_env env = {.frame = solver->frame};
+    struct shapeproof_value value;
+    for (size_t i = 0; i < table->definition_count; i++)
+        if (strcmp(table->definitions[i].name, "family") == 0 &&
+            sp_solver_eval(solver, &env, table->definitions[i].expr, &value) && value.type == SHAPEPROOF_VALUE_STRING)
+            return value.string;
+    return "";
+}
+
+/* A class is the family and what follows it, or one text. Classes of the table's own family come first: those are what
+ * the framework calls them today, and the others names of releases before it. */
 static void find_classes(struct classes *classes)
 {
     struct sp_literals texts = {0};
     collect_defined(&texts, classes->solver);
     sp_literals_define(&texts, classes->table);
+    consider_family(classes, &texts, own_family(classes->solver));
     for (size_t i = 0; i < texts.count; i++)
         if (is_camel(texts.list[i])) consider_class(classes, texts.list[i], "");
-    for (size_t i = 0; i < texts.count; i++)
-        for (size_t k = 0; k < texts.count && is_camel(texts.list[i]); k++)
-            if (is_camel(texts.list[k]) && strncmp(texts.list[k], texts.list[i], strlen(texts.list[i])) != 0)
-                consider_class(classes, texts.list[i], texts.list[k]);
+    for (size_t i = 0; i < texts.count; i++) consider_family(classes, &texts, texts.list[i]);
     sp_literals_free(&texts);
 }
 
@@ -123,6 +145,22 @@ const char *const *sp_classes_of(const struct shapeproof_tables *tables, const s
     if (!table->classes && !find_indexed_classes(tables, table)) fit_classes(tables, table);
     *count = table->class_count;
     return (const char *const *)table->classes;
+}
+
+/* "PhiMoEForCausalLM" -> "ForCausalLM"; NULL for a class without a head. */
+static const char *head_of(const char *class) { return strstr(class, "For"); }
+
+const char *sp_class_today(const struct shapeproof_tables *tables, const struct sp_unit *table, const char *class,
+                           bool (*is_as_good)(const void *context, const char *class), const void *context)
+{
+    size_t count;
+    const char *const *classes = sp_classes_of(tables, table, &count);
+    const char *head = head_of(class);
+    for (size_t i = 0; i < count && head && strcmp(classes[i], class) != 0; i++) {
+        const char *own = head_of(classes[i]);
+        if (own && strcmp(own, head) == 0 && is_as_good(context, classes[i])) return classes[i];
+    }
+    return class;
 }
 
 size_t sp_count_heads(const struct shapeproof_tables *tables, const struct sp_unit *table)

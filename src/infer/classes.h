@@ -8,6 +8,10 @@
 /* The classes that the table covers, the plainest first, and how many; the only one is "" when the table does not
  * depend on the class. They live as long as the set of tables. */
 const char *const *sp_classes_of(const struct shapeproof_tables *tables, const struct sp_unit *table, size_t *count);
+/* The first of these classes that has the same head and is as good, or the class itself: "PhiMoEForCausalLM", which
+ * other releases have, -> "PhimoeForCausalLM". */
+const char *sp_class_today(const struct shapeproof_tables *tables, const struct sp_unit *table, const char *class,
+                           bool (*is_as_good)(const void *context, const char *class), const void *context);
 /* How many of these classes have a head, such as that of a language model. */
 size_t sp_count_heads(const struct shapeproof_tables *tables, const struct sp_unit *table);
 /* Whether it is a part of other models that may stand alone, such as the image encoder of one: it has no class with a

@@ -627,6 +627,32 @@ static bool is_given_by_table(struct shapeproof_hyperparameter hyper)
     return hyper.from.source == SHAPEPROOF_SOURCE_TABLE;
 }
 
+/* A value of `architectures`: ["BertForMaskedLM"]. */
+static struct shapeproof_value list_of_class(struct sp_arena *arena, const char *class)
+{
+    struct shapeproof_value *item = sp_arena_alloc(arena, sizeof *item);
+    *item = sp_value_string(class);
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_LIST, .count = 1, .items = item};
+}
+
+/* Whether the class predicts the same tensors as the best attempt's. `context`: a recheck. */
+static bool is_equal_class(const void *context, const char *class)
+{
+    const struct recheck *recheck = context;
+    return !would_differ(recheck, "architectures", list_of_class(&recheck->inference->arena, class), NULL);
+}
+
+/* Replaces the class by the one that transformers has today, if the table knows several names of it. */
+static void choose_class_of_today(const struct recheck *recheck)
+{
+    struct sp_attempt *best = recheck->inference->best;
+    if (!*best->class || sp_unit_is_by_class(best->table)) return;
+    const char *class = sp_class_today(best->tables, best->table, best->class, is_equal_class, recheck);
+    if (strcmp(class, best->class) == 0) return;
+    best->class = class;
+    sp_config_set_value(best->config, "architectures", list_of_class(&recheck->inference->arena, class), "inferred");
+}
+
 void sp_determine(struct shapeproof_inference *inference)
 {
     const struct shapeproof_prediction *prediction = inference->best->prediction;
@@ -635,6 +661,7 @@ void sp_determine(struct shapeproof_inference *inference)
     inference->inferred = sp_arena_array(&inference->arena, count, sizeof *inference->inferred);
     choose_scope_indices(&recheck);
     recheck.prediction = predict_in_scope(&recheck, inference->best->config);
+    choose_class_of_today(&recheck);
     find_equal_classes(&recheck);
     find_doubtful(&recheck);
     for (size_t i = 0; i < count; i++) {
@@ -642,6 +669,9 @@ void sp_determine(struct shapeproof_inference *inference)
         if (is_given_by_table(hyper)) continue;
         struct shapeproof_inferred *inferred = &inference->inferred[inference->inferred_count++];
         *inferred = (struct shapeproof_inferred){.name = hyper.name, .value = hyper.value};
+        if (strcmp(hyper.name, "architectures") == 0 && hyper.value.type == SHAPEPROOF_VALUE_LIST &&
+            *inference->best->class)
+            inferred->value = list_of_class(&inference->arena, inference->best->class);
         judge_inferred(&recheck, inferred);
     }
     shapeproof_prediction_free(recheck.prediction);

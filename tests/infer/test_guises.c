@@ -346,6 +346,19 @@ static void copy_on_the_same_storage(void **state)
     END();
 }
 
+/* Of two names of a class the configuration has the one of transformers, not that of the code beside the first models.
+ */
+static void class_of_today(void **state)
+{
+    BEGIN("{\"model_type\": \"phimoe\", \"architectures\": [\"PhiMoEForCausalLM\"], \"num_hidden_layers\": 2, "
+          "\"hidden_size\": 64, \"intermediate_size\": 96, \"vocab_size\": 200, \"num_attention_heads\": 4, "
+          "\"num_key_value_heads\": 2, \"num_local_experts\": 4, \"attention_bias\": true, \"lm_head_bias\": false}");
+    FIND();
+    FOUND("phimoe");
+    GUESSED("architectures", "[\"PhimoeForCausalLM\"]");
+    END();
+}
+
 static void nothing_undetermined(void **state)
 {
     BEGIN("{\"model_type\": \"ctrl\", \"architectures\": [\"CTRLLMHeadModel\"], \"n_layer\": 2, "
@@ -380,6 +393,7 @@ int main(void)
         cmocka_unit_test(heads_without_effect),
         cmocka_unit_test(heads_of_the_default_width),
         cmocka_unit_test(copy_on_the_same_storage),
+        cmocka_unit_test(class_of_today),
         cmocka_unit_test(nothing_undetermined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
