@@ -102,3 +102,14 @@ bool sp_prediction_does_as_well(const struct shapeproof_prediction *prediction,
     return explains_as_much(prediction, than, attempt) &&
            count_lacking(prediction, attempt) <= count_lacking(than, attempt);
 }
+
+bool sp_attempt_allows(const struct sp_attempt *attempt, const char *key, struct shapeproof_value value)
+{
+    struct shapeproof_config *config = sp_config_variant(attempt->config);
+    sp_config_set_value(config, key, value, "recheck");
+    struct shapeproof_prediction *prediction = sp_attempt_predict_within(attempt, config);
+    const bool as_well = sp_prediction_does_as_well(prediction, attempt->prediction, attempt);
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
+    return as_well;
+}

@@ -50,18 +50,6 @@ static struct shapeproof_inferred *entry_for(struct shapeproof_inference *infere
     return &inferred[count];
 }
 
-/* Whether the best attempt's configuration, with that number, explains the file as well. */
-static bool does_as_well(const struct sp_attempt *best, const char *key, int64_t count)
-{
-    struct shapeproof_config *config = sp_config_variant(best->config);
-    sp_config_set_value(config, key, sp_value_int(count), "recheck");
-    struct shapeproof_prediction *prediction = sp_attempt_predict_within(best, config);
-    const bool as_well = sp_prediction_does_as_well(prediction, best->prediction, best);
-    shapeproof_prediction_free(prediction);
-    shapeproof_config_free(config);
-    return as_well;
-}
-
 /* Puts a number of heads into the configuration, and among the values that are not determined, if the configuration has
  * none: the table did not read it, or its default does not divide the width. */
 static void add_head_count(struct shapeproof_inference *inference, const char *width_key, const char *key)
@@ -74,7 +62,7 @@ static void add_head_count(struct shapeproof_inference *inference, const char *w
                  width->value.integer % read->value.integer == 0))
         return;
     const int64_t count = head_count(best, width_key, width->value.integer, key);
-    if (!does_as_well(best, key, count)) return;
+    if (!sp_attempt_allows(best, key, sp_value_int(count))) return;
     struct shapeproof_inferred *entry = entry_for(inference, key);
     *entry = (struct shapeproof_inferred){.name = key, .value = sp_value_int(count), .because = SP_WITHOUT_EFFECT};
     sp_config_set_value(best->config, key, sp_value_int(count), "inferred");

@@ -103,6 +103,7 @@ static void finish_inference(struct shapeproof_inference *inference, const struc
     keep_findings(inference);
     sp_note_storage(inference, search->transposed);
     sp_determine(inference);
+    sp_settle_nulls(inference);
     sp_add_head_counts(inference);
     sp_write_config(inference);
 }

@@ -222,6 +222,8 @@ bool sp_predictions_agree(const struct shapeproof_prediction *a, const struct sh
  * `prediction` explains every tensor that `than` does, and lacks no more. */
 bool sp_prediction_does_as_well(const struct shapeproof_prediction *prediction,
                                 const struct shapeproof_prediction *than, const struct sp_attempt *attempt);
+/* Whether the attempt's configuration, with that value for the key, explains the file as well. */
+bool sp_attempt_allows(const struct sp_attempt *attempt, const char *key, struct shapeproof_value value);
 
 /* ---- exempt.c ---- */
 
@@ -286,6 +288,11 @@ void sp_note_storage(struct shapeproof_inference *inference, const struct sp_att
 
 /* Fills in the hyper-parameters, and what determines each. */
 void sp_determine(struct shapeproof_inference *inference);
+
+/* ---- nulls.c ---- */
+
+/* Writes numbers and null into the configuration as transformers does, where the table reads both alike. */
+void sp_settle_nulls(struct shapeproof_inference *inference);
 
 /* ---- heads.c ---- */
 

@@ -359,6 +359,33 @@ static void class_of_today(void **state)
     END();
 }
 
+/* Where null stands for all heads, transformers wants their number. */
+static void as_many_key_heads_as_heads(void **state)
+{
+    BEGIN("{\"model_type\": \"mixtral\", \"architectures\": [\"MixtralForCausalLM\"], \"num_hidden_layers\": 2, "
+          "\"hidden_size\": 60, \"intermediate_size\": 34, \"vocab_size\": 200, \"num_attention_heads\": 5, "
+          "\"num_key_value_heads\": 5, \"num_local_experts\": 4}");
+    FIND();
+    FOUND("mixtral");
+    assert_null(strstr(shapeproof_inference_config(finding.inference), "null"));
+    assert_non_null(strstr(shapeproof_inference_config(finding.inference), "\"num_key_value_heads\": "));
+    END();
+}
+
+/* Where null stands for no low-rank projection, 0 would be the rank of one. */
+static void no_rank_of_zero(void **state)
+{
+    BEGIN("{\"model_type\": \"deepseek_v2\", \"architectures\": [\"DeepseekV2ForCausalLM\"], "
+          "\"num_hidden_layers\": 2, \"hidden_size\": 64, \"intermediate_size\": 96, \"vocab_size\": 200, "
+          "\"moe_intermediate_size\": 24, \"n_routed_experts\": 4, \"num_attention_heads\": 4, "
+          "\"num_key_value_heads\": 4, \"kv_lora_rank\": 20, \"q_lora_rank\": null, \"qk_nope_head_dim\": 16, "
+          "\"qk_rope_head_dim\": 8, \"v_head_dim\": 12, \"first_k_dense_replace\": 1}");
+    FIND();
+    assert_true(explains_all(&finding));
+    assert_non_null(strstr(shapeproof_inference_config(finding.inference), "\"q_lora_rank\": null"));
+    END();
+}
+
 static void nothing_undetermined(void **state)
 {
     BEGIN("{\"model_type\": \"ctrl\", \"architectures\": [\"CTRLLMHeadModel\"], \"n_layer\": 2, "
@@ -394,6 +421,8 @@ int main(void)
         cmocka_unit_test(heads_of_the_default_width),
         cmocka_unit_test(copy_on_the_same_storage),
         cmocka_unit_test(class_of_today),
+        cmocka_unit_test(as_many_key_heads_as_heads),
+        cmocka_unit_test(no_rank_of_zero),
         cmocka_unit_test(nothing_undetermined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
