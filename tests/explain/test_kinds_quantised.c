@@ -584,7 +584,8 @@ static void rounded_when_loaded(void **state)
     model_close(&model);
 }
 
-/* What nobody has described is said to be so, and compared as if it were not quantised. */
+/* A method that no part of a table describes is named, and the weights are compared as if they were not quantised. The
+ * verdict is unknown if they are stored as packed numbers. */
 static void undescribed(void **state)
 {
     static const char gemv[] = QUANTISED("{\"quant_method\": \"awq\", \"bits\": 4, \"version\": \"hexagon\"}");
@@ -604,6 +605,12 @@ static void undescribed(void **state)
     model_check(&model);
     assert_told(&model,
                 "explained: quantization_config in config.json says sinq, which no part of a table describes: the "
+                "weights are compared as if they were not quantised; nothing else differs",
+                "quantised", 0);
+    model_retype(&model, "*_proj.weight", SHAPEPROOF_DTYPE_F8_E4M3);
+    model_check(&model);
+    assert_told(&model,
+                "unknown: quantization_config in config.json says sinq, which no part of a table describes: the "
                 "weights are compared as if they were not quantised; nothing else differs",
                 "quantised", 0);
     model_close(&model);

@@ -337,7 +337,8 @@ static void say_recognised(struct shapeproof_check *check)
 }
 
 /* The file is quantised in another way than the configuration says: by another method, or by the same with settings of
- * another kind. An error; a warning if no part of a table describes the configured method. */
+ * another kind. An error. If no part of a table describes the configured method, a warning and the verdict unknown:
+ * whether that method reads these tensors is not known. */
 static void say_other(struct shapeproof_check *check, const struct sp_quantised *quantised)
 {
     const char *where = said_where(check, quantised);
@@ -349,6 +350,7 @@ static void say_other(struct shapeproof_check *check, const struct sp_quantised 
                                   "those of %s: %s",
                                   where, quantised->method, sp_quantisation_words(check), how_many_modules(check)),
                   NULL);
+        check->causes[check->cause_count - 1].untold = true;
         return;
     }
     add_cause(check, SHAPEPROOF_SEVERITY_ERROR,

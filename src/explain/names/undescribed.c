@@ -122,9 +122,21 @@ static const char *take_undescribed(struct shapeproof_check *check, size_t cause
                            sp_count_of(&check->arena, all.tensors, "tensor"), all.tensors == 1 ? "is" : "are");
 }
 
+/* Whether a predicted matrix is in the file in a dtype of packed numbers, such as F8_E4M3: it may hold codes. */
+static bool has_packed_matrix(const struct shapeproof_check *check)
+{
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
+        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
+        if (check->match.predicted_of[i] != SHAPEPROOF_NONE && tensor->rank >= 2 && sp_looks_packed(tensor))
+            return true;
+    }
+    return false;
+}
+
 /* A warning, and an unknown verdict (untold), where no part of a table describes the method, or the method is a form of
- * one for which there is "no table": what the file has in place of weights cannot be judged, and the rest is compared.
- * An error where the part fails for another reason: then the configuration is wrong. */
+ * one for which there is "no table", and the file has packed numbers or other tensors in place of weights: these cannot
+ * be judged, and the rest is compared. An error where the part fails for another reason: then the configuration is
+ * wrong. */
 void sp_say_undescribed(struct shapeproof_check *check, const struct sp_quantised *quantised, const char *where)
 {
     const char *failure = check->quantisation.failure;
@@ -134,7 +146,7 @@ void sp_say_undescribed(struct shapeproof_check *check, const struct sp_quantise
     const char *taken = take_undescribed(check, index);
     cause = &check->causes[index];
     cause->severity = unknown ? SHAPEPROOF_SEVERITY_WARNING : SHAPEPROOF_SEVERITY_ERROR;
-    cause->untold = unknown && *taken;
+    cause->untold = unknown && (*taken || has_packed_matrix(check));
     if (failure)
         cause->message = sp_arena_printf(&check->arena, "%s says %s, for which nothing can be predicted: %s%s", where,
                                          quantised->method, failure, taken);
