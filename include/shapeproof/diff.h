@@ -96,7 +96,8 @@ struct shapeproof_diff_mapping {
 struct shapeproof_diff_totals {
     bool data;                                         /* whether bytes were asked for */
     size_t both;                                       /* tensors of A that have a counterpart in B */
-    size_t data_compared, data_different, data_unread; /* of these; all 0 unless data were asked for */
+    size_t data_compared, data_different, data_unread; /* of A, also fused ones; all 0 unless data were asked for;
+                                                        * data_unread: not compared, for any reason */
     uint64_t data_bytes;                               /* compared, of A alone */
 };
 

@@ -269,4 +269,7 @@ void sp_diff_judge_conversion(struct shapeproof_diff *diff)
         if (is_conversion ? is_by_converter(diff, finding) : is_by_scheme(diff, finding))
             finding->severity = SHAPEPROOF_SEVERITY_NOTE;
     }
+    for (size_t i = 0; i < diff->joints.count; i++)
+        if (diff->joints.items[i].is_misplaced)
+            diff->findings[diff->joints.items[i].finding].severity = SHAPEPROOF_SEVERITY_ERROR;
 }

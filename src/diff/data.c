@@ -29,6 +29,7 @@ struct comparison {
     struct shapeproof_error *error;
     struct sp_relations *relations;
     size_t fused, dtypes, shapes, scaled; /* tensors of A that are not compared, by the reason */
+    size_t unread;                        /* those for which a finding has the reason */
     uint64_t bytes_left;                  /* of all that are not compared */
     size_t put_together;                  /* the same, fused or split in one of them */
     size_t rounded, transposed, widened;  /* that are the same in another form */
@@ -300,7 +301,7 @@ static bool compare_tensor(struct comparison *c, size_t a)
     if (!why && is_restored) return compare_with_blocks(c, a, &blocks);
     if (!why && shaped && same_dtype) return compare_as_bytes(c, a);
     if (!why) return compare_values(c, a, &pair, !shaped);
-    count_left(c, a, &c->diff->totals.data_unread);
+    count_left(c, a, &c->unread);
     add_data_finding(c, a, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED, why, NULL);
     return true;
 }
@@ -312,6 +313,11 @@ static void put_reason(struct sp_text *text, size_t count, const char *what)
     if (count) sp_text_printf(text, "%s%zu %s", text->length ? ", " : "", count, what);
 }
 
+static size_t count_not_compared(const struct comparison *c)
+{
+    return c->fused + c->scaled + c->dtypes + c->shapes + c->unread;
+}
+
 /* How tensors were compared, and why others were not, in the arena; NULL when there is nothing to say:
  *
  *     2 transposed; 3 not compared: of another shape          one reason: its number is that of the tensors
@@ -320,7 +326,7 @@ static void put_reason(struct sp_text *text, size_t count, const char *what)
 static const char *note_words(struct comparison *c)
 {
     struct sp_text forms = {0}, reasons = {0};
-    const size_t unread = c->diff->totals.data_unread;
+    const size_t unread = c->unread, all = count_not_compared(c);
     put_reason(&forms, c->widened, "the same in another dtype");
     put_reason(&forms, c->rounded, "the same but rounded to another dtype");
     if (c->restored)
@@ -338,7 +344,6 @@ static const char *note_words(struct comparison *c)
     put_reason(&reasons, c->dtypes, "of dtypes that cannot be compared");
     put_reason(&reasons, c->shapes, "of another shape");
     put_reason(&reasons, unread, "for reasons in the findings");
-    const size_t all = c->fused + c->scaled + c->dtypes + c->shapes + unread;
     const bool one =
         all && (all == c->fused || all == c->scaled || all == c->dtypes || all == c->shapes || all == unread);
     if (all) {
@@ -410,7 +415,7 @@ static bool compare_parametrised(struct comparison *c, bool *is_counted)
     }
     c->computed = totals.same;
     c->bytes_left += totals.bytes_unread;
-    diff->totals.data_unread += totals.unread;
+    c->unread += totals.unread;
     diff->totals.data_compared += totals.compared;
     diff->totals.data_different += totals.different;
     diff->totals.data_bytes += totals.bytes;
@@ -437,6 +442,7 @@ static bool compare_parts(struct comparison *c)
     for (size_t i = 0; i < count; i++)
         if (diff->a.joined[i] && !is_fused[i]) count_left(c, i, &c->fused);
     c->fused += totals.left;
+    c->unread += totals.unread;
     c->bytes_left += totals.bytes_left;
     c->put_together = totals.compared - totals.different;
     c->restored += totals.restored;
@@ -455,6 +461,7 @@ bool sp_diff_data(struct shapeproof_diff *diff, const struct shapeproof_watch *w
     c.relations = c.b ? sp_relations_new(diff, c.a, c.b, &c.progress) : NULL;
     const bool ok = c.b && compare_all(&c) && compare_parts(&c) && sp_relations_explain(c.relations, error);
     if (ok) diff->data_note = note_words(&c);
+    diff->totals.data_unread = count_not_compared(&c);
     sp_relations_free(c.relations);
     shapeproof_data_close(c.a);
     shapeproof_data_close(c.b);

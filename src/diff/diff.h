@@ -46,7 +46,19 @@ struct sp_diff_joint {
     const size_t *order; /* the components in the order in which the name of the whole has them */
     size_t component_count;
     bool transposed, by_heads;
-    const char *says; /* "self_attn.qkv_proj = q_proj + k_proj + v_proj" */
+    const char *says;         /* "self_attn.qkv_proj = q_proj + k_proj + v_proj" */
+    const char *head, *tail;  /* what it has before and behind the components */
+    const char *const *names; /* of the components; NULL: there is only one */
+    size_t finding;           /* the one that reports the joint */
+    bool is_ordered;          /* a rule of transformers says that the components lie in `order`, one behind the other */
+    bool is_misplaced;        /* but the data show that they do not */
+};
+
+/* How the components lie in a whole. */
+struct sp_joint_layout {
+    const size_t *order; /* the components, the first one first */
+    uint64_t groups;     /* all components have a piece in each group, in this order */
+    bool transposed;
 };
 
 /* A weight that one of the files stores as several tensors, and the other as the matrix (quantised.c). */
@@ -144,6 +156,9 @@ void sp_diff_join(struct shapeproof_diff *diff); /* joints.c: between the ties a
  * them those of B. */
 void sp_diff_add_joint(struct shapeproof_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,
                        const struct sp_diff_half *parts);
+/* Puts the layout that the data show into the finding of a joint; NULL: they do not show it. */
+void sp_diff_show_layout(struct shapeproof_diff *diff, struct sp_diff_joint *joint,
+                         const struct sp_joint_layout *layout);
 void sp_diff_quantised(struct shapeproof_diff *diff); /* quantised.c: likewise */
 /* ties.c: before the others, which need to know what is stored once. */
 void sp_diff_ties(struct shapeproof_diff *diff);

@@ -140,23 +140,30 @@ static size_t item_of(const struct direction *d, const struct sp_diff_half *half
     return half->side == SHAPEPROOF_DIFF_A ? tensor : shapeproof_inventory_count(d->diff->a.inventory) + tensor;
 }
 
-/* "experts.gate_up_proj = 8 x (w1 + w3)", "attn.qkv = q_proj + k_proj + v_proj" */
-static const char *say_conversion(const struct converting *c)
+/* Says what a conversion joins: "experts.gate_up_proj = 8 x (w1 + w3)", "attn.qkv = q_proj + k_proj + v_proj". The rule
+ * of transformers has the order of the components. */
+static void say_conversion(const struct converting *c, struct sp_joint *joint)
 {
     struct sp_arena *arena = &c->d->diff->arena;
     const bool cut = c->target_count > 1;
+    const size_t most = cut ? c->target_count : c->count;
+    const char **names = sp_arena_array(arena, most, sizeof *names);
     struct sp_text parts = {0};
-    size_t depth = 0, columns = 0;
-    for (size_t i = 0; i < (cut ? c->target_count : c->count); i++) {
+    size_t columns = 0;
+    for (size_t i = 0; i < most; i++) {
         if (!cut && i && c->sources[i].expression == c->sources[i - 1].expression) continue;
-        const char *name = cut ? target_name(c, i) : c->sources[i].name;
-        sp_text_printf(&parts, "%s%s", columns++ ? " + " : "", last_components(&c->d->arena, name, false));
+        const char *name = last_components(arena, cut ? target_name(c, i) : c->sources[i].name, false);
+        sp_text_printf(&parts, "%s%s", columns ? " + " : "", name);
+        names[columns++] = name;
     }
-    depth = cut ? 1 : c->count / columns;
+    const size_t depth = cut ? 1 : c->count / columns;
     const char *whole = last_components(&c->d->arena, cut ? c->sources->name : c->gathered->name, true);
-    const char *all = sp_text_keep(&parts, &c->d->arena);
-    if (depth == 1) return sp_arena_printf(arena, "%s = %s", whole, all);
-    return sp_arena_printf(arena, columns > 1 ? "%s = %zu x (%s)" : "%s = %zu x %s", whole, depth, all);
+    joint->names = names;
+    joint->head = depth == 1 ? sp_arena_printf(arena, "%s = ", whole)
+                             : sp_arena_printf(arena, columns > 1 ? "%s = %zu x (" : "%s = %zu x ", whole, depth);
+    joint->tail = depth > 1 && columns > 1 ? ")" : "";
+    joint->is_ordered = true;
+    joint->says = sp_arena_printf(arena, "%s%s%s", joint->head, sp_text_keep(&parts, arena), joint->tail);
 }
 
 static void add_converted_joint(struct converting *c)
@@ -165,11 +172,12 @@ static void add_converted_joint(struct converting *c)
     const bool cut = c->target_count > 1;
     const struct sp_diff_half *whole = cut ? d->disk : d->memory, *half = cut ? d->memory : d->disk;
     const size_t tensor = cut ? c->sources->tensor : c->targets[0];
-    struct sp_joint joint = {.joining =
-                                 strncmp(c->gathered->rule->how, "stack", 5) == 0 ? SP_OVER_LAST : SP_SIDE_BY_SIDE,
-                             .transposed = strstr(c->gathered->rule->how, "swap"),
-                             .part_count = cut ? c->target_count : c->count,
-                             .says = say_conversion(c)};
+    struct sp_joint joint = {
+        .joining = strncmp(c->gathered->rule->how, "stack", 5) == 0 ? SP_OVER_LAST : SP_SIDE_BY_SIDE,
+        .transposed = strstr(c->gathered->rule->how, "swap"),
+        .part_count = cut ? c->target_count : c->count,
+    };
+    say_conversion(c, &joint);
     size_t *parts = sp_arena_array(&d->diff->arena, joint.part_count, sizeof *parts);
     for (size_t i = 0; i < joint.part_count; i++)
         parts[i] = item_of(d, half, cut ? c->targets[i] : c->sources[i].tensor);

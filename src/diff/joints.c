@@ -3,6 +3,7 @@
  * on the order of the parts, which no shape tells: parts.c finds it by the data. */
 #include "names/joints.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "diff/diff.h"
@@ -67,6 +68,15 @@ static size_t *copy_items(struct sp_arena *arena, const size_t *items, size_t co
     return copy;
 }
 
+/* The names of the components, or NULL for one component. */
+static const char *const *copy_names(struct sp_arena *arena, const struct sp_joint *joint)
+{
+    if (joint->component_count < 2) return NULL;
+    const char **names = sp_arena_array(arena, joint->component_count, sizeof *names);
+    for (size_t i = 0; i < joint->component_count; i++) names[i] = sp_arena_string(arena, joint->names[i]);
+    return names;
+}
+
 /* Keeps a whole and its parts for the comparison of their data. */
 static void keep_joint(struct shapeproof_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,
                        const struct sp_diff_half *parts)
@@ -82,7 +92,56 @@ static void keep_joint(struct shapeproof_diff *diff, const struct sp_joint *join
         .transposed = joint->transposed,
         .by_heads = joint->by_heads,
         .says = sp_arena_string(&diff->arena, joint->says),
+        .head = joint->head ? sp_arena_string(&diff->arena, joint->head) : NULL,
+        .tail = joint->tail ? sp_arena_string(&diff->arena, joint->tail) : NULL,
+        .names = copy_names(&diff->arena, joint),
+        .finding = diff->finding_count,
+        .is_ordered = joint->is_ordered,
     };
+}
+
+/* "self_attn.qkv_proj = v_proj + k_proj + q_proj": what a whole consists of, in that order. */
+static const char *say_in_order(struct shapeproof_diff *diff, const struct sp_diff_joint *joint, const size_t *order)
+{
+    struct sp_text text = {0};
+    sp_text_puts(&text, joint->head);
+    for (size_t i = 0; i < joint->component_count; i++)
+        sp_text_printf(&text, "%s%s", i ? " + " : "", joint->names[order[i]]);
+    sp_text_puts(&text, joint->tail);
+    return sp_text_keep(&text, &diff->arena);
+}
+
+/* "is one in B and 3 in A: self_attn.qkv_proj = q_proj + k_proj + v_proj (transposed)", with what is known of the
+ * order. */
+static const char *say_parts(struct shapeproof_diff *diff, const struct sp_diff_joint *joint, const char *says,
+                             bool transposed, const char *order)
+{
+    return sp_arena_printf(&diff->arena, "is one in %s and %zu in %s: %s%s%s", sp_half_name(joint->whole_side),
+                           joint->part_count, sp_half_name(joint->parts_side), says,
+                           joint->by_heads ? " (head by head, keys transposed)"
+                           : transposed    ? " (transposed)"
+                                           : "",
+                           order);
+}
+
+void sp_diff_show_layout(struct shapeproof_diff *diff, struct sp_diff_joint *joint,
+                         const struct sp_joint_layout *layout)
+{
+    struct sp_text text = {0};
+    if (!joint->names) return;
+    if (!layout) {
+        diff->findings[joint->finding].message =
+            say_parts(diff, joint, joint->says, joint->transposed, " (order not known from the data)");
+        return;
+    }
+    joint->is_misplaced =
+        joint->is_ordered &&
+        (layout->groups > 1 || memcmp(layout->order, joint->order, joint->component_count * sizeof *joint->order) != 0);
+    sp_text_puts(&text, "");
+    if (layout->groups > 1) sp_text_printf(&text, " (in each of %" PRIu64 " groups)", layout->groups);
+    if (joint->is_misplaced) sp_text_printf(&text, ", but transformers expects %s", joint->says + strlen(joint->head));
+    diff->findings[joint->finding].message = say_parts(diff, joint, say_in_order(diff, joint, layout->order),
+                                                       layout->transposed, sp_text_keep(&text, &diff->arena));
 }
 
 void sp_diff_add_joint(struct shapeproof_diff *diff, const struct sp_joint *joint, const struct sp_diff_half *whole,
@@ -90,14 +149,12 @@ void sp_diff_add_joint(struct shapeproof_diff *diff, const struct sp_joint *join
 {
     const size_t item = joint->whole.item - first_item(diff, whole);
     const bool in_a = whole->side == SHAPEPROOF_DIFF_A;
-    const char *message = sp_arena_printf(&diff->arena, "is one in %s and %zu in %s: %s%s", sp_half_name(whole),
-                                          joint->part_count, sp_half_name(parts), joint->says,
-                                          joint->by_heads     ? " (head by head, keys transposed)"
-                                          : joint->transposed ? " (transposed)"
-                                                              : "");
+    keep_joint(diff, joint, whole, parts);
+    const struct sp_diff_joint *kept = &diff->joints.items[diff->joints.count - 1];
+    const char *message =
+        say_parts(diff, kept, kept->says, kept->transposed, kept->names ? " (order not known from shapes)" : "");
     sp_diff_add_about(diff, in_a ? item : SHAPEPROOF_NONE, in_a ? SHAPEPROOF_NONE : item,
                       (struct shapeproof_diff_finding){.kind = SHAPEPROOF_DIFF_FINDING_JOINED, .message = message});
-    keep_joint(diff, joint, whole, parts);
     whole->joined[item] = true;
     for (size_t i = 0; i < joint->part_count; i++) parts->joined[joint->parts[i] - first_item(diff, parts)] = true;
 }

@@ -56,6 +56,8 @@ struct kind {
     uint64_t group;           /* elements of a whole along the axis that a group of it has */
     size_t votes;             /* parts that are the same under it */
     bool trusted[COMPONENTS]; /* a part of this component is the same in some whole */
+    uint32_t refuted; /* a bit for each order, as next_order counts them: fewer parts of some whole are the same under
+                       * it than under `expected` */
 };
 
 struct comparing {
@@ -471,6 +473,21 @@ static size_t add_part_finding(struct comparing *comparing, const struct fusion 
     return comparing->diff->finding_count - 1;
 }
 
+/* Adds the finding that a part is not compared. */
+static void add_part_not_compared(struct comparing *comparing, const struct fusion *fusion, size_t part,
+                                  const char *message)
+{
+    const struct sp_diff_joint *joint = fusion->joint;
+    const bool whole_is_a = joint->whole_side->side == SHAPEPROOF_DIFF_A;
+    sp_diff_add(comparing->diff,
+                (struct shapeproof_diff_finding){
+                    .kind = SHAPEPROOF_DIFF_FINDING_NOT_COMPARED,
+                    .name = shapeproof_inventory_tensor(joint->parts_side->inventory, joint->parts[part])->name,
+                    .message = message,
+                    .a = whole_is_a ? joint->whole : joint->parts[part],
+                    .b = whole_is_a ? joint->parts[part] : joint->whole});
+}
+
 /* Whether it is certain that a part which is not the same has other data: its component is the same in another whole,
  * or nothing but the index says where it belongs. */
 static bool is_certain(const struct comparing *comparing, const struct fusion *fusion, size_t component)
@@ -485,7 +502,7 @@ static void count_fusion(struct sp_parts_totals *totals, const struct fusion *fu
     const bool whole_is_a = fusion->joint->whole_side->side == SHAPEPROOF_DIFF_A;
     totals->compared += whole_is_a ? own->compared > 0 : own->compared;
     totals->different += whole_is_a ? own->different > 0 : own->different;
-    totals->left += whole_is_a ? own->left > 0 : own->left;
+    totals->unread += whole_is_a ? own->unread > 0 : own->unread;
     totals->bytes += own->bytes;
     totals->bytes_left += own->bytes_left;
 }
@@ -508,8 +525,12 @@ static void judge_fusion(struct comparing *comparing, const struct fusion *fusio
         if (!arranged || !pair_part(comparing, fusion, &fusion->expected, component, i % fusion->depth, 0, &pair))
             pair.rank = 0;
         else put_original_first(comparing, fusion, &pair);
-        if (!same && (!pair.rank || !sp_views_fit(&pair) || !is_certain(comparing, fusion, component))) {
-            own.left++;
+        const bool is_placed = arranged && is_certain(comparing, fusion, component);
+        if (!same && (!is_placed || !pair.rank || !sp_views_fit(&pair))) {
+            add_part_not_compared(comparing, fusion, i,
+                                  is_placed ? "data not compared: its elements have another order in the fused tensor"
+                                            : "data not compared: its place in the fused tensor is not known");
+            own.unread++;
             own.bytes_left += bytes;
             continue;
         }
@@ -523,6 +544,46 @@ static void judge_fusion(struct comparing *comparing, const struct fusion *fusio
 }
 
 /* ---- all of them ---- */
+
+/* Tries the orders of the components that no whole of the kind has refuted, and refutes those under which fewer parts
+ * of this whole are the same than under the expected one. Under equal data, such as zeros, no order is refuted. */
+static bool refute_orders(const struct comparing *comparing, struct fusion *fusion)
+{
+    struct kind *kind = &comparing->kinds.items[fusion->kind];
+    const size_t count = fusion->joint->component_count;
+    struct arrangement arrangement;
+    size_t places[COMPONENTS] = {0, 1, 2, 3}, expected = fusion->matched, matched;
+    if (!kind->votes || count < 2 || !expected_in(fusion, kind, &arrangement)) return true;
+    if (!is_as_expected(fusion, kind) && !try_arrangement(comparing, fusion, &arrangement, &expected)) return false;
+    uint32_t order = 1;
+    do {
+        memcpy(arrangement.order, places, count * sizeof *places);
+        if (kind->refuted & order || same_order(&arrangement, &kind->expected, count)) continue;
+        if (!try_arrangement(comparing, fusion, &arrangement, &matched)) return false;
+        if (matched < expected) kind->refuted |= order;
+    } while (order <<= 1, next_order(places, count));
+    return true;
+}
+
+/* Whether the data show how the components of a whole lie: every order but the expected one is refuted. */
+static bool is_layout_known(const struct comparing *comparing, const struct fusion *fusion)
+{
+    const struct kind *kind = &comparing->kinds.items[fusion->kind];
+    size_t places[COMPONENTS] = {0, 1, 2, 3}, refuted = 0, orders = 0;
+    if (!kind->votes || !fusion->expected.groups) return false;
+    do refuted += kind->refuted >> orders++ & 1;
+    while (next_order(places, fusion->joint->component_count));
+    return refuted + 1 == orders;
+}
+
+/* Reports how the components of a whole lie, as far as the data show it. */
+static void show_layout(const struct comparing *comparing, const struct fusion *fusion)
+{
+    const struct arrangement *found = &fusion->expected;
+    const struct sp_joint_layout layout = {found->order, found->groups, found->transposed};
+    struct sp_diff_joint *joint = &comparing->diff->joints.items[fusion->joint - comparing->diff->joints.items];
+    sp_diff_show_layout(comparing->diff, joint, is_layout_known(comparing, fusion) ? &layout : NULL);
+}
 
 /* Finds the arrangement that is expected of a whole, fills in `same` under it, and notes which components are the same
  * in some whole. */
@@ -573,8 +634,13 @@ static bool compare_fusions(struct comparing *comparing)
     }
     vote(comparing);
     for (size_t i = 0; i < comparing->fusions.count; i++)
+        if (!refute_orders(comparing, &comparing->fusions.items[i])) return false;
+    for (size_t i = 0; i < comparing->fusions.count; i++)
         if (!find_trusted(comparing, &comparing->fusions.items[i])) return false;
-    for (size_t i = 0; i < comparing->fusions.count; i++) judge_fusion(comparing, &comparing->fusions.items[i]);
+    for (size_t i = 0; i < comparing->fusions.count; i++) {
+        show_layout(comparing, &comparing->fusions.items[i]);
+        judge_fusion(comparing, &comparing->fusions.items[i]);
+    }
     return true;
 }
 
@@ -610,6 +676,7 @@ bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relatio
     for (size_t i = 0; i < diff->joints.count && ok; i++) {
         const struct sp_diff_joint *joint = &diff->joints.items[i];
         struct fusion fusion;
+        sp_diff_show_layout(diff, &diff->joints.items[i], NULL); /* until the data of all wholes show more */
         if (is_readable_stack(&comparing, joint))
             ok = sp_quantised_stack_compare(diff, joint, a, b, progress, totals, error) &&
                  sp_data_goes_on(progress, bytes_of_joint(diff, joint), error);

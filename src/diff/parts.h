@@ -10,8 +10,9 @@
 struct sp_parts_totals {
     size_t compared, different;
     uint64_t bytes;        /* compared */
-    size_t left;           /* not compared: a quantised part, or an order that cannot be told */
-    uint64_t bytes_left;   /* of these */
+    size_t left;           /* not compared: quantised, or of too many components */
+    size_t unread;         /* not compared for a reason that a finding gives: the place of a part is not known */
+    uint64_t bytes_left;   /* of both */
     size_t restored;       /* quantised stacks (stacks.h) all of whose parts are the same within the error */
     double relative_error; /* the largest of these */
 };

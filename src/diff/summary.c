@@ -186,7 +186,8 @@ static void put_joints(const struct shapeproof_diff *diff, struct sp_text *text)
     struct sp_map said = {0};
     for (size_t i = 0; i < diff->finding_count; i++) {
         const struct shapeproof_diff_finding *finding = &diff->findings[i];
-        const char *says = finding->kind == SHAPEPROOF_DIFF_FINDING_JOINED ? strstr(finding->message, ": ") : NULL;
+        const bool is_joint = is_error(finding) && finding->kind == SHAPEPROOF_DIFF_FINDING_JOINED;
+        const char *says = is_joint ? strstr(finding->message, ": ") : NULL;
         if (says) says += strspn(says, ": 0123456789."); /* the number of a layer is no part of it */
         if (!says || !sp_map_add(&said, says, i) || said.count > SHOWN) continue;
         sp_text_printf(text, "%s%s", said.count > 1 ? ", " : ": ", says);
@@ -200,7 +201,8 @@ static void put_joined(struct shapeproof_diff *diff, struct sp_text *text, const
 {
     size_t in_a = 0;
     for (size_t i = 0; i < diff->finding_count; i++)
-        in_a += diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_JOINED && diff->findings[i].a != SHAPEPROOF_NONE;
+        in_a += is_error(&diff->findings[i]) && diff->findings[i].kind == SHAPEPROOF_DIFF_FINDING_JOINED &&
+                diff->findings[i].a != SHAPEPROOF_NONE;
     sp_text_printf(text, "%s %s", sp_count_of(&diff->arena, tally->count, "tensor"),
                    !in_a                  ? "fused in B"
                    : in_a == tally->count ? "split in B"

@@ -415,21 +415,35 @@ static void put_columns(struct sp_text *text, const struct table *table, const s
     }
 }
 
+/* What is said before the components: "self_attn.qkv_proj = ", "experts.up = 8 x ", "experts.gate_up = 8 x (". */
+static const char *say_head(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen,
+                            size_t depth)
+{
+    struct sp_joints *joints = table->joints;
+    struct sp_text text = {0};
+    if (*whole->container) sp_text_printf(&text, "%s.", whole->container);
+    sp_text_printf(&text, "%s = ", joints->component_names.items[whole->component]);
+    if (table->joining != SP_SIDE_BY_SIDE) sp_text_printf(&text, bits(chosen) > 1 ? "%zu x (" : "%zu x ", depth);
+    return sp_text_keep(&text, &joints->arena);
+}
+
+/* What is said behind the components. */
+static const char *say_tail(const struct table *table, unsigned chosen)
+{
+    return table->joining != SP_SIDE_BY_SIDE && bits(chosen) > 1 ? ")" : "";
+}
+
 /* "self_attn.qkv_proj = q_proj + k_proj + v_proj", "experts.up = 8 x up". */
 static const char *say_joint(const struct table *table, const struct sp_joint_whole *whole, unsigned chosen,
                              size_t depth)
 {
-    struct sp_joints *joints = table->joints;
     size_t places[MAX_COLUMNS];
     struct sp_text text = {0};
-    const bool stacked = table->joining != SP_SIDE_BY_SIDE, several = stacked && bits(chosen) > 1;
     find_places(table, whole, places);
-    if (*whole->container) sp_text_printf(&text, "%s.", whole->container);
-    sp_text_printf(&text, "%s = ", joints->component_names.items[whole->component]);
-    if (stacked) sp_text_printf(&text, several ? "%zu x (" : "%zu x ", depth);
+    sp_text_puts(&text, say_head(table, whole, chosen, depth));
     put_columns(&text, table, places, chosen);
-    if (several) sp_text_puts(&text, ")");
-    return sp_text_keep(&text, &joints->arena);
+    sp_text_puts(&text, say_tail(table, chosen));
+    return sp_text_keep(&text, &table->joints->arena);
 }
 
 /* The only choice of columns that fits, found by trying each; 0 when there is none, a second one, or too many to try.
@@ -494,10 +508,14 @@ static void take_joint(struct table *table, const struct sp_joint_whole *whole, 
     struct sp_joints *joints = table->joints;
     struct sp_joint joint = {.whole = whole->piece, .joining = table->joining, .transposed = transposed};
     size_t depth = 0, *parts;
+    const char **names;
     may_be_chosen(table, chosen, &depth); /* it may: asked for the depth */
     joint.mixed = bits(chosen) > 1;
     joint.by_heads = fits_heads(table, chosen, &whole->piece);
     joint.says = say_joint(table, whole, chosen, depth);
+    joint.head = say_head(table, whole, chosen, depth);
+    joint.tail = say_tail(table, chosen);
+    joint.names = names = sp_arena_array(&joints->arena, bits(chosen), sizeof *names);
     joint.order = order_of(table, whole, chosen);
     joint.component_count = bits(chosen);
     if (whole->piece.rank > 1) sp_map_add(&joints->said, joint.says, 0);
@@ -506,6 +524,7 @@ static void take_joint(struct table *table, const struct sp_joint_whole *whole, 
         struct column *column = &table->columns[i];
         if (!(chosen >> i & 1)) continue;
         column->taken = true;
+        *names++ = joints->component_names.items[column->parts->component];
         for (size_t k = 0; k < depth; k++) {
             parts[joint.part_count++] = column->parts[k].piece.item;
             joints->taken[column->parts[k].piece.item] = true;

@@ -40,11 +40,14 @@ enum sp_joining {
 struct sp_joint {
     struct sp_joint_piece whole;
     enum sp_joining joining;
-    bool transposed;     /* the whole is the transpose of its parts put together */
-    bool mixed;          /* of several components, whose order no shape tells */
-    bool by_heads;       /* the parts have each head apart, and one of them is transposed */
-    const char *says;    /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
-    const size_t *parts; /* items: of each component those by index, components as they were added; in the arena */
+    bool transposed;          /* the whole is the transpose of its parts put together */
+    bool mixed;               /* of several components, whose order no shape tells */
+    bool by_heads;            /* the parts have each head apart, and one of them is transposed */
+    bool is_ordered;          /* the components are known to be in `order` */
+    const char *says;         /* "self_attn.qkv_proj = q_proj + k_proj + v_proj"; in the arena */
+    const char *head, *tail;  /* what `says` has before and behind the components: "experts.up = 2 x (", ")" */
+    const char *const *names; /* of the components: "q_proj", "k_proj", "v_proj"; in the arena */
+    const size_t *parts;      /* items: of each component those by index, components as they were added; in the arena */
     size_t part_count;
     const size_t *order; /* of each component, in the order in which the name of the whole has them, its place in
                           * `parts` among the components: q, k, v of "qkv"; in the arena */

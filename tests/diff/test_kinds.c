@@ -167,10 +167,12 @@ static void fused(void **state)
     (void)state;
     expect("l.0.attn.q_proj.weight F32 8x8\nl.0.attn.k_proj.weight F32 4x8\nl.0.attn.v_proj.weight F32 4x8\nn F32 8",
            "l.0.attn.qkv_proj.weight F32 16x8\nn F32 8",
-           "differs: l.0.attn.qkv_proj.weight is one in B and 3 in A: attn.qkv_proj = q_proj + k_proj + v_proj");
+           "differs: l.0.attn.qkv_proj.weight is one in B and 3 in A: attn.qkv_proj = q_proj + k_proj + v_proj "
+           "(order not known from shapes)");
     expect("l.0.attn.qkv_proj.weight F32 16x8\nn F32 8",
            "l.0.attn.q_proj.weight F32 8x8\nl.0.attn.k_proj.weight F32 4x8\nl.0.attn.v_proj.weight F32 4x8\nn F32 9",
-           "differs: 1 tensor of another shape (n), 1 tensor split in B: attn.qkv_proj = q_proj + k_proj + v_proj");
+           "differs: 1 tensor of another shape (n), 1 tensor split in B: attn.qkv_proj = q_proj + k_proj + v_proj "
+           "(order not known from shapes)");
 }
 
 /* ---- conversions to GGUF ---- */
