@@ -33,10 +33,10 @@ struct shapeproof_inference_candidate {
     bool same;        /* it says of this file what the chosen table says */
 };
 
-/* Something about how the file stores the model. */
+/* Something about how the file stores the model, or that its metadata contradict its tensors. */
 struct shapeproof_inference_note {
     const char *id;      /* "names", "quantised", "incomplete", "joined", "transposed", "turned", "buffers",
-                            "absent-buffers", "absent-shards", "parametrised", "beside", "steps" */
+                            "absent-buffers", "absent-shards", "parametrised", "beside", "metadata", "steps" */
     const char *message; /* a sentence without its end */
     const char *brief;   /* the same behind "explains all 30 tensors, ", or NULL */
 };
@@ -90,7 +90,8 @@ shapeproof_inference_candidate(const struct shapeproof_inference *inference, siz
 SHAPEPROOF_API size_t shapeproof_inference_note_count(const struct shapeproof_inference *inference);
 SHAPEPROOF_API const struct shapeproof_inference_note *
 shapeproof_inference_note(const struct shapeproof_inference *inference, size_t index);
-/* Nothing is unexplained or missing, stored the other way round, or incomplete. */
+/* Nothing is unexplained or missing, stored the other way round, or incomplete, and the metadata of the file do not
+ * contradict its tensors. */
 SHAPEPROOF_API bool shapeproof_inference_explains_all(const struct shapeproof_inference *inference);
 /* The keys of the configuration below whose values the file does not decide. */
 SHAPEPROOF_API size_t shapeproof_inference_undetermined_count(const struct shapeproof_inference *inference);

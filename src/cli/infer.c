@@ -47,7 +47,16 @@ static void list_undetermined(const struct shapeproof_inference *inference, char
     if (count > NAMED && length < size) snprintf(list + length, size - length, " and %zu more", count - NAMED);
 }
 
-/* Writes the configuration, and says which of its values are assumed. */
+/* Says where the metadata of the file contradict its tensors, of which the configuration is made. */
+static void warn_of_metadata(const char *path, const struct shapeproof_inference *inference)
+{
+    for (size_t i = 0; i < shapeproof_inference_note_count(inference); i++) {
+        const struct shapeproof_inference_note *note = shapeproof_inference_note(inference, i);
+        if (strcmp(note->id, "metadata") == 0) cli_warning(path, note->message);
+    }
+}
+
+/* Writes the configuration, and says which of its values are assumed, or contradict the metadata. */
 static void emit_config(const char *path, const struct shapeproof_inference *inference)
 {
     const char *config = shapeproof_inference_config(inference);
@@ -56,6 +65,7 @@ static void emit_config(const char *path, const struct shapeproof_inference *inf
     list_undetermined(inference, list, sizeof list);
     snprintf(message, sizeof message, "the file does not decide %s: other values may do as well", list);
     if (*list) cli_warning(path, message);
+    warn_of_metadata(path, inference);
 }
 
 /* Writes the report, or the configuration; exit status. */
@@ -91,7 +101,7 @@ static int run_infer(const struct cli_args *args) { return cli_with_checkpoint(a
 
 static const struct cli_term statuses[] = {
     {"0", "a table explains every tensor, and none is missing"},
-    {"1", "some tensors are missing, or not explained"},
+    {"1", "some tensors are missing, or not explained, or the metadata of a GGUF file contradict the tensors"},
     {"2", CLI_USAGE_STATUS},
     {"3", "a table is wrong"},
     {"4", "the checkpoint is unreadable or malformed, could not be fetched, or the output could not be written"},
@@ -114,8 +124,12 @@ const struct cli_command cli_infer = {
         "projection. They are listed separately, with a default or a usual value. Other tables that predict the "
         "same tensors are listed too.\n"
         "\n"
+        "The values in the metadata of a GGUF file are used where no tensor shows them. A value that contradicts the "
+        "tensors is named in a note.\n"
+        "\n"
         "The exit status is 0 if every tensor is explained and none is missing, 1 if some are missing or not "
-        "explained, and 5 if no table fits. A table fits under two conditions: it explains most tensors of the "
+        "explained or if the metadata contradict the tensors, and 5 if no table fits. A table fits under two "
+        "conditions: it explains most tensors of the "
         "file, including tensors inside a layer, and the file has most of the kinds of tensors that the table "
         "predicts.",
     .least = 1,

@@ -102,6 +102,7 @@ static void finish_inference(struct shapeproof_inference *inference, const struc
     keep_candidates(inference, search);
     keep_findings(inference);
     sp_note_storage(inference, search->transposed);
+    sp_compare_metadata(inference);
     sp_determine(inference);
     sp_settle_nulls(inference);
     sp_add_head_counts(inference);
@@ -137,6 +138,7 @@ struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *
     inference->views = search.views.items;
     inference->view_count = search.views.count;
     inference->stated = search.stated.config;
+    inference->stated_table = search.stated.table;
     if (search.is_cancelled) sp_fail_cancelled(error);
     else if (sp_attempt_is_plausible(search.best, table_name != NULL)) {
         inference->best = search.best;
@@ -253,7 +255,7 @@ const struct shapeproof_inference_note *shapeproof_inference_note(const struct s
 bool shapeproof_inference_explains_all(const struct shapeproof_inference *inference)
 {
     return !inference->unexplained_count && !inference->missing_count && inference->is_as_stored &&
-           !inference->lacks_shards;
+           !inference->lacks_shards && !inference->is_contradicted;
 }
 
 size_t shapeproof_inference_undetermined_count(const struct shapeproof_inference *inference)

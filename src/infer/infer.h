@@ -246,7 +246,8 @@ struct shapeproof_inference {
     struct sp_infer_view **views; /* that the file was looked at in */
     size_t view_count;
     struct sp_attempt *best;
-    struct shapeproof_config *stated; /* what the file says of itself, whose values the attempts have; or NULL */
+    struct shapeproof_config *stated;   /* what the file says of itself, whose values the attempts have; or NULL */
+    const struct sp_unit *stated_table; /* the table that it leads to; or NULL */
     struct shapeproof_inferred *inferred;
     size_t inferred_count;
     size_t *unexplained, unexplained_count;
@@ -256,6 +257,7 @@ struct shapeproof_inference {
     SP_ARRAY(struct shapeproof_inference_note) notes;
     bool is_as_stored;                   /* what is explained needs no more than other names */
     bool lacks_shards;                   /* the file is an index, or a shard, of which others could not be read */
+    bool is_contradicted;                /* the metadata of the file do not agree with its tensors */
     SP_ARRAY(const char *) undetermined; /* keys of the configuration */
     const char *config;
 };
@@ -275,11 +277,18 @@ struct shapeproof_inference *sp_infer_within(const struct shapeproof_inventory *
 
 /* ---- notes.c ---- */
 
-/* Says how the file stores what was found; `transposed`, which may be NULL, explains it as well with matrices the other
- * way round. */
 /* That a table took too many steps. */
 void sp_note_untried(struct shapeproof_inference *inference);
+/* That the metadata do not agree with the tensors: a sentence without its end, and `brief` as in the public note. */
+void sp_note_metadata(struct shapeproof_inference *inference, const char *message, const char *brief);
+/* Says how the file stores what was found; `transposed`, which may be NULL, explains it as well with matrices the other
+ * way round. */
 void sp_note_storage(struct shapeproof_inference *inference, const struct sp_attempt *transposed);
+
+/* ---- metadata.c ---- */
+
+/* Says where the metadata of a GGUF file contradict its tensors. */
+void sp_compare_metadata(struct shapeproof_inference *inference);
 
 /* ---- determine.c ---- */
 

@@ -21,6 +21,12 @@ void sp_note_untried(struct shapeproof_inference *inference)
              NULL);
 }
 
+void sp_note_metadata(struct shapeproof_inference *inference, const char *message, const char *brief)
+{
+    inference->is_contradicted = true;
+    add_note(inference, "metadata", message, brief);
+}
+
 /* ---- names ---- */
 
 /* The first tensor of the file that is called otherwise than predicted, and how many there are. */
