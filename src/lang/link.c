@@ -163,16 +163,6 @@ static void inherit_formula(struct sp_arena *arena, struct sp_unit *unit, const 
     if (!unit->activations_source) unit->activations_source = parent->activations_source;
 }
 
-static void inherit_unadapted(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
-{
-    const size_t count = unit->unadapted_count + parent->unadapted_count;
-    struct sp_unadapted *all = sp_arena_array(arena, count, sizeof *all);
-    for (size_t i = 0; i < count; i++)
-        all[i] = i < parent->unadapted_count ? parent->unadapted[i] : unit->unadapted[i - parent->unadapted_count];
-    unit->unadapted = all;
-    unit->unadapted_count = count;
-}
-
 static bool links_own(const struct linker *linker) { return linker->units == &linker->tables->own; }
 
 /* The built-in unit of that name: for another built-in one as it was parsed, else as anybody sees it. */
@@ -199,7 +189,8 @@ static struct sp_unit *find_parent(const struct linker *linker, const struct sp_
 }
 
 /* Gives the unit what the one that it extends has: parameters, definitions, sections, requirements; parents first.
- * `depth` is the number of units that extend one another on the way to this one. */
+ * Not its lines `unadapted`, whose reasons are about the type of one model. `depth` is the number of units that extend
+ * one another on the way to this one. */
 static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
 {
     if (unit->link_state == SP_LINK_DONE || !unit->parent_name) return;
@@ -223,7 +214,6 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         inherit_sections(&linker->tables->arena, unit, parent);
         inherit_requirements(&linker->tables->arena, unit, parent);
         inherit_formula(&linker->tables->arena, unit, parent);
-        inherit_unadapted(&linker->tables->arena, unit, parent);
     }
     unit->link_state = SP_LINK_DONE;
 }
