@@ -2,6 +2,7 @@
 #include "load/class.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/chars.h"
@@ -210,16 +211,70 @@ static struct shapeproof_value value_at(struct shapeproof_value object, const ch
     }
 }
 
-/* The value at the path; where the configuration has none, the default that the prediction found in its table. `front`
- * is the path of the object: "text_config.". */
-static struct shapeproof_value value_or_default(struct sp_arena *arena, struct shapeproof_value object,
-                                                const char *front, const char *path,
-                                                const struct shapeproof_prediction *prediction)
+/* What a class makes of an object: the whole configuration, or a part of it. */
+struct reading {
+    struct sp_arena *arena;
+    struct sp_loaded loaded;
+    struct shapeproof_value object;
+    const char *front;                              /* its path: "text_config.", or "" */
+    const struct shapeproof_prediction *prediction; /* with the defaults of the table, or NULL */
+};
+
+/* A value, and whether the configuration leaves it out. */
+struct setting {
+    struct shapeproof_value value;
+    bool is_default;
+};
+
+/* Whether a word of `defaults` begins with the key: "a|b=12" with a. */
+static bool is_default_of(const char *word, const char *path)
 {
-    const struct shapeproof_value said = value_at(object, path, strlen(path));
-    if (!prediction || (said.type != SHAPEPROOF_VALUE_ABSENT && said.type != SHAPEPROOF_VALUE_NULL)) return said;
-    const size_t index = sp_find_hyperparameter(prediction, sp_arena_printf(arena, "%s%s", front, path));
-    return index == SHAPEPROOF_NONE ? said : shapeproof_prediction_hyperparameter(prediction, index)->value;
+    const size_t length = strlen(path);
+    return strncmp(word, path, length) == 0 && (word[length] == '=' || word[length] == '|');
+}
+
+/* What the object says of a key that it leaves out under another name, or else the default of the class: 12 of
+ * "n_head|num_attention_heads=12". Absent when the class is not known to have one, or when the object lacks the part.
+ */
+static struct setting default_of_class(const struct reading *reading, const char *path)
+{
+    const char *dot = strrchr(path, '.'), *words = reading->loaded.defaults, *word;
+    if (dot && value_at(reading->object, path, (size_t)(dot - path)).type != SHAPEPROOF_VALUE_OBJECT) words = "";
+    for (size_t length; (length = sp_word(&words, &word));) {
+        if (!is_default_of(word, path)) continue;
+        const char *end = memchr(word, '=', length);
+        for (const char *name = word; name < end; name += strcspn(name, "|=") + 1) {
+            const struct shapeproof_value said = value_at(reading->object, name, strcspn(name, "|="));
+            if (said.type != SHAPEPROOF_VALUE_ABSENT) return (struct setting){said, false};
+        }
+        return (struct setting){sp_value_int(strtoll(end + 1, NULL, 10)), true};
+    }
+    return (struct setting){sp_value_absent(""), true};
+}
+
+/* The value at the path; where the object has none, the default of the class, or else the one that the prediction found
+ * in its table. */
+static struct setting value_or_default(const struct reading *reading, const char *path)
+{
+    const struct shapeproof_value said = value_at(reading->object, path, strlen(path));
+    if (said.type != SHAPEPROOF_VALUE_ABSENT && said.type != SHAPEPROOF_VALUE_NULL)
+        return (struct setting){said, false};
+    if (said.type == SHAPEPROOF_VALUE_ABSENT) {
+        const struct setting usual = default_of_class(reading, path);
+        if (usual.value.type != SHAPEPROOF_VALUE_ABSENT) return usual;
+    }
+    if (!reading->prediction) return (struct setting){said, false};
+    const char *whole = sp_arena_printf(reading->arena, "%s%s", reading->front, path);
+    const size_t index = sp_find_hyperparameter(reading->prediction, whole);
+    if (index == SHAPEPROOF_NONE) return (struct setting){said, false};
+    return (struct setting){shapeproof_prediction_hyperparameter(reading->prediction, index)->value, true};
+}
+
+/* "text_config.n_head 12", and whether this is a default. */
+static const char *setting_text(const struct reading *reading, const char *key, struct setting setting)
+{
+    return sp_arena_printf(reading->arena, "%s%s %" PRId64 "%s", reading->front, key, setting.value.integer,
+                           setting.is_default ? " (default)" : "");
 }
 
 /* Words of transformers 5.24: functions that it knows by name; kinds of rotary embeddings, and those of them that need
@@ -290,33 +345,33 @@ static const char *unknown_name(struct sp_arena *arena, struct shapeproof_value 
 
 /* Why the class refuses the two keys of a condition such as "pad_token_id<vocab_size" (see `needed` in loader.h): they
  * contradict each other, one is no integer, or an entry of a list is of a kind that the class does not know. "" when it
- * does not refuse them, or when one of them has no value. `front` is written in front of the keys: "text_config.". */
-static const char *contradiction(struct sp_arena *arena, struct shapeproof_value object, const char *front,
-                                 const char *word, size_t length, const struct shapeproof_prediction *prediction)
+ * does not refuse them, or when one of them has no value. */
+static const char *contradiction(const struct reading *reading, const char *word, size_t length)
 {
+    struct sp_arena *arena = reading->arena;
     const bool counts = *word == '#';
-    const char *first = word + counts, *end = word + length;
+    const char *first = word + counts, *end = word + length, *front = reading->front;
     const size_t size = strcspn(first, "<%=");
     const char *second = first + size + 1, *one = sp_arena_copy(arena, first, size),
                *other = sp_arena_copy(arena, second, (size_t)(end - second));
-    const struct shapeproof_value left = value_or_default(arena, object, front, one, prediction),
-                                  right = value_or_default(arena, object, front, other, prediction);
+    const struct setting a = value_or_default(reading, one), b = value_or_default(reading, other);
+    const struct shapeproof_value left = a.value, right = b.value;
     if (left.type == SHAPEPROOF_VALUE_REAL || right.type == SHAPEPROOF_VALUE_REAL)
         return sp_arena_printf(arena, "%s%s is no integer", front, left.type == SHAPEPROOF_VALUE_REAL ? one : other);
     if (right.type != SHAPEPROOF_VALUE_INT || left.type != (counts ? SHAPEPROOF_VALUE_LIST : SHAPEPROOF_VALUE_INT))
         return "";
     if (counts && right.integer >= 0 && left.count != (uint64_t)right.integer)
-        return sp_arena_printf(arena, "the length of %s%s is %zu, and %s%s is %" PRId64, front, one, left.count, front,
-                               other, right.integer);
+        return sp_arena_printf(arena, "the length of %s%s is %zu, and %s%s is %" PRId64 "%s", front, one, left.count,
+                               front, other, right.integer, b.is_default ? " by default" : "");
     if (counts) return unknown_layer(arena, front, one, left); /* the length agrees; now the entries */
     if (first[size] == '<' && left.integer < -right.integer)
-        return sp_arena_printf(arena, "%s%s %" PRId64 " is below -%s%s", front, one, left.integer, front, other);
+        return sp_arena_printf(arena, "%s is below -%s%s", setting_text(reading, one, a), front, other);
     if (first[size] == '<' && left.integer >= right.integer)
-        return sp_arena_printf(arena, "%s%s %" PRId64 " is not below %s%s %" PRId64, front, one, left.integer, front,
-                               other, right.integer);
+        return sp_arena_printf(arena, "%s is not below %s", setting_text(reading, one, a),
+                               setting_text(reading, other, b));
     if (first[size] == '%' && right.integer > 0 && left.integer % right.integer)
-        return sp_arena_printf(arena, "%s%s %" PRId64 " is no multiple of %s%s %" PRId64, front, one, left.integer,
-                               front, other, right.integer);
+        return sp_arena_printf(arena, "%s is no multiple of %s", setting_text(reading, one, a),
+                               setting_text(reading, other, b));
     return "";
 }
 
@@ -327,26 +382,24 @@ static struct sp_loaded loaded_of_part(const struct sp_loader *loader, struct sh
     return type.type == SHAPEPROOF_VALUE_STRING ? sp_loader_class(loader, type.string, "") : (struct sp_loaded){0};
 }
 
-/* Of words that are about this object. What is about a part of it counts where the part does not say which type it
+/* Of what the class needs of this object. What is about a part of it counts where the part does not say which type it
  * is of: that type has words of its own. */
-static const char *first_objection(struct sp_arena *arena, const struct sp_loader *loader, const char *words,
-                                   struct shapeproof_value object, const char *front,
-                                   const struct shapeproof_prediction *prediction)
+static const char *first_objection(const struct reading *reading, const struct sp_loader *loader)
 {
-    const char *word;
+    const char *words = reading->loaded.needed, *word;
     for (size_t length; (length = sp_word(&words, &word));) {
         const char *dot = memchr(word, '.', length);
         const char *part = word + (*word == '#');
         const bool names = memchr(word, ':', length);
         if (!names && strcspn(word, "<%=") >= length) {
-            const char *key = sp_arena_copy(arena, word, length);
-            if (sp_value_member(object, key).type == SHAPEPROOF_VALUE_ABSENT)
-                return sp_arena_printf(arena, "the configuration has no %s", key);
+            const char *key = sp_arena_copy(reading->arena, word, length);
+            if (sp_value_member(reading->object, key).type == SHAPEPROOF_VALUE_ABSENT)
+                return sp_arena_printf(reading->arena, "the configuration has no %s", key);
             continue;
         }
-        if (dot && loaded_of_part(loader, value_at(object, part, (size_t)(dot - part))).model_type) continue;
-        const char *why = names ? unknown_name(arena, object, front, word, length)
-                                : contradiction(arena, object, front, word, length, prediction);
+        if (dot && loaded_of_part(loader, value_at(reading->object, part, (size_t)(dot - part))).model_type) continue;
+        const char *why = names ? unknown_name(reading->arena, reading->object, reading->front, word, length)
+                                : contradiction(reading, word, length);
         if (*why) return why;
     }
     return "";
@@ -356,14 +409,14 @@ const char *sp_class_objection(struct sp_arena *arena, const struct sp_loader *l
                                const struct shapeproof_config *config, const struct shapeproof_prediction *prediction)
 {
     const struct shapeproof_value root = sp_config_hyper(config)->root;
-    const char *why = first_objection(arena, loader, loaded->needed, root, "", prediction);
+    const struct reading whole = {arena, *loaded, root, "", prediction};
+    const char *why = first_objection(&whole, loader);
     for (size_t i = 0; !*why && root.type == SHAPEPROOF_VALUE_OBJECT && i < root.count; i++) {
         const struct shapeproof_member *member = &root.members[i];
         if (member->value.type != SHAPEPROOF_VALUE_OBJECT || !sp_ends_with(member->key, "_config")) continue;
-        const struct sp_loaded part = loaded_of_part(loader, member->value);
-        if (part.model_type)
-            why = first_objection(arena, loader, part.needed, member->value, sp_arena_printf(arena, "%s.", member->key),
-                                  prediction);
+        const char *front = sp_arena_printf(arena, "%s.", member->key);
+        const struct reading part = {arena, loaded_of_part(loader, member->value), member->value, front, prediction};
+        if (part.loaded.model_type) why = first_objection(&part, loader);
     }
     return why;
 }

@@ -25,8 +25,8 @@ struct sp_class_model sp_class_predict(struct sp_arena *arena, const struct sp_l
                                        const struct sp_loaded *loaded, const struct sp_load_subject *subject);
 void sp_class_free(struct sp_class_model *model);
 /* Why the loader makes no model of the configuration: a key that the class needs is not there, or two contradict each
- * other, in the whole or in a part. A key that the configuration leaves out has the default that the prediction found
- * in its table; `prediction` may be NULL. "" when it does. In the arena. */
+ * other, in the whole or in a part. A key that the configuration leaves out has the default of the class, or else the
+ * one that the prediction found in its table; `prediction` may be NULL. "" when it does. In the arena. */
 const char *sp_class_objection(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_loaded *loaded,
                                const struct shapeproof_config *config, const struct shapeproof_prediction *prediction);
 

@@ -22,13 +22,13 @@ bool sp_next_rule(const char **rules, struct sp_rule *rule)
     return true;
 }
 
-/* Of the row: the order is that of LOADED_IF. */
+/* Of the row: the order is that of LOADED_BY. */
 static struct sp_loaded loaded_of(const char *row)
 {
     struct sp_loaded loaded = {.model_type = NULL};
     const char **const fields[] = {&loaded.model_type,     &loaded.class,   &loaded.base,     &loaded.ties,
                                    &loaded.spared,         &loaded.ignored, &loaded.mappings, &loaded.computed,
-                                   &loaded.all_or_nothing, &loaded.unread,  &loaded.needed};
+                                   &loaded.all_or_nothing, &loaded.unread,  &loaded.needed,   &loaded.defaults};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) *fields[i] = sp_row_text(&row);
     return loaded;
 }

@@ -43,6 +43,9 @@ struct sp_loaded {
      * blanks: "a<b", a is an index of b items, so that -b <= a < b; "a%b", a is a multiple of b; "#a=b", the list a has
      * b entries. */
     const char *needed;
+    /* What the class takes for keys of `needed` that the configuration leaves out, separated by blanks: "a=12";
+     * "a|b=12" if b is another name of a. */
+    const char *defaults;
 };
 
 struct sp_loader {

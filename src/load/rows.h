@@ -13,7 +13,11 @@
     LOADED_IF(type, class, base, ties, spared, ignored, mappings, computed, all_or_nothing, unread, "")
 /* The same, of a class that needs some keys. */
 #define LOADED_IF(type, class, base, ties, spared, ignored, mappings, computed, all_or_nothing, unread, needed)        \
+    LOADED_BY(type, class, base, ties, spared, ignored, mappings, computed, all_or_nothing, unread, needed, "")
+/* The same, of one that has defaults for these. */
+#define LOADED_BY(type, class, base, ties, spared, ignored, mappings, computed, all_or_nothing, unread, needed,        \
+                  defaults)                                                                                            \
     type "\0" class "\0" base "\0" ties "\0" spared "\0" ignored "\0" mappings "\0" computed "\0" all_or_nothing       \
-                    "\0" unread "\0" needed "\0\n"
+                    "\0" unread "\0" needed "\0" defaults "\0\n"
 
 #endif

@@ -13,7 +13,8 @@
 #include "shapeproof/load.h"
 
 static const char gpt2[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"n_embd\": 4, "
-                           "\"n_layer\": 2, \"n_positions\": 8, \"vocab_size\": 16, \"tie_word_embeddings\": true}";
+                           "\"n_layer\": 2, \"n_head\": 2, \"n_positions\": 8, \"vocab_size\": 16, "
+                           "\"tie_word_embeddings\": true}";
 static const char mixtral[] =
     "{\"model_type\": \"mixtral\", \"architectures\": [\"MixtralForCausalLM\"], \"hidden_size\": 4, "
     "\"intermediate_size\": 6, \"num_hidden_layers\": 2, \"num_local_experts\": 3, \"num_attention_heads\": 2, "
@@ -533,13 +534,19 @@ static void assert_objection(const char *json, const char *setting, const char *
 }
 
 /* Without a file: a prediction of what no framework builds is possible all the same. Mistral's heads leave channels
- * out, and a prediction has the defaults of its table where the configuration is silent. */
+ * out. Where the configuration is silent, the class has its defaults, unless another name of the key is there. */
 static void objects_to_a_configuration(void **state)
 {
     static const char mistral[] =
         "{\"model_type\": \"mistral\", \"architectures\": [\"MistralForCausalLM\"], \"hidden_size\": 4096, "
         "\"intermediate_size\": 8, \"num_hidden_layers\": 1, \"num_attention_heads\": 32, \"vocab_size\": 8}";
     static const char silent[] = "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"]}";
+    static const char renamed[] =
+        "{\"model_type\": \"gpt2\", \"architectures\": [\"GPT2LMHeadModel\"], \"num_attention_heads\": 4}";
+    static const char phi3[] =
+        "{\"model_type\": \"phi3\", \"architectures\": [\"Phi3ForCausalLM\"], \"hidden_size\": 64, "
+        "\"num_attention_heads\": 4, \"num_hidden_layers\": 1, \"vocab_size\": 64}";
+    static const char clip[] = "{\"model_type\": \"clip\", \"architectures\": [\"CLIPModel\"], \"text_config\": {}}";
     static const char dory[] =
         "{\"model_type\": \"dory\", \"architectures\": [\"DoryForCausalLM\"], \"hidden_size\": 16, "
         "\"intermediate_size\": 8, \"num_attention_heads\": 2, \"vocab_size\": 8, \"num_hidden_layers\": 2, "
@@ -549,7 +556,20 @@ static void objects_to_a_configuration(void **state)
     assert_objection(llama, "num_attention_heads=3",
                      "transformers 5 refuses it: hidden_size 64 is no multiple of num_attention_heads 3");
     assert_objection(gpt2, "n_head=2", NULL);
-    assert_objection(silent, "n_head=7", "transformers 5 refuses it: n_embd 768 is no multiple of n_head 7");
+    assert_objection(silent, "n_head=7", "transformers 5 refuses it: n_embd 768 (default) is no multiple of n_head 7");
+    assert_objection(silent, "n_embd=40", "transformers 5 refuses it: n_embd 40 is no multiple of n_head 12 (default)");
+    assert_objection(renamed, "n_embd=40", NULL);
+    assert_objection(silent, "hidden_size=770",
+                     "transformers 5 refuses it: n_embd 770 is no multiple of n_head 12 (default)");
+    assert_objection(phi3, "", "transformers 5 refuses it: pad_token_id 32000 (default) is not below vocab_size 64");
+    assert_objection(phi3, "pad_token_id=null", NULL);
+    assert_objection(clip, "text_config.hidden_size=36",
+                     "transformers 5 refuses it: text_config.hidden_size 36 is no multiple of "
+                     "text_config.num_attention_heads 8 (default)");
+    assert_objection(clip, "text_config.layer_types=[\"full_attention\"]",
+                     "transformers 5 refuses it: the length of text_config.layer_types is 1, and "
+                     "text_config.num_hidden_layers is 12 by default");
+    assert_objection(clip, "", NULL);
     assert_objection(dory, "", NULL);
     assert_objection(mistral, "num_attention_heads=33", NULL);
     assert_objection(vae, "", NULL);
