@@ -23,8 +23,8 @@ struct shapeproof_fit_options {
     const char *cache_dtype; /* likewise; NULL: bf16 */
     uint64_t stored; /* with is_stored: the bytes of the weights as a checkpoint stores them, in place of dtype */
     bool is_stored;
-    uint64_t source_tokens; /* that the encoder of an encoder-decoder reads; 0: not given. SHAPEPROOF_ERR_USAGE if the
-                             * cache does not depend on them */
+    uint64_t source_tokens; /* that the encoder of an encoder-decoder reads; 0: not given. SHAPEPROOF_ERR_USAGE if
+                             * `tokens` is 0, or the cache is known without them */
     uint64_t reserved[1];   /* zero: room for later versions */
 };
 

@@ -90,6 +90,8 @@ int cli_fit_subject(const struct cli_args *args, const char *memory, const struc
     if (status == CLI_OK) status = take_size(args, "tokens", lengths, "--tokens 128k", &what.tokens);
     if (status == CLI_OK)
         status = take_size(args, "source-tokens", lengths, "--source-tokens 512", &what.source_tokens);
+    if (status == CLI_OK && what.source_tokens && !what.tokens)
+        status = cli_usage_error("--tokens 128 --source-tokens 512", "--source-tokens needs --tokens");
     if (status == CLI_OK) status = take_size(args, "batch", numbers, "--batch 4", &what.batch);
     if (status != CLI_OK) return status;
     *fit = shapeproof_fit_new(subject->tables, subject->config, size, &what, &error);

@@ -391,18 +391,17 @@ static void fill_in_stored(struct fit *fit, const struct sp_count *count, uint64
                                             : SHAPEPROOF_FIT_YES;
 }
 
-/* Whether the cache is known only with the number of tokens of the encoder. */
-static bool depends_on_source(struct sp_count *count, const struct shapeproof_fit *facts)
+/* Whether the cache is known without the number of tokens that an encoder reads. */
+static bool is_known_without_source(struct sp_count *count, const struct shapeproof_fit *facts)
 {
     uint64_t bytes;
     struct cache without = cache_of(facts, facts->batch);
     without.source_tokens = 0;
-    if (!without.tokens) without.tokens = 1;
     const size_t first = count->messages.length;
-    const bool depends = !cache_bytes(count, without, &bytes) && lacks_source(count);
+    const bool known = cache_bytes(count, without, &bytes);
     count->symbolic.report.missing = NULL;
     count->messages.length = first;
-    return depends;
+    return known;
 }
 
 /* The bits of a dtype, bf16 for NULL; 0 after an error. */
@@ -426,6 +425,11 @@ struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables
     assert(tables && config);
     if (!options) options = &none;
     if (!sp_options_are_known(options->reserved, error)) return NULL;
+    if (options->source_tokens && !options->tokens) {
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
+                "the number of tokens that an encoder reads needs the number of tokens of a sequence");
+        return NULL;
+    }
     struct sp_count count;
     const unsigned weight_bits = bits_of(options->dtype, error);
     const unsigned cache_bits = weight_bits ? bits_of(options->cache_dtype, error) : 0;
@@ -449,7 +453,7 @@ struct shapeproof_fit *shapeproof_fit_new(const struct shapeproof_tables *tables
         .batch = options->batch ? options->batch : 1,
         .devices_verdict = SHAPEPROOF_FIT_UNKNOWN};
     const bool counted = sp_count_settled(&count, tables, unit, sp_config_hyper(config));
-    const bool is_source_idle = counted && options->source_tokens && !depends_on_source(&count, &fit->facts);
+    const bool is_source_idle = counted && options->source_tokens && is_known_without_source(&count, &fit->facts);
     const bool is_filled = counted && !is_source_idle && fill_in(fit, &count, options, weight_bits);
     const bool good = is_filled || (options->is_stored && !is_source_idle);
     if (!is_filled && good) fill_in_stored(fit, &count, options->stored);
