@@ -305,8 +305,10 @@ static bool claimed_setting(struct sp_symbolic *symbolic, const struct sp_sym_en
         *out = sp_atom_open(symbolic, path, path, 0, NULL);
         return true;
     }
-    if (!symbolic->fixed.named || !symbolic->fixed.named(symbolic->fixed.context, path, &number))
-        return unknown_key(symbolic, env, expr, path);
+    if (!symbolic->fixed.named || !symbolic->fixed.named(symbolic->fixed.context, path, &number)) {
+        if (!is_measured_name(path)) return unknown_key(symbolic, env, expr, path);
+        return sp_sym_fail(symbolic, expr->span, "with a configuration, a number is needed in place of '%s'", path);
+    }
     *out = sp_sym_of_poly(sp_poly_rational(&symbolic->algebra, number));
     return true;
 }
