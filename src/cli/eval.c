@@ -640,8 +640,9 @@ static int evaluate_with_check(const struct cli_args *args, struct cli_subject *
     struct shapeproof_error error = {0};
     struct shapeproof_verification *verification = shapeproof_verify(check, subject->tables, &what, &error);
     if (!verification) return cli_error(&error);
-    const char *table = shapeproof_prediction_table(shapeproof_check_prediction(check));
-    const int status = evaluate_expressions(args, subject, table, NULL, whole->given, verification);
+    const struct shapeproof_prediction *prediction = shapeproof_check_prediction(check);
+    const char *table = shapeproof_prediction_table(prediction);
+    const int status = evaluate_expressions(args, subject, table, prediction, whole->given, verification);
     shapeproof_verification_free(verification);
     return status;
 }
