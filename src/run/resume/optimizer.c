@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "base/names.h"
 #include "base/order.h"
+#include "model/bytes.h"
 #include "model/embedding.h"
 #include "model/layouts.h"
 #include "run/resume/resume.h"
@@ -595,6 +596,7 @@ static void note_facts(struct optimizer *o)
         empty += o->list.items[i].is_empty;
     }
     o->resume->facts = (struct sp_optimizer_facts){
+        .is_read = true,
         .parameters = o->list.count,
         .with = o->with,
         .pieces = pieces,
@@ -674,6 +676,7 @@ enum sp_moment_form sp_resume_moment_form(struct shapeproof_resume *resume, stru
 /* Reads the moments of all parameters. False after a statement that this cannot be done. The caller frees. */
 static bool read_optimizer(struct optimizer *o, const struct sp_pickle_value *value)
 {
+    o->resume->facts = (struct sp_optimizer_facts){.kinds = "", .step = SP_RESUME_NO_STEP}; /* until note_facts */
     if (!spend(o, SP_STATEMENT_LOOKS + LOOKUPS * sp_resume_length(value))) return false;
     o->state = sp_contents_get(value, "state");
     o->groups = sp_contents_get(value, "param_groups");
@@ -761,6 +764,7 @@ void sp_resume_masters(struct shapeproof_resume *resume, struct sp_contents *con
                        const struct sp_pickle_value *groups, const char *file)
 {
     size_t count = 0, singles;
+    if (!resume->facts.is_read) return; /* how many there should be is not known */
     struct sp_map shapes = list_shapes(resume, &singles);
     const bool ok = check_master_weights(resume, contents, groups, &shapes, file, &count);
     sp_map_free(&shapes);
@@ -923,34 +927,73 @@ static bool lacks_one(const struct flat_census *c, uint64_t elements)
     return elements <= c->total && c->held >= c->total - elements && c->held - (c->total - elements) <= c->padding;
 }
 
-/* A matrix of which the model has a copy, and without which the parameters are as many as the moments: FSDP 1 saves
- * tied parameters twice, and the optimizer has them once. Two matrices of one shape are copies if they begin with the
- * same bytes, which are not all alike. NULL when there is none, or the data cannot be read. */
-static const struct shapeproof_tensor *find_copy(const struct flat_census *c)
+/* Whether the first `length` bytes of a tensor are one element again and again, as of a matrix of ones. */
+static bool begins_constant(const struct shapeproof_tensor *tensor, const unsigned char *bytes, size_t length)
 {
-    enum { BYTES = 4096, MOST = 64 }; /* compared of each matrix, and matrices that are compared */
-    const struct shapeproof_inventory *model = c->resume->model;
-    const struct shapeproof_tensor *seen[MOST], *copy = NULL;
-    unsigned char *begins[MOST];
-    size_t count = 0;
+    const uint64_t width = tensor->parameters ? tensor->bytes / tensor->parameters : 0;
+    const size_t step = width ? (size_t)width : 1; /* of packed elements one byte has several */
+    return length <= step || memcmp(bytes, bytes + step, length - step) == 0;
+}
+
+enum { COPY_BYTES = 4096, MOST_COPIES = 64 }; /* read of each matrix first, and matrices that are read */
+
+/* The matrices among which a copy is looked for. */
+struct copies {
+    const struct shapeproof_inventory *model;
+    struct shapeproof_data *data;
+    unsigned char *begins; /* of each COPY_BYTES */
+    size_t seen[MOST_COPIES];
+    size_t count;
+    size_t compared; /* pairs, as a whole */
+};
+
+/* Whether a matrix of the model equals one that was seen before, all bytes of it; else it is seen now. Bytes are
+ * compared as a whole once the beginnings agree. */
+static bool is_copy(struct copies *c, size_t index)
+{
+    enum { MOST_WHOLE = 8 }; /* pairs that are compared as a whole: each may have gigabytes */
+    const struct shapeproof_tensor *tensor = &c->model->tensors[index];
+    const size_t length = tensor->bytes < COPY_BYTES ? (size_t)tensor->bytes : COPY_BYTES;
+    unsigned char *begin = c->begins + c->count * COPY_BYTES;
     struct shapeproof_error ignored = {0};
-    struct shapeproof_data *data = shapeproof_data_open(model, &ignored);
-    for (size_t i = 0; data && i < model->count && count < MOST && !copy; i++) {
-        const struct shapeproof_tensor *tensor = &model->tensors[i];
-        const size_t length = tensor->bytes < BYTES ? (size_t)tensor->bytes : BYTES;
-        if (!sp_resume_is_parameter(tensor) || tensor->rank < 2 || !length || !lacks_one(c, tensor->parameters))
+    if (shapeproof_data_obstacle(c->data, index) || !shapeproof_data_read(c->data, index, 0, begin, length, &ignored) ||
+        begins_constant(tensor, begin, length))
+        return false;
+    for (size_t k = 0; k < c->count && c->compared < MOST_WHOLE; k++) {
+        const struct shapeproof_tensor *other = &c->model->tensors[c->seen[k]];
+        uint64_t at = length;
+        if (!sp_same_dims(other->shape, other->rank, tensor->shape, tensor->rank) || other->dtype != tensor->dtype ||
+            other->bytes != tensor->bytes || memcmp(c->begins + k * COPY_BYTES, begin, length) != 0)
             continue;
-        begins[count] = sp_arena_array(&c->resume->arena, length, 1);
-        if (shapeproof_data_obstacle(data, i) || !shapeproof_data_read(data, i, 0, begins[count], length, &ignored) ||
-            memcmp(begins[count], begins[count] + 1, length - 1) == 0)
-            continue;
-        for (size_t k = 0; k < count && !copy; k++)
-            if (sp_same_dims(seen[k]->shape, seen[k]->rank, tensor->shape, tensor->rank) &&
-                seen[k]->dtype == tensor->dtype && memcmp(begins[k], begins[count], length) == 0)
-                copy = tensor;
-        seen[count++] = tensor;
+        c->compared++;
+        if (sp_bytes_compare((struct sp_bytes_of){c->data, c->seen[k]}, (struct sp_bytes_of){c->data, index},
+                             tensor->bytes, &at, &ignored) &&
+            at == tensor->bytes)
+            return true;
     }
-    shapeproof_data_close(data);
+    c->seen[c->count++] = index;
+    return false;
+}
+
+/* A matrix of which the model has a copy, and without which the parameters are as many as the moments: FSDP 1 saves
+ * tied parameters twice, and the optimizer has them once. NULL when there is none, when it begins with one element
+ * again and again, or when the data cannot be read. */
+static const struct shapeproof_tensor *find_copy(const struct flat_census *census)
+{
+    const struct shapeproof_inventory *model = census->resume->model;
+    const struct shapeproof_tensor *copy = NULL;
+    struct shapeproof_error ignored = {0};
+    struct copies c = {.model = model, .data = shapeproof_data_open(model, &ignored)};
+    if (!c.data) return NULL;
+    c.begins = sp_realloc(NULL, MOST_COPIES, COPY_BYTES);
+    for (size_t i = 0; i < model->count && c.count < MOST_COPIES && !copy; i++) {
+        const struct shapeproof_tensor *tensor = &model->tensors[i];
+        if (sp_resume_is_parameter(tensor) && tensor->rank >= 2 && tensor->bytes &&
+            lacks_one(census, tensor->parameters) && is_copy(&c, i))
+            copy = tensor;
+    }
+    sp_free(c.begins);
+    shapeproof_data_close(c.data);
     return copy;
 }
 

@@ -214,6 +214,7 @@ static void judge_rank_optimizer(struct rank_optimizers *all, struct sp_contents
     }
     if (all->division == END_TO_END) sp_resume_flat_optimizer(resume, contents, optimizer, file, &all->flat);
     else sp_resume_optimizer(resume, contents, optimizer, file);
+    if (!resume->facts.is_read) return; /* as a statement says */
     if (!all->first) {
         all->first = file;
         all->facts = resume->facts;
@@ -755,8 +756,10 @@ static void judge_megatron_optimizer(struct megatron *all, struct sp_contents *c
     resume->model = shapeproof_inventory_open(sp_folder_join(&resume->folder, file, &resume->arena), &ignored);
     if (find_optimizer(sp_contents_root(contents))) {
         judge_rank_optimizer(&all->optimizers, contents, file);
-        all->moment_step = resume->facts.step;
-        judge_megatron_masters(all, contents, sp_contents_get(outer, "fp32_from_fp16_params"), file);
+        if (resume->facts.is_read) {
+            all->moment_step = resume->facts.step;
+            judge_megatron_masters(all, contents, sp_contents_get(outer, "fp32_from_fp16_params"), file);
+        }
     } else if (!judge_distributed_optimizer(resume, file, resume->model)) {
         if (sp_pickle_is(outer, SP_PICKLE_LIST))
             sp_resume_untold(resume, true, "optimizer", file, "a chain of several optimizers, which is not compared");

@@ -21,6 +21,7 @@ enum { SP_RESUME_NO_STEP = -1, SP_STATEMENT_LOOKS = 4096 /* what statements cost
 
 /* What the state of an optimizer says of itself, to compare ranks with each other. */
 struct sp_optimizer_facts {
+    bool is_read;              /* false: the state could not be read, and nothing else here is known */
     size_t parameters, groups; /* that it lists */
     size_t with, pieces;       /* parameters that have moments; of these those that are a rank's piece */
     size_t empty;              /* of these pieces those without elements: another rank may have the whole */

@@ -162,14 +162,14 @@ static void judge_whole_optimizer(struct sharded *s, struct sp_contents *content
         sp_resume_wrong(s->resume, "optimizer", *s->below ? s->below : NULL, "*_optim_states.pt", "no such file",
                         "the parts of the ranks");
     else if (sp_resume_length(sp_contents_get(inner, "state")) &&
-             sp_resume_moment_form(s->resume, contents, inner, file) != SP_MOMENTS_SHAPED)
+             sp_resume_moment_form(s->resume, contents, inner, file) == SP_MOMENTS_FLAT)
         sp_resume_untold(s->resume, true, "optimizer", file,
                          "its moments are those of parameters end to end: their shapes are not compared");
     else {
         sp_resume_optimizer(s->resume, contents, inner, file);
         sp_resume_masters(s->resume, contents, sp_contents_get(outer, "fp32_groups"), file);
         /* In BF16 the optimizer makes a step of its own before the first one. */
-        const int64_t step = s->resume->optimizer_step;
+        const int64_t step = s->resume->facts.step;
         if (step != SP_RESUME_NO_STEP && s->global_steps != SP_RESUME_NO_STEP && step - 1 > s->global_steps)
             sp_resume_wrong(s->resume, "optimizer", file, spell_steps(s, s->global_steps), spell_steps(s, step),
                             "the last step of its moments, compared with its global_steps");
