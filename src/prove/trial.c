@@ -500,8 +500,7 @@ static void add_premises(struct sp_trial *trial)
     }
 }
 
-/* Reads the numbers and conditions of `when` into trial->when. An item of the line above all claims that contradicts an
- * item of the claim itself about the same name is replaced by it; any other contradiction makes the claim undecided. */
+/* Whether the expression has a measure in it that counts the table anew. */
 static bool asks_measure(const struct sp_expr *expr)
 {
     bool asks = expr->kind == SP_EXPR_CACHE || expr->kind == SP_EXPR_FLOPS || expr->kind == SP_EXPR_ACTIVATIONS;
@@ -518,18 +517,24 @@ static void name_measured_symbols(struct sp_trial *trial)
     const struct sp_sym_env env = sp_trial_env(trial);
     const struct sp_expr *const sides[] = {trial->claim->left, trial->claim->right};
     const struct sp_sym_report report = symbolic->report;
-    struct sp_text unheard = {0};
+    const size_t steps = symbolic->steps, work = symbolic->algebra.work;
+    const char *const failed = symbolic->algebra.failed;
+    struct sp_text unheard = {0}; /* not that of sp_sym_begin_look_ahead: measures look ahead themselves */
     struct sp_sym sym;
     trial->looks_ahead = true;
     symbolic->report.messages = &unheard;
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
         if (sides[i] && asks_measure(sides[i])) sp_sym_eval(symbolic, &env, sides[i], &sym);
     symbolic->report = report;
-    symbolic->steps = 0;
+    symbolic->steps = steps;
+    symbolic->algebra.work = work;
+    symbolic->algebra.failed = failed;
     trial->looks_ahead = false;
     sp_text_free(&unheard);
 }
 
+/* Reads the numbers and conditions of `when` into trial->when. An item of the line above all claims that contradicts an
+ * item of the claim itself about the same name is replaced by it; any other contradiction makes the claim undecided. */
 bool sp_trial_read_when(struct sp_trial *trial)
 {
     const struct sp_sym_env env = sp_trial_env(trial);
