@@ -315,6 +315,14 @@ static bool is_divided(const struct sp_expr *expr)
     return divided;
 }
 
+/* Whether the expression is a number of tokens, or of pairs of them as the tables call it: pairs(kept(i)). */
+static bool is_of_tokens(const struct sp_expr *expr)
+{
+    bool is = expr->name && (strcmp(expr->name, "tokens") == 0 || strcmp(expr->name, "pairs") == 0);
+    for (size_t i = 0; i < expr->count && !is; i++) is = is_of_tokens(expr->args[i]);
+    return is;
+}
+
 /* The dimension of a row; of a state that part which the largest rank has. */
 static bool dimension_of(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, size_t index,
                          const struct sp_poly **dimension)
@@ -354,8 +362,8 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
         /* that of a tensor is refused when it is predicted */
         if (!sp_row_is_tensor(row) && sp_poly_is_constant(shape[i], &number) && number.num < 0)
             return sp_sym_fail(walk->symbolic, row->shape[i]->span, "a dimension is negative");
-        const bool is_attention = row->state || (row->work && !row->is_recurrent);
-        if (is_attention && sp_poly_is_zero(shape[i]) && !is_of_nothing(walk))
+        const bool is_window = row->state || (row->work && !row->is_recurrent && is_of_tokens(row->shape[i]));
+        if (is_window && sp_poly_is_zero(shape[i]) && !is_of_nothing(walk))
             return sp_sym_fail(walk->symbolic, row->shape[i]->span,
                                "a dimension of %s is 0, such as a sliding window: what %s is not known",
                                row->state ? "the cache" : "attention", row->state ? "is kept" : "it takes");
