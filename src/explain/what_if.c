@@ -181,7 +181,8 @@ struct sampled {
 static bool is_sampled_there(const void *context, size_t predicted)
 {
     const struct sampled *of = context;
-    return tensor_of(of->sample, shapeproof_prediction_tensor(of->prediction, predicted)) != NULL;
+    return sp_multi_token_is_elsewhere(of->sample->check->inventory) ||
+           tensor_of(of->sample, shapeproof_prediction_tensor(of->prediction, predicted)) != NULL;
 }
 
 /* Whether a predicted tensor is missing, has another shape in the file, or is there in a layer that is none for

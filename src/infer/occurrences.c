@@ -293,23 +293,36 @@ static bool is_for_multi_token(const struct sp_line *line)
 /* Which layer was looked at last, and whether it is one for multi-token prediction: tensors come in the order of their
  * layers. */
 struct multi_token {
-    bool is_asked; /* the line is of such layers */
+    bool is_asked; /* the line is of such layers, which have lines of their own */
     bool is_known; /* a layer was looked at */
     uint64_t layer;
     bool is_one;
 };
 
-/* Whether the file has, in the layer of that number, a tensor that only a layer for multi-token prediction has. */
-static bool has_multi_token_module(const struct sp_occurrences *occurrences, const struct sp_line *line, uint64_t layer)
+/* Whether a line is one that only layers for multi-token prediction have: no ordinary one has its name. */
+static bool is_own_line(const struct sp_occurrences *occurrences, const struct sp_line *line)
+{
+    if (line->hole_count != 1 || !is_for_multi_token(line)) return false;
+    bool is_own = true;
+    for (size_t i = 0; i < occurrences->outline->count && is_own; i++) {
+        const struct sp_line *other = &occurrences->outline->lines[i];
+        is_own = is_for_multi_token(other) || strcmp(other->name, line->name) != 0;
+    }
+    return is_own;
+}
+
+/* Whether the file has a tensor of one of these lines in the layer of that number, among the layers of the line; in any
+ * layer if `layer` is NULL: whether there is such a line at all. */
+static bool has_own_line(const struct sp_occurrences *occurrences, const struct sp_line *line, const uint64_t *layer)
 {
     const size_t front = (size_t)(strchr(line->name, (unsigned char)SP_INDEX_MARK) - line->name) + 1;
     for (size_t i = 0; i < occurrences->outline->count; i++) {
         const struct sp_line *own = &occurrences->outline->lines[i];
-        if (own->hole_count != 1 || !is_for_multi_token(own) || strncmp(own->name, line->name, front) != 0) continue;
-        if (own->name[front] != '.' || !sp_is_multi_token_module(own->name + front + 1)) continue;
+        if (strncmp(own->name, line->name, front) != 0 || !is_own_line(occurrences, own)) continue;
+        if (!layer) return true;
         const size_t pattern = sp_shapes_find(occurrences->shapes, own->name);
         if (pattern != SHAPEPROOF_NONE &&
-            sp_shapes_seek(occurrences->shapes, pattern, &layer, own->hole_count) != SHAPEPROOF_NONE)
+            sp_shapes_seek(occurrences->shapes, pattern, layer, own->hole_count) != SHAPEPROOF_NONE)
             return true;
     }
     return false;
@@ -321,7 +334,7 @@ static bool is_in_ordinary_layer(const struct sp_occurrences *occurrences, const
 {
     if (!of->is_asked) return false;
     if (!of->is_known || of->layer != layer)
-        *of = (struct multi_token){true, true, layer, has_multi_token_module(occurrences, line, layer)};
+        *of = (struct multi_token){true, true, layer, has_own_line(occurrences, line, &layer)};
     return !of->is_one;
 }
 
@@ -346,7 +359,9 @@ static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_oc
     occurrence->unknown = sp_line_fix_numbers(&occurrences->outline->solver, occurrence->line, &fixed);
     known_iterations(occurrences, loop, &least, &most);
     struct ruling ruling = ruling_of(occurrence->line);
-    struct multi_token multi_token = {.is_asked = is_for_multi_token(occurrence->line)};
+    struct multi_token multi_token = {.is_asked = is_for_multi_token(occurrence->line) &&
+                                                  !sp_multi_token_is_elsewhere(occurrences->shapes->inventory) &&
+                                                  has_own_line(occurrences, occurrence->line, NULL)};
     for (size_t i = first; i < end; i++) {
         const uint64_t *numbers = shapes->named[i].place.indices.value;
         /* -1 when the name does not tell it */

@@ -3,19 +3,12 @@
 
 #include <string.h>
 
+#include "base/chars.h"
+#include "base/shard_name.h"
 #include "match/layers.h"
-#include "names/components.h"
+#include "model/inventory.h"
 
 bool sp_is_multi_token_section(const char *name) { return strncmp(name, "multi-token", strlen("multi-token")) == 0; }
-
-bool sp_is_multi_token_module(const char *name)
-{
-    static const char *const modules[] = {"eh_proj", "enorm", "hnorm", "embed_tokens", "shared_head"};
-    const size_t length = strcspn(name, ".");
-    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        if (sp_is_component(name, length, modules[i])) return true;
-    return false;
-}
 
 bool sp_is_for_multi_token(const struct shapeproof_prediction *prediction, size_t predicted)
 {
@@ -23,19 +16,53 @@ bool sp_is_for_multi_token(const struct shapeproof_prediction *prediction, size_
     return tensor->optional && sp_is_multi_token_section(shapeproof_prediction_group(prediction, tensor->group)->name);
 }
 
+bool sp_multi_token_is_elsewhere(const struct shapeproof_inventory *inventory)
+{
+    struct sp_shard_name shard;
+    if (inventory->promise_count || inventory->shard_absent || inventory->unread) return true;
+    return inventory->file_count == 1 && sp_shard_name_read(sp_base_name(inventory->path), &shard) && shard.of > 1;
+}
+
+/* The name of a tensor without the number of its layer, "model.layers..eh_proj.weight"; NULL outside of layers. */
+static const char *name_in_layer(struct sp_arena *arena, const char *name)
+{
+    size_t front = sp_layer_end(name, SP_LAYERS);
+    if (!front) return NULL;
+    const char *rest = name + front;
+    while (front && sp_is_digit(name[front - 1])) front--;
+    return sp_arena_printf(arena, "%.*s%s", (int)front, name, rest);
+}
+
+static bool has_multi_token(const struct shapeproof_prediction *prediction)
+{
+    bool has = false;
+    for (size_t i = 0; i < shapeproof_prediction_group_count(prediction) && !has; i++)
+        has = sp_is_multi_token_section(shapeproof_prediction_group(prediction, i)->name);
+    return has;
+}
+
 void sp_multi_token_find(struct sp_multi_token *layers, const struct shapeproof_prediction *prediction,
                          bool (*is_there)(const void *context, size_t predicted), const void *context)
 {
+    struct sp_map ordinary = {0}; /* what ordinary layers have */
+    const char *name;
     *layers = (struct sp_multi_token){0};
-    for (size_t i = 0; i < shapeproof_prediction_count(prediction); i++) {
-        if (!sp_is_for_multi_token(prediction, i)) continue;
-        const char *name = shapeproof_prediction_tensor(prediction, i)->name;
-        const size_t length = sp_layer_end(name, SP_LAYERS);
-        if (!length) continue;
-        const char *layer = sp_arena_copy(&layers->arena, name, length);
-        sp_map_add(&layers->predicted, layer, i);
-        if (sp_is_multi_token_module(name + length + 1) && is_there(context, i)) sp_map_add(&layers->there, layer, i);
+    if (!has_multi_token(prediction)) return;
+    const size_t count = shapeproof_prediction_count(prediction);
+    for (size_t i = 0; i < count; i++) {
+        const char *whole = shapeproof_prediction_tensor(prediction, i)->name;
+        if (!sp_is_for_multi_token(prediction, i) && (name = name_in_layer(&layers->arena, whole)) != NULL)
+            sp_map_add(&ordinary, name, i);
     }
+    for (size_t i = 0; i < count; i++) {
+        const char *whole = shapeproof_prediction_tensor(prediction, i)->name;
+        if (!sp_is_for_multi_token(prediction, i) || !(name = name_in_layer(&layers->arena, whole))) continue;
+        if (sp_map_get(&ordinary, name) != SIZE_MAX) continue;
+        const char *layer = sp_arena_copy(&layers->arena, whole, sp_layer_end(whole, SP_LAYERS));
+        sp_map_add(&layers->predicted, layer, i);
+        if (is_there(context, i)) sp_map_add(&layers->there, layer, i);
+    }
+    sp_map_free(&ordinary);
 }
 
 bool sp_multi_token_lacks(struct sp_multi_token *layers, const struct shapeproof_predicted *tensor)
@@ -62,6 +89,7 @@ static bool is_paired(const void *match, size_t predicted)
 void sp_match_drop_multi_token(struct sp_match *match)
 {
     struct sp_multi_token layers;
+    if (sp_multi_token_is_elsewhere(match->inventory)) return;
     sp_multi_token_find(&layers, match->prediction, is_paired, match);
     for (size_t i = 0; i < shapeproof_prediction_count(match->prediction); i++)
         if (is_paired(match, i) && sp_multi_token_lacks(&layers, shapeproof_prediction_tensor(match->prediction, i)))

@@ -14,13 +14,14 @@
 /* Whether a section of a table, or a group of a prediction, has tensors of such layers: its name begins with
  * "multi-token". */
 bool sp_is_multi_token_section(const char *name);
-/* Whether a name, from the component behind the number of its layer on, is in a module that only such a layer has:
- * "eh_proj.weight". */
-bool sp_is_multi_token_module(const char *name);
+/* Whether tensors that are not in the inventory may be in another file of the checkpoint: it cannot tell then which
+ * layers are for multi-token prediction. */
+bool sp_multi_token_is_elsewhere(const struct shapeproof_inventory *inventory);
 /* Whether a predicted tensor is in such a layer. */
 bool sp_is_for_multi_token(const struct shapeproof_prediction *prediction, size_t predicted);
 
-/* The layers for multi-token prediction that a prediction has, and those of them that a file has. */
+/* The layers for multi-token prediction that a prediction has with tensors of their own, whose names no ordinary layer
+ * has, and those of them of which a file has such a tensor. */
 struct sp_multi_token {
     struct sp_arena arena; /* of their names */
     struct sp_map predicted, there;
@@ -29,7 +30,7 @@ struct sp_multi_token {
 /* Finds them. `is_there` says whether the file has a predicted tensor. */
 void sp_multi_token_find(struct sp_multi_token *layers, const struct shapeproof_prediction *prediction,
                          bool (*is_there)(const void *context, size_t predicted), const void *context);
-/* Whether a predicted tensor is in such a layer of which the file has none of these modules: a tensor of that name is
+/* Whether a predicted tensor is in such a layer of which the file has none of these tensors: a tensor of that name is
  * no tensor of a layer for multi-token prediction. */
 bool sp_multi_token_lacks(struct sp_multi_token *layers, const struct shapeproof_predicted *tensor);
 void sp_multi_token_free(struct sp_multi_token *layers);
