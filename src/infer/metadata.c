@@ -11,6 +11,8 @@
 #include "infer/infer.h"
 #include "lang/functions.h"
 
+#define TOKENS "tokenizer.ggml.tokens"
+
 /* What the metadata and the tensors have for one hyper-parameter. */
 struct contrast {
     const char *name, *key;                /* "num_hidden_layers", "llama.block_count" */
@@ -43,12 +45,12 @@ static bool explains_less_with(const struct sp_attempt *best, const struct shape
     return explains_less(best, other);
 }
 
-/* The value under which the metadata alone predict; absent when the table reads no such key under them. */
-static struct shapeproof_value value_under(const struct shapeproof_prediction *stated, const char *name)
+/* The value of a hyper-parameter in a prediction; absent when the table does not read it there. */
+static struct shapeproof_value value_under(const struct shapeproof_prediction *prediction, const char *name)
 {
-    for (size_t i = 0; stated && i < shapeproof_prediction_hyperparameter_count(stated); i++)
-        if (strcmp(shapeproof_prediction_hyperparameter(stated, i)->name, name) == 0)
-            return shapeproof_prediction_hyperparameter(stated, i)->value;
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(prediction); i++)
+        if (strcmp(shapeproof_prediction_hyperparameter(prediction, i)->name, name) == 0)
+            return shapeproof_prediction_hyperparameter(prediction, i)->value;
     return sp_value_absent(name);
 }
 
@@ -142,6 +144,13 @@ static const char *or_another(struct contrasts *contrasts, const struct contrast
     return "";
 }
 
+/* "tokenizer.ggml.tokens has 30 entries in model.gguf, but the tensors have 32 rows" */
+static const char *tokens_said(struct sp_arena *arena, const char *file, const char *tokens, const char *rows)
+{
+    return sp_arena_printf(arena, "tokenizer.ggml.tokens has %s entries in %s, but the tensors have %s rows", tokens,
+                           file, rows);
+}
+
 /* "llama.block_count is 3 in model.gguf, but 2 fits the tensors" */
 static const char *contrast_said(struct contrasts *contrasts, const struct contrast *contrast)
 {
@@ -152,9 +161,7 @@ static const char *contrast_said(struct contrasts *contrasts, const struct contr
     if (!contrast->is_there)
         return sp_arena_printf(arena, "%s is absent from %s, which stands for %s, but %s fits the tensors",
                                contrast->key, file, stated, found);
-    if (strcmp(contrast->key, "tokenizer.ggml.tokens") == 0)
-        return sp_arena_printf(arena, "tokenizer.ggml.tokens has %s entries in %s, but the tensors have %s rows",
-                               stated, file, found);
+    if (strcmp(contrast->key, TOKENS) == 0) return tokens_said(arena, file, stated, found);
     return sp_arena_printf(arena, "%s is %s in %s, but %s fits the tensors%s%s", contrast->key, stated, file, found,
                            sp_attempt_explains_all(inference->best) ? "" : " better", or_another(contrasts, contrast));
 }
@@ -201,12 +208,63 @@ static void name_architecture(struct shapeproof_inference *inference)
                      "but the architecture in the metadata contradicts them");
 }
 
+/* The tokenizer has another number of tokens than the embedding has rows, where another key says how many these are. */
+static void name_tokens(struct shapeproof_inference *inference)
+{
+    struct sp_arena *arena = &inference->arena;
+    const uint64_t tokens = sp_config_gguf_tokens(inference->inventory).tokens;
+    const struct shapeproof_value rows = value_under(inference->best->prediction, "vocab_size");
+    bool is_there;
+    const char *key = sp_config_gguf_key(arena, inference->inventory, "vocab_size", &is_there);
+    if (!tokens || !is_there || strcmp(key, TOKENS) == 0) return;
+    if (rows.type != SHAPEPROOF_VALUE_INT || (uint64_t)rows.integer == tokens) return;
+    sp_note_metadata(inference,
+                     tokens_said(arena, sp_base_name(shapeproof_inventory_path(inference->inventory)),
+                                 sp_arena_printf(arena, "%" PRIu64, tokens), sp_value_words(arena, rows)),
+                     "but the tokenizer contradicts them");
+}
+
+/* Whether the table can be predicted by the metadata and this value. */
+static bool predicts_with(const struct shapeproof_inference *inference, const struct shapeproof_hyperparameter *hyper)
+{
+    struct shapeproof_config *config = sp_config_variant(inference->stated);
+    sp_config_set_value(config, hyper->name, hyper->value, "metadata");
+    struct shapeproof_prediction *prediction = sp_attempt_predict_within(inference->best, config);
+    const bool predicts = prediction != NULL;
+    shapeproof_prediction_free(prediction);
+    shapeproof_config_free(config);
+    return predicts;
+}
+
+/* The table cannot be predicted by the metadata alone: names the key that they lack, or, if they lack several, says
+ * that they do. */
+static void name_absent_key(struct shapeproof_inference *inference)
+{
+    const struct shapeproof_prediction *found = inference->best->prediction;
+    struct sp_arena *arena = &inference->arena;
+    const char *file = sp_base_name(shapeproof_inventory_path(inference->inventory));
+    const char *why = "the table needs several keys that the metadata do not have";
+    bool is_found = false;
+    for (size_t i = 0; i < shapeproof_prediction_hyperparameter_count(found) && !is_found; i++) {
+        const struct shapeproof_hyperparameter *hyper = shapeproof_prediction_hyperparameter(found, i);
+        bool is_there;
+        const char *key = sp_config_gguf_key(arena, inference->inventory, hyper->name, &is_there);
+        is_found = key && !is_there && predicts_with(inference, hyper);
+        if (is_found)
+            why = sp_arena_printf(arena, "%s is absent from %s, but the table needs it; %s fits the tensors", key, file,
+                                  sp_value_words(arena, hyper->value));
+    }
+    sp_note_metadata(inference, why, "but the metadata lack what the table needs");
+}
+
 static void name_values(struct shapeproof_inference *inference)
 {
     const struct sp_attempt *best = inference->best;
     struct contrasts contrasts = {.inference = inference};
     struct shapeproof_prediction *stated = sp_attempt_predict_within(best, inference->stated);
-    if (!sp_prediction_does_as_well(stated, best->prediction, best)) {
+    name_tokens(inference);
+    if (!stated && sp_attempt_explains_all(best)) name_absent_key(inference);
+    if (stated && !sp_prediction_does_as_well(stated, best->prediction, best)) {
         contrasts.items = sp_arena_array(
             &inference->arena, shapeproof_prediction_hyperparameter_count(best->prediction), sizeof *contrasts.items);
         contrast_values(&contrasts, stated, true);
