@@ -51,7 +51,7 @@ struct sp_diff_joint {
     const char *const *names; /* of the components; NULL: there is only one */
     size_t finding;           /* the one that reports the joint */
     bool is_ordered;          /* a rule of transformers says that the components lie in `order`, one behind the other */
-    bool is_misplaced;        /* but the data show that they do not */
+    bool is_misplaced;        /* but the data show that they do not: it is no conversion by that rule */
 };
 
 /* How the components lie in a whole. */

@@ -139,7 +139,6 @@ void sp_diff_show_layout(struct shapeproof_diff *diff, struct sp_diff_joint *joi
         (layout->groups > 1 || memcmp(layout->order, joint->order, joint->component_count * sizeof *joint->order) != 0);
     sp_text_puts(&text, "");
     if (layout->groups > 1) sp_text_printf(&text, " (in each of %" PRIu64 " groups)", layout->groups);
-    if (joint->is_misplaced) sp_text_printf(&text, ", but transformers expects %s", joint->says + strlen(joint->head));
     diff->findings[joint->finding].message = say_parts(diff, joint, say_in_order(diff, joint, layout->order),
                                                        layout->transposed, sp_text_keep(&text, &diff->arena));
 }

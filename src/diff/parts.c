@@ -676,7 +676,6 @@ bool sp_parts_compare(struct shapeproof_diff *diff, struct sp_relations *relatio
     for (size_t i = 0; i < diff->joints.count && ok; i++) {
         const struct sp_diff_joint *joint = &diff->joints.items[i];
         struct fusion fusion;
-        sp_diff_show_layout(diff, &diff->joints.items[i], NULL); /* until the data of all wholes show more */
         if (is_readable_stack(&comparing, joint))
             ok = sp_quantised_stack_compare(diff, joint, a, b, progress, totals, error) &&
                  sp_data_goes_on(progress, bytes_of_joint(diff, joint), error);

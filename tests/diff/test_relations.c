@@ -322,8 +322,7 @@ static void order_of_a_rule(void **state)
                  "all 3 tensors, 48 elements; the names that transformers 5 saves: 1 tensor fused or split",
                  "3 fused or split");
     expect_files(parts, 3, &before, 1,
-                 "h.0.m.qkv_proj.weight is one in B and 3 in A: m.qkv_proj = v_proj + k_proj + q_proj, but "
-                 "transformers expects q_proj + k_proj + v_proj",
+                 "h.0.m.qkv_proj.weight is one in B and 3 in A: m.qkv_proj = v_proj + k_proj + q_proj",
                  "3 fused or split");
 }
 
