@@ -156,8 +156,10 @@ char *cli_restore_operands(const char *text, size_t *length)
         if (!alias) {
             const bool is_escape = *text == '\\' && end - text > 1; /* "\n" in JSON, whose letter is of no path */
             if (is_escape) fputc(*text++, stream);
-            in_path = !is_escape && (is_of_name(*text) || *text == '.' || *text == '/');
-            fputc(*text++, stream);
+            const bool is_color = *text == '\033';
+            while (is_color && text < end && !isalpha((unsigned char)*text)) fputc(*text++, stream);
+            in_path = !is_escape && !is_color && (is_of_name(*text) || *text == '.' || *text == '/');
+            if (text < end) fputc(*text++, stream);
             continue;
         }
         any = in_path = true;
