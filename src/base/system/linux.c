@@ -210,8 +210,11 @@ static bool export_program(struct sp_filter *filter, scmp_filter_ctx rules)
     if (file < 0) return false;
     filter->program = MAP_FAILED;
     if (seccomp_export_bpf(rules, file) == 0 && errno != ENOMEM) {
-        filter->bytes = (size_t)lseek(file, 0, SEEK_END);
-        filter->program = mmap(NULL, filter->bytes, PROT_READ, MAP_PRIVATE, file, 0);
+        const off_t end = lseek(file, 0, SEEK_END);
+        if (end > 0 && end % (off_t)sizeof(struct sock_filter) == 0) {
+            filter->bytes = (size_t)end;
+            filter->program = mmap(NULL, filter->bytes, PROT_READ, MAP_PRIVATE, file, 0);
+        } else errno = EIO; /* it was not written whole */
     }
     const int why = errno;
     close(file);
