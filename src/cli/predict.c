@@ -47,7 +47,8 @@ static const struct cli_option options[] = {
 
 static const struct cli_example examples[] = {
     {"shapeproof predict gpt2-xl", "the tensors of a published model, without a checkpoint"},
-    {"shapeproof predict gpt2 --set n_layer=48 --set n_head=25 --set n_embd=1600", "the tensors of a GPT-2 of this size"},
+    {"shapeproof predict gpt2 --set n_layer=48 --set n_head=25 --set n_embd=1600",
+     "the tensors of a GPT-2 of this size"},
     {"shapeproof predict --config config.json", "with the table that config.json selects"},
     {"shapeproof predict gpt2 --formulas", "the number of parameters of each part as a formula"},
     {"shapeproof predict llama-2-7b --dtype bf16", "how many bytes its weights take in BF16"},

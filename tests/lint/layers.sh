@@ -46,7 +46,7 @@ src/tables/make_index.c tables       infer lang base
 src/config/             config       model/keras_code.h model/format.h names lang base
 src/keras/              keras        config lang model base
 src/names/              names        base
-src/match/              match        model/format.h names base
+src/match/              match        names model base
 src/expect/             expect       explain/causes.def names lang/syntax base
 src/stored/             stored       solve names config lang lang/syntax model base
 src/check/              check        stored match expect names config lang lang/syntax model base
