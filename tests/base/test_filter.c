@@ -214,7 +214,10 @@ struct made {
 static void send_made(const void *context, int out)
 {
     struct sp_filter filter;
-    signal(SIGSEGV, SIG_DFL); /* that of cmocka would end the child as a test that failed */
+    /* Those of cmocka would end the child as a test that failed. libseccomp 2.6 frees twice, or reads what it did not
+     * get. */
+    signal(SIGSEGV, SIG_DFL);
+    signal(SIGABRT, SIG_DFL);
     failing = *(const unsigned *)context;
     allocations = 0;
     sp_child_make_filter(&filter, SP_CONFINED_TO_READING, OUT);
@@ -247,7 +250,7 @@ static void a_filter_is_never_made_in_part(void **state)
         const unsigned allocation = 1 + i * whole.allocations / TRIALS;
         const int status = make_without(allocation, &made);
         if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_NO_MEMORY) continue;
-        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) continue;
+        if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGABRT)) continue;
         if (status != 0 || made.bytes != whole.bytes) fail_msg("allocation %u: status %x", allocation, status);
     }
 }
