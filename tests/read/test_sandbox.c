@@ -74,6 +74,7 @@ static void run_without_memory(void *context, int out)
     _exit(SP_CHILD_NO_MEMORY);
 }
 
+#ifndef __SANITIZE_ADDRESS__ /* which ends a process without stack by itself */
 /* Calls itself `times` times, with 4 KiB of stack each time. */
 static int use_stack(int times)
 {
@@ -89,6 +90,7 @@ static void run_out_of_stack(void *context, int out)
     errno = ENOMEM;
     _exit(use_stack(1 << 20) + out); /* 4 GiB */
 }
+#endif
 
 static void run_wrong_status(void *context, int out)
 {
@@ -117,8 +119,10 @@ static const struct {
      "the process of the test could not read or write: Input/output error"},
     {run_without_memory, 0, 0, false, SHAPEPROOF_KIND_LIMIT,
      "the test: out of memory, that of the system or the 2048 MiB that it may use"},
+#ifndef __SANITIZE_ADDRESS__
     {run_out_of_stack, 0, 0, false, SHAPEPROOF_KIND_LIMIT,
      "the test: out of memory, that of the system or the 2048 MiB that it may use"},
+#endif
     {run_wrong_status, 0, 0, false, SHAPEPROOF_KIND_CRASHED,
      "the test ended with status 1 on this file: corrupt or malicious"},
     {run_nothing, 0, 0, true, SHAPEPROOF_KIND_IO, "the sandbox for the test could not be set up (seccomp, rlimits)"},
