@@ -197,7 +197,7 @@ static const char *reason(const struct walk *walk, const char *json)
     return "not JSON";
 }
 
-/* Walks over the text, which is copied anew because the walk before has decoded strings in it. */
+/* Walks over a fresh copy of the text: a walk decodes the strings in its copy. */
 static bool walk_text(struct walk *walk, const char *json, size_t length, struct shapeproof_value *value)
 {
     if (length) memcpy(walk->json.text, json, length);

@@ -458,34 +458,20 @@ static bool open_fusion(struct comparing *comparing, const struct sp_diff_joint 
     return true;
 }
 
-/* Adds the finding that a part has other data. Returns its number. */
-static size_t add_part_finding(struct comparing *comparing, const struct fusion *fusion, size_t part)
+/* Adds a finding about a part: that it has other data, or is not compared. Returns its number. */
+static size_t add_part_finding(struct comparing *comparing, const struct fusion *fusion, size_t part,
+                               enum shapeproof_diff_finding_kind kind, const char *message)
 {
     const struct sp_diff_joint *joint = fusion->joint;
     const bool whole_is_a = joint->whole_side->side == SHAPEPROOF_DIFF_A;
     sp_diff_add(comparing->diff,
                 (struct shapeproof_diff_finding){
-                    .kind = SHAPEPROOF_DIFF_FINDING_DATA,
-                    .name = shapeproof_inventory_tensor(joint->parts_side->inventory, joint->parts[part])->name,
-                    .message = SP_OTHER_DATA,
-                    .a = whole_is_a ? joint->whole : joint->parts[part],
-                    .b = whole_is_a ? joint->parts[part] : joint->whole});
-    return comparing->diff->finding_count - 1;
-}
-
-/* Adds the finding that a part is not compared. */
-static void add_part_not_compared(struct comparing *comparing, const struct fusion *fusion, size_t part,
-                                  const char *message)
-{
-    const struct sp_diff_joint *joint = fusion->joint;
-    const bool whole_is_a = joint->whole_side->side == SHAPEPROOF_DIFF_A;
-    sp_diff_add(comparing->diff,
-                (struct shapeproof_diff_finding){
-                    .kind = SHAPEPROOF_DIFF_FINDING_NOT_COMPARED,
+                    .kind = kind,
                     .name = shapeproof_inventory_tensor(joint->parts_side->inventory, joint->parts[part])->name,
                     .message = message,
                     .a = whole_is_a ? joint->whole : joint->parts[part],
                     .b = whole_is_a ? joint->parts[part] : joint->whole});
+    return comparing->diff->finding_count - 1;
 }
 
 /* Whether it is certain that a part which is not the same has other data: its component is the same in another whole,
@@ -527,9 +513,9 @@ static void judge_fusion(struct comparing *comparing, const struct fusion *fusio
         else put_original_first(comparing, fusion, &pair);
         const bool is_placed = arranged && is_certain(comparing, fusion, component);
         if (!same && (!is_placed || !pair.rank || !sp_views_fit(&pair))) {
-            add_part_not_compared(comparing, fusion, i,
-                                  is_placed ? "data not compared: its elements have another order in the fused tensor"
-                                            : "data not compared: its place in the fused tensor is not known");
+            add_part_finding(comparing, fusion, i, SHAPEPROOF_DIFF_FINDING_NOT_COMPARED,
+                             is_placed ? "data not compared: its elements have another order in the fused tensor"
+                                       : "data not compared: its place in the fused tensor is not known");
             own.unread++;
             own.bytes_left += bytes;
             continue;
@@ -537,8 +523,10 @@ static void judge_fusion(struct comparing *comparing, const struct fusion *fusio
         own.compared++;
         own.bytes += bytes;
         own.different += !same;
-        sp_relations_add_part(comparing->relations, &pair, part->name, whole_is_a ? joint->whole : joint->parts[i],
-                              same ? SHAPEPROOF_NONE : add_part_finding(comparing, fusion, i));
+        sp_relations_add_part(
+            comparing->relations, &pair, part->name, whole_is_a ? joint->whole : joint->parts[i],
+            same ? SHAPEPROOF_NONE
+                 : add_part_finding(comparing, fusion, i, SHAPEPROOF_DIFF_FINDING_DATA, SP_OTHER_DATA));
     }
     count_fusion(comparing->totals, fusion, &own);
 }

@@ -181,12 +181,11 @@ struct sampled {
 static bool is_sampled_there(const void *context, size_t predicted)
 {
     const struct sampled *of = context;
-    return sp_multi_token_is_elsewhere(of->sample->check->inventory) ||
-           tensor_of(of->sample, shapeproof_prediction_tensor(of->prediction, predicted)) != NULL;
+    return tensor_of(of->sample, shapeproof_prediction_tensor(of->prediction, predicted)) != NULL;
 }
 
-/* Whether a predicted tensor is missing, has another shape in the file, or is there in a layer that is none for
- * multi-token prediction; `tensor` is the one of that name, or NULL. */
+/* Whether a predicted tensor is missing or has another shape in the file, or is predicted for multi-token prediction
+ * and found in an ordinary layer; `tensor` is the one of that name, or NULL. */
 static bool is_wrong(const struct sampled *of, struct sp_multi_token *layers,
                      const struct shapeproof_predicted *expected, const struct shapeproof_tensor *tensor)
 {
@@ -222,7 +221,7 @@ void sp_sample_rebase(struct sp_sample *sample, const struct shapeproof_config *
     if (!count) return;
     const struct sampled of = {sample, sample->base};
     struct sp_multi_token layers;
-    sp_multi_token_find(&layers, sample->base, is_sampled_there, &of);
+    sp_multi_token_find(&layers, sample->check->inventory, sample->base, is_sampled_there, &of);
     for (size_t i = 0; i < count; i++) {
         const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(sample->base, i);
         sample->found[i] = tensor_of(sample, expected);
@@ -253,7 +252,7 @@ static int64_t gain_of_change(const struct sp_sample *sample, const struct shape
     const struct sampled of = {sample, variant};
     struct sp_multi_token layers;
     int64_t gain = 0;
-    sp_multi_token_find(&layers, variant, is_sampled_there, &of);
+    sp_multi_token_find(&layers, sample->check->inventory, variant, is_sampled_there, &of);
     if (count) memset(listed, 0, count * sizeof *listed);
     for (size_t i = 0; i < shapeproof_prediction_count(variant); i++) {
         const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(variant, i);

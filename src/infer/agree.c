@@ -103,13 +103,14 @@ bool sp_prediction_does_as_well(const struct shapeproof_prediction *prediction,
            count_lacking(prediction, attempt) <= count_lacking(than, attempt);
 }
 
-bool sp_attempt_allows(const struct sp_attempt *attempt, const char *key, struct shapeproof_value value)
+bool sp_attempt_allows(const struct sp_attempt *attempt, const struct shapeproof_config *config, const char *key,
+                       struct shapeproof_value value)
 {
-    struct shapeproof_config *config = sp_config_variant(attempt->config);
-    sp_config_set_value(config, key, value, "recheck");
-    struct shapeproof_prediction *prediction = sp_attempt_predict_within(attempt, config);
+    struct shapeproof_config *variant = sp_config_variant(config);
+    sp_config_set_value(variant, key, value, "recheck");
+    struct shapeproof_prediction *prediction = sp_attempt_predict_within(attempt, variant);
     const bool as_well = sp_prediction_does_as_well(prediction, attempt->prediction, attempt);
     shapeproof_prediction_free(prediction);
-    shapeproof_config_free(config);
+    shapeproof_config_free(variant);
     return as_well;
 }

@@ -62,7 +62,7 @@ static void add_head_count(struct shapeproof_inference *inference, const char *w
                  width->value.integer % read->value.integer == 0))
         return;
     const int64_t count = head_count(best, width_key, width->value.integer, key);
-    if (!sp_attempt_allows(best, key, sp_value_int(count))) return;
+    if (!sp_attempt_allows(best, best->config, key, sp_value_int(count))) return;
     struct shapeproof_inferred *entry = entry_for(inference, key);
     *entry = (struct shapeproof_inferred){.name = key, .value = sp_value_int(count), .because = SP_WITHOUT_EFFECT};
     sp_config_set_value(best->config, key, sp_value_int(count), "inferred");

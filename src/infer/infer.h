@@ -222,8 +222,9 @@ bool sp_predictions_agree(const struct shapeproof_prediction *a, const struct sh
  * `prediction` explains every tensor that `than` does, and lacks no more. */
 bool sp_prediction_does_as_well(const struct shapeproof_prediction *prediction,
                                 const struct shapeproof_prediction *than, const struct sp_attempt *attempt);
-/* Whether the attempt's configuration, with that value for the key, explains the file as well. */
-bool sp_attempt_allows(const struct sp_attempt *attempt, const char *key, struct shapeproof_value value);
+/* Whether the configuration, with that value for the key, explains the file as well as the attempt does. */
+bool sp_attempt_allows(const struct sp_attempt *attempt, const struct shapeproof_config *config, const char *key,
+                       struct shapeproof_value value);
 
 /* ---- exempt.c ---- */
 

@@ -27,24 +27,6 @@ struct contrasts {
     size_t count, wrong;
 };
 
-/* Whether the prediction under this configuration, which is freed, explains less than the best attempt. */
-static bool explains_less(const struct sp_attempt *best, struct shapeproof_config *config)
-{
-    struct shapeproof_prediction *prediction = sp_attempt_predict_within(best, config);
-    const bool less = !sp_prediction_does_as_well(prediction, best->prediction, best);
-    shapeproof_prediction_free(prediction);
-    shapeproof_config_free(config);
-    return less;
-}
-
-static bool explains_less_with(const struct sp_attempt *best, const struct shapeproof_config *config, const char *name,
-                               struct shapeproof_value value)
-{
-    struct shapeproof_config *other = sp_config_variant(config);
-    sp_config_set_value(other, name, value, "metadata");
-    return explains_less(best, other);
-}
-
 /* The value of a hyper-parameter in a prediction; absent when the table does not read it there. */
 static struct shapeproof_value value_under(const struct shapeproof_prediction *prediction, const char *name)
 {
@@ -64,7 +46,7 @@ static bool find_source(struct shapeproof_inference *inference, struct shapeproo
         source->is_wrong = true;
         source->key = sp_config_gguf_key(&inference->arena, inference->inventory, source->name, &source->is_there);
         if (source->is_there && source->stated.type == SHAPEPROOF_VALUE_INT &&
-            !explains_less_with(inference->best, inference->stated, source->name, found))
+            sp_attempt_allows(inference->best, inference->stated, source->name, found))
             return true;
     }
     return false;
@@ -85,7 +67,7 @@ static bool contrast_value(struct shapeproof_inference *inference, const struct 
         return true;
     }
     if (!contrast->key || !sp_value_is_set(contrast->stated)) return false;
-    contrast->is_wrong = explains_less_with(inference->best, inference->best->config, contrast->name, contrast->stated);
+    contrast->is_wrong = !sp_attempt_allows(inference->best, inference->best->config, contrast->name, contrast->stated);
     return true;
 }
 
@@ -137,7 +119,7 @@ static const char *or_another(struct contrasts *contrasts, const struct contrast
                    *key = sp_config_gguf_key(&inference->arena, inference->inventory, name, &is_there);
         if (is_there && strcmp(name, wrong->name) != 0 &&
             scale_value(value, wrong->stated.integer, wrong->found.integer, &other) &&
-            !explains_less_with(inference->best, inference->stated, name, other))
+            sp_attempt_allows(inference->best, inference->stated, name, other))
             return sp_arena_printf(&inference->arena, "; or %s should be %" PRId64 " instead of %" PRId64, key,
                                    other.integer, value.integer);
     }

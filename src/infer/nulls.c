@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Sizes for which a table reads null as a number. Some classes of transformers refuse null for a size that they know,
- * and take a rank of 0 for the rank of a matrix, where null says that there is none:
+ * and make a matrix of rank 0 where only null leaves the matrix out:
  *
  *     K = num_key_value_heads default (null(num_key_value_heads) ? A : 8)   null -> 5, if there are 5 heads
  *     Q = q_lora_rank default (null(q_lora_rank) ? 0 : 1536)                0 -> null */
@@ -14,7 +14,7 @@
 static bool is_null_rank(const struct sp_attempt *best, const char *key)
 {
     return sp_ends_with(key, "_rank") &&
-           sp_attempt_allows(best, key, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL});
+           sp_attempt_allows(best, best->config, key, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL});
 }
 
 void sp_settle_nulls(struct shapeproof_inference *inference)
@@ -25,7 +25,7 @@ void sp_settle_nulls(struct shapeproof_inference *inference)
         if (inferred->value.type != SHAPEPROOF_VALUE_INT) continue;
         const struct shapeproof_value value = sp_value_at(sp_config_hyper(best->config)->root, inferred->name);
         if (value.type == SHAPEPROOF_VALUE_NULL && inferred->value.integer &&
-            sp_attempt_allows(best, inferred->name, inferred->value))
+            sp_attempt_allows(best, best->config, inferred->name, inferred->value))
             sp_config_set_value(best->config, inferred->name, inferred->value, "inferred");
         if (value.type == SHAPEPROOF_VALUE_INT && !value.integer && is_null_rank(best, inferred->name))
             sp_config_set_value(best->config, inferred->name, (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL},

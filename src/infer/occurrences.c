@@ -9,6 +9,7 @@
 #include "infer/tables/prefilter.h"
 #include "match/multi_token.h"
 #include "match/naming.h"
+#include "model/inventory.h"
 #include "names/patterns.h"
 #include "shapeproof/inventory.h"
 #include "solve/iterations.h"
@@ -360,7 +361,7 @@ static void collect_occurrences(struct sp_occurrences *occurrences, struct sp_oc
     known_iterations(occurrences, loop, &least, &most);
     struct ruling ruling = ruling_of(occurrence->line);
     struct multi_token multi_token = {.is_asked = is_for_multi_token(occurrence->line) &&
-                                                  !sp_multi_token_is_elsewhere(occurrences->shapes->inventory) &&
+                                                  !sp_inventory_is_part(occurrences->shapes->inventory) &&
                                                   has_own_line(occurrences, occurrence->line, NULL)};
     for (size_t i = first; i < end; i++) {
         const uint64_t *numbers = shapes->named[i].place.indices.value;

@@ -35,7 +35,7 @@ void sp_match_rest(struct sp_match *match, const struct sp_naming *naming);
 /* Both at once. */
 void sp_match_init(struct sp_match *match, const struct shapeproof_inventory *inventory,
                    const struct shapeproof_prediction *prediction, const struct sp_naming *naming);
-/* Takes back the pair of a predicted tensor, before anything is said of differences. */
+/* Undoes the pair of a predicted tensor. Only before sp_match_rest has noted differences. */
 void sp_match_unpair(struct sp_match *match, size_t predicted);
 void sp_match_free(struct sp_match *match);
 

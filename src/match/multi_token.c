@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/chars.h"
-#include "base/shard_name.h"
 #include "match/layers.h"
 #include "model/inventory.h"
 
@@ -14,13 +13,6 @@ bool sp_is_for_multi_token(const struct shapeproof_prediction *prediction, size_
 {
     const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, predicted);
     return tensor->optional && sp_is_multi_token_section(shapeproof_prediction_group(prediction, tensor->group)->name);
-}
-
-bool sp_multi_token_is_elsewhere(const struct shapeproof_inventory *inventory)
-{
-    struct sp_shard_name shard;
-    if (inventory->promise_count || inventory->shard_absent || inventory->unread) return true;
-    return inventory->file_count == 1 && sp_shard_name_read(sp_base_name(inventory->path), &shard) && shard.of > 1;
 }
 
 /* The name of a tensor without the number of its layer, "model.layers..eh_proj.weight"; NULL outside of layers. */
@@ -41,13 +33,14 @@ static bool has_multi_token(const struct shapeproof_prediction *prediction)
     return has;
 }
 
-void sp_multi_token_find(struct sp_multi_token *layers, const struct shapeproof_prediction *prediction,
+void sp_multi_token_find(struct sp_multi_token *layers, const struct shapeproof_inventory *inventory,
+                         const struct shapeproof_prediction *prediction,
                          bool (*is_there)(const void *context, size_t predicted), const void *context)
 {
     struct sp_map ordinary = {0}; /* what ordinary layers have */
     const char *name;
     *layers = (struct sp_multi_token){0};
-    if (!has_multi_token(prediction)) return;
+    if (!has_multi_token(prediction) || sp_inventory_is_part(inventory)) return;
     const size_t count = shapeproof_prediction_count(prediction);
     for (size_t i = 0; i < count; i++) {
         const char *whole = shapeproof_prediction_tensor(prediction, i)->name;
@@ -89,8 +82,7 @@ static bool is_paired(const void *match, size_t predicted)
 void sp_match_drop_multi_token(struct sp_match *match)
 {
     struct sp_multi_token layers;
-    if (sp_multi_token_is_elsewhere(match->inventory)) return;
-    sp_multi_token_find(&layers, match->prediction, is_paired, match);
+    sp_multi_token_find(&layers, match->inventory, match->prediction, is_paired, match);
     for (size_t i = 0; i < shapeproof_prediction_count(match->prediction); i++)
         if (is_paired(match, i) && sp_multi_token_lacks(&layers, shapeproof_prediction_tensor(match->prediction, i)))
             sp_match_unpair(match, i);

@@ -14,9 +14,6 @@
 /* Whether a section of a table, or a group of a prediction, has tensors of such layers: its name begins with
  * "multi-token". */
 bool sp_is_multi_token_section(const char *name);
-/* Whether tensors that are not in the inventory may be in another file of the checkpoint: it cannot tell then which
- * layers are for multi-token prediction. */
-bool sp_multi_token_is_elsewhere(const struct shapeproof_inventory *inventory);
 /* Whether a predicted tensor is in such a layer. */
 bool sp_is_for_multi_token(const struct shapeproof_prediction *prediction, size_t predicted);
 
@@ -27,8 +24,10 @@ struct sp_multi_token {
     struct sp_map predicted, there;
 };
 
-/* Finds them. `is_there` says whether the file has a predicted tensor. */
-void sp_multi_token_find(struct sp_multi_token *layers, const struct shapeproof_prediction *prediction,
+/* Finds them; none if the inventory is a part of a checkpoint, which cannot tell. `is_there` says whether the file has
+ * a predicted tensor. */
+void sp_multi_token_find(struct sp_multi_token *layers, const struct shapeproof_inventory *inventory,
+                         const struct shapeproof_prediction *prediction,
                          bool (*is_there)(const void *context, size_t predicted), const void *context);
 /* Whether a predicted tensor is in such a layer of which the file has none of these tensors: a tensor of that name is
  * no tensor of a layer for multi-token prediction. */

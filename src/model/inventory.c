@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
 #include "base/names.h"
+#include "base/shard_name.h"
 #include "model/keras_code.h"
 #include "model/layouts.h"
 
@@ -381,6 +383,18 @@ const char *shapeproof_inventory_file(const struct shapeproof_inventory *invento
     return inventory->files[index];
 }
 const char *shapeproof_inventory_beside(const struct shapeproof_inventory *inventory) { return inventory->beside; }
+bool sp_inventory_is_shard(const struct shapeproof_inventory *inventory, struct sp_shard_name *shard)
+{
+    return inventory->file_count == 1 && sp_shard_name_read(sp_base_name(inventory->path), shard) && shard->of > 1;
+}
+
+bool sp_inventory_is_part(const struct shapeproof_inventory *inventory)
+{
+    struct sp_shard_name shard;
+    return inventory->promise_count || inventory->shard_absent || inventory->unread ||
+           sp_inventory_is_shard(inventory, &shard);
+}
+
 const char *sp_inventory_metadata_value(const struct shapeproof_inventory *inventory, const char *key)
 {
     const size_t found = sp_map_get(&inventory->metadata_keys, key);

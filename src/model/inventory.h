@@ -136,5 +136,10 @@ uint64_t sp_tensor_reach(const struct shapeproof_tensor *tensor);
 /* Called once, after the last tensor: refuses duplicate names, finds ties and overlapping views among tensors that
  * share a storage, sums up the totals. */
 bool sp_inventory_finish(struct shapeproof_inventory *inventory, struct shapeproof_error *error);
+struct sp_shard_name;
+/* Whether it was read from one shard of several alone, "model-00001-of-00004.safetensors", by its name. */
+bool sp_inventory_is_shard(const struct shapeproof_inventory *inventory, struct sp_shard_name *shard);
+/* Whether other tensors of the checkpoint may be in files that were not read. */
+bool sp_inventory_is_part(const struct shapeproof_inventory *inventory);
 
 #endif

@@ -21,8 +21,7 @@ static bool explain_shard_alone(struct shapeproof_check *check)
     static const enum shapeproof_finding_kind missing = SHAPEPROOF_FINDING_MISSING;
     const char *name = sp_base_name(shapeproof_inventory_path(check->inventory));
     struct sp_shard_name shard;
-    if (shapeproof_inventory_file_count(check->inventory) != 1 || !sp_shard_name_read(name, &shard) || shard.of < 2)
-        return false;
+    if (!sp_inventory_is_shard(check->inventory, &shard)) return false;
     struct shapeproof_cause *cause = sp_gather(check, SP_CAUSE_SHARD_MISSING, sp_is_open_kind, &missing);
     if (!cause) return false;
     cause->message =
