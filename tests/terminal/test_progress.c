@@ -30,7 +30,7 @@ static void test_line_appears_and_vanishes(void **state)
     const char *last = strstr(terminal.shown, "safetensors"), *erased = NULL;
     assert_non_null(last);
     for (const char *at = terminal.shown; (at = strstr(at, LINE)) && at < last; at++) erased = at;
-    assert_true(erased && strncmp(erased, LINE "\033[1m/dev/fd", strlen(LINE "\033[1m/dev/fd")) == 0);
+    assert_true(erased && strncmp(erased, LINE "\033[1m-\033[0m: ", strlen(LINE "\033[1m-\033[0m: ")) == 0);
 }
 
 static void test_quick_command_has_no_line(void **state)
@@ -111,7 +111,7 @@ static void test_other_output_is_clean(void **state)
     assert_int_equal(run_line(SLOWLY "\"$COMMAND\" inspect --json - | sed s/^/[piped]/", 24, 80), 0);
     assert_shows(LINE "[piped]{\r\n");
     assert_int_equal(run_line(SLOWLY "PAGER='sed s/^/[pager]/' \"$COMMAND\" inspect -", 24, 80), 0);
-    assert_shows(LINE "[pager]\033[1m/dev/fd");
+    assert_shows(LINE "[pager]\033[1m-\033[0m: ");
 }
 
 static void test_list(void **state)
