@@ -309,8 +309,8 @@ static size_t count_in_both(const struct shapeproof_diff *diff, uint64_t *elemen
     return count;
 }
 
-/* "; the conversion to GGUF: 21 tensors renamed, 5 of another dtype", "; the names of timm: 28 tensors renamed": the
- * notes of sp_diff_judge_conversion, by kind. */
+/* "; the conversion to GGUF: 21 tensors renamed, 5 of another dtype", "; the names of timm: 28 tensors differ in names
+ * alone": the notes of sp_diff_judge_conversion, by kind. */
 static void put_converted(struct shapeproof_diff *diff, struct sp_text *text, const size_t *notes)
 {
     static const struct {
@@ -329,6 +329,8 @@ static void put_converted(struct shapeproof_diff *diff, struct sp_text *text, co
     };
     const bool gguf = sp_diff_is_conversion(diff);
     bool first = true;
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) used += notes[changes[i].kind] > 0;
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         const size_t count = notes[changes[i].kind];
         if (!count) continue;
@@ -338,7 +340,8 @@ static void put_converted(struct shapeproof_diff *diff, struct sp_text *text, co
             sp_text_printf(text, "; the %s: %s ", gguf ? "conversion to GGUF" : "export to ONNX",
                            sp_count_of(&diff->arena, count, "tensor"));
         else sp_text_printf(text, ", %zu ", count);
-        sp_text_puts(text, changes[i].says);
+        if (used > 1 || changes[i].kind != SHAPEPROOF_DIFF_FINDING_RENAMED) sp_text_puts(text, changes[i].says);
+        else sp_text_puts(text, count == 1 ? "differs in its name alone" : "differ in names alone");
         first = false;
     }
 }
