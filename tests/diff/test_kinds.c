@@ -77,7 +77,7 @@ static void names_of_meta(void **state)
            "tok_embeddings.weight F32 9x4\nlayers.0.attention.wq.weight F32 4x4\nlayers.0.attention.wo.weight F32 4x4\n"
            "layers.0.feed_forward.w1.weight F32 8x4\nlayers.0.feed_forward.w3.weight F32 8x4\nnorm.weight F32 4\n"
            "output.weight F32 9x4",
-           "same: all 7 tensors, 172 elements; the names of Meta's own Llama: 7 tensors renamed\n"
+           "same: all 7 tensors, 172 elements; the names of Meta's own Llama: 7 tensors differ in names alone\n"
            "names of transformers -> names of Meta's own Llama (6)\n"
            "model.* -> * (6)");
 }
@@ -256,7 +256,7 @@ static void not_to_transpose(void **state)
            "format gguf\nmetadata general.architecture gpt2\nmetadata gpt2.embedding_length 4\n"
            "token_embd.weight BF16 8x4\nblk.0.attn_norm.weight F32 4\nblk.0.attn_output.weight BF16 4x4\n"
            "blk.0.ffn_up.weight BF16 6x4\nblk.0.ffn_down.weight BF16 4x6",
-           "same: all 5 tensors, 100 elements; the conversion to GGUF: 5 tensors renamed\n"
+           "same: all 5 tensors, 100 elements; the conversion to GGUF: 5 tensors differ in names alone\n"
            "names of transformers -> names of llama.cpp (5)\ntransformer.* -> * (5)");
 }
 
