@@ -29,7 +29,8 @@ enum shapeproof_value_type {
 
 struct shapeproof_value {
     enum shapeproof_value_type type;
-    size_t count; /* items of a list, members of an object */
+    bool is_whole_real; /* of an integer: a file has it as a real number, 4.0 */
+    size_t count;       /* items of a list, members of an object */
     union {
         bool boolean;
         int64_t integer;

@@ -66,8 +66,8 @@ static struct shapeproof_value number_of(const char *digits, size_t length)
     const long long whole = strtoll(digits, &end, 10);
     if (end == digits + length && !errno) return sp_value_int(whole);
     const double number = sp_real_read(digits, NULL);
-    if (number == floor(number) && fabs(number) < first_inexact) return sp_value_int((int64_t)number);
-    return sp_value_real(number);
+    if (number != floor(number) || fabs(number) >= first_inexact) return sp_value_real(number);
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_INT, .is_whole_real = true, .integer = (int64_t)number};
 }
 
 /* A string, a word or a number. */

@@ -6,6 +6,7 @@
 #include "infer/guess/members.h"
 #include "infer/infer.h"
 #include "lang/functions.h"
+#include "load/value_kinds.h"
 #include "names/layer_kinds.h"
 #include "solve/literals.h"
 #include "stored/schemes.h"
@@ -142,12 +143,28 @@ static void add_quantisation(struct shapeproof_inference *inference)
     sp_config_set_value(inference->best->config, setting->key, whole, "inferred");
 }
 
+/* Each value as the type that the object names takes it, mlp_ratio 4.0 and not 4; those of its parts likewise. */
+static struct shapeproof_value as_taken(struct sp_arena *arena, struct shapeproof_value object)
+{
+    const struct shapeproof_value type = sp_value_member(object, "model_type");
+    struct shapeproof_member *members = sp_arena_array(arena, object.count, sizeof *members);
+    for (size_t i = 0; i < object.count; i++) {
+        const struct shapeproof_member *member = &object.members[i];
+        members[i] = *member;
+        if (member->value.type == SHAPEPROOF_VALUE_OBJECT) members[i].value = as_taken(arena, member->value);
+        else if (type.type == SHAPEPROOF_VALUE_STRING)
+            members[i].value = sp_value_as_taken(arena, type.string, member->key, member->value);
+    }
+    return (struct shapeproof_value){.type = SHAPEPROOF_VALUE_OBJECT, .count = object.count, .members = members};
+}
+
 void sp_write_config(struct shapeproof_inference *inference)
 {
     struct sp_text text = {0};
     add_quantisation(inference);
     find_undetermined(inference);
-    put_value(&text, with_undetermined(inference, sp_config_hyper(inference->best->config)->root), 0);
+    const struct shapeproof_value root = as_taken(&inference->arena, sp_config_hyper(inference->best->config)->root);
+    put_value(&text, with_undetermined(inference, root), 0);
     sp_text_puts(&text, "\n");
     inference->config = sp_text_keep(&text, &inference->arena);
 }

@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "lang/prediction.h"
 #include "load/renaming.h"
+#include "load/value_kinds.h"
 #include "names/layer_kinds.h"
 
 enum { MAX_LABELS = 100000 };
@@ -382,11 +383,14 @@ static struct sp_loaded loaded_of_part(const struct sp_loader *loader, struct sh
     return type.type == SHAPEPROOF_VALUE_STRING ? sp_loader_class(loader, type.string, "") : (struct sp_loaded){0};
 }
 
-/* Of what the class needs of this object. What is about a part of it counts where the part does not say which type it
- * is of: that type has words of its own. */
+/* Of the kinds of the values in this object, then of what else the class needs of it. What is about a part of it counts
+ * where the part does not say which type it is of: that type has words of its own. */
 static const char *first_objection(const struct reading *reading, const struct sp_loader *loader)
 {
-    const char *words = reading->loaded.needed, *word;
+    const char *words = reading->loaded.needed, *word, *kind = "";
+    if (loader->minds_kinds)
+        kind = sp_refused_kind(reading->arena, reading->loaded.model_type, reading->front, reading->object);
+    if (*kind) return kind;
     for (size_t length; (length = sp_word(&words, &word));) {
         const char *dot = memchr(word, '.', length);
         const char *part = word + (*word == '#');

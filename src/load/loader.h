@@ -63,6 +63,7 @@ struct sp_loader {
     const char *class_key; /* of the configuration: it names the class, in place of model_type; or NULL */
     bool by_class;         /* the first of the architectures is its class, whatever the model_type; or else by that */
     bool counts_labels;    /* num_labels wins over id2label */
+    bool minds_kinds;      /* it refuses the values that value_kinds.h says its classes do not take */
     bool renames;          /* the rules hold for files; otherwise only for what is in memory */
     bool shards_as_named;  /* but not for files of several shards */
     bool spares;           /* says nothing of what a class may lack or have besides */
