@@ -65,11 +65,15 @@ struct shapeproof_inventory {
     bool gatherable;                      /* and all of those files are there */
     SP_ARRAY(const char *) described;     /* files that say where the pieces of all tensors are; see sp_dcp_locate */
     bool of_ranks;                        /* it was read from files of ranks, see sp_ranks_locate */
-    size_t joined;       /* tensors that are put together from pieces in files of ranks, which no loader does */
-    size_t misfits;      /* tensors whose pieces in files of ranks do not fit together */
-    size_t lacking;      /* tensors whose data is not there, in whole or in part */
-    const char *damaged; /* a member of an archive whose bytes do not match their CRC, or NULL */
-    const char *lack;    /* why; NULL when `lacking` is 0 */
+    size_t joined;                        /* tensors that are put together from pieces in files of ranks */
+    size_t unplaced;     /* of these, tensors whose pieces have enough bytes, but do not say that they are different */
+    bool named_by_verl;  /* the files of ranks have the names that verl gives them */
+    uint64_t said_ranks; /* how many ranks fsdp_config.json of verl says; 0: it does not */
+    const char *misplaced; /* those of the files that have the pieces of another rank than their names say, or NULL */
+    size_t misfits;        /* tensors whose pieces in files of ranks do not fit together */
+    size_t lacking;        /* tensors whose data is not there, in whole or in part */
+    const char *damaged;   /* a member of an archive whose bytes do not match their CRC, or NULL */
+    const char *lack;      /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;
     SP_ARRAY(struct sp_tensor_use) uses;
     uint64_t dtypes;      /* bit n: a tensor has the dtype n */

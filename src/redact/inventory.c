@@ -68,6 +68,7 @@ static void forget_other_texts(struct shapeproof_inventory *inventory)
     inventory->unread_names.count = 0;
     inventory->first_unread = (struct shapeproof_error){.status = SHAPEPROOF_ERR_FILE};
     inventory->beside = inventory->stray = inventory->broken_optimizer = inventory->damaged = inventory->lack = NULL;
+    inventory->misplaced = NULL;
     inventory->settings = NULL;
 }
 

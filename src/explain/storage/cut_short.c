@@ -100,17 +100,50 @@ static bool explain_pieces(struct shapeproof_check *check)
     return true;
 }
 
-/* Tensors that are whole once the files of all ranks are read. */
+/* Blames files of all ranks that have enough bytes, but may not be what they should be. Returns whether they do. */
+static bool explain_wrong_ranks(struct shapeproof_check *check)
+{
+    const struct shapeproof_inventory *inventory = check->inventory;
+    const bool counts_differ = inventory->said_ranks && inventory->said_ranks != inventory->file_count;
+    if (!inventory->misplaced && !inventory->unplaced && !counts_differ) return false;
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
+    cause->hint = "fetch the files of all ranks again, or save the checkpoint again";
+    if (inventory->misplaced)
+        cause->message =
+            sp_arena_printf(&check->arena, "files of ranks have the pieces of other ranks than their names say: %s",
+                            inventory->misplaced);
+    else if (inventory->unplaced)
+        cause->message = sp_arena_printf(
+            &check->arena, "the pieces of %s in the files of %zu ranks do not say that they are different ones",
+            sp_count_of(&check->arena, inventory->unplaced, "tensor"), inventory->file_count);
+    else {
+        cause->message =
+            sp_arena_printf(&check->arena, "fsdp_config.json says %" PRIu64 " ranks, the model has the files of %zu",
+                            inventory->said_ranks, inventory->file_count);
+        cause->hint = "one of the two is of another training: verl's model_merger goes by fsdp_config.json";
+    }
+    return true;
+}
+
+/* Tensors that are whole once the files of all ranks are read. The program that wrote them reads them again; any other
+ * needs them merged. */
 static void explain_joined(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
-    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
+    if (explain_wrong_ranks(check)) return;
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_RANK_FILES);
     cause->message =
-        sp_arena_printf(&check->arena, "%s %s divided among the files of %zu ranks, which no loader merges",
+        sp_arena_printf(&check->arena, "%s %s divided among the files of %zu ranks, and all pieces are there",
                         sp_count_of(&check->arena, inventory->joined, "tensor"), inventory->joined == 1 ? "is" : "are",
                         inventory->file_count);
-    cause->hint = "merge them into one checkpoint: verl's model_merger does, or load each DTensor and save its "
-                  "full_tensor()";
+    cause->hint =
+        inventory->named_by_verl
+            ? sp_arena_printf(&check->arena,
+                              "verl goes on from them with %zu ranks; for other programs, merge them with 'python -m "
+                              "verl.model_merger merge --backend fsdp'",
+                              inventory->file_count)
+            : "the program that wrote them reads them with the same number of ranks; for others, load each DTensor and "
+              "save its full_tensor()";
 }
 
 /* Tensors that the file lists without their data. Nothing is said if it is known that other files have the data:

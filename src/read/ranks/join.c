@@ -281,28 +281,37 @@ static const struct piece *find_whole(const struct whole *whole)
     return found && are_pieces_alike(whole, NO_DIMENSION) ? found : NULL;
 }
 
+/* Whether both are divided in the same way, as far as they say. */
+static bool has_same_placement(const struct shapeproof_tensor_piece *a, const struct shapeproof_tensor_piece *b)
+{
+    return a->placement == b->placement || (a->placement && b->placement && strcmp(a->placement, b->placement) == 0);
+}
+
 /* Lists a tensor of FSDP. Each rank's tensor has the shape of the whole and says which piece of it is there. The bytes
  * of the tensor are those of the different pieces together; ranks may have the same one. A tensor that is whole in
  * every rank, or in one beside empty pieces, is listed once. Where a rank has none, or they are not alike, they are
- * listed side by side. */
+ * listed side by side. Pieces that do not say which they are, or of which one lacks although the others have enough
+ * bytes, as summands of Partial have, are counted as `unplaced`. */
 static bool list_sharded(struct join *join, struct whole *whole)
 {
     const struct shapeproof_tensor *first = whole->pieces[0].tensor;
     struct sp_map seen = {0};
-    uint64_t bytes = 0;
-    bool alike = whole->count == join->ranks->world;
+    uint64_t bytes = 0, different = 0;
+    bool alike = whole->count == join->ranks->world, placed = true;
     const struct piece *complete = alike ? find_whole(whole) : NULL;
     if (complete) return list_piece(join, whole->name, complete, WITH_PLACE) != NULL;
     for (size_t i = 0; i < whole->count && alike; i++) {
         const struct shapeproof_tensor *tensor = whole->pieces[i].tensor;
         const struct shapeproof_tensor_piece *piece = tensor->piece;
-        alike = is_alike(first, tensor, NO_DIMENSION) && piece;
+        alike = is_alike(first, tensor, NO_DIMENSION) && piece && has_same_placement(first->piece, piece);
         const bool again = alike && piece->index != SHAPEPROOF_NONE &&
                            !sp_map_add(&seen, sp_arena_printf(&join->arena, "%" PRIu64, piece->index), i);
         if (alike && piece->pieces == join->ranks->world && piece->index != SHAPEPROOF_NONE &&
             piece->index != file_of(join, whole->pieces[i].file)->tensor)
             join->ranks->files.items[whole->pieces[i].file].misplaced = true;
         if (alike && !again && !sp_add_u64(bytes, piece->bytes, &bytes)) bytes = UINT64_MAX;
+        placed = placed && alike && (piece->index != SHAPEPROOF_NONE || !piece->bytes);
+        different += alike && !again && piece->index != SHAPEPROOF_NONE;
     }
     sp_map_free(&seen);
     if (!alike) return list_side_by_side(join, whole, &join->uneven);
@@ -313,6 +322,8 @@ static bool list_sharded(struct join *join, struct whole *whole)
     pieces->bytes = bytes;
     tensor->piece = bytes < tensor->bytes ? pieces : NULL; /* together they may be the whole */
     if (!tensor->piece) note_rows(join, whole);
+    placed = placed && (!first->piece->pieces || different == first->piece->pieces);
+    join->inventory->unplaced += !tensor->piece && !placed;
     join->inventory->joined++;
     return true;
 }
@@ -359,6 +370,7 @@ static void warn_of_misplaced(const struct join *join)
     struct sp_names names = {0};
     for (size_t i = 0; i < join->ranks->files.count; i++)
         if (join->ranks->files.items[i].misplaced) sp_names_add(&names, join->ranks->files.items[i].path);
+    if (names.count) join->inventory->misplaced = sp_arena_string(&join->inventory->arena, sp_names_text(&names));
     warn_of_listed(join->inventory, "files with the pieces of another rank than their names say", &names);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/budget.h"
 #include "base/checked.h"
+#include "base/json_scan.h"
 #include "base/names.h"
 #include "model/layouts.h"
 #include "read/pieces.h"
@@ -269,6 +270,42 @@ static void check_ranks_beside(const struct sp_ranks *ranks, const struct sp_ran
         sp_inventory_warn(inventory, "training cannot be resumed from this checkpoint");
 }
 
+/* ---- what verl says of the ranks ---- */
+
+enum { MAX_FSDP_CONFIG = 64 * 1024 }; /* bytes; verl writes two numbers */
+
+/* The value of "world_size"; 0 without one. */
+static uint64_t scan_world_size(struct sp_json *json)
+{
+    const char *key;
+    uint64_t ranks = 0;
+    size_t ignored;
+    if (!sp_json_check(json) || !sp_json_open(json, '{')) return 0;
+    for (bool first = true; (key = sp_json_member(json, &first));) {
+        const bool ok =
+            strcmp(key, "world_size") == 0 ? sp_json_u64(json, &ranks) : sp_json_skip(json, &ignored) != NULL;
+        if (!ok) return 0;
+    }
+    return sp_json_ok(json) ? ranks : 0;
+}
+
+/* The number of ranks in the `fsdp_config.json` of verl, {"FSDP_version": 2, "world_size": 8}; 0 without one. Its
+ * merger reads the files of that many ranks. */
+static uint64_t read_world_size(const struct sp_folder *folder)
+{
+    struct sp_file file;
+    struct shapeproof_error ignored = {0};
+    struct sp_json json = {.what = "fsdp_config.json", .error = &ignored};
+    uint64_t ranks = 0;
+    if (!sp_file_open(&file, folder->fd, "fsdp_config.json", &ignored)) return 0;
+    json.text = sp_file_slurp(&file, MAX_FSDP_CONFIG, &ignored);
+    json.length = (size_t)file.size;
+    if (json.text) ranks = scan_world_size(&json);
+    sp_free(json.text);
+    sp_file_close(&file);
+    return ranks;
+}
+
 /* Says that files of a training with another number of ranks are not read. */
 static void note_unused(const struct sp_ranks *ranks, struct shapeproof_inventory *inventory)
 {
@@ -313,6 +350,8 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
             check_ranks_beside(ranks, &ranks->optimizers, "the optimizer", folder, inventory);
             check_ranks_beside(ranks, &ranks->extra_states, "the extra state", folder, inventory);
             note_unused(ranks, inventory);
+            inventory->named_by_verl = !ranks->numbered;
+            if (inventory->named_by_verl) inventory->said_ranks = read_world_size(folder);
         }
         if (sp_inventory_finish(inventory, error)) return true;
     }

@@ -139,7 +139,7 @@ static bool is_of_class(const struct sp_pickle_value *value, const char *word)
 
 /* Fills in how a piece of a DTensor has been cut: the placements as text, "Shard(0), Replicate()", into how many
  * pieces, and which of them this is, as far as the mesh says so. Each placement is for one axis of the mesh; axes along
- * which the tensor is replicated do not cut it. */
+ * which the tensor is replicated do not cut it. Rank (1, 0) of a mesh (2, 3), with "Shard(0), Shard(1)" -> 3 of 6. */
 static void describe_cut(struct sp_torch *torch, const struct sp_pickle_value *spec,
                          struct shapeproof_tensor_piece *piece)
 {
@@ -147,8 +147,9 @@ static void describe_cut(struct sp_torch *torch, const struct sp_pickle_value *s
                                  *placements = attribute(torch, spec, "placements");
     const struct sp_pickle_value *place = attribute(torch, mesh, "_coordinate_on_dim"); /* of this rank, by axis */
     struct sp_text text = {0};
-    uint64_t ranks, all = 1;  /* pieces; 0 once it is not known how many */
-    size_t cuts = 0, cut = 0; /* axes that cut it; the first of them */
+    uint64_t ranks, all = 1; /* pieces; 0 once it is not known how many */
+    uint64_t index = 0;      /* of this one: the last axis that cuts counts fastest */
+    bool is_cut = false, is_numbered = true;
     for (size_t i = 0; i < MAX_PLACEMENTS && sp_pickle_item(placements, i); i++) {
         const struct sp_pickle_value *placement = sp_pickle_item(placements, i);
         sp_text_puts(&text, i ? ", " : "");
@@ -156,14 +157,17 @@ static void describe_cut(struct sp_torch *torch, const struct sp_pickle_value *s
         if (is_of_class(placement, "Replicate")) continue;
         const bool is_known = ranks_along(torch, mesh, i, &ranks);
         if (!is_known || !sp_mul_u64(all, ranks, &all)) all = 0;
-        if ((!is_known || ranks > 1) && !cuts++) cut = i;
+        if (is_known && ranks == 1) continue;
+        const struct sp_pickle_value *own = sp_pickle_item(place, i);
+        is_cut = true;
+        is_numbered = is_numbered && all && sp_pickle_is(own, SP_PICKLE_INT) && own->as.integer >= 0 &&
+                      (uint64_t)own->as.integer < ranks;
+        if (is_numbered) index = index * ranks + (uint64_t)own->as.integer; /* below `all`, which does not overflow */
     }
-    const struct sp_pickle_value *own = sp_pickle_item(place, cut); /* with a single cut the number of the piece */
     if (text.length) piece->placement = sp_text_keep(&text, &torch->inventory->arena);
     else sp_text_free(&text);
     piece->pieces = all > 1 ? all : 0;
-    if (cuts == 1 && all && sp_pickle_is(own, SP_PICKLE_INT) && own->as.integer >= 0)
-        piece->index = (uint64_t)own->as.integer;
+    if (is_cut && is_numbered) piece->index = index;
 }
 
 static bool is_partial(struct sp_torch *torch, const struct sp_pickle_value *spec)
