@@ -648,6 +648,7 @@ struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapepr
         ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: the directory cannot be opened", path);
     else {
         ok = check_folder(resume, error);
+        if (ok && resume->path == resume->given) sp_resume_compare_latest(resume);
         sp_folder_close(&resume->folder);
     }
     if (ok) join_statements_of_ranks(resume);

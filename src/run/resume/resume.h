@@ -165,5 +165,7 @@ bool sp_resume_deepspeed(struct shapeproof_resume *resume, bool with_model);
 /* The folder that latest_checkpointed_iteration.txt of Megatron and verl names: "iter_0000010". NULL after a statement
  * that it leads nowhere. */
 const char *sp_resume_latest_iteration(struct shapeproof_resume *resume);
+/* Says if the file `latest` or latest_checkpointed_iteration.txt above the folder names another step. */
+void sp_resume_compare_latest(struct shapeproof_resume *resume);
 
 #endif

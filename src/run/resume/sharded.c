@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/chars.h"
 #include "base/checked.h"
@@ -483,18 +484,26 @@ static void check_shards(struct sharded *s)
                         sp_arena_printf(arena, "%zu", s->resume->ranks), "random states of another number of ranks");
 }
 
+/* The first line of a file in the folder; NULL with an error. */
+static const char *first_line(struct sp_arena *arena, const struct sp_folder *folder, const char *file_name,
+                              struct shapeproof_error *error)
+{
+    struct sp_file file;
+    char *text = NULL;
+    if (sp_folder_open_file(folder, file_name, &file, error)) {
+        text = sp_file_slurp(&file, MAX_LATEST, error);
+        sp_file_close(&file);
+    }
+    const char *line = text ? sp_arena_copy(arena, text, strcspn(text, "\r\n")) : NULL;
+    sp_free(text);
+    return line;
+}
+
 /* The first line of a file with the name of a step; NULL after a statement that it cannot be read. */
 static const char *read_line(struct shapeproof_resume *resume, const char *file_name)
 {
     struct shapeproof_error error = {0};
-    struct sp_file file;
-    char *text = NULL;
-    if (sp_folder_open_file(&resume->folder, file_name, &file, &error)) {
-        text = sp_file_slurp(&file, MAX_LATEST, &error);
-        sp_file_close(&file);
-    }
-    const char *line = text ? sp_arena_copy(&resume->arena, text, strcspn(text, "\r\n")) : NULL;
-    sp_free(text);
+    const char *line = first_line(&resume->arena, &resume->folder, file_name, &error);
     if (!line) sp_resume_wrong(resume, "step", file_name, NULL, NULL, "it cannot be read: %s", error.message);
     return line;
 }
@@ -508,21 +517,81 @@ static const char *read_latest(struct shapeproof_resume *resume)
     return NULL;
 }
 
-const char *sp_resume_latest_iteration(struct shapeproof_resume *resume)
+static const char iteration_file[] = "latest_checkpointed_iteration.txt";
+
+/* The folders that the line in that file may mean: "20" -> "iter_0000020" of Megatron, which also writes "release",
+ * and "global_step_20" of verl. */
+struct iteration_names {
+    const char *items[2];
+};
+
+static struct iteration_names names_of_iteration(struct sp_arena *arena, const char *line)
 {
-    static const char file[] = "latest_checkpointed_iteration.txt";
-    const char *line = read_line(resume, file);
-    if (!line) return NULL;
     const bool is_number = *line && strspn(line, "0123456789") == strlen(line) && strlen(line) < 10;
     const unsigned long number = is_number ? strtoul(line, NULL, 10) : 0;
-    const char *const names[] = {
-        is_number ? sp_arena_printf(&resume->arena, "iter_%07lu", number) : line, /* Megatron: "release" too */
-        sp_arena_printf(&resume->arena, "global_step_%lu", number)                /* verl */
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (*names[i] && !strchr(names[i], '/') && *names[i] != '.' && sp_resume_has(resume, names[i])) return names[i];
-    sp_resume_wrong(resume, "step", file, sp_quote(names[0]).text, "no such folder", "the step that it names");
+    return (struct iteration_names){{is_number ? sp_arena_printf(arena, "iter_%07lu", number) : line,
+                                     sp_arena_printf(arena, "global_step_%lu", number)}};
+}
+
+/* Whether it may be the name of a folder in the same folder. */
+static bool is_plain_name(const char *name) { return *name && *name != '.' && !strchr(name, '/'); }
+
+const char *sp_resume_latest_iteration(struct shapeproof_resume *resume)
+{
+    const char *line = read_line(resume, iteration_file);
+    if (!line) return NULL;
+    const struct iteration_names names = names_of_iteration(&resume->arena, line);
+    for (size_t i = 0; i < sizeof names.items / sizeof *names.items; i++)
+        if (is_plain_name(names.items[i]) && sp_resume_has(resume, names.items[i])) return names.items[i];
+    sp_resume_wrong(resume, "step", iteration_file, sp_quote(names.items[0]).text, "no such folder",
+                    "the step that it names");
     return NULL;
+}
+
+/* Whether the folder has one of that name, and whether this is the one that is judged. */
+enum named_step { STEP_ABSENT, STEP_OTHER, STEP_OWN };
+
+static enum named_step find_named(const struct shapeproof_resume *resume, const struct sp_folder *above,
+                                  const char *name)
+{
+    struct stat own, named;
+    if (!is_plain_name(name) || !sp_path_stat(above->fd, name, &named)) return STEP_ABSENT;
+    const bool is_own =
+        sp_path_stat(AT_FDCWD, resume->path, &own) && own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+    return is_own ? STEP_OWN : STEP_OTHER;
+}
+
+/* Says that a file above the step names another one. */
+static void say_other_step(struct shapeproof_resume *resume, const char *file, const char *name, enum named_step found)
+{
+    const char *how = file != iteration_file                ? "load_checkpoint(tag=...) of DeepSpeed"
+                      : strcmp(resume->layout, "verl") == 0 ? "trainer.resume_from_path of verl"
+                                                            : "--ckpt-step of Megatron";
+    sp_resume_right(resume, "step", sp_arena_printf(&resume->arena, "../%s", file),
+                    "names %s%s; to go on from this step, give it with %s", sp_quote(name).text,
+                    found == STEP_ABSENT ? ", which is not there" : "", how);
+}
+
+void sp_resume_compare_latest(struct shapeproof_resume *resume)
+{
+    struct shapeproof_error ignored = {0};
+    struct sp_arena *arena = &resume->arena;
+    struct sp_folder above;
+    if (!sp_folder_open(&above, sp_arena_printf(arena, "%s/..", resume->path))) return;
+    const char *latest = first_line(arena, &above, "latest", &ignored);
+    const char *iteration = first_line(arena, &above, iteration_file, &ignored);
+    if (latest && is_plain_name(latest)) {
+        const enum named_step found = find_named(resume, &above, latest);
+        if (found != STEP_OWN) say_other_step(resume, "latest", latest, found);
+    } else if (iteration && is_plain_name(iteration)) {
+        const struct iteration_names names = names_of_iteration(arena, iteration);
+        const enum named_step first = find_named(resume, &above, names.items[0]),
+                              second = find_named(resume, &above, names.items[1]);
+        const bool is_second = first == STEP_ABSENT && (second != STEP_ABSENT || strcmp(resume->layout, "verl") == 0);
+        const enum named_step found = is_second ? second : first;
+        if (found != STEP_OWN) say_other_step(resume, iteration_file, names.items[is_second], found);
+    }
+    sp_folder_close(&above);
 }
 
 bool sp_resume_deepspeed(struct shapeproof_resume *resume, bool with_model)
