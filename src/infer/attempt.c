@@ -589,11 +589,19 @@ bool sp_attempt_explains_all(const struct sp_attempt *attempt)
     return attempt->prediction && !attempt->unexplained && !attempt->missing;
 }
 
+/* Whether the metadata name the table, and no tensor contradicts it: the table explains each, and the file lacks
+ * nothing in its layers. The table llama explains all of a file without token_embd.weight, which the metadata call
+ * llama; so does the table gemma, whose embedding is tied to the head, and lacks nothing. */
+static bool is_uncontradicted(const struct sp_attempt *attempt)
+{
+    return attempt->is_stated && attempt->explained && !attempt->unexplained && !attempt->missing_in_present_layers;
+}
+
 struct sp_score sp_attempt_score(const struct sp_attempt *attempt)
 {
     if (!attempt->prediction) return (struct sp_score){.of = {[SP_SCORE_UNPREDICTED] = 1}};
     return (struct sp_score){
-        .of = {[SP_SCORE_INCOMPLETE] = attempt->unexplained || attempt->missing,
+        .of = {[SP_SCORE_INCOMPLETE] = !sp_attempt_explains_all(attempt) && !is_uncontradicted(attempt),
                [SP_SCORE_UNSTATED] = !attempt->is_stated || attempt->explained <= attempt->unexplained,
                [SP_SCORE_WRONG] = attempt->unexplained + attempt->missing_in_present_layers,
                [SP_SCORE_UNEXPLAINED] = attempt->unexplained,

@@ -149,7 +149,7 @@ static inline bool sp_attempt_is_piece(const struct sp_attempt *attempt)
 /* What attempts are ordered by: the first field that differs decides, and the smaller number is better. */
 enum sp_score_field {
     SP_SCORE_UNPREDICTED,  /* 1: there is no prediction */
-    SP_SCORE_INCOMPLETE,   /* 1: a tensor is unexplained or missing */
+    SP_SCORE_INCOMPLETE,   /* 1: a tensor is unexplained or missing, and the metadata do not decide for the table */
     SP_SCORE_UNSTATED,     /* 1: the metadata do not name the table, or most of the file's tensors disagree with it */
     SP_SCORE_WRONG,        /* tensors that are unexplained, or missing in layers that the file has something of */
     SP_SCORE_UNEXPLAINED,  /* of these the unexplained ones */

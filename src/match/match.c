@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/order.h"
 #include "match/multi_token.h"
+#include "model/format.h"
 
 static size_t find_old(const void *old_names, const char *name) { return sp_map_get(old_names, name); }
 
@@ -65,14 +66,16 @@ static void pair_by_old_name(struct sp_match *match, const struct sp_naming *nam
     sp_map_free(&olds);
 }
 
-/* Of each tie the first tensor that can stand for the others. Some rows of a tensor cannot stand for all of it. */
+/* Of each tie the first tensor that can stand for the others. Some rows of a tensor cannot stand for all of it.
+ * llama.cpp makes the head of the embedding, and never the embedding of the head. */
 static void find_kept(struct sp_match *match)
 {
+    const bool only_root = sp_format_has(match->inventory, SP_BY_LLAMA_CPP);
     for (size_t i = 0; i < shapeproof_prediction_count(match->prediction); i++) {
         const size_t root = tie_root(match->prediction, i);
         const bool rows = shapeproof_prediction_tensor(match->prediction, i)->rows_only;
         if (match->tensor_of[i] == SHAPEPROOF_NONE) continue;
-        if (i == root || (match->tie_kept[root] == SHAPEPROOF_NONE && !rows)) match->tie_kept[root] = i;
+        if (i == root || (match->tie_kept[root] == SHAPEPROOF_NONE && !rows && !only_root)) match->tie_kept[root] = i;
     }
 }
 
