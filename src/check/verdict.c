@@ -15,6 +15,27 @@ static bool is_counted_before(const struct shapeproof_check *check, size_t tenso
     return same != SHAPEPROOF_NONE && check->match.predicted_of[same] != SHAPEPROOF_NONE;
 }
 
+/* Of a tie the first tensor is usually the one that is stored. What is said if the file has another one of a tie
+ * instead, "; wte.weight is stored as lm_head.weight": it may look as if the first were lost. "" otherwise. */
+static const char *other_of_ties(struct shapeproof_check *check)
+{
+    const struct sp_match *match = &check->match;
+    size_t first = SHAPEPROOF_NONE, count = 0;
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const struct shapeproof_predicted *predicted = shapeproof_prediction_tensor(check->prediction, i);
+        if (predicted->same_as != SHAPEPROOF_NONE || predicted->optional || match->tensor_of[i] != SHAPEPROOF_NONE ||
+            sp_match_partner(match, i) == SHAPEPROOF_NONE)
+            continue;
+        if (!count++) first = i;
+    }
+    if (!count) return "";
+    const size_t stored = match->tensor_of[sp_match_partner(match, first)];
+    return sp_arena_printf(&check->arena, "; %s is stored as %s%s",
+                           shapeproof_prediction_tensor(check->prediction, first)->name,
+                           shapeproof_inventory_tensor(check->inventory, stored)->name,
+                           count > 1 ? sp_arena_printf(&check->arena, ", and %zu more so", count - 1) : "");
+}
+
 /* "all 148 tensors, 124,439,808 elements; 1 expected difference". A tensor that shares the storage of another one
  * is not counted again. */
 static const char *matching_summary(struct shapeproof_check *check)
@@ -38,6 +59,7 @@ static const char *matching_summary(struct shapeproof_check *check)
         sp_text_puts(&text, " parameters");
     }
     if (expected) sp_text_printf(&text, "; %s", sp_count_of(&check->arena, expected, "expected difference"));
+    sp_text_puts(&text, other_of_ties(check));
     return sp_text_keep(&text, &check->arena);
 }
 
@@ -201,9 +223,9 @@ static const char *cause_summary(struct shapeproof_check *check, size_t worst, s
         rest =
             sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));
     const char *more = others_said(check, worst, room - strlen(rest));
-    if (check->verdict != SHAPEPROOF_VERDICT_DIFFERS && !open && !*more) {
-        rest = "; nothing else differs";
-        if (strlen(first) + strlen(rest) > room) rest = "";
+    if (check->verdict != SHAPEPROOF_VERDICT_DIFFERS && !open) {
+        rest = sp_arena_printf(&check->arena, "%s%s", other_of_ties(check), *more ? "" : "; nothing else differs");
+        if (strlen(first) + strlen(more) + strlen(rest) > room) rest = "";
     }
     return sp_arena_printf(&check->arena, "%s%s%s", shortened(&check->arena, first, room - strlen(more) - strlen(rest)),
                            more, rest);
