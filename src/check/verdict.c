@@ -16,8 +16,9 @@ static bool is_counted_before(const struct shapeproof_check *check, size_t tenso
 }
 
 /* Of a tie the first tensor is usually the one that is stored. What is said if the file has another one of a tie
- * instead, "; wte.weight is stored as lm_head.weight": it may look as if the first were lost. "" otherwise. */
-static const char *other_of_ties(struct shapeproof_check *check)
+ * instead, "; wte.weight is stored as lm_head.weight": it may look as if the first were lost. "" otherwise, and if the
+ * texts `said` and `more` name one of the two already. */
+static const char *other_of_ties(struct shapeproof_check *check, const char *said, const char *more)
 {
     const struct sp_match *match = &check->match;
     size_t first = SHAPEPROOF_NONE, count = 0;
@@ -29,10 +30,11 @@ static const char *other_of_ties(struct shapeproof_check *check)
         if (!count++) first = i;
     }
     if (!count) return "";
-    const size_t stored = match->tensor_of[sp_match_partner(match, first)];
-    return sp_arena_printf(&check->arena, "; %s is stored as %s%s",
-                           shapeproof_prediction_tensor(check->prediction, first)->name,
-                           shapeproof_inventory_tensor(check->inventory, stored)->name,
+    const char *name = shapeproof_prediction_tensor(check->prediction, first)->name;
+    const size_t partner = match->tensor_of[sp_match_partner(match, first)];
+    const char *stored = shapeproof_inventory_tensor(check->inventory, partner)->name;
+    if (strstr(said, name) || strstr(said, stored) || strstr(more, name) || strstr(more, stored)) return "";
+    return sp_arena_printf(&check->arena, "; %s is stored as %s%s", name, stored,
                            count > 1 ? sp_arena_printf(&check->arena, ", and %zu more so", count - 1) : "");
 }
 
@@ -59,7 +61,7 @@ static const char *matching_summary(struct shapeproof_check *check)
         sp_text_puts(&text, " parameters");
     }
     if (expected) sp_text_printf(&text, "; %s", sp_count_of(&check->arena, expected, "expected difference"));
-    sp_text_puts(&text, other_of_ties(check));
+    sp_text_puts(&text, other_of_ties(check, "", ""));
     return sp_text_keep(&text, &check->arena);
 }
 
@@ -224,7 +226,8 @@ static const char *cause_summary(struct shapeproof_check *check, size_t worst, s
             sp_arena_printf(&check->arena, "; %s without a known cause", sp_count_of(&check->arena, open, "finding"));
     const char *more = others_said(check, worst, room - strlen(rest));
     if (check->verdict != SHAPEPROOF_VERDICT_DIFFERS && !open) {
-        rest = sp_arena_printf(&check->arena, "%s%s", other_of_ties(check), *more ? "" : "; nothing else differs");
+        rest = sp_arena_printf(&check->arena, "%s%s", other_of_ties(check, first, more),
+                               *more ? "" : "; nothing else differs");
         if (strlen(first) + strlen(more) + strlen(rest) > room) rest = "";
     }
     return sp_arena_printf(&check->arena, "%s%s%s", shortened(&check->arena, first, room - strlen(more) - strlen(rest)),
