@@ -230,6 +230,10 @@ SHAPEPROOF_API char *shapeproof_unknown_class_describe(const struct shapeproof_i
  * each other: one line that says which it is, or, when they do not (`*consistent` is false), where. NULL for any other
  * file. free() it with shapeproof_free. */
 SHAPEPROOF_API char *shapeproof_adapter_describe(const struct shapeproof_inventory *inventory, bool *consistent);
+/* The same of a static embedding, which sentence-transformers saves without a configuration: one line with the shape of
+ * the matrix, and whether the tokenizer beside it has a token for each row. NULL for any other file. free() it with
+ * shapeproof_free. */
+SHAPEPROOF_API char *shapeproof_embedding_describe(const struct shapeproof_inventory *inventory);
 /* The one search for the configuration of a checkpoint that was opened from `path`. The first of these that is there is
  * taken:
  *   1. what a GGUF file or a Keras model has in itself; the layers of a Keras model not for a named `table`;

@@ -320,8 +320,10 @@ static int no_configuration(const char *path, const struct shapeproof_inventory 
         snprintf(hint, sizeof hint,
                  "give --config FILE, or --table NAME with --set KEY=VALUE; 'shapeproof infer %s' looks for them",
                  path);
+    char *embedding = adapter ? NULL : shapeproof_embedding_describe(inventory);
     const int status =
-        cli_complain(consistent ? CLI_UNKNOWN : CLI_FILE, hint, "%s: %s%s%s%s", path,
+        cli_complain(consistent ? CLI_UNKNOWN : CLI_FILE, embedding ? "" : hint, "%s: %s%s%s%s%s%s", path,
+                     embedding ? embedding : "", embedding ? "; " : "",
                      adapter   ? adapter
                      : *denied ? "no config.json was found"
                                : "there is no config.json beside it",
@@ -329,6 +331,7 @@ static int no_configuration(const char *path, const struct shapeproof_inventory 
                      : *denied               ? ", and no config.json of its base was found"
                                              : ", and there is no config.json of its base beside it",
                      *denied && consistent ? "; not permitted to look at " : "", consistent ? denied : "");
+    shapeproof_free(embedding);
     shapeproof_free(adapter);
     return status;
 }

@@ -33,8 +33,12 @@ static bool load_config(struct opened *opened, const char *path, const struct sh
     char *beside = shapeproof_config_search(opened->inventory, path, options->check.table, NULL, &inside, error);
     if (is_told && error->status == SHAPEPROOF_ERR_UNKNOWN) sp_error_reset(error);
     if (beside) shapeproof_config_load(opened->config, beside, error);
-    else if (!inside && !is_told)
-        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: there is no config.json beside it", path);
+    else if (!inside && !is_told) {
+        char *embedding = shapeproof_embedding_describe(opened->inventory);
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%s: %s%sthere is no config.json beside it", path,
+                embedding ? embedding : "", embedding ? "; " : "");
+        shapeproof_free(embedding);
+    }
     shapeproof_free(beside);
     return error->status == SHAPEPROOF_OK;
 }
