@@ -12,6 +12,7 @@
 #include "shapeproof/check.h"
 #include "shapeproof/diff.h"
 #include "shapeproof/inventory.h"
+#include "shapeproof/prediction.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,7 +22,7 @@ extern "C" {
 enum shapeproof_by {
     SHAPEPROOF_BY_NONE = 0,
     SHAPEPROOF_BY_LAYER = 1,  /* "model.layers.3": the name up to its first index */
-    SHAPEPROOF_BY_GROUP = 2,  /* "feed-forward": the group of the table; needs a check */
+    SHAPEPROOF_BY_GROUP = 2,  /* "feed-forward": the group of the table; needs a check or a prediction */
     SHAPEPROOF_BY_MODULE = 3, /* "model.layers.{}.mlp.experts.{}.up_proj": without the last component and the indices */
     SHAPEPROOF_BY_DTYPE = 4,  /* "BF16" */
     SHAPEPROOF_BY_SHARD = 5,  /* "model-00001-of-00002.safetensors": the file that holds it */
@@ -42,7 +43,10 @@ struct shapeproof_breakdown_options {
     size_t most;  /* rows of a level, the rest of which become one, unless it is one already; 0 for all */
     size_t depth; /* MODULE: at most so many components; 0 for all */
     const struct shapeproof_check *check_b; /* for GROUP of two checkpoints: of B; otherwise NULL */
-    uint64_t reserved[3];                   /* zero: room for later versions */
+    /* For GROUP in place of a check: the inventory holds tensors of this prediction, under their predicted names. */
+    const struct shapeproof_prediction *prediction;
+    const struct shapeproof_prediction *prediction_b; /* of B */
+    uint64_t reserved[1];                             /* zero: room for later versions */
 };
 
 /* Tensors that are the same as an earlier one count as tensors, but add no parameters and no bytes. */
@@ -71,13 +75,15 @@ struct shapeproof_breakdown_part {
 struct shapeproof_breakdown; /* opaque */
 
 /* Sums up a checkpoint. `options` may be NULL. NULL with SHAPEPROOF_ERR_USAGE when both keys are the same, or a key is
- * GROUP and there is no check. The check must be of this inventory; both must outlive the breakdown. */
+ * GROUP and there is neither a check nor a prediction. The check must be of this inventory; all of them must outlive
+ * the breakdown. */
 SHAPEPROOF_API struct shapeproof_breakdown *shapeproof_breakdown_new(const struct shapeproof_inventory *inventory,
                                                                      const struct shapeproof_breakdown_options *options,
                                                                      struct shapeproof_error *error);
 /* Sums up both checkpoints of a diff. A tensor of B that is called otherwise in A has the name of A. Rows that are
- * equal in both become one. GROUP needs the checks of both checkpoints, whose inventories are those of the diff; each
- * says the groups of its tensors. The diff and the checks must outlive the breakdown. */
+ * equal in both become one. GROUP needs the checks of both checkpoints, whose inventories are those of the diff, or
+ * their predictions; each says the groups of its tensors. The diff, the checks and the predictions must outlive the
+ * breakdown. */
 SHAPEPROOF_API struct shapeproof_breakdown *
 shapeproof_breakdown_of_diff(const struct shapeproof_diff *diff, const struct shapeproof_breakdown_options *options,
                              struct shapeproof_error *error);

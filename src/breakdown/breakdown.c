@@ -43,6 +43,7 @@ struct shapeproof_breakdown {
     const struct shapeproof_inventory *inventories[SIDES]; /* the second NULL without a diff */
     const struct shapeproof_diff *diff;
     struct shapeproof_breakdown_options options;
+    struct sp_map predicted[SIDES];        /* the indices of the predicted tensors, by name, for groups */
     struct shapeproof_breakdown_row *rows; /* heap */
     size_t row_count, row_capacity;
     struct shapeproof_breakdown_part parts[PARTS];
@@ -70,12 +71,30 @@ static const char *common_name(const struct shapeproof_breakdown *breakdown, siz
     return shapeproof_inventory_tensor(breakdown->inventories[side], tensor)->name;
 }
 
-/* The name of the group in which the tensor counts; NULL for one that is not predicted. */
-static const char *group_of(const struct shapeproof_check *check, size_t tensor)
+/* The group of the predicted tensor of that name, or of the first tensor that it is tied to, which counts in its place;
+ * NONE when there is none. */
+static size_t predicted_group(const struct shapeproof_prediction *prediction, const struct sp_map *predicted,
+                              const char *name)
 {
-    const size_t group = shapeproof_stored_group_of(check, tensor);
-    if (group == SHAPEPROOF_NONE) return NULL;
-    return shapeproof_prediction_group(shapeproof_check_prediction(check), group)->name;
+    const size_t index = sp_map_get(predicted, name);
+    if (index == SIZE_MAX) return SHAPEPROOF_NONE;
+    const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, index);
+    while (tensor->same_as != SHAPEPROOF_NONE && !tensor->rows_only)
+        tensor = shapeproof_prediction_tensor(prediction, tensor->same_as);
+    return tensor->group;
+}
+
+/* The name of the group in which a tensor counts; NULL for one that is not predicted. */
+static const char *group_of(const struct shapeproof_breakdown *breakdown, size_t side, size_t index)
+{
+    const struct shapeproof_breakdown_options *options = &breakdown->options;
+    const struct shapeproof_check *check = side ? options->check_b : options->check;
+    const struct shapeproof_prediction *prediction = side ? options->prediction_b : options->prediction;
+    const char *name = shapeproof_inventory_tensor(breakdown->inventories[side], index)->name;
+    const size_t group = check ? shapeproof_stored_group_of(check, index)
+                               : predicted_group(prediction, &breakdown->predicted[side], name);
+    if (check) prediction = shapeproof_check_prediction(check);
+    return group == SHAPEPROOF_NONE ? NULL : shapeproof_prediction_group(prediction, group)->name;
 }
 
 /* Appends the value of a tensor; false when it has none. */
@@ -91,7 +110,7 @@ static bool put_value(const struct shapeproof_breakdown *breakdown, enum shapepr
     case SHAPEPROOF_BY_EXPERT:
         return sp_put_expert(value, common_name(breakdown, side, index));
     case SHAPEPROOF_BY_GROUP:
-        word = group_of(side ? breakdown->options.check_b : breakdown->options.check, index);
+        word = group_of(breakdown, side, index);
         break;
     case SHAPEPROOF_BY_DTYPE:
         word = tensor->dtype_name;
@@ -323,10 +342,19 @@ static bool keys_are_right(const struct shapeproof_breakdown_options *options, b
     if (options->by[0] == options->by[1] && options->by[0] != SHAPEPROOF_BY_NONE)
         return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "'%s' is given twice",
                        shapeproof_by_name(options->by[0]));
-    if (groups && (!options->check || (is_diff && !options->check_b)))
+    const bool has_a = options->check || options->prediction, has_b = options->check_b || options->prediction_b;
+    if (groups && (!has_a || (is_diff && !has_b)))
         return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
                        is_diff ? "groups need a check of each checkpoint" : "groups need a check");
     return true;
+}
+
+/* Finds the predicted tensors by their names. */
+static void map_predicted(const struct shapeproof_prediction *prediction, struct sp_map *predicted)
+{
+    const size_t count = prediction ? shapeproof_prediction_count(prediction) : 0;
+    if (count) sp_map_reserve(predicted, count);
+    for (size_t i = 0; i < count; i++) sp_map_add(predicted, shapeproof_prediction_tensor(prediction, i)->name, i);
 }
 
 /* Of one checkpoint, or of the two of a diff; NULL with the error. `options` may be NULL. */
@@ -342,6 +370,8 @@ static struct shapeproof_breakdown *sum_up(const struct shapeproof_inventory *a,
     struct bins bins = {0};
     *breakdown = (struct shapeproof_breakdown){.inventories = {a, b}, .diff = diff, .options = *options};
     if (options->by[0] == SHAPEPROOF_BY_NONE) breakdown->options.by[0] = SHAPEPROOF_BY_MODULE;
+    map_predicted(options->prediction, &breakdown->predicted[0]);
+    map_predicted(options->prediction_b, &breakdown->predicted[1]);
     for (size_t side = 0; side < SIDES; side++) {
         if (!breakdown->inventories[side]) continue;
         for (size_t i = 0; i < shapeproof_inventory_count(breakdown->inventories[side]); i++)
@@ -382,6 +412,7 @@ struct shapeproof_breakdown *shapeproof_breakdown_of_diff(const struct shapeproo
 void shapeproof_breakdown_free(struct shapeproof_breakdown *breakdown)
 {
     if (!breakdown) return;
+    for (size_t side = 0; side < SIDES; side++) sp_map_free(&breakdown->predicted[side]);
     sp_arena_free(&breakdown->arena);
     sp_free(breakdown->rows);
     sp_free(breakdown);

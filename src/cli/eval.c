@@ -301,9 +301,10 @@ static int report_points(const struct asked *asked, const struct shapeproof_eval
     return status;
 }
 
-static int evaluate_once(const struct asked *asked)
+/* Evaluates at the configuration as it is, whose prediction was made before. */
+static int evaluate_once(const struct asked *asked, const struct shapeproof_prediction *prediction)
 {
-    const struct shapeproof_evaluate_options what = {.checkpoint = asked->checkpoint};
+    const struct shapeproof_evaluate_options what = {.checkpoint = asked->checkpoint, .prediction = prediction};
     struct shapeproof_error error = {0};
     struct shapeproof_evaluation *evaluation =
         shapeproof_evaluate(asked->expressions, asked->subject->config, &what, &error);
@@ -397,23 +398,27 @@ static int check_read(const struct cli_subject *subject, const struct shapeproof
     return CLI_OK;
 }
 
-/* The same where the prediction is still to be made. With --for, its key must be read as well; other values of it may
- * make a configuration that is not refused. */
+/* Predicts, and checks the same. *prediction, to be freed, is NULL after an error. */
+static int predict_and_check(struct cli_subject *subject, struct shapeproof_prediction **prediction)
+{
+    struct shapeproof_error error = {0};
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
+    return *prediction ? check_read(subject, *prediction) : cli_no_prediction(subject, &what, &error);
+}
+
+/* The same with the first value of --for, whose key must be read as well; other values of it may make a configuration
+ * that is not refused. */
 static int check_settings(struct cli_subject *subject, const struct scan *scan)
 {
     struct shapeproof_error error = {0};
     const struct shapeproof_predict_options what = {.table = subject->table_name};
-    if (scan->key && shapeproof_config_set(subject->config, scan->settings[0], &error) != SHAPEPROOF_OK)
-        return cli_error(&error);
+    if (shapeproof_config_set(subject->config, scan->settings[0], &error) != SHAPEPROOF_OK) return cli_error(&error);
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
-    if (!prediction && scan->key) return CLI_OK; /* another value of the scan may do */
-    if (!prediction) return cli_no_prediction(subject, &what, &error);
-    int status = CLI_OK;
-    if (!scan->key) status = check_read(subject, prediction);
-    else if (!reads_scan(subject, prediction, scan->key) || !cli_settings_are_read(subject, prediction))
-        status = CLI_USAGE;
+    if (!prediction) return CLI_OK; /* another value of the scan may do */
+    const bool are_read = reads_scan(subject, prediction, scan->key) && cli_settings_are_read(subject, prediction);
     shapeproof_prediction_free(prediction);
-    return status;
+    return are_read ? CLI_OK : CLI_USAGE;
 }
 
 /* The expressions of a command. */
@@ -432,13 +437,14 @@ static int evaluate_expressions(const struct cli_args *args, struct cli_subject 
     const struct shapeproof_claim_lines lines = {.name = "expression", .items = given.items, .count = given.count};
     struct scan scan = {.key = NULL};
     struct shapeproof_error error = {0};
+    struct shapeproof_prediction *own = NULL;
     char *letters = NULL;
     int status = read_scan(args, &scan);
     if (status == CLI_OK && cli_value(args, "plot", NULL) && !scan.key)
         status = cli_usage_error("--for n_layer=1..48", "--plot needs --for: a curve has several points");
     subject->table_name = table;
-    if (status == CLI_OK)
-        status = prediction && !scan.key ? check_read(subject, prediction) : check_settings(subject, &scan);
+    if (status == CLI_OK && scan.key) status = check_settings(subject, &scan);
+    else if (status == CLI_OK) status = prediction ? check_read(subject, prediction) : predict_and_check(subject, &own);
     struct shapeproof_expressions *expressions =
         status == CLI_OK ? shapeproof_expressions_new(subject->tables, table, &lines, &letters, &error) : NULL;
     if (status == CLI_OK && !expressions) status = cli_lines_error(subject, &error);
@@ -446,9 +452,10 @@ static int evaluate_expressions(const struct cli_args *args, struct cli_subject 
         const struct asked asked = {args, subject, checkpoint, expressions, table, letters};
         if (letters && cli_format(args) != SHAPEPROOF_REPORT_JSON)
             fprintf(stderr, "%s, as usual in publications\n", letters);
-        status = scan.key ? evaluate_scan(&asked, &scan) : evaluate_once(&asked);
+        status = scan.key ? evaluate_scan(&asked, &scan) : evaluate_once(&asked, own ? own : prediction);
     }
     shapeproof_expressions_free(expressions);
+    shapeproof_prediction_free(own);
     shapeproof_free(letters);
     free_scan(&scan);
     return status;

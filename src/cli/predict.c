@@ -146,11 +146,11 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
 
 /* ---- sums by keys ---- */
 
-/* A prediction that is summed up: its tensors, and the check that tells their groups. */
+/* A prediction that is summed up, and its tensors as an inventory. */
 struct side {
     struct cli_subject subject;
+    struct shapeproof_prediction *prediction;
     struct shapeproof_inventory *inventory;
-    struct shapeproof_check *check; /* NULL unless a key is the group */
 };
 
 /* What stands for the path of a prediction in reports. */
@@ -169,24 +169,15 @@ static void warn_of_dtype(const char *name)
     cli_warning(NULL, message);
 }
 
-/* Checks the inventory of the side, for the groups of its tensors; exit status. cli_subject_check would warn once more
- * of the settings that predict_side warns of. */
-static int check_side(const struct cli_args *args, const struct shapeproof_predict_options *what, struct side *side)
-{
-    struct shapeproof_error error = {0};
-    const struct shapeproof_check_options how = {.table = what->table, .watch = cli_watch(args)};
-    side->check = shapeproof_check_new(side->inventory, side->subject.tables, side->subject.config, &how, &error);
-    return side->check ? CLI_OK : cli_no_prediction(&side->subject, what, &error);
-}
-
-/* Predicts the subject of the side into its inventory; exit status. */
-static int predict_side(const struct cli_args *args, const char *name, bool needs_groups, struct side *side)
+/* Predicts the subject of the side; exit status. */
+static int predict_side(const struct cli_args *args, const char *name, struct side *side)
 {
     const struct cli_subject *subject = &side->subject;
     const struct shapeproof_predict_options what = {.table = subject->table_name};
     struct shapeproof_error error = {0};
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
     if (!prediction) return cli_no_prediction(subject, &what, &error);
+    side->prediction = prediction;
     const struct shapeproof_predicted_size size =
         shapeproof_prediction_size(prediction, subject->config, dtype_asked(args));
     int status = cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
@@ -196,25 +187,24 @@ static int predict_side(const struct cli_args *args, const char *name, bool need
     if (status == CLI_OK && size.assumed && dtype_asked(args) == SHAPEPROOF_DTYPE_UNKNOWN) warn_of_dtype(name);
     if (status == CLI_OK) side->inventory = cli_inventory_of_prediction(prediction, size.dtype, name, &error);
     if (status == CLI_OK && !side->inventory) status = cli_error(&error);
-    shapeproof_prediction_free(prediction);
-    return status == CLI_OK && needs_groups ? check_side(args, &what, side) : status;
+    return status;
 }
 
 /* Opens the other model, which has no settings of the command line; exit status. */
-static int predict_other(const struct cli_args *args, const char *name, bool needs_groups, struct side *side)
+static int predict_other(const struct cli_args *args, const char *name, struct side *side)
 {
     int status = cli_subject_open_tables(&side->subject, args);
     side->subject.table_name = NULL;
     const bool is_model = status == CLI_OK && cli_subject_take_model(&side->subject, name);
     if (status == CLI_OK && !is_model) status = cli_subject_take(&side->subject, args, name);
     if (status == CLI_OK && !side->subject.is_named) status = cli_subject_fit(&side->subject, NULL);
-    return status == CLI_OK ? predict_side(args, name, needs_groups, side) : status;
+    return status == CLI_OK ? predict_side(args, name, side) : status;
 }
 
 static void close_side(struct side *side)
 {
-    shapeproof_check_free(side->check);
     shapeproof_inventory_close(side->inventory);
+    shapeproof_prediction_free(side->prediction);
     cli_subject_close(&side->subject);
 }
 
@@ -227,8 +217,8 @@ static int put_sums(const struct cli_args *args, const enum shapeproof_by keys[2
     int status = b->inventory && !diff ? cli_error(&error) : CLI_OK;
     for (struct cli_output *to = NULL; status == CLI_OK && (to = cli_next_output(to));) {
         struct shapeproof_breakdown_options what = cli_breakdown_options(args, to, keys);
-        what.check = a->check;
-        what.check_b = b->check;
+        what.prediction = a->prediction;
+        what.prediction_b = b->prediction;
         struct shapeproof_breakdown *breakdown = diff ? shapeproof_breakdown_of_diff(diff, &what, &error)
                                                       : shapeproof_breakdown_new(a->inventory, &what, &error);
         status = cli_put_breakdown(args, to, breakdown, false, &error);
@@ -247,9 +237,8 @@ static int sum_up(const struct cli_args *args, const struct cli_subject *subject
     if (keys[0] == SHAPEPROOF_BY_SHARD || keys[1] == SHAPEPROOF_BY_SHARD)
         return cli_usage_error(NULL, "predict: a prediction has no shards: --by shard is for checkpoints");
     if (keys[0] == SHAPEPROOF_BY_NONE) keys[0] = SHAPEPROOF_BY_GROUP;
-    const bool needs_groups = keys[0] == SHAPEPROOF_BY_GROUP || keys[1] == SHAPEPROOF_BY_GROUP;
-    int status = predict_side(args, name_of_side(args, cli_operand(args)), needs_groups, &a);
-    if (status == CLI_OK && other) status = predict_other(args, other, needs_groups, &b);
+    int status = predict_side(args, name_of_side(args, cli_operand(args)), &a);
+    if (status == CLI_OK && other) status = predict_other(args, other, &b);
     if (status == CLI_OK) status = put_sums(args, keys, &a, &b);
     close_side(&b);
     a.subject = (struct cli_subject){.tables = NULL}; /* the caller's */

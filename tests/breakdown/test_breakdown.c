@@ -302,6 +302,54 @@ static void groups_of_a_diff_are_those_of_each_check(void **state)
     shapeproof_check_free(b);
 }
 
+/* Of tensors under their predicted names, a prediction has the same groups as a check. */
+static void groups_are_those_of_a_prediction(void **state)
+{
+    struct shapeproof_error error = {0};
+    struct shapeproof_check *check = shapeproof_check_path("fixtures/models/tiny-llama", NULL, &error);
+    (void)state;
+    assert_non_null(check);
+    const struct shapeproof_inventory *inventory = shapeproof_check_inventory(check);
+    const struct shapeproof_prediction *prediction = shapeproof_check_prediction(check);
+    const struct shapeproof_breakdown_options by_check = {.by = {SHAPEPROOF_BY_GROUP}, .check = check},
+                                              by_name = {.by = {SHAPEPROOF_BY_GROUP}, .prediction = prediction};
+    struct shapeproof_breakdown *a = shapeproof_breakdown_new(inventory, &by_check, &error),
+                                *b = shapeproof_breakdown_new(inventory, &by_name, &error);
+    assert_int_equal(shapeproof_breakdown_row_count(a), shapeproof_breakdown_row_count(b));
+    for (size_t i = 0; i < shapeproof_breakdown_row_count(a); i++) {
+        const struct shapeproof_breakdown_row *row = shapeproof_breakdown_row(a, i);
+        assert_int_equal(parameters_of_row(b, row->value, false), row->a.parameters);
+    }
+    shapeproof_breakdown_free(b);
+    shapeproof_breakdown_free(a);
+    shapeproof_check_free(check);
+}
+
+/* A tied head counts in the group of its matrix; a tensor that is not predicted has no group. */
+static void predicted_ties_have_one_group(void **state)
+{
+    static const uint64_t matrix[] = {64, 16};
+    const struct shapeproof_tensor_description tensors[] = {
+        {.name = "transformer.wte.weight", .shape = matrix, .rank = 2, .dtype = SHAPEPROOF_DTYPE_F32, .storage = "wte"},
+        {.name = "lm_head.weight", .shape = matrix, .rank = 2, .dtype = SHAPEPROOF_DTYPE_F32, .storage = "wte"},
+        {.name = "other", .shape = matrix, .rank = 2, .dtype = SHAPEPROOF_DTYPE_F32}};
+    struct shapeproof_error error = {0};
+    struct shapeproof_check *check = shapeproof_check_path("fixtures/models/odd-gpt2", NULL, &error);
+    struct shapeproof_inventory *inventory = shapeproof_inventory_describe("few", tensors, 3, &error);
+    (void)state;
+    assert_non_null(check);
+    const struct shapeproof_breakdown_options by = {.by = {SHAPEPROOF_BY_GROUP},
+                                                    .prediction = shapeproof_check_prediction(check)};
+    struct shapeproof_breakdown *breakdown = shapeproof_breakdown_new(inventory, &by, &error);
+    assert_int_equal(shapeproof_breakdown_row_count(breakdown), 2);
+    assert_string_equal(shapeproof_breakdown_row(breakdown, 0)->value, "embedding");
+    assert_int_equal(shapeproof_breakdown_row(breakdown, 0)->a.tensors, 2);
+    assert_null(shapeproof_breakdown_row(breakdown, 1)->value);
+    shapeproof_breakdown_free(breakdown);
+    shapeproof_inventory_close(inventory);
+    shapeproof_check_free(check);
+}
+
 static void wrong_keys_are_refused(void **state)
 {
     static const struct {
@@ -332,6 +380,8 @@ int main(void)
         cmocka_unit_test(both_sides_of_a_diff_add_up),
         cmocka_unit_test(renamed_tensors_are_compared),
         cmocka_unit_test(groups_of_a_diff_are_those_of_each_check),
+        cmocka_unit_test(groups_are_those_of_a_prediction),
+        cmocka_unit_test(predicted_ties_have_one_group),
         cmocka_unit_test(wrong_keys_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
