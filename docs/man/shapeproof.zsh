@@ -323,6 +323,8 @@ _shapeproof() {
             '(-s --stored)'{-s,--stored}'[list the tensors that a quantised checkpoint stores in place of its weights]' \
             '*--by=[print the parameters and bytes of each layer, group, module, dtype or expert, and their shares]:KEY[,KEY]: ' \
             '*--against=[print by how many parameters and bytes another model differs, by the keys of --by]:TABLE|MODEL: _shapeproof_names tables models' \
+            '*--tokens=[with --by measure, the number of tokens of a sequence]:LENGTH: ' \
+            '*--batch=[the number of sequences]:N: ' \
             '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \
             '--exact[with --by, print all digits of each number]' \
             '*--dtype=[the dtype of the tensors for which the table gives none]:dtype:(f32 bf16 f16 f64 fp8 int8)' \

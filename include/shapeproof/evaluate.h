@@ -39,6 +39,22 @@ shapeproof_expressions_new(struct shapeproof_tables *tables, const char *table,
                            const struct shapeproof_claim_lines *lines, char **letters, struct shapeproof_error *error);
 SHAPEPROOF_API void shapeproof_expressions_free(struct shapeproof_expressions *expressions);
 
+struct shapeproof_measures_options {
+    uint64_t tokens;      /* of a sequence; 0: 1 */
+    uint64_t batch;       /* sequences, or images; 0: 1 */
+    const char *dtype;    /* of weights and cache, as bytes(...) has it: "bf16"; NULL: f32 */
+    uint64_t reserved[4]; /* zero: room for later versions */
+};
+
+/* The measures of a predicted model with these arguments, as expressions to evaluate with this prediction: total,
+ * active, flops, cache, bytes, optimizer and activations. `options` may be NULL. A measure that the table does not
+ * carry has the reason when it is evaluated. NULL with SHAPEPROOF_ERR_USAGE for another dtype. The tables must outlive
+ * the expressions. */
+SHAPEPROOF_API struct shapeproof_expressions *shapeproof_measures_new(struct shapeproof_tables *tables,
+                                                                      const struct shapeproof_prediction *prediction,
+                                                                      const struct shapeproof_measures_options *options,
+                                                                      struct shapeproof_error *error);
+
 struct shapeproof_evaluate_options {
     const struct shapeproof_verification *checkpoint; /* what `stored` asks; NULL: there is none */
     /* What shapeproof_predict made of the table and this configuration before; NULL: it is predicted here. */

@@ -265,11 +265,12 @@ struct shapeproof_report_evaluate_options {
     const char *table;    /* its name; NULL to leave it out */
     const char *letters;  /* JSON: what was taken for letters (shapeproof_expressions_new), or NULL */
     const char *varied;   /* what the points vary: a hyper-parameter, or "model"; NULL: there is one point */
-    uint64_t reserved[5]; /* zero: room for later versions */
+    bool side_by_side;    /* of two points: a line for each expression, with both values (JSON as without it) */
+    uint64_t reserved[4]; /* zero: room for later versions */
 };
 
 /* The values of the expressions. Text: a line for each expression, or with options->varied for each point, with what
- * each measure counts below them. */
+ * each measure counts below them. Two points with side_by_side may have different expressions. */
 SHAPEPROOF_API char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points, size_t count,
                                                 const struct shapeproof_report_evaluate_options *options,
                                                 size_t *length);

@@ -47,14 +47,13 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static const struct cli_unit lengths[] = {
+const struct cli_unit cli_units_of_tokens[] = {
     {"", 1}, {"k", UINT64_C(1) << 10}, {"K", UINT64_C(1) << 10}, {"M", UINT64_C(1) << 20}, {NULL, 0}};
 
-static const struct cli_unit numbers[] = {{"", 1}, {NULL, 0}};
+const struct cli_unit cli_units_of_sequences[] = {{"", 1}, {NULL, 0}};
 
-/* The value of an option into *value, which stays as it is without the option. Exit status. */
-static int take_size(const struct cli_args *args, const char *name, const struct cli_unit *units, const char *example,
-                     uint64_t *value)
+int cli_take_size(const struct cli_args *args, const char *name, const struct cli_unit *units, const char *example,
+                  uint64_t *value)
 {
     const char *text = cli_value(args, name, NULL);
     if (!text) return CLI_OK;
@@ -83,16 +82,16 @@ int cli_fit_subject(const struct cli_args *args, const char *memory, const struc
     what.is_stored = stored && !what.dtype;
     if (what.is_stored) what.stored = *stored;
     snprintf(example, sizeof example, "--%s 24GiB", memory);
-    int status = take_size(args, memory, cli_units_of_bytes, example, &size);
+    int status = cli_take_size(args, memory, cli_units_of_bytes, example, &size);
     if (status == CLI_OK && size < LEAST_MEMORY && !strpbrk(cli_value(args, memory, NULL), "Bb"))
         status = cli_usage_error(example, "--%s: %s is %" PRIu64 " bytes: a unit is missing", memory,
                                  cli_value(args, memory, NULL), size);
-    if (status == CLI_OK) status = take_size(args, "tokens", lengths, "--tokens 128k", &what.tokens);
+    if (status == CLI_OK) status = cli_take_size(args, "tokens", cli_units_of_tokens, "--tokens 128k", &what.tokens);
     if (status == CLI_OK)
-        status = take_size(args, "source-tokens", lengths, "--source-tokens 512", &what.source_tokens);
+        status = cli_take_size(args, "source-tokens", cli_units_of_tokens, "--source-tokens 512", &what.source_tokens);
     if (status == CLI_OK && what.source_tokens && !what.tokens)
         status = cli_usage_error("--tokens 128 --source-tokens 512", "--source-tokens needs --tokens");
-    if (status == CLI_OK) status = take_size(args, "batch", numbers, "--batch 4", &what.batch);
+    if (status == CLI_OK) status = cli_take_size(args, "batch", cli_units_of_sequences, "--batch 4", &what.batch);
     if (status != CLI_OK) return status;
     *fit = shapeproof_fit_new(subject->tables, subject->config, size, &what, &error);
     if (*fit) return CLI_OK;

@@ -15,6 +15,12 @@
 #define CLI_OPTION_CACHE_DTYPE                                                                                         \
     .name = "cache-dtype", .argument = CLI_DTYPES, .is_open = true, .help = "of the cache; default: bf16"
 
+extern const struct cli_unit cli_units_of_tokens[];    /* 8192, 128k */
+extern const struct cli_unit cli_units_of_sequences[]; /* whole numbers */
+/* The value of an option into *value, which stays as it is without the option. Exit status. */
+int cli_take_size(const struct cli_args *args, const char *name, const struct cli_unit *units, const char *example,
+                  uint64_t *value);
+
 /* Compares the size that the option `memory` gives with the model of the subject. `stored` is the number of bytes that
  * a checkpoint stores, and NULL without one. Returns CLI_OK with *fit, which shapeproof_fit_free frees, or complains
  * and returns the exit status. */

@@ -2,6 +2,7 @@
  * shapeproof predict: what a checkpoint should hold. */
 #include "base/dtype_word.h"
 #include "cli/breakdown.h"
+#include "cli/fit.h"
 #include "cli/predicted.h"
 #include "cli/subject.h"
 
@@ -21,11 +22,16 @@ static const struct cli_option options[] = {
     {.name = "by",
      .argument = "KEY[,KEY]",
      .help = "print the parameters and bytes of each layer, group, module, dtype or expert, and their shares; with two "
-             "keys, also of each value of the second key within each value of the first"},
+             "keys, also of each value of the second key within each value of the first. The key measure stands alone: "
+             "it prints the measures of the model, such as active, flops and cache"},
     {.name = "against",
      .argument = "TABLE|MODEL",
      .help = "print by how many parameters and bytes another model differs, by the keys of --by; default: group. The "
              "settings of --set are for the first model alone"},
+    {.name = "tokens",
+     .argument = "LENGTH",
+     .help = "with --by measure, the number of tokens of a sequence, such as 8192 or 128k (k is 1024); default: 1"},
+    {CLI_OPTION_BATCH},
     {CLI_OPTION_ROWS},
     {CLI_OPTION_EXACT},
     {.name = "dtype",
@@ -53,6 +59,7 @@ static const struct cli_example examples[] = {
     {"shapeproof predict gpt2 --formulas", "the number of parameters of each part as a formula"},
     {"shapeproof predict llama-2-7b --dtype bf16", "how many bytes its weights take in BF16"},
     {"shapeproof predict llama-3-8b --by group", "where its parameters are, and the share of each group"},
+    {"shapeproof predict llama-3-8b --by measure --tokens 8k", "its active parameters, operations, cache and bytes"},
     {"shapeproof predict llama-3-8b --against llama-2-7b", "what another model has more and less"},
     {"shapeproof predict --table mine.shapes --set width=64", "a table of your own"},
     {NULL, NULL},
@@ -150,7 +157,8 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
 struct side {
     struct cli_subject subject;
     struct shapeproof_prediction *prediction;
-    struct shapeproof_inventory *inventory;
+    struct shapeproof_predicted_size size;
+    struct shapeproof_inventory *inventory; /* NULL for the measures */
 };
 
 /* What stands for the path of a prediction in reports. */
@@ -178,16 +186,21 @@ static int predict_side(const struct cli_args *args, const char *name, struct si
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
     if (!prediction) return cli_no_prediction(subject, &what, &error);
     side->prediction = prediction;
-    const struct shapeproof_predicted_size size =
-        shapeproof_prediction_size(prediction, subject->config, dtype_asked(args));
+    side->size = shapeproof_prediction_size(prediction, subject->config, dtype_asked(args));
     int status = cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
     if (status == CLI_OK) warn_of_misspelt(prediction, subject->config);
     if (status == CLI_OK) warn_of_method(subject);
     if (status == CLI_OK) cli_warn_of_objection(subject, prediction);
-    if (status == CLI_OK && size.assumed && dtype_asked(args) == SHAPEPROOF_DTYPE_UNKNOWN) warn_of_dtype(name);
-    if (status == CLI_OK) side->inventory = cli_inventory_of_prediction(prediction, size.dtype, name, &error);
-    if (status == CLI_OK && !side->inventory) status = cli_error(&error);
+    if (status == CLI_OK && side->size.assumed && dtype_asked(args) == SHAPEPROOF_DTYPE_UNKNOWN) warn_of_dtype(name);
     return status;
+}
+
+/* Describes the predicted tensors as an inventory; exit status. */
+static int describe_side(const char *name, struct side *side)
+{
+    struct shapeproof_error error = {0};
+    side->inventory = cli_inventory_of_prediction(side->prediction, side->size.dtype, name, &error);
+    return side->inventory ? CLI_OK : cli_error(&error);
 }
 
 /* Opens the other model, which has no settings of the command line; exit status. */
@@ -227,38 +240,119 @@ static int put_sums(const struct cli_args *args, const enum shapeproof_by keys[2
     return status;
 }
 
-/* The command with --by or --against. `subject` is the model of the operand. */
-static int sum_up(const struct cli_args *args, const struct cli_subject *subject)
+/* ---- measures ---- */
+
+static bool wants_measures(const struct cli_args *args) { return strcmp(cli_value(args, "by", ""), "measure") == 0; }
+
+/* The measures of a side. */
+struct measures {
+    struct shapeproof_expressions *expressions;
+    struct shapeproof_evaluation *evaluation;
+};
+
+/* Evaluates the measures of a side with --tokens, --batch and the dtype of its tensors; exit status. */
+static int measure_side(const struct cli_args *args, const struct side *side, struct measures *measures)
 {
-    const char *other = cli_value(args, "against", NULL);
-    enum shapeproof_by keys[2];
-    struct side a = {.subject = *subject}, b = {.subject = {.tables = NULL}};
+    struct shapeproof_error error = {0};
+    struct shapeproof_measures_options what = {.dtype =
+                                                   cli_value(args, "dtype", shapeproof_dtype_name(side->size.dtype))};
+    int status = cli_take_size(args, "tokens", cli_units_of_tokens, "--tokens 8k", &what.tokens);
+    if (status == CLI_OK) status = cli_take_size(args, "batch", cli_units_of_sequences, "--batch 4", &what.batch);
+    if (status != CLI_OK) return status;
+    const struct shapeproof_evaluate_options how = {.prediction = side->prediction};
+    measures->expressions = shapeproof_measures_new(side->subject.tables, side->prediction, &what, &error);
+    if (measures->expressions)
+        measures->evaluation = shapeproof_evaluate(measures->expressions, side->subject.config, &how, &error);
+    return measures->evaluation ? CLI_OK : cli_error(&error);
+}
+
+/* Writes the measures of a prediction, or of two side by side; exit status. */
+static int put_measures(const struct cli_args *args, const char *const names[2], const struct side *a,
+                        const struct side *b)
+{
+    const struct side *const sides[] = {a, b};
+    const size_t count = b->prediction ? 2 : 1;
+    struct measures measures[2] = {{NULL, NULL}, {NULL, NULL}};
+    struct shapeproof_evaluated_point points[2] = {{.value = names[0]}, {.value = names[1]}};
+    int status = CLI_OK;
+    for (size_t i = 0; i < count && status == CLI_OK; i++) {
+        status = measure_side(args, sides[i], &measures[i]);
+        points[i].evaluation = measures[i].evaluation;
+    }
+    for (struct cli_output *to = NULL; status == CLI_OK && (to = cli_next_output(to));) {
+        const struct shapeproof_report_evaluate_options how = {
+            .report = cli_report_options(args, to),
+            .table = count == 1 ? shapeproof_prediction_table(a->prediction) : NULL,
+            .varied = count == 2 ? "model" : NULL,
+            .side_by_side = count == 2};
+        cli_put_report(to, shapeproof_report_evaluate(points, count, &how, NULL));
+    }
+    for (size_t i = 0; i < count; i++) {
+        shapeproof_evaluation_free(measures[i].evaluation);
+        shapeproof_expressions_free(measures[i].expressions);
+    }
+    return status;
+}
+
+/* ---- the command with --by or --against ---- */
+
+/* Reads the keys of the sums; exit status. */
+static int read_keys(const struct cli_args *args, enum shapeproof_by keys[2])
+{
+    const char *by = cli_value(args, "by", "");
+    if (!strncmp(by, "measure,", strlen("measure,")) || strstr(by, ",measure"))
+        return cli_usage_error(NULL, "predict: the key measure of --by stands alone");
     if (!cli_keys(args, keys)) return CLI_USAGE;
     if (keys[0] == SHAPEPROOF_BY_SHARD || keys[1] == SHAPEPROOF_BY_SHARD)
         return cli_usage_error(NULL, "predict: a prediction has no shards: --by shard is for checkpoints");
     if (keys[0] == SHAPEPROOF_BY_NONE) keys[0] = SHAPEPROOF_BY_GROUP;
-    int status = predict_side(args, name_of_side(args, cli_operand(args)), &a);
-    if (status == CLI_OK && other) status = predict_other(args, other, &b);
-    if (status == CLI_OK) status = put_sums(args, keys, &a, &b);
+    return CLI_OK;
+}
+
+/* `subject` is the model of the operand. */
+static int sum_up(const struct cli_args *args, const struct cli_subject *subject)
+{
+    const char *const names[] = {name_of_side(args, cli_operand(args)), cli_value(args, "against", NULL)};
+    const bool measures = wants_measures(args);
+    enum shapeproof_by keys[2];
+    struct side a = {.subject = *subject}, b = {.subject = {.tables = NULL}};
+    int status = measures ? CLI_OK : read_keys(args, keys);
+    if (status != CLI_OK) return status;
+    status = predict_side(args, names[0], &a);
+    if (status == CLI_OK && names[1]) status = predict_other(args, names[1], &b);
+    if (status == CLI_OK && measures) status = put_measures(args, names, &a, &b);
+    else {
+        if (status == CLI_OK) status = describe_side(names[0], &a);
+        if (status == CLI_OK && names[1]) status = describe_side(names[1], &b);
+        if (status == CLI_OK) status = put_sums(args, keys, &a, &b);
+    }
     close_side(&b);
     a.subject = (struct cli_subject){.tables = NULL}; /* the caller's */
     close_side(&a);
     return status;
 }
 
-/* --by and --against print sums, which have no lines for tensors and no formulas. */
+/* --by and --against print sums, which have no lines for tensors and no formulas; or measures, of which all rows and
+ * digits are printed. */
 static bool options_agree(const struct cli_args *args)
 {
-    static const char *const of_lists[] = {"all", "formulas", "stored"};
-    const bool sums = cli_value(args, "by", NULL) || cli_value(args, "against", NULL);
+    static const char *const lists[] = {"all", "formulas", "stored"};
+    const bool sums_up = cli_value(args, "by", NULL) || cli_value(args, "against", NULL);
     const char *of_sums = cli_value(args, "rows", NULL) ? "rows" : cli_flag(args, "exact") ? "exact" : NULL;
-    if (!sums && of_sums) cli_usage_error(NULL, "predict: --%s goes with --by or --against", of_sums);
-    for (size_t i = 0; sums && i < sizeof of_lists / sizeof *of_lists; i++)
-        if (cli_flag(args, of_lists[i])) {
-            cli_usage_error(NULL, "predict: --%s does not go with --by and --against", of_lists[i]);
-            return false;
-        }
-    return sums || !of_sums;
+    const char *of_measures = cli_value(args, "tokens", NULL)  ? "tokens"
+                              : cli_value(args, "batch", NULL) ? "batch"
+                                                               : NULL;
+    const char *of_lists = NULL;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && !of_lists; i++)
+        if (cli_flag(args, lists[i])) of_lists = lists[i];
+    if (of_measures && !wants_measures(args))
+        cli_usage_error("--by measure", "predict: --%s goes with --by measure", of_measures);
+    else if (of_sums && wants_measures(args))
+        cli_usage_error(NULL, "predict: --%s does not go with --by measure", of_sums);
+    else if (of_sums && !sums_up) cli_usage_error(NULL, "predict: --%s goes with --by or --against", of_sums);
+    else if (of_lists && sums_up) cli_usage_error(NULL, "predict: --%s does not go with --by and --against", of_lists);
+    else return true;
+    return false;
 }
 
 static int run_predict(const struct cli_args *args)
@@ -304,7 +398,11 @@ const struct cli_command cli_predict = {
         "\n"
         "With --by, the parameters are summed up as 'inspect --by' does it for a file. With --against, the sums of "
         "another model are compared with them, as 'diff --by' does it: a positive number says how much more the "
-        "other model has. Optional tensors and buffers do not count.",
+        "other model has. Optional tensors and buffers do not count.\n"
+        "\n"
+        "With --by measure, the expressions that 'eval' computes are listed with their values: total, active, flops, "
+        "cache, bytes, optimizer and activations. A measure that the table does not carry is unknown, with the "
+        "reason.",
     .least = 0,
     .most = 1,
     .options = options,

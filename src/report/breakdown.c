@@ -66,22 +66,6 @@ static void put_row_name(const struct sheet *sheet, const struct shapeproof_brea
 
 static uint64_t magnitude(int64_t number) { return number < 0 ? 0 - (uint64_t)number : (uint64_t)number; }
 
-/* "12.3%", of the whole; "<0.1%" for what would be rounded to 0, and ">999%" for what says no more than that the file
- * is compressed or lacks its data. `plus` stands in front of what is more than 0. Nothing without a whole. */
-static void put_percent(struct sp_text *text, int64_t part, int64_t whole, const char *plus)
-{
-    if (whole <= 0) return;
-    const double share = (double)magnitude(part) / (double)whole;
-    const uint64_t tenths = share < 10 ? (uint64_t)(share * 1000 + 0.5) : 10000;
-    if (tenths == 10000) {
-        sp_text_puts(text, part < 0 ? "<-999%" : ">999%");
-        return;
-    }
-    sp_text_puts(text, part < 0 ? "-" : part > 0 ? plus : "");
-    if (part && !tenths) sp_text_puts(text, "<0.1%");
-    else sp_text_printf(text, "%" PRIu64 ".%" PRIu64 "%%", tenths / 10, tenths % 10);
-}
-
 /* "46.7 B", or all digits where exact figures are wanted. */
 static void put_parameters(const struct sheet *sheet, struct sp_text *text, int64_t parameters)
 {
@@ -110,13 +94,13 @@ static void put_figure(const struct sheet *sheet, struct sp_text *text, struct p
 static void put_share(const struct sheet *sheet, struct sp_text *text, struct pair pair, struct pair total)
 {
     if (!sheet->is_diff) {
-        put_percent(text, pair.a, total.a, "");
+        sp_put_percent(text, pair.a, total.a, "");
     } else if (pair.a == pair.b) {
         return;
     } else if (!pair.a || !pair.b) {
         sp_text_puts(text, pair.a ? "gone" : "new");
     } else {
-        put_percent(text, pair.b - pair.a, pair.a < 0 ? -pair.a : pair.a, "+");
+        sp_put_percent(text, pair.b - pair.a, pair.a < 0 ? -pair.a : pair.a, "+");
     }
 }
 

@@ -136,6 +136,20 @@ void sp_put_fraction(struct sp_text *text, struct shapeproof_fraction value)
     if (value.denominator != 1) sp_text_printf(text, "/%" PRId64, value.denominator);
 }
 
+void sp_put_percent(struct sp_text *text, int64_t part, int64_t whole, const char *plus)
+{
+    if (whole <= 0) return;
+    const double share = (double)(part < 0 ? 0 - (uint64_t)part : (uint64_t)part) / (double)whole;
+    const uint64_t tenths = share < 10 ? (uint64_t)(share * 1000 + 0.5) : 10000;
+    if (tenths == 10000) {
+        sp_text_puts(text, part < 0 ? "<-999%" : ">999%");
+        return;
+    }
+    sp_text_puts(text, part < 0 ? "-" : part > 0 ? plus : "");
+    if (part && !tenths) sp_text_puts(text, "<0.1%");
+    else sp_text_printf(text, "%" PRIu64 ".%" PRIu64 "%%", tenths / 10, tenths % 10);
+}
+
 void sp_put_count(struct sp_text *text, uint64_t count, const char *singular, const char *plural)
 {
     sp_text_grouped(text, count);

@@ -38,6 +38,9 @@ void sp_put_short(struct sp_text *text, uint64_t number);
 void sp_put_operations(struct sp_text *text, uint64_t number);
 /* "-1,024", "3/7". */
 void sp_put_fraction(struct sp_text *text, struct shapeproof_fraction value);
+/* "12.3%", of the whole; "<0.1%" for what would be rounded to 0, and ">999%" for what says no more than that the file
+ * is compressed or lacks its data. `plus` stands in front of what is more than 0. Nothing without a whole. */
+void sp_put_percent(struct sp_text *text, int64_t part, int64_t whole, const char *plus);
 /* "1 tensor", "1,024 tensors". */
 void sp_put_count(struct sp_text *text, uint64_t count, const char *singular, const char *plural);
 

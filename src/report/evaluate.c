@@ -64,13 +64,12 @@ enum fractions {
     AND_EXACT /* 0.316489 (51281/162031) */
 };
 
-/* "124,439,808", a number that is no integer, "true", or "unknown: why". */
+/* "124,439,808", a number that is no integer, "true", or "unknown". */
 static void put_value(struct sp_text *text, const struct shapeproof_evaluated *evaluated, enum fractions fractions)
 {
     const int64_t denominator = evaluated->value.denominator;
     if (!evaluated->text) {
-        sp_text_puts(text, "unknown: ");
-        sp_put_visible(text, evaluated->why);
+        sp_text_puts(text, "unknown");
     } else if (denominator == 1) {
         sp_put_fraction(text, evaluated->value);
     } else if (denominator > 1) {
@@ -79,9 +78,11 @@ static void put_value(struct sp_text *text, const struct shapeproof_evaluated *e
     } else sp_put_visible(text, evaluated->text);
 }
 
-/* "parameters, of 46,702,792,704; with the input embedding; 2 of 8 experts"; nothing for what is no measure. */
+/* "parameters, of 46,702,792,704; with the input embedding; 2 of 8 experts"; nothing for what is no measure. Of a value
+ * that is unknown: why. */
 static void put_convention(struct sp_text *text, const struct shapeproof_evaluated *evaluated)
 {
+    if (!evaluated->text) sp_put_visible(text, evaluated->why);
     if (!evaluated->unit) return;
     sp_text_puts(text, evaluated->unit);
     if (evaluated->whole) {
@@ -108,6 +109,7 @@ static void put_values(struct sp_text *text, const struct shapeproof_evaluation 
     if (count == 1) {
         const struct shapeproof_evaluated *only = shapeproof_evaluation_get(evaluation, 0);
         put_value(text, only, AND_EXACT);
+        if (!only->text) sp_text_puts(text, ": ");
         if (only->unit) sp_text_puts(text, "   ");
         put_convention(text, only);
         sp_text_puts(text, "\n");
@@ -155,13 +157,27 @@ static bool has_piece(const char *convention, const char *piece, size_t length)
 struct measured {
     const struct shapeproof_evaluated_point *points;
     size_t count, expression;
+    const char *side_by_side; /* the expression itself, where the points may have different ones; else NULL */
 };
+
+/* The value of the expression; NULL where it is not evaluated. */
+static const struct shapeproof_evaluated *value_of(const struct shapeproof_evaluation *evaluation,
+                                                   const char *expression)
+{
+    for (size_t i = 0; i < shapeproof_evaluation_count(evaluation); i++) {
+        const struct shapeproof_evaluated *value = shapeproof_evaluation_get(evaluation, i);
+        if (strcmp(value->expression, expression) == 0) return value;
+    }
+    return NULL;
+}
 
 /* The value of a point; NULL where it has none, as the table cannot be predicted there. */
 static const struct shapeproof_evaluated *value_at(const struct measured *measured, size_t point)
 {
     const struct shapeproof_evaluation *evaluation = measured->points[point].evaluation;
-    return evaluation ? shapeproof_evaluation_get(evaluation, measured->expression) : NULL;
+    if (!evaluation) return NULL;
+    if (measured->side_by_side) return value_of(evaluation, measured->side_by_side);
+    return shapeproof_evaluation_get(evaluation, measured->expression);
 }
 
 /* The same where it is a measure; else NULL. */
@@ -260,7 +276,7 @@ static void put_points(struct sp_text *text, const struct shapeproof_evaluated_p
         sp_put_visible(sp_table_cell(&table), points[i].value);
         for (size_t k = 0; k < values; k++) {
             struct sp_text *cell = sp_table_cell(&table);
-            const struct shapeproof_evaluated *value = value_at(&(struct measured){points, count, k}, i);
+            const struct shapeproof_evaluated *value = value_at(&(struct measured){points, count, k, NULL}, i);
             if (value && value->text) put_value(cell, value, ROUNDED);
             else sp_text_puts(cell, value ? "unknown" : "-");
         }
@@ -268,7 +284,71 @@ static void put_points(struct sp_text *text, const struct shapeproof_evaluated_p
         if (points[i].why) sp_put_visible(why, points[i].why);
     }
     sp_table_render(&table, text, &options->report);
-    for (size_t k = 0; k < values; k++) put_conventions(text, &(struct measured){points, count, k}, !are_numbers);
+    for (size_t k = 0; k < values; k++) put_conventions(text, &(struct measured){points, count, k, NULL}, !are_numbers);
+}
+
+/* ---- two points side by side ---- */
+
+/* "+1,234 (+12.3%)", of two integers: the second less the first, also as a share of the first. */
+static void put_difference(struct sp_text *text, const struct shapeproof_evaluated *a,
+                           const struct shapeproof_evaluated *b)
+{
+    if (!a || !b || a->value.denominator != 1 || b->value.denominator != 1) return;
+    const int64_t from = a->value.numerator, to = b->value.numerator;
+    if (from < 0 || to < 0) return; /* no measure is: their difference fits */
+    if (to > from) sp_text_puts(text, "+");
+    sp_put_fraction(text, (struct shapeproof_fraction){to - from, 1});
+    if (to == from || !from) return;
+    sp_text_puts(text, " (");
+    sp_put_percent(text, to - from, from, "+");
+    sp_text_puts(text, ")");
+}
+
+/* A row for an expression, and below the table how it counts. */
+static void put_pair(struct sp_table *table, struct sp_text *conventions, const struct measured *measured)
+{
+    const struct shapeproof_evaluated *const values[] = {value_at(measured, 0), value_at(measured, 1)};
+    sp_put_visible(sp_table_cell(table), measured->side_by_side);
+    for (size_t i = 0; i < 2; i++) {
+        struct sp_text *cell = sp_table_cell(table);
+        if (values[i]) put_value(cell, values[i], ROUNDED);
+        else sp_text_puts(cell, "-");
+    }
+    put_difference(sp_table_cell(table), values[0], values[1]);
+    put_conventions(conventions, measured, true);
+}
+
+/* The expressions of two points: those of the first, then those that only the second has. */
+struct pairs {
+    const struct shapeproof_evaluated_point *points;
+    size_t point, index; /* of the next expression */
+};
+
+/* The next expression; NULL behind the last. */
+static const char *next_expression(struct pairs *pairs)
+{
+    for (; pairs->point < 2; pairs->point++, pairs->index = 0)
+        while (pairs->index < shapeproof_evaluation_count(pairs->points[pairs->point].evaluation)) {
+            const char *expression =
+                shapeproof_evaluation_get(pairs->points[pairs->point].evaluation, pairs->index++)->expression;
+            if (!pairs->point || !value_of(pairs->points[0].evaluation, expression)) return expression;
+        }
+    return NULL;
+}
+
+static void put_side_by_side(struct sp_text *text, const struct shapeproof_evaluated_point *points,
+                             const struct shapeproof_report_options *options)
+{
+    const struct sp_column columns[] = {
+        {"measure", SP_LEFT}, {points[0].value, SP_RIGHT}, {points[1].value, SP_RIGHT}, {"difference", SP_RIGHT}};
+    struct sp_table table = {.columns = columns, .column_count = 4};
+    struct sp_text conventions = {0};
+    struct pairs pairs = {.points = points};
+    for (const char *expression; (expression = next_expression(&pairs));)
+        put_pair(&table, &conventions, &(struct measured){.points = points, .count = 2, .side_by_side = expression});
+    sp_table_render(&table, text, options);
+    if (conventions.length) sp_text_puts(text, conventions.data);
+    sp_text_free(&conventions);
 }
 
 /* ---- CSV ---- */
@@ -301,6 +381,25 @@ static void evaluate_csv(struct sp_text *text, const struct shapeproof_evaluated
     }
 }
 
+/* A row for each expression of either point, with both values. */
+static void pairs_csv(struct sp_text *text, const struct shapeproof_evaluated_point *points)
+{
+    struct sp_csv csv = {.text = text};
+    struct pairs pairs = {.points = points};
+    sp_csv_field(&csv, "measure");
+    for (size_t i = 0; i < 2; i++) sp_csv_field(&csv, points[i].value);
+    sp_csv_end_row(&csv);
+    for (const char *expression; (expression = next_expression(&pairs));) {
+        sp_csv_field(&csv, expression);
+        for (size_t i = 0; i < 2; i++) {
+            const struct shapeproof_evaluated *value = value_of(points[i].evaluation, expression);
+            if (value) csv_value(&csv, value);
+            else sp_csv_field(&csv, NULL);
+        }
+        sp_csv_end_row(&csv);
+    }
+}
+
 /* ---- Markdown ---- */
 
 /* A cell with that text, which is freed. */
@@ -327,15 +426,11 @@ static void markdown_values(struct sp_text *text, const struct shapeproof_evalua
     }
 }
 
-/* How the expressions count, as a list. */
-static void markdown_conventions(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
-                                 size_t values)
+/* Lines of text as a list, whose indented lines are below the others. Frees them. */
+static void markdown_list(struct sp_text *text, struct sp_text *lines)
 {
-    struct sp_text lines = {0};
-    for (size_t k = 0; k < values; k++)
-        put_conventions(&lines, &(struct measured){points, count, k}, count && !is_number(points->value));
-    if (lines.length) sp_text_puts(text, "\n");
-    for (char *line = lines.data, *end; line && *line; line = end) {
+    if (lines->length) sp_text_puts(text, "\n");
+    for (char *line = lines->data, *end; line && *line; line = end) {
         end = line + strcspn(line, "\n");
         if (*end) *end++ = '\0';
         const size_t indent = strspn(line, " ");
@@ -343,7 +438,17 @@ static void markdown_conventions(struct sp_text *text, const struct shapeproof_e
         sp_markdown_text(text, line + indent);
         sp_text_puts(text, "\n");
     }
-    sp_text_free(&lines);
+    sp_text_free(lines);
+}
+
+/* How the expressions count, as a list. */
+static void markdown_conventions(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
+                                 size_t values)
+{
+    struct sp_text lines = {0};
+    for (size_t k = 0; k < values; k++)
+        put_conventions(&lines, &(struct measured){points, count, k, NULL}, count && !is_number(points->value));
+    markdown_list(text, &lines);
 }
 
 /* The value of a point, or that it is unknown; "-" where the table cannot be predicted. */
@@ -378,11 +483,31 @@ static void markdown_points(struct sp_text *text, const struct shapeproof_evalua
     for (size_t i = 0; i < count; i++) {
         sp_text_puts(text, "|");
         sp_markdown_cell(text, points[i].value);
-        for (size_t k = 0; k < values; k++) markdown_value(text, value_at(&(struct measured){points, count, k}, i));
+        for (size_t k = 0; k < values; k++)
+            markdown_value(text, value_at(&(struct measured){points, count, k, NULL}, i));
         if (has_reasons) sp_markdown_cell(text, points[i].why ? points[i].why : "");
         sp_text_puts(text, "\n");
     }
     markdown_conventions(text, points, count, values);
+}
+
+/* A row for each expression of either point, with both values; and below the table how the expressions count. */
+static void markdown_pairs(struct sp_text *text, const struct shapeproof_evaluated_point *points)
+{
+    struct sp_text lines = {0};
+    struct pairs pairs = {.points = points};
+    sp_text_puts(text, "| measure |");
+    for (size_t i = 0; i < 2; i++) sp_markdown_cell(text, points[i].value);
+    sp_text_puts(text, "\n|---|--:|--:|\n");
+    for (const char *expression; (expression = next_expression(&pairs));) {
+        const struct measured measured = {.points = points, .count = 2, .side_by_side = expression};
+        sp_text_puts(text, "|");
+        sp_markdown_code_cell(text, expression);
+        for (size_t i = 0; i < 2; i++) markdown_value(text, value_at(&measured, i));
+        sp_text_puts(text, "\n");
+        put_conventions(&lines, &measured, true);
+    }
+    markdown_list(text, &lines);
 }
 
 static void evaluate_markdown(struct sp_text *text, const struct shapeproof_evaluated_point *points, size_t count,
@@ -400,20 +525,24 @@ char *shapeproof_report_evaluate(const struct shapeproof_evaluated_point *points
     static const struct shapeproof_report_evaluate_options plain = {0};
     struct sp_text text = {0};
     if (!options) options = &plain;
+    const bool are_two = options->side_by_side && count == 2 && points[0].evaluation && points[1].evaluation;
     sp_text_puts(&text, "");
-    if (options->report.format == SHAPEPROOF_REPORT_JSON) {
+    switch (options->report.format) {
+    case SHAPEPROOF_REPORT_JSON:
         evaluate_json(points, count, options, &text);
-        return sp_text_take(&text, length);
+        break;
+    case SHAPEPROOF_REPORT_CSV:
+        if (are_two) pairs_csv(&text, points);
+        else evaluate_csv(&text, points, count, options);
+        break;
+    case SHAPEPROOF_REPORT_MARKDOWN:
+        if (are_two) markdown_pairs(&text, points);
+        else evaluate_markdown(&text, points, count, options);
+        break;
+    default:
+        if (are_two) put_side_by_side(&text, points, &options->report);
+        else if (options->varied) put_points(&text, points, count, options);
+        else if (count && points->evaluation) put_values(&text, points->evaluation, &options->report);
     }
-    if (options->report.format == SHAPEPROOF_REPORT_CSV) {
-        evaluate_csv(&text, points, count, options);
-        return sp_text_take(&text, length);
-    }
-    if (options->report.format == SHAPEPROOF_REPORT_MARKDOWN) {
-        evaluate_markdown(&text, points, count, options);
-        return sp_text_take(&text, length);
-    }
-    if (options->varied) put_points(&text, points, count, options);
-    else if (count && points->evaluation) put_values(&text, points->evaluation, &options->report);
     return sp_text_take(&text, length);
 }

@@ -10,10 +10,13 @@
 #include <string.h>
 
 #include "base/call.h"
+#include "base/dtype_word.h"
 #include "base/error.h"
 #include "config/config.h"
 #include "config/settings.h"
+#include "lang/words.h"
 #include "prove/claims.h"
+#include "shapeproof/report.h"
 #include "verify/verify.h"
 
 struct shapeproof_evaluation {
@@ -40,6 +43,99 @@ struct shapeproof_expressions *shapeproof_expressions_new(struct shapeproof_tabl
 }
 
 void shapeproof_expressions_free(struct shapeproof_expressions *expressions) { sp_free(expressions); }
+
+/* ---- the measures of a model ---- */
+
+/* The expressions of a list of measures. */
+struct measure_list {
+    struct sp_arena arena;
+    const char *items[16];
+    size_t count;
+};
+
+static void add_measure(struct measure_list *list, const char *expression)
+{
+    assert(list->count < sizeof list->items / sizeof *list->items);
+    list->items[list->count++] = expression;
+}
+
+static bool predicts_group(const struct shapeproof_prediction *prediction, const char *name)
+{
+    for (size_t i = 0; i < shapeproof_prediction_group_count(prediction); i++)
+        if (strcmp(shapeproof_prediction_group(prediction, i)->name, name) == 0) return true;
+    return false;
+}
+
+/* The active parameters in the conventions of publications: all, without the input embedding, without both embeddings.
+ * If the table does not carry the measure, its reason is the same in all of them. */
+static void add_active(struct measure_list *list, const struct sp_unit *table,
+                       const struct shapeproof_prediction *prediction)
+{
+    add_measure(list, "active");
+    if (!(table->measures & SP_MEASURE_ACTIVE) || !predicts_group(prediction, "embedding")) return;
+    add_measure(list, "active - active([embedding])");
+    if (predicts_group(prediction, "head")) add_measure(list, "active - active([embedding]) - active([head])");
+}
+
+static void add_flops(struct measure_list *list, const struct sp_unit *table,
+                      const struct shapeproof_measures_options *what)
+{
+    static const char *const variants[] = {"", ", attention=none", ", pass=training"};
+    const char *pass = table->is_of_images ? sp_arena_printf(&list->arena, "batch=%" PRIu64, what->batch)
+                                           : sp_arena_printf(&list->arena, "tokens=%" PRIu64 ", batch=%" PRIu64,
+                                                             what->tokens, what->batch);
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        add_measure(list, sp_arena_printf(&list->arena, "flops(%s%s)", pass, variants[i]));
+}
+
+/* lora and shard are not among them: their arguments have no usual value. */
+static void list_measures(struct measure_list *list, const struct sp_unit *table,
+                          const struct shapeproof_prediction *prediction,
+                          const struct shapeproof_measures_options *what)
+{
+    const bool has_source = sp_unit_is_measured_by(table, (struct shapeproof_value){0}, "source_tokens");
+    const char *length = sp_arena_printf(&list->arena, "tokens=%" PRIu64, what->tokens);
+    const char *source = has_source ? sp_arena_printf(&list->arena, ", source_tokens=%" PRIu64, what->tokens) : "";
+    add_measure(list, "total");
+    add_active(list, table, prediction);
+    add_flops(list, table, what);
+    add_measure(list, sp_arena_printf(&list->arena, "cache(%s%s, batch=%" PRIu64 ", dtype=%s)", length, source,
+                                      what->batch, what->dtype));
+    add_measure(list, sp_arena_printf(&list->arena, "bytes(%s)", what->dtype));
+    add_measure(list, "optimizer(adam)");
+    add_measure(list, sp_arena_printf(&list->arena, "activations(%s, batch=%" PRIu64 ")", length, what->batch));
+}
+
+struct shapeproof_expressions *shapeproof_measures_new(struct shapeproof_tables *tables,
+                                                       const struct shapeproof_prediction *prediction,
+                                                       const struct shapeproof_measures_options *options,
+                                                       struct shapeproof_error *error)
+{
+    SP_CALL(error, NULL);
+    SP_SPENDS("evaluating the expressions");
+    static const struct shapeproof_measures_options none = {0};
+    assert(tables && prediction);
+    sp_error_reset(error);
+    struct shapeproof_measures_options what = options ? *options : none;
+    if (!sp_options_are_known(what.reserved, error)) return NULL;
+    if (!what.tokens) what.tokens = 1;
+    if (!what.batch) what.batch = 1;
+    if (!what.dtype) what.dtype = "f32";
+    if (!sp_weight_bits_of_word(what.dtype)) {
+        sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE, "'%s' is no dtype of weights: expected %s",
+                what.dtype, SP_WEIGHT_DTYPES);
+        return NULL;
+    }
+    const char *table = shapeproof_prediction_table(prediction);
+    struct measure_list list = {.count = 0};
+    list_measures(&list, sp_tables_unit(tables, table), prediction, &what);
+    const struct shapeproof_claim_lines lines = {.name = "measure", .items = list.items, .count = list.count};
+    char *letters;
+    struct shapeproof_expressions *expressions = shapeproof_expressions_new(tables, table, &lines, &letters, error);
+    shapeproof_free(letters);
+    sp_arena_free(&list.arena);
+    return expressions;
+}
 
 /* ---- one expression ---- */
 

@@ -479,6 +479,11 @@ static bool calls_expressions_new(struct world *w)
     return w->expressions != NULL;
 }
 
+static bool calls_measures_new(struct world *w)
+{
+    return (w->expressions = shapeproof_measures_new(w->tables, w->prediction, NULL, &w->error)) != NULL;
+}
+
 static bool calls_evaluate(struct world *w)
 {
     return (w->evaluation = shapeproof_evaluate(w->expressions, w->config, NULL, &w->error)) != NULL;
@@ -683,6 +688,7 @@ static const struct operation operations[] = {
     CALL(check_model, verify),
     CALL(open_model, verify_alone),
     CALL(open_model, expressions_new),
+    CALL(predict_model, measures_new),
     CALL(open_expressions, evaluate),
     CALL(open_models, figures_new),
     CALL(nothing, expectations_load),

@@ -74,6 +74,7 @@ static void later_options_are_refused(void **state)
     REFUSES(shapeproof_verify_options, shapeproof_verify(check, world.tables, options, &error));
     REFUSES(shapeproof_verify_options, shapeproof_verify_values(made, world.config, world.tables, options, &error));
     REFUSES(shapeproof_verify_options, shapeproof_verify_alone(world.inventory, world.tables, options, &error));
+    REFUSES(shapeproof_measures_options, shapeproof_measures_new(world.tables, made, options, &error));
     shapeproof_check_free(check);
     char *letters;
     const char *const total = "total";
@@ -203,6 +204,7 @@ static void sizes_stay(void **state)
     assert_int_equal(sizeof(struct shapeproof_prove_options), 64);
     assert_int_equal(sizeof(struct shapeproof_verify_options), 48);
     assert_int_equal(sizeof(struct shapeproof_derive_options), 48);
+    assert_int_equal(sizeof(struct shapeproof_measures_options), 56);
     assert_int_equal(sizeof(struct shapeproof_evaluate_options), 40);
     assert_int_equal(sizeof(struct shapeproof_fit_options), 72);
     assert_int_equal(sizeof(struct shapeproof_figures_options), 48);

@@ -461,6 +461,13 @@ static bool calls_expressions_new(struct world *world, struct shapeproof_error *
     return expressions != NULL;
 }
 
+static bool calls_measures_new(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_expressions *measures = shapeproof_measures_new(world->tables, world->prediction, NULL, error);
+    shapeproof_expressions_free(measures);
+    return measures != NULL;
+}
+
 static bool calls_figures_new(struct world *world, struct shapeproof_error *error)
 {
     struct shapeproof_error none;
@@ -579,6 +586,7 @@ static const struct call {
     CALL(derive_claims),
     CALL(derive_python),
     CALL(expressions_new),
+    CALL(measures_new),
     CALL(evaluate),
     CALL(figures_new),
     CALL(derive_prediction),
