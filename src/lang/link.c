@@ -206,7 +206,7 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         unit->parent = parent;
         /* What other tensors are used for, nobody has said. */
         if (!unit->section_count && !unit->state_count && !unit->measures) unit->measures = parent->measures;
-        if (!unit->says_unit) unit->is_of_images = parent->is_of_images;
+        if (!unit->says_unit) unit->is_of_images = parent->is_of_images, unit->has_images = parent->has_images;
         if (!unit->pipeline.count) unit->pipeline = parent->pipeline;
         inherit_states(&linker->tables->arena, unit, parent);
         inherit_params(&linker->tables->arena, unit, parent);

@@ -30,6 +30,35 @@ const char *sp_group_name(struct sp_arena *arena, const struct sp_unit *unit, co
     return sp_arena_printf(arena, "%s: %s", outer, section->name);
 }
 
+/* Whether all tensors of the row are in groups of the table that it uses. */
+static bool has_groups_of_table(const struct sp_row *row)
+{
+    if (row->kind != SP_ROW_USE || !row->unit || !row->unit->is_table) return false;
+    for (size_t i = 0; i < row->unit->section_count; i++)
+        if (!*row->unit->sections[i].name && row->unit->sections[i].row_count) return false;
+    return true;
+}
+
+/* Whether the table has the group, and the group has no tensors of its own, but only tables that it uses. */
+static bool is_of_tables(const struct sp_unit *table, const char *group)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < table->section_count; i++) {
+        const struct sp_section *section = &table->sections[i];
+        if (strcmp(section->name, group) != 0) continue;
+        for (size_t k = 0; k < section->row_count; k++, rows++)
+            if (!has_groups_of_table(&section->rows[k])) return false;
+    }
+    return rows > 0;
+}
+
+bool sp_group_is_in(const struct sp_unit *table, const char *group, const char *asked)
+{
+    const size_t length = strlen(asked);
+    if (strncmp(group, asked, length) != 0) return false;
+    return !group[length] || (strncmp(group + length, ": ", 2) == 0 && is_of_tables(table, asked));
+}
+
 static bool is_literal(const struct sp_expr *expr, int64_t value)
 {
     return expr->kind == SP_EXPR_LITERAL && expr->value.type == SHAPEPROOF_VALUE_INT && expr->value.integer == value;

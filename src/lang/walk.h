@@ -38,5 +38,8 @@ const struct sp_expr *sp_loop_count(const struct sp_clause *loop);
  * both. */
 const char *sp_group_name(struct sp_arena *arena, const struct sp_unit *unit, const struct sp_section *section,
                           const char *outer);
+/* Whether [asked] counts the group: it is that group, or one of a table that it uses, if it has no tensors of its own.
+ * [vision] counts "vision: attention" and "vision: feed-forward". */
+bool sp_group_is_in(const struct sp_unit *table, const char *group, const char *asked);
 
 #endif

@@ -441,9 +441,14 @@ static const struct sp_poly *count_measure(struct forms *forms, const char *meas
     if (strcmp(measure, "active") == 0) return sp_count_active(count, NULL);
     const struct sp_sym tokens = sp_atom_open(symbolic, "tokens", "tokens", 0, NULL);
     if (strcmp(measure, "activations") == 0) return count_activations(forms, tokens.poly);
-    if (strcmp(measure, "flops") == 0)
-        return sp_count_flops(
-            count, &(struct sp_flops){.batch = one, .tokens = count->table->is_of_images ? NULL : tokens.poly});
+    if (strcmp(measure, "flops") == 0) {
+        struct sp_flops asked = {.batch = one, .tokens = count->table->is_of_images ? NULL : tokens.poly};
+        if (count->table->has_images) {
+            asked.images = sp_atom_open(symbolic, "images", "images", 0, NULL).poly;
+            asked.patches = sp_atom_open(symbolic, "patches", "patches", 0, NULL).poly;
+        }
+        return sp_count_flops(count, &asked);
+    }
     const struct sp_poly *elements = sp_count_cache(count, 1, tokens.poly, NULL, one, SP_CACHE_LATENT_FORM);
     return elements ? sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(2 /* bytes of an element */)) : NULL;
 }
@@ -504,8 +509,9 @@ static void assume_convention(struct shapeproof_derivation *derivation, const ch
         if (has_two_forms(count)) assume_words(derivation, "latent keys and values (form=latent)");
         return;
     }
-    assume_words(derivation,
-                 count->table->is_of_images ? "a forward pass over one image" : "a forward pass over one sequence");
+    assume_words(derivation, count->table->is_of_images ? "a forward pass over one image"
+                             : count->table->has_images ? "a forward pass over one sequence and its images"
+                                                        : "a forward pass over one sequence");
     if (count->flops.has_attention) assume_words(derivation, "full attention");
     assume_words(derivation, "2 operations for a multiply-add");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lang/functions.h"
+#include "lang/walk.h"
 #include "prove/rows.h"
 #include "prove/symbolic/atoms.h"
 #include "prove/symbolic/meaning.h"
@@ -29,8 +30,13 @@ const struct sp_poly *sp_trial_sum_of_group(const struct sp_trial *trial, const 
 {
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
     if (!name || strcmp(name, "total") == 0) return sp_poly_int(algebra, sums->total);
-    for (size_t i = 0; i < sums->count; i++)
-        if (strcmp(sums->items[i].name, name) == 0) return sp_poly_int(algebra, sums->items[i].parameters);
+    const struct sp_poly *sum = NULL;
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct sp_poly *part = sp_poly_int(algebra, sums->items[i].parameters);
+        if (sp_group_is_in(trial->count->table, sums->items[i].name, name))
+            sum = sum ? sp_poly_add(algebra, sum, part) : part;
+    }
+    if (sum) return sum;
     return sp_count_group(trial->count, name) ? sp_poly_int(algebra, 0) : NULL;
 }
 

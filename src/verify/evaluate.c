@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "config/settings.h"
+#include "lang/walk.h"
 #include "lang/words.h"
 #include "prove/claims.h"
 #include "shapeproof/report.h"
@@ -77,15 +78,28 @@ static void add_active(struct measure_list *list, const struct sp_unit *table,
     if (predicts_group(prediction, "head")) add_measure(list, "active - active([embedding]) - active([head])");
 }
 
+/* The operations of a pass with these arguments. */
+static void add_passes(struct measure_list *list, const char *pass)
+{
+    static const char *const variants[] = {"", ", attention=none", ", pass=training"};
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        add_measure(list, sp_arena_printf(&list->arena, "flops(%s%s)", pass, variants[i]));
+}
+
+/* Of a table of tokens with images, the tokens and one image apart. */
 static void add_flops(struct measure_list *list, const struct sp_unit *table,
                       const struct shapeproof_measures_options *what)
 {
-    static const char *const variants[] = {"", ", attention=none", ", pass=training"};
+    if (table->has_images) {
+        add_passes(list, sp_arena_printf(&list->arena, "tokens=%" PRIu64 ", images=0, batch=%" PRIu64, what->tokens,
+                                         what->batch));
+        add_passes(list, sp_arena_printf(&list->arena, "tokens=0, images=1, batch=%" PRIu64, what->batch));
+        return;
+    }
     const char *pass = table->is_of_images ? sp_arena_printf(&list->arena, "batch=%" PRIu64, what->batch)
                                            : sp_arena_printf(&list->arena, "tokens=%" PRIu64 ", batch=%" PRIu64,
                                                              what->tokens, what->batch);
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
-        add_measure(list, sp_arena_printf(&list->arena, "flops(%s%s)", pass, variants[i]));
+    add_passes(list, pass);
 }
 
 /* lora and shard are not among them: their arguments have no usual value. */
@@ -219,7 +233,8 @@ static void describe_active(struct asked *asked, const char *group, struct shape
     sp_text_puts(&text, "");
     if (!group && active->has_lookup) sp_text_puts(&text, "with the input embedding");
     for (size_t i = 0; i < active->share_count; i++)
-        if (!group || strcmp(active->shares[i].group, group) == 0) put_share(&text, &active->shares[i]);
+        if (!group || sp_group_is_in(asked->expressions->table, active->shares[i].group, group))
+            put_share(&text, &active->shares[i]);
     item->unit = "parameters";
     item->convention = sp_text_keep(&text, asked->trial.arena);
     const struct sp_poly *all = sp_trial_sum_of_group(&asked->trial, asked->trial.sums, group);
@@ -278,8 +293,10 @@ static void describe_flops(struct asked *asked, const struct sp_expr *expr, stru
     else if (flops->has_attention)
         sp_text_puts(&text, is_causal(asked, expr, item) ? ", causal attention" : ", full attention");
     sp_text_puts(&text, ", 2 operations a multiply-add");
+    if (expr->count > SP_FLOPS_IMAGES) sp_text_puts(&text, "; the tokens include those of the images");
     for (size_t i = 0; i < flops->share_count; i++)
-        if (!expr->name || strcmp(flops->shares[i].group, expr->name) == 0) put_share(&text, &flops->shares[i]);
+        if (!expr->name || sp_group_is_in(asked->expressions->table, flops->shares[i].group, expr->name))
+            put_share(&text, &flops->shares[i]);
     item->unit = "operations";
     item->convention = sp_text_keep(&text, asked->trial.arena);
 }

@@ -3,6 +3,7 @@
  * there, the claim evaluated, and both numbers and the difference are those that were printed. */
 #define _POSIX_C_SOURCE 200809L
 
+#include "lang/walk.h"
 #include "prove/made_up.h"
 #include "sample.h"
 
@@ -55,11 +56,12 @@ static bool by_group(const struct place *place, const char *name, struct sp_rati
         *value = sp_rational_int((int64_t)shapeproof_prediction_totals(place->prediction)->unique_parameters);
         return true;
     }
-    *value = sp_rational_int(0); /* a group of which nothing is there */
+    int64_t sum = 0; /* of a group of which nothing is there */
     for (size_t i = 0; i < shapeproof_prediction_group_count(place->prediction); i++) {
         const struct shapeproof_group *group = shapeproof_prediction_group(place->prediction, i);
-        if (strcmp(group->name, name) == 0) *value = sp_rational_int((int64_t)group->parameters);
+        if (sp_group_is_in(place->open->table, group->name, name)) sum += (int64_t)group->parameters;
     }
+    *value = sp_rational_int(sum);
     return true;
 }
 

@@ -173,15 +173,23 @@ static void test_shards_are_those_of_transformers_and_megatron(void **state)
     check_lines("fixtures/measures/shard.jsonl", check_size, 215);
 }
 
-/* A line of fixtures/measures/flops.jsonl; images have no tokens. */
+/* A line of fixtures/measures/flops.jsonl; images alone have no tokens, and text alone has no images. */
 static void check_flops(struct shapeproof_tables *tables, char *line)
 {
+    static const char *const names[] = {"tokens", "images", "patches"};
     const int64_t flops = number_of(line, "flops"), batch = number_of(line, "batch");
     int64_t value;
-    char why[256], expression[64], tokens[32] = "";
+    char why[256], expression[128];
     char *end = strstr(line, ", \"tokens\"");
-    if (end) snprintf(tokens, sizeof tokens, "tokens=%d, ", (int)number_of(line, "tokens"));
-    snprintf(expression, sizeof expression, "flops(%sbatch=%d)", tokens, (int)batch);
+    int length = snprintf(expression, sizeof expression, "flops(batch=%d", (int)batch);
+    for (size_t i = 0; end && i < sizeof names / sizeof *names; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "\"%s\": ", names[i]);
+        if (strstr(end, key))
+            length += snprintf(expression + length, sizeof expression - (size_t)length, ", %s=%d", names[i],
+                               (int)number_of(end, names[i]));
+    }
+    snprintf(expression + length, sizeof expression - (size_t)length, ")");
     *(end ? end : strstr(line, ", \"batch\"")) = '\0';
     const char *config = strchr(line + 1, '{');
     if (!evaluate(tables, config, expression, &value, why)) fail_msg("%s: %s", config, why);
@@ -191,7 +199,7 @@ static void check_flops(struct shapeproof_tables *tables, char *line)
 static void test_flops_are_what_torch_counts(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/flops.jsonl", check_flops, 142);
+    check_lines("fixtures/measures/flops.jsonl", check_flops, 156);
 }
 
 /* ---- the output layer ---- */

@@ -34,8 +34,8 @@ enum sp_expr_kind {
                        an adapter, or the number of processes if it is given */
     SP_EXPR_ACTIVATIONS, /* activations(tokens = args[0], ...) in a claim, with the arguments of enum
                             sp_activations_argument */
-    SP_EXPR_FLOPS,  /* flops([name], batch = args[0], tokens = args[1], ...) in a claim; `count` is 1 without tokens,
-                       `value` has the bits of enum sp_flops_bits */
+    SP_EXPR_FLOPS,  /* flops([name], batch = ..., tokens = ..., ...) in a claim; args by enum sp_flops_argument, `value`
+                       has the bits of enum sp_flops_bits */
     SP_EXPR_TENSORS /* dim(wte.weight, 0), count(h.{i}.ln_1.weight), elements(h.*), bytes(h.*) in a claim: `value` is
                        the name, args[0] what else is given */
 };
@@ -64,6 +64,10 @@ enum sp_flops_bits {
     SP_FLOPS_WEIGHTS_ALONE = 2, /* no scores or scans: no row with `work` */
     SP_FLOPS_TRAINING = 4       /* forward and backward */
 };
+
+/* The arguments of flops(...), which rows read by these names. Each may be missing with all behind it: `count` is
+ * without them then. */
+enum sp_flops_argument { SP_FLOPS_BATCH, SP_FLOPS_TOKENS, SP_FLOPS_IMAGES, SP_FLOPS_PATCHES, SP_FLOPS_ARGUMENTS };
 
 /* The arguments of a cache. Its states read them as `tokens`, `batch`, `expanded` and `source_tokens`. */
 enum sp_cache_argument {
@@ -410,6 +414,7 @@ struct sp_unit {
     size_t unadapted_count;
     bool says_unit;    /* it has the line `unit`, which otherwise the table that it extends has */
     bool is_of_images; /* `unit image`: a pass is over images, and not over sequences of tokens */
+    bool has_images;   /* `unit token, image`: a pass is over sequences of tokens, each with images */
     struct sp_pipeline pipeline;
     struct sp_claim *claims;
     size_t claim_count;

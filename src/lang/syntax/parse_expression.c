@@ -370,11 +370,11 @@ static bool is_sizing(const char *name)
            strcmp(name, "shard") == 0;
 }
 
-/* One of the named arguments of flops(...): batch and tokens have expressions, attention and pass words. */
+/* One of the named arguments of flops(...): the first four have expressions, attention and pass words. */
 static bool parse_flops_argument(struct sp_parser *parser, struct sp_expr *expr, unsigned *seen)
 {
-    enum { BATCH, TOKENS, ATTENTION, PASS }; /* the first two are also the indexes of expr->args */
-    static const char *const names[] = {"batch", "tokens", "attention", "pass", NULL};
+    enum { ATTENTION = SP_FLOPS_ARGUMENTS, PASS }; /* behind the indexes of expr->args */
+    static const char *const names[] = {"batch", "tokens", "images", "patches", "attention", "pass", NULL};
     static const struct {
         size_t name;
         const char *word;
@@ -384,10 +384,13 @@ static bool parse_flops_argument(struct sp_parser *parser, struct sp_expr *expr,
                  {ATTENTION, "none", SP_FLOPS_WEIGHTS_ALONE},
                  {PASS, "forward", 0},
                  {PASS, "training", SP_FLOPS_TRAINING}};
-    const size_t name = sp_parse_argument_name(parser, names, "'tokens', 'batch', 'attention' or 'pass'", seen);
+    const size_t name =
+        sp_parse_argument_name(parser, names, "'tokens', 'images', 'patches', 'batch', 'attention' or 'pass'", seen);
     if (name == SIZE_MAX) return false;
-    if (name == TOKENS) expr->count = 2;
-    if (name <= TOKENS) return (expr->args[name] = sp_parse_expression(parser)) != NULL;
+    if (name < SP_FLOPS_ARGUMENTS) {
+        if (expr->count <= name) expr->count = name + 1;
+        return (expr->args[name] = sp_parse_expression(parser)) != NULL;
+    }
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i].name == name && sp_parse_accept(parser, words[i].word)) {
             expr->value.integer |= words[i].bits;
@@ -398,17 +401,17 @@ static bool parse_flops_argument(struct sp_parser *parser, struct sp_expr *expr,
 }
 
 /* flops = "flops" "(" [ worked { "," worked } [ "," ] ] ")" ;
- * worked = "[" group-name "]" | ( "tokens" | "batch" ) "=" expr | ( "attention" | "pass" ) "=" NAME ; */
+ * worked = "[" group-name "]" | ( "tokens" | "images" | "patches" | "batch" ) "=" expr
+ *        | ( "attention" | "pass" ) "=" NAME ; */
 static bool parse_flops(struct sp_parser *parser, struct sp_expr *expr)
 {
     const struct sp_span open = parser->lexer.token.span;
     sp_lexer_next(&parser->lexer);
     expr->kind = SP_EXPR_FLOPS;
     expr->name = NULL;
-    expr->args = sp_arena_array(parser->arena, 2, sizeof *expr->args);
-    expr->args[0] = node(parser, SP_EXPR_LITERAL, expr->span, 0);
-    expr->args[0]->value = sp_value_int(1);
-    expr->args[1] = NULL;
+    expr->args = sp_arena_array(parser->arena, SP_FLOPS_ARGUMENTS, sizeof *expr->args);
+    expr->args[SP_FLOPS_BATCH] = implied(parser, expr->span, sp_value_int(1));
+    for (size_t i = SP_FLOPS_BATCH + 1; i < SP_FLOPS_ARGUMENTS; i++) expr->args[i] = NULL;
     expr->count = 1;
     expr->value = sp_value_int(0);
     unsigned seen = 0;
@@ -421,6 +424,10 @@ static bool parse_flops(struct sp_parser *parser, struct sp_expr *expr)
         if (!sp_parse_accept(parser, ",")) break;
     }
     expr->span = join_spans(expr->span, parser->lexer.token.span);
+    for (size_t i = SP_FLOPS_BATCH + 1; i < expr->count; i++)
+        if (!expr->args[i])
+            return sp_parse_fail(parser, expr->span, "expected flops(tokens=..., images=...%s)",
+                                 expr->count > SP_FLOPS_PATCHES ? ", patches=..." : "");
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 

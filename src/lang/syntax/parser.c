@@ -401,14 +401,17 @@ static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
     } while (sp_parse_accept(parser, ","));
 }
 
-/* of-work = "unit" ( "token" | "image" ) ; */
+/* of-work = "unit" ( "token" [ "," "image" ] | "image" ) ; */
 static void parse_unit_of_work(struct sp_parser *parser, struct sp_unit *unit)
 {
     sp_lexer_next(&parser->lexer);
     unit->says_unit = true;
     unit->is_of_images = sp_token_is(&parser->lexer, "image");
-    if (!sp_parse_accept(parser, "image") && !sp_parse_accept(parser, "token"))
+    if (sp_parse_accept(parser, "image")) return;
+    if (!sp_parse_accept(parser, "token"))
         sp_parse_fail(parser, parser->lexer.token.span, "expected what a pass is over: 'token' or 'image'");
+    else if (sp_parse_accept(parser, ",") && !(unit->has_images = sp_parse_accept(parser, "image")))
+        sp_parse_fail(parser, parser->lexer.token.span, "expected 'image', what a pass is over besides tokens");
 }
 
 /* pipeline = "pipeline" NAME "of" expr ; */

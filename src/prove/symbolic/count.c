@@ -53,7 +53,7 @@ struct walk {
     const struct sp_row_measure *measure; /* what is counted of a tensor; NULL: its elements */
     struct sp_active_count *active;       /* of COUNTS_ACTIVE and COUNTS_PRODUCTS: where the shares are noted */
     const struct sp_sym_given *given;     /* what each table sees: of COUNTS_STATES and COUNTS_KEPT the arguments of
-                                             the measure, of COUNTS_PRODUCTS `tokens` and `causal` */
+                                             the measure, of COUNTS_PRODUCTS those of flops and `causal` */
     size_t given_count;
     /* COUNTS_KEPT: */
     struct sp_count *count;             /* what is counted */
@@ -62,6 +62,7 @@ struct walk {
     /* COUNTS_PRODUCTS: */
     const struct sp_flops *flops;
     const struct sp_poly *times; /* of what is used, where its rows do not say it */
+    bool is_in_images;           /* what is counted is a pass over one image */
     /* COUNTS_SHARD: */
     const struct sp_sizing *sizing;
     struct stage *stage; /* NULL: all layers are on one rank */
@@ -298,12 +299,13 @@ static bool measure_tensor(struct walk *walk, const struct sp_sym_env *env, cons
     return value != NULL;
 }
 
-/* Whether an argument of the measure is 0, such as the number of tokens. */
+/* Whether an argument of the measure is 0, such as the number of tokens; that of images says nothing about tokens. */
 static bool is_of_nothing(const struct walk *walk)
 {
     bool is = false;
     for (size_t i = 0; i < walk->given_count && !is; i++)
-        is = walk->given[i].sym.kind == SP_SYM_NUMBER && sp_poly_is_zero(walk->given[i].sym.poly);
+        is = walk->given[i].sym.kind == SP_SYM_NUMBER && strcmp(walk->given[i].key, "images") != 0 &&
+             sp_poly_is_zero(walk->given[i].sym.poly);
     return is;
 }
 
@@ -469,18 +471,25 @@ static const struct sp_unit *chosen_table(struct walk *walk, const struct sp_sym
     return NULL;
 }
 
-/* Opens for a count of products what a use says of them: how often the elements multiply. A table of
- * images cannot be used by one of tokens, which does not say how many images there are. */
+/* Opens for a count of products what a use says of them: how often the elements multiply. A table of images that a
+ * table of tokens with images uses is run once for each image, or as often as `times` behind the use says: its *passes.
+ * Any other table of tokens cannot use it, since it does not say how many images there are. */
 static bool open_products(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
-                          struct sp_sym_frame *frame)
+                          struct sp_sym_frame *frame, const struct sp_poly **passes)
 {
+    const struct sp_unit *unit = frame->unit;
     const struct sp_expr *expr = row->times ? row->times : env->section->times;
     if (walk->counted != COUNTS_PRODUCTS) return true;
     if (expr && !sp_sym_number(walk->symbolic, env, expr, &walk->times)) return false;
-    if (!frame->unit->is_table || frame->unit->is_of_images == (walk->flops->tokens == NULL)) return true;
-    return sp_sym_fail(walk->symbolic, row->unit_span,
-                       "the table '%s' is about images, and what uses it about tokens, or the other way round",
-                       frame->unit->name);
+    if (!unit->is_table || unit->is_of_images == walk->is_in_images) return true;
+    if (!unit->is_of_images || !walk->flops->images)
+        return sp_sym_fail(walk->symbolic, row->unit_span,
+                           "the table '%s' is about images, and what uses it about tokens, or the other way round",
+                           unit->name);
+    *passes = expr ? walk->times : walk->flops->images;
+    walk->times = sp_poly_int(&walk->symbolic->algebra, 1);
+    walk->is_in_images = true;
+    return true;
 }
 
 /* Adds the rows of a part, or of another table, that a row of this one uses: opens a frame with the prefix, the
@@ -511,16 +520,21 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
         frame->given_count = 0; /* count_view collects them anew */
         if (!count_view(walk, env, row, frame)) return false;
     }
-    const struct sp_poly *times = walk->times;
+    const struct sp_poly *times = walk->times, *passes = NULL;
+    const bool was_in_images = walk->is_in_images;
     sp_sym_note_keys(walk->symbolic, &(struct sp_sym_env){.frame = frame});
     const bool is_shared = has_share(env, row);
     walk->uses++;
     walk->shares += is_shared;
-    bool good = open_products(walk, env, row, frame) &&
-                count_arguments(walk, env, row->choice ? NULL : row->given, frame) && count_unit(walk, frame, &inner);
+    bool good = open_products(walk, env, row, frame, &passes);
+    const bool is_run = !passes || !sp_poly_is_zero(passes); /* what no image runs need not be known */
+    if (good && is_run)
+        good = count_arguments(walk, env, row->choice ? NULL : row->given, frame) && count_unit(walk, frame, &inner);
+    if (passes) wanted = sp_poly_mul(algebra, wanted, passes);
     walk->uses--;
     walk->shares -= is_shared;
     walk->times = times;
+    walk->is_in_images = was_in_images;
     if (good && !row->optional && !take_shares(walk, env, row, &wanted)) good = false;
     if (!row->optional) multiply_into(walk, tally, &inner, wanted);
     free_tally(&inner);
@@ -1051,9 +1065,13 @@ const struct sp_poly *sp_count_group(void *context, const char *name)
 {
     struct sp_count *count = context;
     if (!name || strcmp(name, "total") == 0) return count->total;
-    for (size_t i = 0; i < count->group_count; i++)
-        if (strcmp(count->groups[i].name, name) == 0) return count->groups[i].parameters;
-    return empty_group(count, name);
+    const struct sp_poly *sum = NULL;
+    for (size_t i = 0; i < count->group_count; i++) {
+        const struct sp_group_count *group = &count->groups[i];
+        if (!sp_group_is_in(count->table, group->name, name)) continue;
+        sum = sum ? sp_poly_add(&count->symbolic.algebra, sum, group->parameters) : group->parameters;
+    }
+    return sum ? sum : empty_group(count, name);
 }
 
 const struct sp_poly *sp_count_active(struct sp_count *count, const char *group)
@@ -1063,7 +1081,7 @@ const struct sp_poly *sp_count_active(struct sp_count *count, const char *group)
     if (!count->active.is_counted && !count_active(count)) return NULL;
     for (size_t i = 0; i < count->active.row_count; i++) {
         const struct sp_row_count *row = &count->active.rows[i];
-        if (!group || strcmp(row->group, group) == 0) sum = sp_poly_add(algebra, sum, row->parameters);
+        if (!group || sp_group_is_in(count->table, row->group, group)) sum = sp_poly_add(algebra, sum, row->parameters);
     }
     return sum;
 }
@@ -1079,11 +1097,12 @@ static bool count_rows(struct walk *walk, struct sp_sym_frame *frame, struct tal
 }
 
 /* The sum of the rows of a group, or of all for NULL. */
-static const struct sp_poly *sum_tally(struct sp_algebra *algebra, const struct tally *tally, const char *group)
+static const struct sp_poly *sum_tally(struct sp_symbolic *symbolic, const struct tally *tally, const char *group)
 {
+    struct sp_algebra *algebra = &symbolic->algebra;
     const struct sp_poly *sum = sp_poly_int(algebra, 0);
     for (size_t i = 0; i < tally->count; i++)
-        if (!group || strcmp(tally->rows[i].group, group) == 0)
+        if (!group || sp_group_is_in(symbolic->root, tally->rows[i].group, group))
             sum = sp_poly_add(algebra, sum, tally->rows[i].parameters);
     return sum;
 }
@@ -1094,7 +1113,7 @@ static const struct sp_poly *sum_rows(struct walk *walk, struct sp_sym_frame *fr
 {
     struct tally tally = {0};
     const bool good = count_rows(walk, frame, &tally);
-    const struct sp_poly *sum = sum_tally(&walk->symbolic->algebra, &tally, group);
+    const struct sp_poly *sum = sum_tally(walk->symbolic, &tally, group);
     free_tally(&tally);
     return good ? sum : NULL;
 }
@@ -1154,20 +1173,21 @@ const struct sp_poly *sp_count_cache(struct sp_count *count, unsigned tp, const 
     return sp_count_states(count, tp, given, given_count);
 }
 
-/* Whether tokens are given, as the table is about sequences of them, or not. */
+/* Whether those arguments are given that the table is about: tokens, tokens and images, or neither. */
 static bool says_tokens(struct sp_count *count, const struct sp_flops *asked)
 {
     const struct sp_unit *table = count->table;
-    if (table->measures & SP_MEASURE_FLOPS && table->is_of_images && asked->tokens)
-        return sp_sym_fail(&count->symbolic, table->span, "the table '%s' is about images: flops(batch=...)",
-                           table->name);
-    return !(table->measures & SP_MEASURE_FLOPS) || table->is_of_images || asked->tokens ||
-           sp_sym_fail(&count->symbolic, table->span, "the table '%s' is about sequences of tokens: flops(tokens=...)",
-                       table->name);
+    const char *about = table->is_of_images ? "images: flops(batch=...)"
+                        : table->has_images ? "sequences of tokens with images: flops(tokens=..., images=...)"
+                                            : "sequences of tokens: flops(tokens=...)";
+    if (!(table->measures & SP_MEASURE_FLOPS)) return true; /* the count says so */
+    if (table->is_of_images ? !asked->tokens : asked->tokens && table->has_images == (asked->images != NULL))
+        return true;
+    return sp_sym_fail(&count->symbolic, table->span, "the table '%s' is about %s", table->name, about);
 }
 
-/* Walks through the table, with `tokens` and `causal` given, and adds up what is multiplied in a forward pass over one
- * sequence or image: elements of matrices as often as they are, and the work. */
+/* Walks through the table, with `causal` and the arguments given, and adds up what is multiplied in a forward pass over
+ * one sequence or image: elements of matrices as often as they are, and the work. */
 const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flops *asked)
 {
     enum {
@@ -1175,15 +1195,23 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
         PASSES = 3 /* forward; backward takes two as long */
     };
     struct sp_algebra *algebra = &count->symbolic.algebra;
-    const struct sp_sym_given given[] = {
-        {"causal", sp_sym_of_value(&count->symbolic, sp_value_bool(asked->how & SP_FLOPS_CAUSAL))},
-        {"tokens", asked->tokens ? sp_sym_of_poly(asked->tokens) : (struct sp_sym){.kind = SP_SYM_VALUE}}};
+    const struct {
+        const char *name;
+        const struct sp_poly *number;
+    } numbers[] = {{"tokens", asked->tokens}, {"images", asked->images}, {"patches", asked->patches}};
+    struct sp_sym_given given[1 + sizeof numbers / sizeof *numbers] = {
+        {"causal", sp_sym_of_value(&count->symbolic, sp_value_bool(asked->how & SP_FLOPS_CAUSAL))}};
+    size_t given_count = 1;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].number)
+            given[given_count++] = (struct sp_sym_given){numbers[i].name, sp_sym_of_poly(numbers[i].number)};
     struct walk walk = {.symbolic = &count->symbolic,
                         .counted = COUNTS_PRODUCTS,
                         .active = &count->flops,
                         .flops = asked,
                         .given = given,
-                        .given_count = asked->tokens ? 2 : 1,
+                        .given_count = given_count,
+                        .is_in_images = count->table->is_of_images,
                         .times = asked->tokens ? asked->tokens : sp_poly_int(algebra, 1)};
     if (!says_tokens(count, asked)) return NULL;
     count->flops.share_count = 0;
@@ -1272,7 +1300,7 @@ static bool count_stage(struct sp_count *count, const struct sp_expr *expr, stru
     struct tally tally = {0};
     struct sp_rational more;
     bool good = count_rank(count, expr->sizing, &shard->sharding, stage, &tally);
-    const struct sp_poly *sum = good ? sum_tally(algebra, &tally, NULL) : NULL;
+    const struct sp_poly *sum = good ? sum_tally(&count->symbolic, &tally, NULL) : NULL;
     if (good && *most && !sp_poly_is_constant(sp_poly_sub(algebra, sum, *most), &more))
         good = sp_sym_fail(&count->symbolic, expr->span, "which stage is the largest is not known");
     if (good && (!*most || more.num > 0)) {
@@ -1316,7 +1344,7 @@ static bool count_apart(struct sp_count *count, struct sp_count *scratch, const 
     if (!scratch->table && !count_how(scratch, count->tables, count->table, &how)) return false;
     scratch->symbolic.steps = scratch->symbolic.algebra.work = 0;
     bool good = count_rank(scratch, expr->sizing, &sharding, stage, &tally);
-    good = good && sp_poly_is_constant(sum_tally(&scratch->symbolic.algebra, &tally, NULL), number) &&
+    good = good && sp_poly_is_constant(sum_tally(&scratch->symbolic, &tally, NULL), number) &&
            !scratch->symbolic.algebra.failed;
     for (size_t i = 0; i < sharding.count && good; i++) {
         struct sp_partition_count seen = sharding.divisions[i];

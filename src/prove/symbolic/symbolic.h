@@ -260,10 +260,12 @@ struct sp_sym_binding {
 
 /* Which operations are asked for: flops(...). */
 struct sp_flops {
-    const char *group;            /* NULL: of all */
-    const struct sp_poly *batch;  /* sequences, or images */
-    const struct sp_poly *tokens; /* of each sequence; NULL: not given */
-    unsigned how;                 /* enum sp_flops_bits */
+    const char *group;             /* NULL: of all */
+    const struct sp_poly *batch;   /* sequences, or images */
+    const struct sp_poly *tokens;  /* of each sequence; NULL: not given, as of the two below */
+    const struct sp_poly *images;  /* of each sequence */
+    const struct sp_poly *patches; /* of each image */
+    unsigned how;                  /* enum sp_flops_bits */
 };
 
 /* Where an expression stands, which decides what the names in it mean. */
