@@ -91,12 +91,14 @@ int main(int argc, char **argv)
     static struct record older = {"fixtures/catalogue/older.txt", 6};
     static struct record timm = {"fixtures/catalogue/timm.txt", 1};
     static struct record torchvision = {"fixtures/catalogue/torchvision.txt", 0};
+    static struct record detectron2 = {"fixtures/catalogue/detectron2.txt", 0};
     for (int i = 1; i < argc; i++) read_catalogue(argv[i]);
     if (argc > 1) return 0;
     const struct CMUnitTest tests[] = {{"knows_transformers", knows_framework, NULL, NULL, &transformers},
                                        {"knows_diffusers", knows_framework, NULL, NULL, &diffusers},
                                        {"knows_older", knows_framework, NULL, NULL, &older},
                                        {"knows_timm", knows_framework, NULL, NULL, &timm},
-                                       {"knows_torchvision", knows_framework, NULL, NULL, &torchvision}};
+                                       {"knows_torchvision", knows_framework, NULL, NULL, &torchvision},
+                                       {"knows_detectron2", knows_framework, NULL, NULL, &detectron2}};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,8 +50,8 @@ static void test_programs(void **state)
         "\"model_kwargs\": {\"a\": 1}}}",
         "args: {\"architecture\": \"resnet18\", \"num_classes\": 3, \"model_args\": {\"a\": 1, \"in_chans\": 4}}");
     assert_found("{\"cfg\": {\"model\": {\"_name\": \"wav2vec2\"}}}", "cfg.model: {\"architecture\": \"wav2vec2\"}");
-    assert_found("{\"cfg\": {\"MODEL\": {\"META_ARCHITECTURE\": \"RetinaNet\"}}}",
-                 "cfg: {\"_class_name\": \"RetinaNet\"}");
+    assert_found("{\"cfg\": {\"MODEL\": {\"META_ARCHITECTURE\": \"RetinaNet\"}, \"SEED\": 1}}",
+                 "cfg: {\"_class_name\": \"RetinaNet\", \"MODEL\": {\"META_ARCHITECTURE\": \"RetinaNet\"}}");
 }
 
 /* Megatron has the same arguments for BERT, which its head of two layers shows. */

@@ -160,6 +160,18 @@ static const struct {
      "(1536, 448)"},
     {"vit_hybrid", "backbone_featmap_shape=[1,64,6,4]", "embeddings.position_embeddings", "(1, 25, 768)"},
     {"llava", "text_config.model_type=persimmon", "language_model.model.final_layernorm.weight", "(4096)"},
+    /* Keys of detectron2 that no model of its zoo has. */
+    {"detectron2_rcnn",
+     "MODEL.META_ARCHITECTURE=ProposalNetwork MODEL.ANCHOR_GENERATOR.NAME=RotatedAnchorGenerator "
+     "MODEL.ANCHOR_GENERATOR.ANGLES=[[0,45]] MODEL.ANCHOR_GENERATOR.SIZES=[8,16]",
+     "proposal_generator.rpn_head.anchor_deltas.weight", "(60, 1024, 1, 1)"},
+    {"detectron2_rcnn",
+     "MODEL.META_ARCHITECTURE=GeneralizedRCNN MODEL.ROI_BOX_HEAD.USE_FED_LOSS=true MODEL.ROI_HEADS.NUM_CLASSES=7",
+     "roi_heads.box_predictor.fed_loss_cls_weights", "(7)"},
+    {"detectron2_rcnn", "MODEL.META_ARCHITECTURE=SemanticSegmentor MODEL.SEM_SEG_HEAD.IN_FEATURES=[\"res3\",\"res4\"]",
+     "sem_seg_head.res4.2.weight", "(128, 128, 3, 3)"},
+    {"detectron2_rcnn", "MODEL.META_ARCHITECTURE=SemanticSegmentor MODEL.SEM_SEG_HEAD.IN_FEATURES=[\"res3\",\"res4\"]",
+     "sem_seg_head.res3.0.weight", NULL},
 };
 
 /* "(V, E)"; NULL without such a tensor. */
