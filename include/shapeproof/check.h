@@ -238,7 +238,8 @@ SHAPEPROOF_API char *shapeproof_embedding_describe(const struct shapeproof_inven
  * taken:
  *   1. what a GGUF file or a Keras model has in itself; the layers of a Keras model not for a named `table`;
  *   2. config.json, config or huggingface/config.json in its folder;
- *   3. of a step of a training, the config.json of the first folder above that has one;
+ *   3. of a step of a training, the config.json of the first folder above that has one; then the config.yaml of
+ *      detectron2 in its folder;
  *   4. the arguments of the model that a program has saved in the checkpoint;
  *   5. of an adapter, the configuration of its base, which adapter_config.json beside it names: a folder of this
  *      machine, relative to the working directory, as PEFT has it, or to the folder of the adapter or one above; or a

@@ -554,6 +554,32 @@ enum { MOST_LEVELS = 4 };
  */
 static const char *const config_names[] = {"config.json", "config", "huggingface/config.json"};
 
+/* Files of other programs, which may have the names of these: they count if their keys are those of the program. */
+static const struct {
+    const char *id, *name;
+} program_files[] = {
+#define BESIDE(id, name) {id, name},
+#include "config/programs.def"
+};
+
+/* Whether the file is the configuration of the program. One that cannot be read is none. */
+static bool is_file_of_program(const char *path, const char *id)
+{
+    struct sp_arena arena = {0};
+    struct shapeproof_value root;
+    struct sp_json_repeats repeats = {0};
+    struct shapeproof_error ignored = {0};
+    struct sp_file file;
+    if (!sp_file_open(&file, AT_FDCWD, path, &ignored)) return false;
+    char *text = sp_file_slurp(&file, MAX_CONFIG, &ignored);
+    const bool is_of_program = text && parse_text(&arena, path, text, (size_t)file.size, &root, &repeats, &ignored) &&
+                               sp_config_is_of_program(&arena, id, root);
+    sp_free(text);
+    sp_file_close(&file);
+    sp_arena_free(&arena);
+    return is_of_program;
+}
+
 /* The folder that the checkpoint is, or is in: a path that ends with '/' or is empty. */
 static struct sp_text folder_of(const char *checkpoint_path)
 {
@@ -583,10 +609,24 @@ static char *config_above(const char *checkpoint_path)
     return NULL;
 }
 
+/* The configuration of a program in the folder that the path is, or is in; NULL without one. On the heap. */
+static char *config_of_program(const char *checkpoint_path)
+{
+    struct sp_text path = folder_of(checkpoint_path);
+    for (size_t i = 0; i < sizeof program_files / sizeof *program_files; i++)
+        if (find_in_folder(&path, &program_files[i].name, 1)) {
+            if (is_file_of_program(path.data, program_files[i].id)) return path.data;
+            path.length -= strlen(program_files[i].name);
+        }
+    sp_text_free(&path);
+    return NULL;
+}
+
 char *sp_config_beside(const char *checkpoint_path)
 {
     char *found = config_in_folder(checkpoint_path);
-    return found ? found : config_above(checkpoint_path);
+    if (!found) found = config_above(checkpoint_path);
+    return found ? found : config_of_program(checkpoint_path);
 }
 
 char *shapeproof_config_beside(const char *checkpoint_path, struct shapeproof_error *error)

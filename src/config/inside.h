@@ -47,6 +47,8 @@ bool sp_config_of_program(struct sp_arena *arena, const struct shapeproof_invent
 bool sp_config_take_program(struct shapeproof_config *config, const struct shapeproof_inventory *inventory);
 /* The configuration of a file that has such arguments at its top, timm's args.yaml; any other as it is. */
 struct shapeproof_value sp_config_of_program_file(struct sp_arena *arena, struct shapeproof_value root);
+/* Whether it has such arguments of that program. */
+bool sp_config_is_of_program(struct sp_arena *arena, const char *id, struct shapeproof_value root);
 /* Takes what the checkpoint at the path holds, as shapeproof_config_load does what a file of text says. */
 bool sp_config_load_checkpoint(struct shapeproof_config *config, const char *path, struct shapeproof_error *error);
 

@@ -251,12 +251,16 @@ static bool names_architecture(struct shapeproof_value root)
     return false;
 }
 
+bool sp_config_is_of_program(struct sp_arena *arena, const char *id, struct shapeproof_value root)
+{
+    return !names_architecture(root) && has_signs(arena, id, root, NULL);
+}
+
 struct shapeproof_value sp_config_of_program_file(struct sp_arena *arena, struct shapeproof_value root)
 {
-    if (names_architecture(root)) return root;
     for (size_t i = 0; i < FILE_COUNT; i++)
         for (size_t k = 0; k < PROGRAM_COUNT; k++)
-            if (strcmp(files[i], programs[k].id) == 0 && has_signs(arena, files[i], root, NULL))
+            if (strcmp(files[i], programs[k].id) == 0 && sp_config_is_of_program(arena, files[i], root))
                 return configuration_of(arena, &programs[k], root, NULL);
     return root;
 }

@@ -268,10 +268,13 @@ static const struct {
     {"train_state", SHAPEPROOF_RUN_TRAINER_STATE},
 };
 
-/* The kind that the key at the beginning of a name says; MODEL for any other. */
+/* The kind that the key at the beginning of a name says; MODEL for any other. detectron2 has the state of its trainer,
+ * and the optimizer in it, below two keys: "trainer._trainer.optimizer.state.0.momentum_buffer". */
 static enum shapeproof_run_kind kind_of_tensor(const char *name)
 {
+    static const char trainer[] = "trainer._trainer.";
     char key[64] = "";
+    if (strncmp(name, trainer, sizeof trainer - 1) == 0) name += sizeof trainer - 1;
     const size_t length = strcspn(name, ".");
     if (!name[length] || length >= sizeof key) return SHAPEPROOF_RUN_MODEL;
     memcpy(key, name, length);
