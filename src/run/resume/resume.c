@@ -473,41 +473,74 @@ static bool spend_looks(struct shapeproof_resume *resume, const struct sp_pickle
     return ok;
 }
 
-/* Model, optimizers and schedulers in one dictionary, as Lightning and most training loops have it. False, without a
- * statement, when there is no optimizer in it. */
-static bool check_dictionary(struct shapeproof_resume *resume, struct sp_contents *contents, const char *file)
+/* How a program keeps the state of a training in one dictionary with the model. */
+struct dictionary {
+    const char *layout;                                    /* of the report */
+    const struct sp_pickle_value *optimizers, *schedulers; /* pairs of the dictionaries that have them, or NULL */
+    const char *step_key;                                  /* in the dictionary: the step */
+    const char *step_mark;                                 /* in the name of the file: what stands before it */
+};
+
+/* detectron2's DefaultTrainer has {"model", "trainer": {"hooks": {"LRScheduler"}, "_trainer": {"optimizer"}},
+ * "iteration"}. Lightning and most training loops have all states at the top. */
+static struct dictionary read_dictionary(struct sp_contents *contents)
 {
-    const struct sp_pickle_value *pairs = sp_contents_pairs(sp_contents_root(contents));
-    const struct sp_pickle_value *step = sp_contents_get(sp_contents_root(contents), "global_step");
+    const struct sp_pickle_value *root = sp_contents_root(contents), *trainer = sp_contents_get(root, "trainer");
+    const struct sp_pickle_value *inner = sp_contents_get(trainer, "_trainer");
+    const bool is_lightning = sp_contents_get(root, "pytorch-lightning_version");
+    if (sp_resume_is_optimizer(sp_contents_get(inner, "optimizer")))
+        return (struct dictionary){"detectron2", sp_contents_pairs(inner),
+                                   sp_contents_pairs(sp_contents_get(trainer, "hooks")), "iteration", "model_"};
+    return (struct dictionary){is_lightning ? "Lightning" : "torch", sp_contents_pairs(root), sp_contents_pairs(root),
+                               "global_step", "step="};
+}
+
+/* How many of the values are optimizers. */
+static size_t count_optimizers(const struct sp_pickle_value *pairs)
+{
     size_t count, optimizers = 0;
-    if (!spend_looks(resume, pairs, file)) return true;
     for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2)
         if (is_any(pairs->as.items[i + 1], sp_resume_is_optimizer, &count)) optimizers += count;
-    if (!optimizers) return false;
+    return optimizers;
+}
+
+/* Judges each state of that kind among the values and the items of their lists. */
+static void judge_states(struct shapeproof_resume *resume, struct sp_contents *contents,
+                         const struct sp_pickle_value *pairs, bool (*is)(const struct sp_pickle_value *),
+                         void (*judge)(struct shapeproof_resume *, struct sp_contents *, const struct sp_pickle_value *,
+                                       const char *),
+                         const char *file)
+{
+    size_t count;
+    for (uint32_t i = 0; pairs && i + 1 < pairs->length; i += 2) {
+        const struct sp_pickle_value *value = pairs->as.items[i + 1];
+        if (!is_any(value, is, &count)) continue;
+        for (size_t k = 0; k < count; k++) judge(resume, contents, is(value) ? value : sp_pickle_item(value, k), file);
+    }
+}
+
+/* Model, optimizers and schedulers in one dictionary. False, without a statement, when there is no optimizer in it. */
+static bool check_dictionary(struct shapeproof_resume *resume, struct sp_contents *contents, const char *file)
+{
+    const struct dictionary dictionary = read_dictionary(contents);
+    const struct sp_pickle_value *step = sp_contents_get(sp_contents_root(contents), dictionary.step_key);
+    const bool is_one = dictionary.schedulers == dictionary.optimizers;
+    resume->layout = dictionary.layout;
+    if (!spend_looks(resume, dictionary.optimizers, file)) return true;
+    if (!is_one && !spend_looks(resume, dictionary.schedulers, file)) return true;
+    if (!count_optimizers(dictionary.optimizers)) return false;
     sp_resume_model(resume, "");
-    for (uint32_t i = 0; i + 1 < pairs->length; i += 2) {
-        const struct sp_pickle_value *value = pairs->as.items[i + 1];
-        if (!is_any(value, sp_resume_is_optimizer, &count)) continue;
-        for (size_t k = 0; k < count; k++)
-            sp_resume_optimizer(resume, contents, sp_resume_is_optimizer(value) ? value : sp_pickle_item(value, k),
-                                file);
-    }
-    for (uint32_t i = 0; i + 1 < pairs->length; i += 2) {
-        const struct sp_pickle_value *value = pairs->as.items[i + 1];
-        if (!is_any(value, sp_resume_is_scheduler, &count)) continue;
-        for (size_t k = 0; k < count; k++)
-            sp_resume_scheduler(resume, contents, sp_resume_is_scheduler(value) ? value : sp_pickle_item(value, k),
-                                file);
-    }
+    judge_states(resume, contents, dictionary.optimizers, sp_resume_is_optimizer, sp_resume_optimizer, file);
+    judge_states(resume, contents, dictionary.schedulers, sp_resume_is_scheduler, sp_resume_scheduler, file);
     if (!sp_pickle_is(step, SP_PICKLE_INT)) return true;
     resume->step = step->as.integer;
-    const int64_t named = sp_resume_number_in_name(resume->path, "step=");
+    const int64_t named = sp_resume_number_in_name(resume->path, dictionary.step_mark);
     if (named != SP_RESUME_NO_STEP && named != resume->step)
         sp_resume_wrong(resume, "step", file, sp_arena_printf(&resume->arena, "%" PRId64 ", as the name says", named),
-                        spell_step(resume, resume->step), "its global_step");
+                        spell_step(resume, resume->step), "its %s", dictionary.step_key);
     else if (resume->optimizers == 1 && resume->optimizer_step > resume->step)
         compare_step(resume, "optimizer", file, resume->optimizer_step, "the last step of its moments");
-    else sp_resume_right(resume, "step", file, "global_step %" PRId64, resume->step);
+    else sp_resume_right(resume, "step", file, "%s %" PRId64, dictionary.step_key, resume->step);
     return true;
 }
 
@@ -522,12 +555,9 @@ static bool check_file(struct shapeproof_resume *resume, struct shapeproof_error
     struct sp_contents *contents = sp_contents_open(&resume->folder, name, error);
     bool ok = contents != NULL;
     if (!ok) sp_error_prefix(error, resume->path);
-    else {
-        const bool is_lightning = sp_contents_get(sp_contents_root(contents), "pytorch-lightning_version");
-        resume->layout = is_lightning ? "Lightning" : "torch";
+    else
         ok = check_dictionary(resume, contents, name) || sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE,
                                                                  "%s: there is no optimizer in it", resume->path);
-    }
     sp_contents_close(contents);
     sp_folder_close(&resume->folder);
     return ok;
