@@ -207,6 +207,11 @@ static void expect_torch(const char *pickle, enum shapeproof_kind kind, const ch
 #define GOOD P_REBUILD(FLOATS, "0", TWO, P_TUPLE(P_INT("1")))
 #define ONLY_ONE(message) "tensor 'w': " message
 
+/* An id of a storage with a view, as only streams have it; this view is none. */
+#define VIEWED                                                                                                         \
+    P_PERSISTENT(                                                                                                      \
+        P_TUPLE(P_STR("storage") P_GLOBAL("torch", "FloatStorage") P_STR("0") P_STR("cpu") P_INT("2") P_INT("7")))
+
 static void tensors_of_pytorch(void **state)
 {
     (void)state;
@@ -214,11 +219,12 @@ static void tensors_of_pytorch(void **state)
     expect_torch(
         P_PICKLE(P_DICT(P_STR("w") P_REBUILD(P_PERSISTENT(P_LIST(P_STR("storage"))), "0", TWO, P_TUPLE(P_INT("1"))))),
         SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("a persistent id that does not name a storage"));
-    expect_torch(
-        P_PICKLE(P_DICT(P_STR("w") P_REBUILD(P_PERSISTENT(P_TUPLE(P_STR("storage") P_GLOBAL("torch", "FloatStorage")
-                                                                      P_STR("0") P_STR("cpu") P_INT("2") P_INT("7"))),
-                                             "0", TWO, P_TUPLE(P_INT("1"))))),
-        SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("storage '0': its view is not (key, offset, size)"));
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") P_REBUILD(VIEWED, "0", TWO, P_TUPLE(P_INT("1"))))),
+                 SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("a storage id of 6 items, expected 5"));
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") GOOD P_STR("x") VIEWED)), SHAPEPROOF_KIND_NONE,
+                 "! torch refuses it: a storage id of 6 items, expected 5\n");
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") GOOD P_STR("x") GOOD P_TUPLE("") "R")), SHAPEPROOF_KIND_NONE,
+                 "! tensor 'x' is not read: it is a call of a tensor, which is no function\n");
     expect_torch(P_PICKLE(P_DICT(P_STR("w") P_OBJECT("torch", "FloatTensor", P_LIST(FLOATS)))),
                  SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("torch.FloatTensor without a tuple of arguments"));
     expect_torch(
@@ -243,6 +249,27 @@ static void tensors_of_pytorch(void **state)
                                                    P_TUPLE(P_INT("1") TWO P_TUPLE(P_INT("1")) P_FALSE)))),
                  SHAPEPROOF_KIND_MALFORMED,
                  ONLY_ONE("argument 0 of torch._utils._rebuild_meta_tensor_no_storage is not a dtype"));
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") P_CALL("torch._utils", "_rebuild_meta_tensor_no_storage",
+                                                   P_TUPLE(P_GLOBAL("torch", "float32") TWO P_TUPLE(P_INT("1")))))),
+                 SHAPEPROOF_KIND_MALFORMED,
+                 ONLY_ONE("torch._utils._rebuild_meta_tensor_no_storage with 3 arguments, at least 4 expected"));
+}
+
+#define QUANTISED(quantizer)                                                                                           \
+    P_PICKLE(P_DICT(P_STR("w") P_CALL(                                                                                 \
+        "torch._utils", "_rebuild_qtensor",                                                                            \
+        P_TUPLE(P_STORAGE("QInt8Storage", "0", "8") P_INT("0") TWO P_TUPLE(P_INT("1")) quantizer P_FALSE P_NONE))))
+
+static void quantised_tensors_of_pytorch(void **state)
+{
+    (void)state;
+    expect_torch(QUANTISED(P_TUPLE(P_GLOBAL("torch", "per_tensor_affine") P_INT("1") P_INT("0"))), SHAPEPROOF_KIND_NONE,
+                 "w QI8 (2) ");
+    expect_torch(QUANTISED(P_TUPLE(P_GLOBAL("torch", "per_tensor_affine") P_INT("1"))), SHAPEPROOF_KIND_MALFORMED,
+                 ONLY_ONE("its quantizer, of the scheme torch.per_tensor_affine, has 2 items, not 3"));
+    expect_torch(QUANTISED(P_TUPLE(P_GLOBAL("torch", "per_channel_affine") P_NONE P_NONE)), SHAPEPROOF_KIND_MALFORMED,
+                 ONLY_ONE("its quantizer, of the scheme torch.per_channel_affine, has 3 items, not 4"));
+    expect_torch(QUANTISED(P_TUPLE(P_INT("1"))), SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("its quantizer names no scheme"));
 }
 
 /* What PyTorch wrote before 0.4, writes for devices without storages, and reads though it does not write it. */
@@ -355,12 +382,17 @@ static void scripts_of_pytorch(void **state)
 
 /* ---- PyTorch: streams, before 1.6 ---- */
 
-#define LEGACY(object, keys)                                                                                           \
-    "L119547037146038801333356L\n." P_PICKLE(P_INT("1001")) P_PICKLE(P_DICT("")) P_PICKLE(object) P_PICKLE(keys)
+#define STREAM(system, object, keys)                                                                                   \
+    "L119547037146038801333356L\n." P_PICKLE(P_INT("1001")) P_PICKLE(system) P_PICKLE(object) P_PICKLE(keys)
+#define LEGACY(object, keys) STREAM(P_DICT(""), object, keys)
 
 static void streams_of_pytorch(void **state)
 {
     (void)state;
+    expect_of("a.pt", STREAM(P_DICT("\x8c\1\xff" P_NONE), P_DICT(""), P_LIST("")), "a.pt", SHAPEPROOF_KIND_NONE,
+              "! Python refuses it: system information has a text that is not UTF-8\n");
+    expect_of("a.pt", LEGACY(P_DICT(P_STR("w") P_REBUILD(VIEWED, "0", TWO, P_TUPLE(P_INT("1")))), P_LIST(P_STR("0"))),
+              "a.pt", SHAPEPROOF_KIND_MALFORMED, "storage '0': its view is not (key, offset, size)");
     expect_of("a.pt", LEGACY(P_DICT(P_STR("w") GOOD), P_LIST(P_INT("0"))), "a.pt", SHAPEPROOF_KIND_MALFORMED,
               "a storage key is not a short string");
     expect_of("a.pt",
@@ -563,6 +595,19 @@ static void entries_of_zip_archives(void **state)
     memcpy(text.data + text.length - END + 8, "\2\0\2\0", 4);
     write_text("a.zip", &text);
     expect("a.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: the zip and zip64 end records disagree");
+    write_changed_zip(&member, END + ENTRY + 4 - 6, "\177", 1); /* the version that is needed */
+    expect("a.zip", SHAPEPROOF_KIND_MALFORMED,
+           "ambiguous archive: member 'a.pt' needs version 12.7 of the format, the latest is 6.3");
+    write_changed_zip(&member, END + ENTRY + 4 - 6, "\077", 1);
+    expect("a.zip", SHAPEPROOF_KIND_UNRECOGNISED, "'a.pt': this is text, not a checkpoint: 'b'");
+    put_zip(&text, &member, 1);
+    char gap[END + 1] = {0};
+    memcpy(gap + 1, text.data + text.length - END, END);
+    text.length -= END;
+    sp_text_append(&text, gap, sizeof gap);
+    write_text("a.zip", &text);
+    expect("a.zip", SHAPEPROOF_KIND_MALFORMED,
+           "ambiguous archive: 1 bytes between the zip directory and its end record");
 }
 
 /* An array whose header is as long as it may be: 1 MiB, most of it blanks. */
@@ -585,6 +630,19 @@ static void long_headers(void **state)
     put_zip(&text, cut, 1);
     write_text("a.npz", &text);
     expect("a.npz", SHAPEPROOF_KIND_MALFORMED, "no tensor can be read (1 broken; the first: ends within its header)");
+}
+
+/* An array without elements: its member is the header alone, of which numpy compares the CRC. */
+static void damaged_headers(void **state)
+{
+    static const char array[] = "\x93NUMPY\1\0\x3a\0{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}  \n";
+    const struct zipped member = {.name = "a.npy", .bytes = array, .length = sizeof array - 1};
+    struct sp_text text = {0};
+    (void)state;
+    put_zip(&text, &member, 1);
+    memcpy(text.data + text.length - END - ENTRY - strlen(member.name) + 16, "\1\2\3\4", 4); /* its CRC */
+    write_text("a.npz", &text);
+    expect("a.npz", SHAPEPROOF_KIND_NONE, "! numpy refuses it: a.npy does not match its CRC\n");
 }
 
 /* Records of storages that no listed tensor has: torch reads them, too. */
@@ -1258,6 +1316,7 @@ int main(void)
         cmocka_unit_test(shards_of_a_distributed_checkpoint),
         cmocka_unit_test(tensors_in_rarer_forms),
         cmocka_unit_test(tensors_of_pytorch),
+        cmocka_unit_test(quantised_tensors_of_pytorch),
         cmocka_unit_test(names_of_tensors),
         cmocka_unit_test(subclasses_of_tensors),
         cmocka_unit_test(states_of_subclasses),
@@ -1269,6 +1328,7 @@ int main(void)
         cmocka_unit_test(directories_of_zip_archives),
         cmocka_unit_test(entries_of_zip_archives),
         cmocka_unit_test(long_headers),
+        cmocka_unit_test(damaged_headers),
         cmocka_unit_test(records_without_a_tensor),
         cmocka_unit_test(flags_of_records),
         cmocka_unit_test(encrypted_members),

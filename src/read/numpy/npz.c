@@ -34,6 +34,23 @@ struct npz {
     struct sp_npy_notes notes;
 };
 
+/* The first `length` bytes of the member. Those of an array without elements are the whole member: numpy then compares
+ * its CRC. Free with sp_free. */
+static char *read_header(struct npz *npz, size_t index, size_t length, struct shapeproof_error *error)
+{
+    const struct sp_zip_entry *entry = sp_zip_entry(npz->zip, index);
+    if (length < entry->size) {
+        char *bytes = sp_realloc(NULL, length, 1);
+        if (sp_zip_read_head(npz->zip, index, bytes, length, error)) return bytes;
+        sp_free(bytes);
+        return NULL;
+    }
+    char *bytes = sp_zip_read(npz->zip, index, length, &length, error);
+    if (bytes && entry->damaged)
+        sp_inventory_warn(npz->inventory, "numpy refuses it: %s does not match its CRC", entry->name);
+    return bytes;
+}
+
 /* Adds one array of an .npz archive. The data have a place in the file only if the member is stored without
  * compression. */
 static bool index_member(struct npz *npz, size_t index, const char *name, struct shapeproof_error *error)
@@ -56,9 +73,8 @@ static bool index_member(struct npz *npz, size_t index, const char *name, struct
                        SP_NAMES_BUDGET_FACTOR, SP_NAMES_BUDGET_BASE >> 20);
     }
     npz->headers_left -= length;
-    char *bytes = sp_realloc(NULL, length, 1);
-    bool ok = sp_zip_read_head(zip, index, bytes, length, error) &&
-              sp_npy_parse(&npy, bytes, length, &inventory->arena, error);
+    char *bytes = read_header(npz, index, length, error);
+    bool ok = bytes && sp_npy_parse(&npy, bytes, length, &inventory->arena, error);
     sp_free(bytes);
     if (ok && entry->method == STORED) ok = sp_zip_data_offset(zip, index, &begin, error);
     if (!ok) return false;

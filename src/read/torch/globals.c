@@ -507,8 +507,10 @@ static void judge_nested(struct sp_torch *torch, const struct sp_pickle *pickle)
                                         "run is not known");
 }
 
-void sp_torch_judge(struct sp_torch *torch, const struct sp_pickle *pickle)
+void sp_torch_judge(struct sp_torch *torch, const struct sp_pickle *pickle, const char *name)
 {
+    if (pickle->odd_text && !sp_format_has(torch->inventory, SP_WITH_CODE))
+        sp_inventory_warn(torch->inventory, "Python refuses it: %s has a text that is not UTF-8", name);
     for (size_t i = 0; i < pickle->global_count; i++) {
         const struct sp_pickle_global *global = pickle->globals[i]->as.global;
         if (!is_harmless(pickle->globals[i]) && !is_class_of_a_package(global))
@@ -522,8 +524,6 @@ bool sp_torch_read_pickle(struct sp_torch *torch, struct sp_pickle *pickle, cons
                           size_t length, struct shapeproof_error *error)
 {
     if (!sp_pickle_read(pickle, &torch->arena, name, data, length, error)) return false;
-    if (pickle->odd_text && !sp_format_has(torch->inventory, SP_WITH_CODE))
-        sp_inventory_warn(torch->inventory, "Python refuses it: %s has a text that is not UTF-8", name);
-    sp_torch_judge(torch, pickle);
+    sp_torch_judge(torch, pickle, name);
     return true;
 }

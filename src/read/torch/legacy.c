@@ -24,6 +24,9 @@ enum { PROTOCOL = 1001, PICKLES = 5, FIRST_WINDOW = 256 << 10, MAX_WINDOW = 512 
  * those from 4 on FRAME. */
 static const unsigned char MAGIC[] = {0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19};
 static const char MAGIC_TEXT[] = "L119547037146038801333356L\n";
+/* What messages call the pickles. */
+static const char *const names[PICKLES] = {"magic number", "protocol version", "system information", "object",
+                                           "storage keys"};
 enum { PROTO_SIZE = 2, FRAME_SIZE = 9 };
 
 /* The beginning of a stream in memory; the rest of it may be in a file. */
@@ -59,8 +62,6 @@ static bool begins_with_magic(const char *bytes, size_t length)
 /* *truncated is set when more bytes might help. */
 static bool read_pickles(struct stream *stream, struct sp_arena *arena, bool *truncated, struct shapeproof_error *error)
 {
-    static const char *const names[PICKLES] = {"magic number", "protocol version", "system information", "object",
-                                               "storage keys"};
     size_t at = 0;
     for (size_t i = 0; i < PICKLES; i++) {
         struct sp_pickle *pickle = &stream->pickles[i];
@@ -201,7 +202,7 @@ static struct sp_pickle_value *read_nested(struct sp_torch *torch, struct stream
     const bool ok = read_pickles(stream, &torch->arena, &truncated, error) && check_pickles(stream, error) &&
                     resolve(torch, stream, error);
     torch->key_prefix = outer;
-    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_judge(torch, &stream->pickles[i]);
+    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_judge(torch, &stream->pickles[i], names[i]);
     torch->nesting--;
     return ok ? stream->pickles[3].root : NULL;
 }
@@ -266,7 +267,7 @@ static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct
     inventory->format = &torch_legacy_format;
     char *bytes = read_window(&stream, &torch.arena, error);
     bool ok = bytes && check_pickles(&stream, error) && resolve(&torch, &stream, error);
-    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_judge(&torch, &stream.pickles[i]);
+    for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_judge(&torch, &stream.pickles[i], names[i]);
     ok = ok && sp_torch_walk(&torch, stream.pickles[3].root, error);
     if (ok) {
         sp_inventory_claim(inventory, file_index, 0, stream.end, SP_USE_STRUCTURE);

@@ -36,13 +36,20 @@ static void spell_key(const struct sp_torch *torch, const struct sp_pickle_value
     else snprintf(text, room, "%s%.*s", torch->key_prefix, (int)key->length, key->as.text);
 }
 
+bool sp_torch_check_id_length(const struct sp_torch *torch, const struct sp_pickle_value *id,
+                              struct shapeproof_error *error)
+{
+    const bool in_stream = !torch->zip || *torch->key_prefix; /* also of a stream within a zip archive */
+    if (id->length == VIEW_ITEM || (in_stream && id->length == VIEW_ITEM + 1)) return true;
+    return sp_malformed(error, "a storage id of %u items, expected %s", id->length, in_stream ? "5 or 6" : "5");
+}
+
 static bool check_id(const struct sp_torch *torch, const struct sp_pickle_value *id, struct shapeproof_error *error)
 {
     const struct sp_pickle_value *key = sp_pickle_item(id, 2), *count = sp_pickle_item(id, 4);
     if (!sp_pickle_is(id, SP_PICKLE_TUPLE) || !sp_pickle_is_text(sp_pickle_item(id, 0), "storage"))
         return sp_malformed(error, "a persistent id that does not name a storage");
-    if (id->length != VIEW_ITEM && id->length != VIEW_ITEM + 1)
-        return sp_malformed(error, "a storage id of %u items, expected 5 or 6", id->length);
+    if (!sp_torch_check_id_length(torch, id, error)) return false;
     if (!is_storage_key(key)) return sp_malformed(error, "a storage whose key is not a short string");
     if (is_element_count(count)) return true;
     char text[SP_TORCH_MAX_KEY + 64];

@@ -168,6 +168,22 @@ static bool check_requires_grad(const struct sp_pickle_value *value, struct shap
     return !value || value->type == SP_PICKLE_BOOL || sp_malformed(error, "its requires_grad is not a boolean");
 }
 
+/* The quantizer of _rebuild_qtensor: (per_tensor_affine, scale, zero point) or (per_channel_affine, scales, zero
+ * points, axis). Python refuses other numbers of items. */
+static bool check_quantizer(const struct call *call, struct shapeproof_error *error)
+{
+    enum { QUANTIZER = 4, ARGUMENTS = 7, PER_TENSOR = 3, PER_CHANNEL = 4 }; /* an index, and numbers of items */
+    if (strcmp(call->name, "torch._utils._rebuild_qtensor") != 0 || call->args->length != ARGUMENTS) return true;
+    const struct sp_pickle_value *quantizer = arg(call, QUANTIZER);
+    const struct sp_pickle_value *first = sp_pickle_item(quantizer, 0);
+    const char *scheme = sp_pickle_is(first, SP_PICKLE_GLOBAL) ? sp_pickle_name(first) : NULL;
+    if (!scheme) return sp_malformed(error, "its quantizer names no scheme");
+    const unsigned items = strcmp(scheme, "torch.per_tensor_affine") == 0 ? PER_TENSOR : PER_CHANNEL;
+    if (quantizer->length == items) return true;
+    return sp_malformed(error, "its quantizer, of the scheme %s, has %u items, not %u", scheme, quantizer->length,
+                        items);
+}
+
 /* Python refuses a call with other numbers of arguments than the function takes. Tensors of torch before 0.4 have no
  * function: their class has the first four of these arguments as its state. */
 static bool check_arguments(const struct call *call, struct shapeproof_error *error)
@@ -181,6 +197,7 @@ static bool check_arguments(const struct call *call, struct shapeproof_error *er
         {"torch._utils._rebuild_tensor_v2", 6, 7, 4},
         {"torch._utils._rebuild_tensor_v3", 7, 8, 4},
         {"torch._utils._rebuild_qtensor", 7, 8, 0}, /* up to torch 1.2, scale and zero point are two arguments */
+        {"torch._utils._rebuild_meta_tensor_no_storage", 4, 4, 3},
     };
     const unsigned count = call->args->length;
     unsigned least = 4, most = UINT_MAX, requires_grad = 0;
@@ -191,7 +208,7 @@ static bool check_arguments(const struct call *call, struct shapeproof_error *er
     if (count < least)
         return sp_malformed(error, "%s with %u arguments, at least %u expected", call->name, count, least);
     if (count > most) return sp_malformed(error, "%s with %u arguments, at most %u expected", call->name, count, most);
-    return !requires_grad || check_requires_grad(arg(call, requires_grad), error);
+    return (!requires_grad || check_requires_grad(arg(call, requires_grad), error)) && check_quantizer(call, error);
 }
 
 static bool read_dense(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
@@ -301,6 +318,11 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
     if (torch->arrays && sp_pickle_is(node, SP_PICKLE_OBJECT) &&
         (role == SP_TORCH_ARRAY || role == SP_TORCH_ARRAY_BUFFER))
         return sp_torch_array(torch, node, tensor, is_tensor, error);
+    if (sp_pickle_is(node, SP_PICKLE_OBJECT) && sp_pickle_is(node->as.object->callable, SP_PICKLE_OBJECT) &&
+        unwrap(node->as.object->callable, &call)) {
+        *is_tensor = true;
+        return sp_malformed(error, "it is a call of a tensor, which is no function");
+    }
     *is_tensor = unwrap(node, &call) && (call.role != SP_TORCH_OLD_TENSOR || call.state); /* its storage is in that */
     if (*is_tensor && call.role == SP_TORCH_SAVED) return read_saved(torch, call.args, tensor, is_tensor, error);
     if (!*is_tensor) return true;
@@ -319,7 +341,7 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
         return read_old(torch, &call, tensor, error);
     case SP_TORCH_META:
         tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
-        return read_without_bytes(&call, 0, tensor, error);
+        return check_arguments(&call, error) && read_without_bytes(&call, 0, tensor, error);
     case SP_TORCH_WRAPPER:
         return read_without_bytes(&call, 1, tensor, error) && sp_torch_wrapped(torch, call.wrapped, tensor, error);
     case SP_TORCH_SPARSE:

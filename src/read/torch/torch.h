@@ -53,8 +53,9 @@ bool sp_torch_storage_class(const struct sp_pickle_value *value, enum shapeproof
 bool sp_torch_read_pickle(struct sp_torch *torch, struct sp_pickle *pickle, const char *name, const void *data,
                           size_t length, struct shapeproof_error *error);
 /* Reports each global of the pickle that is not on the list of harmless ones: what runs code by itself, classes of
- * other packages together, and bytes to be unpickled that are not read. */
-void sp_torch_judge(struct sp_torch *torch, const struct sp_pickle *pickle);
+ * other packages together, and bytes to be unpickled that are not read. Warns of text that is not UTF-8 in the pickle,
+ * which the warning calls `name`. */
+void sp_torch_judge(struct sp_torch *torch, const struct sp_pickle *pickle, const char *name);
 
 /* ---- storage.c ---- */
 
@@ -127,6 +128,9 @@ bool sp_torch_add_view(struct sp_torch *torch, const char *key, const char *root
 void sp_torch_claim_storages(const struct sp_torch *torch);
 /* True for a persistent id that names a storage. */
 bool sp_torch_is_storage(const struct sp_pickle_value *value);
+/* Whether the tuple of a persistent id to a storage has as many items as torch reads in this container. */
+bool sp_torch_check_id_length(const struct sp_torch *torch, const struct sp_pickle_value *id,
+                              struct shapeproof_error *error);
 void sp_torch_free(struct sp_torch *torch);
 
 /* ---- tensor.c ---- */

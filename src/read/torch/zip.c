@@ -95,6 +95,7 @@ static bool check_named_record(struct sp_torch *torch, const struct sp_pickle_va
     const struct sp_pickle_value *key = sp_pickle_item(persid->as.id, 2);
     uint64_t ignored;
     if (!sp_torch_is_storage(persid)) return sp_malformed(error, "a persistent id does not name a storage");
+    if (!sp_torch_check_id_length(torch, persid->as.id, error)) return false;
     if (persid->tag || !sp_pickle_is(key, SP_PICKLE_STR) || memchr(key->as.text, 0, key->length)) return true;
     const char *name = sp_arena_printf(&torch->arena, "%s%.*s", torch->folder, (int)key->length, key->as.text);
     const size_t record = sp_zip_find(torch->zip, name);

@@ -18,6 +18,7 @@
 #include "base/utf8.h"
 
 enum {
+    LATEST_VERSION = 63, /* of the format that an entry may need: 6.3 */
     LOCATOR_SIZE = 20,
     END64_SIZE = 56,
     MAX_END_RECORDS = 4, /* a member that is itself a zip archive may put its own into the window */
@@ -155,6 +156,9 @@ static bool check_end(const struct end *end, struct shapeproof_error *error)
     if (end->size / SP_ZIP_CENTRAL_SIZE < end->entries)
         return sp_malformed(error, "zip directory of %" PRIu64 " bytes cannot hold %" PRIu64 " entries", end->size,
                             end->entries);
+    if (stop < end->limit) /* Python would look for the directory behind its place */
+        return sp_malformed(error, "ambiguous archive: %" PRIu64 " bytes between the zip directory and its end record",
+                            end->limit - stop);
     return true;
 }
 
@@ -202,7 +206,9 @@ static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t ind
     if (!magic || !starts_with_signature(magic, CENTRAL_MAGIC))
         return sp_malformed(error, "zip directory: no entry %zu at byte %" PRIu64, index,
                             zip->directory_offset + cursor->offset - (magic ? 4 : 0));
-    sp_cursor_take(cursor, 4); /* versions */
+    sp_cursor_take(cursor, 2); /* the version and the system of the writer */
+    const uint64_t version = sp_cursor_le(cursor, 1);
+    sp_cursor_take(cursor, 1); /* a system */
     entry->flags = (uint16_t)sp_cursor_le(cursor, 2);
     entry->method = (uint16_t)sp_cursor_le(cursor, 2);
     sp_cursor_take(cursor, 4); /* time and date */
@@ -223,6 +229,11 @@ static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t ind
         return sp_malformed(error, "zip archive in several volumes");
     if (!check_name(name, (size_t)name_length, index, error)) return false;
     entry->name = sp_arena_copy(&zip->arena, name, (size_t)name_length);
+    if (version > LATEST_VERSION) /* which Python refuses, and torch does not look at */
+        return sp_malformed(error,
+                            "ambiguous archive: member '%s' needs version %" PRIu64 ".%" PRIu64
+                            " of the format, the latest is %d.%d",
+                            entry->name, version / 10, version % 10, LATEST_VERSION / 10, LATEST_VERSION % 10);
     if (attributes & DOS_DIRECTORY && entry->size && name[name_length - 1] != '/') /* torch would read no byte of it */
         return sp_malformed(error, "ambiguous archive: member '%s' has data and is marked as a directory", entry->name);
     if (!apply_zip64(sp_cursor_of(extra, (size_t)extra_length), entry))
