@@ -30,6 +30,7 @@ import zipfile
 
 SECONDS = 10  # for one file
 MEMORY = 4 << 30  # of the process of a library
+H5_DEPTH = 16  # of groups in groups, more than a fixture has; a mutant may have a group in itself
 
 # ---- what the libraries see: name -> (dtype, shape); dtype None where the library has no name for it ----
 
@@ -186,14 +187,21 @@ def read_gguf(path):
 
 
 def read_h5py(path):
+    """Goes from link to link: visititems also asks for the sizes of heaps, and fails where a group is read well."""
     import h5py
     found = {}
 
-    def visit(name, item):
-        if isinstance(item, h5py.Dataset):
-            found[name] = (of_dtype(item.dtype.newbyteorder("=")), tuple(item.shape or ()))
+    def visit(group, prefix, depth):
+        for name in group if depth else ():
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                continue
+            item = group[name]
+            if isinstance(item, h5py.Dataset):
+                found[prefix + name] = (of_dtype(item.dtype.newbyteorder("=")), tuple(item.shape or ()))
+            elif isinstance(item, h5py.Group):
+                visit(item, prefix + name + "/", depth - 1)
     with h5py.File(path, "r") as file:
-        file.visititems(visit)
+        visit(file, "", H5_DEPTH)
     return found
 
 

@@ -165,6 +165,47 @@ static void test_data_past_end(void **state)
     expect_error(READ, path, SHAPEPROOF_KIND_MALFORMED, strcmp(error.message, by_library) ? by_us : by_library);
 }
 
+/* ok/plain.h5 with other bytes at some places: of x, (2, 2), the dimensions are at byte 832 and their maxima at 848. */
+static const struct {
+    struct {
+        size_t at;
+        unsigned char byte;
+    } changes[2];
+    const char *found; /* the warning, or the error; libhdf5 since 1.14 refuses some by itself: "HDF5: ..." */
+} changed[] = {
+    {{{841, 0x20}}, "tensor 'x' is not read: its dimension 1 is 8194, and at most 2 by its own maximum"},
+    {{{841, 0x20}, {857, 0x20}}, "tensor 'x' is not read: 16 bytes of data, its shape and type need 65552"},
+    {{{162, 4}}, /* a key in the B-tree of the root */
+     "no tensor can be read (2 broken; the first: the list of its group has its name, and a search for it fails)"},
+    {{{21, 1}}, "HDF5 2.0 refuses it: bits above the 8 flags of the superblock are set"},
+};
+
+static void test_changed(void **state)
+{
+    static const char library[] = "tensor 'x' is not read: HDF5: ";
+    unsigned char bytes[8192];
+    FILE *in = fopen(FIXTURES "ok/plain.h5", "rb");
+    (void)state;
+    assert_non_null(in);
+    const size_t size = fread(bytes, 1, sizeof bytes, in);
+    fclose(in);
+    for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
+        char path[] = "/tmp/changed-XXXXXX";
+        struct shapeproof_error error;
+        const int fd = mkstemp(path);
+        assert_int_equal(pwrite(fd, bytes, size, 0), size);
+        for (size_t k = 0; k < 2 && changed[i].changes[k].at; k++)
+            assert_int_equal(pwrite(fd, &changed[i].changes[k].byte, 1, (off_t)changed[i].changes[k].at), 1);
+        close(fd);
+        struct shapeproof_inventory *inventory = open_with(READ, path, &error);
+        unlink(path);
+        if (inventory) assert_int_equal(inventory->warning_count, 1);
+        const char *found = inventory ? inventory->warnings[0] : error.message;
+        if (strncmp(found, library, strlen(library)) != 0) assert_string_equal(found, changed[i].found);
+        shapeproof_inventory_close(inventory);
+    }
+}
+
 /* 2^40 paths lead to the one dataset. */
 static void test_each_object_once(void **state)
 {
@@ -588,21 +629,14 @@ static void test_corpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_readable),
-        cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_data_past_end),
-        cmocka_unit_test(test_each_object_once),
-        cmocka_unit_test(test_warnings_are_capped),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_probe),
-        cmocka_unit_test(test_large_group),
-        cmocka_unit_test(test_string_bomb),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_failing_jobs),
-        cmocka_unit_test(test_no_escape),
-        cmocka_unit_test(test_host_is_left_alone),
-        cmocka_unit_test(test_wire_is_checked),
-        cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_readable),         cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_data_past_end),    cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_each_object_once), cmocka_unit_test(test_warnings_are_capped),
+        cmocka_unit_test(test_places),           cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_large_group),      cmocka_unit_test(test_string_bomb),
+        cmocka_unit_test(test_damage),           cmocka_unit_test(test_failing_jobs),
+        cmocka_unit_test(test_no_escape),        cmocka_unit_test(test_host_is_left_alone),
+        cmocka_unit_test(test_wire_is_checked),  cmocka_unit_test(test_corpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

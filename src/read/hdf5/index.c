@@ -52,7 +52,7 @@ static void set_shape(struct shapeproof_tensor *tensor, const struct sp_wire_ten
 }
 
 /* Sets where the data are. A claim of bytes without a place stands for data that are not contiguous, and data that were
- * inflated have no place in the file. False with an error when they pass the end of the file. */
+ * inflated have no place in the file. False with an error when they pass the end of the file, or are too few. */
 static bool set_place(struct decoder *d, struct shapeproof_tensor *tensor, const struct sp_wire_tensor *wire,
                       struct shapeproof_error *error)
 {
@@ -64,6 +64,9 @@ static bool set_place(struct decoder *d, struct shapeproof_tensor *tensor, const
     if (!sp_add_u64(wire->begin, wire->stored, &end) || end > d->source->size)
         return sp_malformed(error, "%" PRIu64 " bytes at %" PRIu64 ", past the end of the file (%" PRIu64 ")",
                             wire->stored, wire->begin, d->source->size);
+    if (wire->stored < tensor->bytes)
+        return sp_malformed(error, "%" PRIu64 " bytes of data, its shape and type need %" PRIu64, wire->stored,
+                            tensor->bytes);
     if (d->source->fd < 0) return true; /* inflated: there is no such range in the file */
     tensor->data_begin = d->source->base - d->source->origin + wire->begin;
     tensor->data_end = d->source->base - d->source->origin + end;

@@ -53,6 +53,20 @@ static bool check_closed(const struct sp_file *file, uint64_t at, struct shapepr
     return false;
 }
 
+/* Before version 2, a superblock has flags of 32 bits, of which the upper 24 are 0. libhdf5 1.10 does not look at them.
+ */
+static bool warn_of_flags(const struct sp_file *file, uint64_t at, struct shapeproof_inventory *inventory,
+                          struct shapeproof_error *error)
+{
+    enum { VERSION_AT = 8, FLAGS_AT = 20, FLAGS_BYTES = 4 };
+    unsigned char head[FLAGS_AT + FLAGS_BYTES];
+    if (at + sizeof head > file->size) return true; /* libhdf5 says so */
+    if (!sp_file_read(file, at, head, sizeof head, error)) return false;
+    if (head[VERSION_AT] < 2 && (head[FLAGS_AT + 1] || head[FLAGS_AT + 2] || head[FLAGS_AT + 3]))
+        sp_inventory_warn(inventory, "HDF5 2.0 refuses it: bits above the 8 flags of the superblock are set");
+    return true;
+}
+
 static struct sp_h5_source source_in(const struct sp_file *file)
 {
     return (struct sp_h5_source){.fd = file->fd, .base = file->base, .origin = file->base, .size = file->size};
@@ -63,7 +77,7 @@ static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct s
 {
     const uint64_t at = h5_signature(file);
     if (at == UINT64_MAX) return sp_malformed(error, "no HDF5 signature");
-    if (!check_closed(file, at, error)) return false;
+    if (!check_closed(file, at, error) || !warn_of_flags(file, at, inventory, error)) return false;
     if (at) sp_inventory_warn(inventory, "HDF5 begins at byte %zu: the user block before it is not read", (size_t)at);
     if (!sp_file_need(file, 0, file->size, error)) return false; /* the child has the descriptor alone */
     struct sp_h5_source source = source_in(file);

@@ -179,6 +179,19 @@ static void note_link(struct walk *walk, hid_t group, const char *name, const H5
     }
 }
 
+/* Programs look a name up in the B-tree of the group. Where its keys are wrong, a list of all names finds others. */
+static bool can_be_looked_up(hid_t group, const char *name) { return H5Lexists(group, name, H5P_DEFAULT) > 0; }
+
+/* Tells the parent of a link that is in the list of the group alone. */
+static bool put_lost_link(struct walk *walk, const char *name)
+{
+    const char *parent = walk->here.path;
+    const char *path = sp_arena_printf(&walk->arena, "%s%s%s", parent, *parent ? "/" : "", name);
+    sp_wire_put_unread(&walk->wire, SHAPEPROOF_KIND_MALFORMED, path,
+                       "the list of its group has its name, and a search for it fails");
+    return true;
+}
+
 static bool accept_link(struct walk *walk, hid_t group, const char *name, const H5L_info_t *info)
 {
     if (++walk->links > SP_H5_MAX_OBJECTS)
@@ -186,7 +199,10 @@ static bool accept_link(struct walk *walk, hid_t group, const char *name, const 
     if (!*name || strchr(name, '/') || !strcmp(name, "."))
         return fail_walk(walk, SHAPEPROOF_KIND_MALFORMED, "group '/%.200s' has a link of the impossible name '%.200s'",
                          walk->here.path, name);
-    if (info->type == H5L_TYPE_HARD) return push_object(walk, name, info->u.address);
+    if (info->type == H5L_TYPE_HARD) {
+        if (!can_be_looked_up(group, name)) return put_lost_link(walk, name);
+        return push_object(walk, name, info->u.address);
+    }
     note_link(walk, group, name, info);
     return true;
 }
@@ -293,14 +309,29 @@ static bool read_type(hid_t dataset, struct sp_wire_tensor *tensor, struct sp_h5
     return H5Tclose(id) >= 0;
 }
 
-static bool read_space(hid_t dataset, haddr_t begin, struct sp_wire_tensor *tensor)
+/* Tells the parent that a dataset is unread because it is larger than its maximum: newer releases of HDF5 refuse it. */
+static bool is_too_large(struct walk *walk, const char *path, const hsize_t *shape, const hsize_t *most, int rank)
 {
-    hsize_t shape[SP_WIRE_MAX_RANK];
+    char text[128];
+    for (int i = 0; i < rank; i++) {
+        if (most[i] == H5S_UNLIMITED || shape[i] <= most[i]) continue;
+        snprintf(text, sizeof text, "its dimension %d is %" PRIu64 ", and at most %" PRIu64 " by its own maximum", i,
+                 (uint64_t)shape[i], (uint64_t)most[i]);
+        sp_wire_put_unread(&walk->wire, SHAPEPROOF_KIND_MALFORMED, path, text);
+        return true;
+    }
+    return false;
+}
+
+static bool read_space(struct walk *walk, hid_t dataset, haddr_t begin, struct sp_wire_tensor *tensor, bool *too_large)
+{
+    hsize_t shape[SP_WIRE_MAX_RANK], most[SP_WIRE_MAX_RANK];
     const hid_t space = H5Dget_space(dataset);
     if (space < 0) return false;
     const int rank = H5Sget_simple_extent_ndims(space);
     if (H5Sget_simple_extent_type(space) == H5S_NULL) tensor->flags |= SP_WIRE_NULL_SPACE;
-    if (rank < 0 || rank > SP_WIRE_MAX_RANK || H5Sget_simple_extent_dims(space, shape, NULL) != rank) return false;
+    if (rank < 0 || rank > SP_WIRE_MAX_RANK || H5Sget_simple_extent_dims(space, shape, most) != rank) return false;
+    *too_large = is_too_large(walk, tensor->path, shape, most, rank);
     for (int i = 0; i < rank; i++) tensor->shape[i] = shape[i];
     tensor->rank = (uint32_t)rank;
     tensor->begin = begin == HADDR_UNDEF ? 0 : begin;
@@ -313,16 +344,17 @@ static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *
     struct sp_wire_tensor tensor = {.path = place->path, .dtype_name = "", .address = place->address};
     struct sp_h5_type type;
     enum sp_wire_note why;
-    bool elsewhere;
+    bool elsewhere, too_large = false;
     const haddr_t begin = H5Dget_offset(dataset);
     if (!lies_elsewhere(dataset, begin, &why, &elsewhere) || !read_type(dataset, &tensor, &type))
         return hdf5_failed(walk, place);
     if (elsewhere) {
         tensor.flags |= SP_WIRE_UNREAD_SPACE;
         sp_wire_put_note(&walk->wire, why, place->path, "");
-    } else if (!read_space(dataset, begin, &tensor)) {
+    } else if (!read_space(walk, dataset, begin, &tensor, &too_large)) {
         return hdf5_failed(walk, place);
     }
+    if (too_large) return false;
     if (type.custom) sp_wire_put_note(&walk->wire, SP_NOTE_CUSTOM, place->path, type.name);
     sp_wire_put_tensor(&walk->wire, &tensor);
     return true;
