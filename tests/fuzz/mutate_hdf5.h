@@ -77,9 +77,11 @@ static inline size_t hdf5_checked_length(const uint8_t *block, size_t left, int 
 
 static inline void hdf5_divide(const uint8_t *data, size_t size, struct mutate_spans *spans)
 {
+    static bool begins[UINT8_MAX + 1]; /* whether a signature begins with that byte */
+    for (int kind = 0; kind < HDF5_KINDS; kind++) begins[(uint8_t)hdf5_signatures[kind][0]] = true;
     spans->count = 0;
     for (size_t at = 0; at + 8 <= size; at++)
-        for (int kind = 0; kind < HDF5_KINDS; kind++)
+        for (int kind = begins[data[at]] ? 0 : HDF5_KINDS; kind < HDF5_KINDS; kind++)
             if (memcmp(data + at, hdf5_signatures[kind], 4) == 0) {
                 if (spans->count) spans->items[spans->count - 1].end = at;
                 mutate_add(spans, at, size, kind);
