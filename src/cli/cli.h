@@ -324,6 +324,11 @@ void cli_tell_amount(const char *unit, uint64_t done, uint64_t total);
 /* Ends the step, and erases the line. */
 void cli_end_step(void);
 
+/* ---- processor_time.c ---- */
+
+/* From now on a limit of processor time (ulimit -t) ends the command with a message and CLI_FILE. */
+void cli_expect_processor_limit(void);
+
 /* ---- output_file.c: the FILE of --output, or one of --format. The report goes into a temporary file beside FILE,
  * which takes its place at the end: FILE is never half written. A FILE that is no regular file, such as /dev/null, is
  * written directly. */
@@ -341,6 +346,8 @@ int cli_open_file(struct cli_file *file, const char *path, int *status);
 /* After the descriptor was closed: puts the temporary file in the place of FILE, or, with `keep_old`, removes it. False
  * with errno set when that fails. */
 bool cli_finish_file(struct cli_file *file, bool keep_old);
+/* Removes the temporary files of all that are open. A handler of signals may call it. */
+void cli_remove_temporary_files(void);
 
 /* ---- output.c: the reports of a run: one on stdout, and one in each FILE of --format ---- */
 

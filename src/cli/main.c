@@ -173,6 +173,7 @@ int main(int argc, char **argv)
     fill_closed_streams();
     cli_prepare_for_no_memory();
     signal(SIGXFSZ, SIG_IGN); /* so that a file-size limit is an error of writing, as a full disk is */
+    cli_expect_processor_limit();
     struct shapeproof_redaction *redaction = redaction_asked(argc - 1, argv + 1);
     cli_redact_messages(redaction);
     const char *json = json_asked(argc - 1, argv + 1);

@@ -15,11 +15,16 @@ static struct cli_file *open_files;
 /* The process that made them: the processes of --list leave them alone. */
 static pid_t owner;
 
-/* Removes the temporary files, and ends by the signal as without this handler. */
-static void end_by_signal(int number)
+void cli_remove_temporary_files(void)
 {
     for (const struct cli_file *file = open_files; file && getpid() == owner; file = file->next)
         if (file->temporary) unlink(file->temporary);
+}
+
+/* Ends by the signal as without this handler. */
+static void end_by_signal(int number)
+{
+    cli_remove_temporary_files();
     signal(number, SIG_DFL);
     raise(number);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What the command has in the build of WebAssembly instead of src/net, src/read/hdf5, src/base/system,
- * src/fleet/pool.c, src/cli/output_file.c and src/cli/pager.c, and the functions that posix.h declares. WebAssembly has
- * neither processes nor sockets: the page itself fetches remote files, and reads no HDF5. */
+ * src/fleet/pool.c and output_file.c, processor_time.c and pager.c of src/cli, and the functions that posix.h declares.
+ * WebAssembly has neither processes nor sockets: the page itself fetches remote files, and reads no HDF5. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -205,6 +205,7 @@ bool cli_finish_file(struct cli_file *file, bool keep_old)
     return true;
 }
 
+void cli_expect_processor_limit(void) {}
 int cli_stdout(void) { return STDOUT_FILENO; }
 FILE *cli_messages(void) { return stderr; }
 void cli_hold_output(const struct cli_args *args) { (void)args; }
