@@ -55,7 +55,7 @@ src/load/               load         stored check match expect names config lang
 src/diff/               diff         load/conversion.h load/loader.h load/renaming.h stored expect names model base
 src/solve/              solve        names lang lang/syntax base
 src/infer/              infer        load/loader.h stored solve match names config lang lang/syntax model base
-src/infer/config.c      infer        load/value_kinds.h
+src/infer/config.c      infer        load/value_kinds.h stored solve names lang base
 src/learn/terms/      learn/terms  names config lang base
 src/learn/rows/         learn/rows   learn/terms names config lang base
 src/learn/              learn        learn/rows learn/terms names config lang base
