@@ -43,7 +43,8 @@ struct shapeproof_fit {
     const char *why;          /* the cache is not known: why; else NULL */
     uint64_t cache;           /* bytes of all sequences */
     uint64_t batch_most;      /* sequences of `tokens` tokens that fit; 0 if the cache is unknown or empty */
-    uint64_t tokens_most;     /* the greatest length at which `batch` sequences fit; UINT64_MAX: no limit */
+    uint64_t tokens_most;     /* the greatest length at which `batch` sequences fit; UINT64_MAX: no limit; 0 with
+                               * tokens_why: not known */
     uint64_t heads, kv_heads; /* of the attention; 0: not known */
     uint64_t devices; /* the smallest number that divides `heads` and `kv_heads`, and where the weights of the largest
                        * rank, or an equal part as in has_equal_parts, and its part of the cache, or an equal one as
@@ -66,6 +67,7 @@ struct shapeproof_fit {
     uint64_t positions;    /* the model stores so many: it reads no longer sequence, and `tokens_most` is no larger;
                             * 0:   it stores none, or that is not known. `verdict` is about the memory alone */
     uint64_t source_tokens; /* as in the options */
+    const char *tokens_why; /* the cache of `tokens` is known, and the longest sequence is not: why; else NULL */
 };
 
 /* Compares `memory`, the bytes of one device, with the bytes of the model's parameters, and of the cache as the measure

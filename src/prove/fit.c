@@ -60,18 +60,19 @@ struct cache {
     unsigned tp;
 };
 
-/* Makes the count ready for another measure, also if the one before took too much. */
-static void begin_measure(struct sp_count *count)
+/* Makes the count ready for another measure, also if the ones before took too much. False if it cannot be counted. */
+static bool begin_measure(struct sp_count *count)
 {
     count->symbolic.steps = 0;
     count->symbolic.algebra.work = 0;
     count->symbolic.algebra.failed = NULL;
+    return sp_count_give_back(count);
 }
 
 static bool cache_bytes(struct sp_count *count, struct cache cache, uint64_t *bytes)
 {
     struct sp_algebra *algebra = &count->symbolic.algebra;
-    begin_measure(count);
+    if (!begin_measure(count)) return false;
     if (cache.tokens > INT64_MAX || cache.batch > INT64_MAX || cache.source_tokens > INT64_MAX) return false;
     const struct sp_poly *source = cache.source_tokens ? sp_poly_int(algebra, (int64_t)cache.source_tokens) : NULL;
     const struct sp_poly *elements = sp_count_cache(count, cache.tp, sp_poly_int(algebra, (int64_t)cache.tokens),
@@ -97,18 +98,32 @@ static bool lacks_source(const struct sp_count *count)
     return missing && strcmp(missing, "source_tokens") == 0;
 }
 
-/* The longest sequence of which as many as the batch of `cache` fit in `room`. */
-static uint64_t longest_sequence(struct sp_count *count, struct cache cache, uint64_t room)
+/* Whether the cache was not counted because of a limit of memory or time, and not because it is too large for a number
+ * of bytes. `first` is the length of the messages before. */
+static bool is_limited(const struct sp_count *count, size_t first)
 {
-    uint64_t fits = 0, exceeds = MOST_TOKENS, bytes;
-    cache.tokens = exceeds;
-    if (cache_bytes(count, cache, &bytes) && bytes <= room) return UINT64_MAX;
-    while (exceeds - fits > 1) {
-        cache.tokens = fits + (exceeds - fits) / 2;
-        if (cache_bytes(count, cache, &bytes) && bytes <= room) fits = cache.tokens;
+    const char *failed = count->symbolic.algebra.failed;
+    return failed ? failed != sp_algebra_overflowed : count->messages.length > first;
+}
+
+/* Finds the longest sequence of which as many as the batch of `facts` fit in `room`, by bisection. It is unknown if a
+ * cache on the way cannot be counted. */
+static void find_longest_sequence(struct fit *fit, struct sp_count *count, uint64_t room)
+{
+    struct shapeproof_fit *facts = &fit->facts;
+    struct cache cache = cache_of(facts, facts->batch);
+    uint64_t fits = 0, exceeds = MOST_TOKENS + 1, bytes;
+    for (cache.tokens = MOST_TOKENS; exceeds - fits > 1; cache.tokens = fits + (exceeds - fits) / 2) {
+        const size_t first = count->messages.length;
+        const bool is_counted = cache_bytes(count, cache, &bytes);
+        if (!is_counted && is_limited(count, first)) {
+            facts->tokens_why = reason_of(&fit->arena, count, first);
+            return;
+        }
+        if (is_counted && bytes <= room) fits = cache.tokens;
         else exceeds = cache.tokens;
     }
-    return fits;
+    facts->tokens_most = fits < MOST_TOKENS ? fits : UINT64_MAX;
 }
 
 /* Whether a cache that is too large to count exceeds the room: a smaller one, of half as many tokens or sequences again
@@ -306,8 +321,7 @@ static enum shapeproof_fit_verdict fits_on(struct fit *fit, struct sp_count *cou
     uint64_t weights = rounded_up(facts->weights, n); /* the largest rank has as much or more */
     const bool is_counted = cache <= facts->memory && weights <= room && !facts->has_equal_parts;
     if (is_counted) {
-        begin_measure(count);
-        const struct sp_poly *parameters = sp_count_shard(count, &expr);
+        const struct sp_poly *parameters = begin_measure(count) ? sp_count_shard(count, &expr) : NULL;
         if (!parameters || count->symbolic.algebra.failed || !weights_of(facts, parameters, bits, &weights)) {
             facts->devices_why = reason_of(&fit->arena, count, first);
             return SHAPEPROOF_FIT_UNKNOWN;
@@ -367,7 +381,7 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
         return true;
     }
     if (one) facts->batch_most = room / one;
-    if (facts->tokens && weights_fit) facts->tokens_most = longest_sequence(count, cache, room);
+    if (facts->tokens && weights_fit) find_longest_sequence(fit, count, room);
     if (facts->tokens) facts->positions = find_positions(count);
     if (facts->positions && facts->positions < facts->tokens_most) facts->tokens_most = facts->positions;
     cache.form = SP_CACHE_EXPANDED_FORM;

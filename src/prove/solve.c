@@ -167,10 +167,12 @@ enum {
     AROUND = 8,         /* values that are tried beyond each end of a range: a division that rounds makes steps */
     MAX_SCANNED_TENSORS = 1 << 19,   /* in all predictions of one such scan: a few tenths of a second */
     MAX_KEY_STEPS = 8 * 1000 * 1000, /* in the trials of one key: a few tenths of a second */
-    MAX_ITEMS = 64,                  /* items of one list that are tried */
-    MAX_TENSORS = 50 * 1000,         /* of a prediction with a value that is tried: a few hundredths of a second */
-    FLAG_PLAUSIBILITY = 5,           /* a flag that gives the total exactly is what a reader looks for first */
-    ARGUMENT_PLAUSIBILITY = 6        /* who solves for a cache wants to know how many tokens it has */
+    /* Of an argument of a measure: 64 values, each with a count of a mixture with 64 experts in 27 layers. */
+    MAX_ARGUMENT_STEPS = 64 * 1000 * 1000,
+    MAX_ITEMS = 64,           /* items of one list that are tried */
+    MAX_TENSORS = 50 * 1000,  /* of a prediction with a value that is tried: a few hundredths of a second */
+    FLAG_PLAUSIBILITY = 5,    /* a flag that gives the total exactly is what a reader looks for first */
+    ARGUMENT_PLAUSIBILITY = 6 /* who solves for a cache wants to know how many tokens it has */
 };
 
 struct shapeproof_solutions {
@@ -635,9 +637,9 @@ struct search {
     bool is_cut;  /* there may be more answers, of which nothing is known */
 };
 
-static struct search search_begin(void)
+static struct search search_begin(uint64_t steps)
 {
-    return (struct search){.end = sp_add_saturated(sp_budget_steps_taken(), MAX_KEY_STEPS)};
+    return (struct search){.end = sp_add_saturated(sp_budget_steps_taken(), steps)};
 }
 
 /* What is varied: the value under a key, or one item of the list there. */
@@ -718,8 +720,6 @@ static enum answer answer_with(const struct varied *varied, int64_t value)
     if (trial == NOT_KNOWN) return UNKNOWN;
     return trial == COUNTED && sp_solve_is_wanted(varied->question, count) ? WANTED : UNWANTED;
 }
-
-static bool holds_with(const struct varied *varied, int64_t value) { return answer_with(varied, value) == WANTED; }
 
 /* Values up to this are tried where a range seems to have no end. */
 #define FARTHEST (INT64_C(1) << 40)
@@ -838,9 +838,12 @@ static bool bisect_values(struct shapeproof_solutions *solutions, const struct v
     if (!first || !end) return false;
     if (end - first <= MAX_SCANNED)
         add_runs(solutions, varied, symbol, now, first > AROUND ? first - AROUND : 1, end + AROUND, SIZE_MAX);
-    else if (!is_known_range(solutions, symbol->key, (struct sp_range){first, end - 1}) && holds_with(varied, first) &&
-             holds_with(varied, end - 1))
-        add_solution(solutions, symbol, now, (struct sp_range){first, end - 1});
+    else if (!is_known_range(solutions, symbol->key, (struct sp_range){first, end - 1})) {
+        const enum answer at_first = answer_with(varied, first), at_last = answer_with(varied, end - 1);
+        if (at_first == UNKNOWN || at_last == UNKNOWN) return false;
+        if (at_first == WANTED && at_last == WANTED)
+            add_solution(solutions, symbol, now, (struct sp_range){first, end - 1});
+    }
     return true;
 }
 
@@ -870,7 +873,7 @@ static bool search_values(struct shapeproof_solutions *solutions, const struct v
 static void solve_flag(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                        const char *key, bool now)
 {
-    struct search search = search_begin();
+    struct search search = search_begin(MAX_KEY_STEPS);
     const struct varied varied = {.question = question, .search = &search, .key = key};
     const struct sp_symbol_info symbol = {.name = key, .key = key};
     struct sp_rational count;
@@ -951,7 +954,8 @@ static bool solve_zero(struct shapeproof_solutions *solutions, const struct vari
 static bool add_unbounded(struct shapeproof_solutions *solutions, const struct varied *varied,
                           const struct sp_symbol_info *symbol, struct shapeproof_value now, int64_t above)
 {
-    if (!holds_with(varied, above)) return true;
+    const enum answer at_end = answer_with(varied, above);
+    if (at_end != WANTED) return at_end == UNWANTED;
     const int64_t first = first_reaching(varied, false, 0, above);
     if (first) add_solution(solutions, symbol, now, (struct sp_range){first, INT64_MAX});
     return first;
@@ -964,7 +968,7 @@ static void solve_argument(struct shapeproof_solutions *solutions, const struct 
                            const struct sp_solve_argument *argument)
 {
     struct sp_count settled = {.table = NULL};
-    struct search search = search_begin();
+    struct search search = search_begin(MAX_ARGUMENT_STEPS);
     const struct varied varied = {.question = question, .search = &search, .key = argument->name, .settled = &settled};
     const struct sp_symbol_info symbol = {.name = argument->name, .key = argument->name};
     const struct shapeproof_value now = sp_value_int(argument->value);
@@ -1024,7 +1028,7 @@ static void join_neighbours(struct shapeproof_solutions *solutions, size_t first
 static void solve_or_skip(struct shapeproof_solutions *solutions, const struct sp_solve_question *question,
                           const char *key, struct shapeproof_value now)
 {
-    struct search search = search_begin();
+    struct search search = search_begin(MAX_KEY_STEPS);
     const struct varied varied = {.question = question, .search = &search, .key = key};
     struct sp_symbol_info symbol = {.name = key, .key = key};
     const size_t before = solutions->count;

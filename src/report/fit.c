@@ -32,7 +32,8 @@ void sp_json_fit_members(struct sp_writer *json, const struct shapeproof_fit *fi
         sp_write_key_number(json, "cache", fit->cache);
         if (fit->cache_expanded) sp_write_key_number(json, "cache_expanded", fit->cache_expanded);
         if (fit->cache) sp_write_key_number(json, "batch_most", fit->batch_most);
-        if (fit->tokens_most != UINT64_MAX) sp_write_key_number(json, "tokens_most", fit->tokens_most);
+        if (fit->tokens_why) sp_write_key_string(json, "tokens_why", fit->tokens_why);
+        else if (fit->tokens_most != UINT64_MAX) sp_write_key_number(json, "tokens_most", fit->tokens_most);
     }
     if (fit->heads) {
         sp_write_key_number(json, "heads", fit->heads);
@@ -102,6 +103,12 @@ static void put_most(struct sp_table *table, const struct shapeproof_fit *fit)
     sp_text_grouped(sequences, fit->tokens);
     sp_text_puts(sequences, " tokens");
     if (fit->tokens > fit->positions && fit->positions) sp_text_puts(sequences, ", which are too long for the model");
+    if (fit->tokens_why) {
+        struct sp_text *words = put_dash_row(table, "longest sequence");
+        sp_text_puts(words, "unknown: ");
+        sp_put_visible(words, fit->tokens_why);
+        return;
+    }
     if (fit->tokens_most == UINT64_MAX) {
         sp_text_puts(put_dash_row(table, "longest sequence"), "no limit: the cache has a largest size");
         return;

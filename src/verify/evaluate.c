@@ -340,14 +340,6 @@ static bool count_table(struct asked *asked)
                             sp_config_hyper(asked->config));
 }
 
-/* Counts the table anew if the expressions before have left a large count: they take no memory from the next one. */
-static bool give_back_memory(struct asked *asked)
-{
-    if (!sp_count_is_large(asked->trial.count)) return true;
-    sp_count_free(asked->trial.count);
-    return count_table(asked);
-}
-
 /* Evaluates each expression. One without a value has the reason in `why`. False with the mistakes in the messages of
  * the count. */
 static bool evaluate_all(struct shapeproof_evaluation *evaluation, struct asked *asked)
@@ -359,7 +351,7 @@ static bool evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
         const struct sp_span span = unit->claims[i].span;
         evaluation->items[i] = (struct shapeproof_evaluated){
             .expression = sp_arena_copy(&evaluation->arena, span.source->text + span.offset, span.length)};
-        if (i && !give_back_memory(asked)) return false;
+        if (i && !sp_count_give_back(asked->trial.count)) return false;
         asked->trial.claim = &unit->claims[i];
         const struct sp_expression_value value = sp_expression_evaluate(&asked->trial, varied_group);
         evaluation->items[i].text = value.text;

@@ -1053,6 +1053,20 @@ bool sp_count_is_large(const struct sp_count *count)
     return count->symbolic.algebra.arena.used > sp_budget_memory() / SCRATCH_PARTS;
 }
 
+bool sp_count_give_back(struct sp_count *count)
+{
+    const struct sp_sym_fixed how = count->symbolic.fixed;
+    struct sp_text messages = count->messages;
+    if (!sp_count_is_large(count)) return true;
+    count->messages = (struct sp_text){0};
+    sp_count_free(count);
+    const bool good = count_how(count, count->tables, count->table, &how);
+    if (count->messages.length) sp_text_puts(&messages, count->messages.data);
+    sp_text_free(&count->messages);
+    count->messages = messages;
+    return good;
+}
+
 /* A group of the table without a single tensor has no parameters. */
 static const struct sp_poly *empty_group(struct sp_count *count, const char *name)
 {

@@ -90,6 +90,9 @@ void sp_count_free(struct sp_count *count);
 /* Whether the formulas of a count take so much memory that it is freed, and counted anew, before the next evaluation:
  * the memory of a formula is only given back with the whole count. */
 bool sp_count_is_large(const struct sp_count *count);
+/* Counts a large count anew, under the same settings and with the messages that it has. False with a message if that
+ * fails; then the count has no numbers. */
+bool sp_count_give_back(struct sp_count *count);
 /* The parameters of a group; of all for NULL or "total". NULL when there is no such group. */
 const struct sp_poly *sp_count_group(void *count, const char *name);
 /* Of them those that are in use. NULL with a message when that is not known. */
