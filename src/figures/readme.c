@@ -20,8 +20,9 @@ enum {
     MOST_BEHIND = 32, /* characters between a figure and "param" behind it: "B total trainable " */
     MOST_BEFORE = 48, /* and in front of it: "parameters (without embeddings): " */
     LONGEST_FIGURE = 32,
-    LEAST_DIGITS = 7, /* of a number without a unit or commas: "2048" may be a setting of a program */
-    MOST_FIGURES = 16 /* of a line; more are ignored */
+    LEAST_DIGITS = 7,  /* of a number without a unit or commas: "2048" may be a setting of a program */
+    MOST_FIGURES = 16, /* of a line; more are ignored */
+    SENTENCE = 160     /* characters between a figure and the words of its sentence that say what it counts */
 };
 
 /* A line as it is, and in lower case. */
@@ -172,6 +173,95 @@ static const char *other_subject(const char *lower)
     return NULL;
 }
 
+static const char embeddings[] = "the embeddings";
+
+/* What a phrase of a sentence says that its figure counts in place of all parameters. */
+struct part_phrase {
+    const char *phrase, *subject;
+};
+
+static const struct part_phrase part_phrases[] = {{"active", "active parameters"},
+                                                  {"activated", "active parameters"},
+                                                  {"activates", "active parameters"},
+                                                  {"activation param", "active parameters"},
+                                                  {"per expert", "one expert"},
+                                                  {"each expert", "one expert"},
+                                                  {"experts of", "one expert"},
+                                                  {"parameters each", "a part of the model"},
+                                                  {"params each", "a part of the model"},
+                                                  {"expert param", "a part of the model"},
+                                                  {"per layer", "a part of the model"},
+                                                  {"each layer", "a part of the model"},
+                                                  {"embedding param", embeddings},
+                                                  {"embeddings param", embeddings},
+                                                  {"(embedding", embeddings},
+                                                  {"embedding layer", embeddings},
+                                                  {"embedding matri", embeddings},
+                                                  {"embedding table", embeddings},
+                                                  {"in the embedding", embeddings},
+                                                  {"attention param", "a part of the model"},
+                                                  {"(attention", "a part of the model"},
+                                                  {"in the attention", "a part of the model"},
+                                                  {"mlp param", "a part of the model"},
+                                                  {"feed-forward param", "a part of the model"},
+                                                  {"router param", "a part of the model"},
+                                                  {"vision param", "a part of the model"},
+                                                  {"tower", "a part of the model"},
+                                                  {"encoder", "a part of the model"},
+                                                  {"decoder", "a part of the model"}};
+
+/* Whether the phrase that stands at the place names a part: not "inactive", "encoder-decoder", "decoder-only", "a
+ * cross-encoder" and "an encoder model", which describe a whole model. */
+static bool names_part(const char *lower, size_t place, const struct part_phrase *part)
+{
+    static const char *const whole[] = {"-", " only", " model", "/", " decoder", " transformer"};
+    const char before = place ? lower[place - 1] : ' ';
+    const char *behind = lower + place + strlen(part->phrase);
+    if (sp_is_word(before)) return false;
+    if (!strstr("encoder decoder", part->phrase)) return true;
+    if (before == '-') return false;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strncmp(behind, whole[i], strlen(whole[i])) == 0) return false;
+    return true;
+}
+
+/* Where the figures of a line begin and end. */
+struct places {
+    size_t begin[MOST_FIGURES], end[MOST_FIGURES], count;
+};
+
+/* The bytes between the figure and the text at `place`; SIZE_MAX if a sentence ends between them, or they are more
+ * than SENTENCE. */
+static size_t distance(const char *lower, const struct places *places, size_t figure, size_t place)
+{
+    const bool is_before = place < places->begin[figure];
+    const size_t from = is_before ? place : places->end[figure], to = is_before ? places->begin[figure] : place;
+    if (to > from && to - from > SENTENCE) return SIZE_MAX;
+    for (size_t i = from; i + 1 < to; i++)
+        if ((lower[i] == '.' || lower[i] == ';') && lower[i + 1] == ' ') return SIZE_MAX;
+    return to > from ? to - from : 0;
+}
+
+/* What the sentence of the figure says that it counts: a phrase belongs to the nearest figure. NULL for all parameters:
+ *
+ *     "46.7B parameters, 12.9B active"      46.7B: NULL, 12.9B: active parameters */
+static const char *part_of_figure(const struct line *line, const struct places *places, size_t figure)
+{
+    const char *lower = line->lower;
+    const size_t begin = places->begin[figure], end = places->end[figure] + SENTENCE;
+    for (size_t place = begin > SENTENCE ? begin - SENTENCE : 0; place < line->length && place < end; place++)
+        for (size_t i = 0; i < sizeof part_phrases / sizeof *part_phrases; i++) {
+            const char *phrase = part_phrases[i].phrase;
+            if (strncmp(lower + place, phrase, strlen(phrase)) != 0) continue;
+            const size_t own = distance(lower, places, figure, place);
+            bool is_nearest = own != SIZE_MAX && names_part(lower, place, &part_phrases[i]);
+            for (size_t k = 0; k < places->count && is_nearest; k++)
+                is_nearest = distance(lower, places, k, place) >= own;
+            if (is_nearest) return part_phrases[i].subject;
+        }
+    return NULL;
+}
+
 static bool is_without_embeddings(const char *lower)
 {
     return strstr(lower, "non-embedding") || strstr(lower, "non embedding") || strstr(lower, "without embedding") ||
@@ -208,13 +298,34 @@ static void judge_statement(struct sp_arena *arena, struct shapeproof_statement 
         leave_open(statement, sp_arena_printf(arena, "truncated; rounded it is %s", statement->right));
 }
 
+/* Judges a figure that counts the subject and not all parameters: right if it is a number of the embeddings, else left
+ * open. */
+static void judge_part(struct sp_arena *arena, struct shapeproof_statement *statement, const char *subject,
+                       const struct sp_figure_parts *parts)
+{
+    const uint64_t numbers[] = {parts->tokens, parts->tokens + parts->positions, parts->tokens + parts->head,
+                                parts->tokens + parts->head + parts->positions};
+    for (size_t i = 0; subject == embeddings && parts->tokens && i < sizeof numbers / sizeof *numbers; i++) {
+        const struct sp_figure_judgement judgement = sp_figure_judge(arena, statement->printed, numbers[i], NULL);
+        if (judgement.verdict != SHAPEPROOF_PROVED) continue;
+        statement->verdict = SHAPEPROOF_PROVED;
+        statement->counted = judgement.counted;
+        statement->convention = i < 2 ? "those of the embeddings" : "those of the embeddings and the head";
+        statement->why = statement->right = "";
+        return;
+    }
+    statement->convention = "";
+    leave_open(statement, sp_arena_printf(arena, "the line may be about %s", subject));
+}
+
 /* The figures of a line. Those that do not fit are wrong only if the parts are those of a prediction, and nothing in
  * the line suggests another subject. */
 static void read_line(struct sp_arena *arena, const struct line *line, size_t number,
                       const struct sp_figure_parts *parts, bool predicted, struct sp_readme_statements *statements)
 {
     const size_t first = statements->count;
-    size_t figures = 0;
+    size_t figures = 0, own[MOST_FIGURES]; /* the place of each statement */
+    struct places places = {.count = 0};
     char figure[LONGEST_FIGURE];
     const char *text = NULL, *subject = NULL;
     for (size_t place = 0; place < line->length && statements->count - first < MOST_FIGURES;) {
@@ -222,10 +333,16 @@ static void read_line(struct sp_arena *arena, const struct line *line, size_t nu
             place++;
             continue;
         }
+        const size_t begin = place;
         const enum number found = take_figure(line, &place, figure);
         figures += found != NO_FIGURE;
+        if (found != NO_FIGURE && places.count < MOST_FIGURES) {
+            places.begin[places.count] = begin;
+            places.end[places.count++] = place;
+        }
         if (found != FIGURE_OF_PARAMETERS) continue;
         if (!text) text = sp_arena_string(arena, line->text);
+        own[statements->count - first] = places.count - 1;
         struct shapeproof_statement *statement = SP_PUSH(statements);
         *statement = (struct shapeproof_statement){
             .line = number, .text = text, .printed = sp_arena_string(arena, figure), .convention = "", .right = ""};
@@ -237,6 +354,8 @@ static void read_line(struct sp_arena *arena, const struct line *line, size_t nu
     else if (figures && !is_without_embeddings(line->lower)) subject = other_subject(line->lower);
     for (size_t i = first; i < statements->count; i++) {
         struct shapeproof_statement *statement = &statements->items[i];
+        const char *part = is_without_embeddings(line->lower) ? NULL : part_of_figure(line, &places, own[i - first]);
+        if (part) judge_part(arena, statement, part, parts);
         if (statement->verdict != SHAPEPROOF_REFUTED) continue;
         if (subject) leave_open(statement, sp_arena_printf(arena, "the line may be about %s", subject));
         else if (!predicted) /* they may be packed, an adapter, or a part of the model, and buffers among them */
