@@ -105,6 +105,8 @@ static int report_fit(const struct cli_args *args, const struct cli_subject *sub
     if (!cli_value(args, "memory", NULL)) return cli_usage_error("--memory 24GiB", "fit: --memory is needed");
     int status = cli_fit_subject(args, "memory", subject, stored, &fit);
     if (status != CLI_OK) return status;
+    if (!stored && !cli_value(args, "dtype", NULL))
+        cli_warn_of_quantisation(subject, "they are counted in bf16 (--dtype sets another)");
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         const struct shapeproof_report_options how = cli_report_options(args, to);
         cli_put_report(to, shapeproof_report_fit(fit, &how, NULL));

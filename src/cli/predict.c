@@ -89,14 +89,8 @@ static void warn_of_misspelt(const struct shapeproof_prediction *prediction, con
     }
 }
 
-/* The listing is of the model; of a method that is misspelt or unknown it would be the same, so that is a warning. */
-static void warn_of_method(const struct cli_subject *subject)
-{
-    const char *path = shapeproof_config_path(subject->config);
-    struct shapeproof_error error = {0};
-    if (shapeproof_config_quantisation_is_known(subject->config, subject->tables, &error) == SHAPEPROOF_OK) return;
-    cli_warning(*path ? path : NULL, error.message);
-}
+/* What predict lists without --stored, for the warning. */
+static const char of_model[] = "these are the tensors before that";
 
 /* As --dtype has it; UNKNOWN without it. */
 static enum shapeproof_dtype dtype_asked(const struct cli_args *args)
@@ -144,7 +138,7 @@ static int report_prediction(const struct cli_args *args, const struct cli_subje
         cli_put_report(to, shapeproof_report_predict(prediction, &how, NULL));
     }
     warn_of_misspelt(prediction, subject->config);
-    warn_of_method(subject);
+    if (!what.stored) cli_warn_of_quantisation(subject, of_model);
     cli_warn_of_objection(subject, prediction);
     shapeproof_derivation_free(forms);
     shapeproof_prediction_free(prediction);
@@ -189,7 +183,7 @@ static int predict_side(const struct cli_args *args, const char *name, struct si
     side->size = shapeproof_prediction_size(prediction, subject->config, dtype_asked(args));
     int status = cli_settings_are_read(subject, prediction) ? CLI_OK : CLI_USAGE;
     if (status == CLI_OK) warn_of_misspelt(prediction, subject->config);
-    if (status == CLI_OK) warn_of_method(subject);
+    if (status == CLI_OK) cli_warn_of_quantisation(subject, of_model);
     if (status == CLI_OK) cli_warn_of_objection(subject, prediction);
     if (status == CLI_OK && side->size.assumed && dtype_asked(args) == SHAPEPROOF_DTYPE_UNKNOWN) warn_of_dtype(name);
     return status;

@@ -500,6 +500,37 @@ void cli_warn_of_objection(const struct cli_subject *subject, const struct shape
     shapeproof_free(why);
 }
 
+/* Whether a checkpoint of the configuration stores other tensors than the model has. */
+static bool is_quantised(const struct cli_subject *subject)
+{
+    struct shapeproof_predict_options what = {.table = subject->table_name};
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_prediction *model = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
+    what.stored = true;
+    struct shapeproof_prediction *stored = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
+    const bool is = model && stored && shapeproof_prediction_count(stored) != shapeproof_prediction_count(model);
+    shapeproof_prediction_free(stored);
+    shapeproof_prediction_free(model);
+    return is;
+}
+
+void cli_warn_of_quantisation(const struct cli_subject *subject, const char *reported)
+{
+    const char *path = shapeproof_config_path(subject->config);
+    struct shapeproof_error error = {0};
+    char message[256];
+    if (shapeproof_config_quantisation_is_known(subject->config, subject->tables, &error) != SHAPEPROOF_OK) {
+        cli_warning(*path ? path : NULL, error.message);
+        return;
+    }
+    if (!*path || !is_quantised(subject)) return; /* no file: a built-in model, whose values have no quantisation */
+    snprintf(message, sizeof message,
+             "the configuration quantises the weights, and %s; predict --stored lists what is "
+             "stored",
+             reported);
+    cli_warning(path, message);
+}
+
 bool cli_settings_are_known(const struct cli_subject *subject, const struct cli_args *args)
 {
     struct shapeproof_error ignored = {0};
