@@ -363,15 +363,65 @@ static void evaluate_point(const struct asked *asked, const struct scan *scan, s
     results->points[index] = point_at(scan_value(scan, index), evaluation, error);
 }
 
+/* Why its library makes no model of the configuration as it is set now; malloc'ed, NULL if no reason is known. */
+static char *objection_now(const struct cli_subject *subject)
+{
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
+    char *why = prediction ? shapeproof_loading_objection(subject->tables, subject->config, subject->table_name,
+                                                          prediction, &ignored)
+                           : NULL;
+    shapeproof_prediction_free(prediction);
+    return why;
+}
+
+/* Values of a scan of which the library makes no model. */
+struct objections {
+    char *first; /* "n_head=7: transformers 5 refuses it: ..."; NULL: there is none */
+    size_t count;
+};
+
+/* Adds the value of the scan that is set now, if the library makes no model of it. */
+static void note_objection(struct objections *objections, const struct asked *asked, const char *setting)
+{
+    char *why = objection_now(asked->subject);
+    if (why && !objections->count++) {
+        const size_t size = strlen(setting) + strlen(": ") + strlen(why) + 1;
+        objections->first = never_null(malloc(size));
+        snprintf(objections->first, size, "%s: %s", setting, why);
+    }
+    shapeproof_free(why);
+}
+
+/* One warning of all of them, by the first. */
+static void warn_of_objections(struct objections *objections)
+{
+    char others[64] = "";
+    if (!objections->first) return;
+    if (objections->count > 1)
+        snprintf(others, sizeof others, "; likewise %zu other value%s", objections->count - 1,
+                 objections->count > 2 ? "s" : "");
+    const size_t size = strlen(objections->first) + sizeof others;
+    char *message = never_null(malloc(size));
+    snprintf(message, size, "%s%s", objections->first, others);
+    cli_warning("--for", message);
+    free(message);
+    free(objections->first);
+}
+
 /* Evaluates at every value of the scan. It is an error only when there is no value at all. */
 static int evaluate_scan(const struct asked *asked, const struct scan *scan)
 {
     struct scan_results results = open_results(scan->count);
+    struct objections objections = {.first = NULL};
     cli_begin_step("evaluating");
     for (size_t i = 0; i < scan->count; i++) {
         cli_tell_amount("values", i, scan->count);
         evaluate_point(asked, scan, i, &results);
+        if (results.evaluations[i]) note_objection(&objections, asked, scan->settings[i]);
     }
+    warn_of_objections(&objections);
     const int status = results.evaluated ? report_points(asked, results.points, scan->count, scan->key)
                                          : cli_error(&results.errors[0]);
     close_results(&results);
