@@ -554,12 +554,24 @@ static void test_width_of_heads(void **state)
     }
 }
 
-/* T5 alone is the whole model; a configuration that names no class is that of the text encoder of an image model. */
+/* A configuration without a class is that of the encoder-decoder, as in transformers, unless it is in the form of
+ * ComfyUI's text encoders. */
 static void test_class_of_t5(void **state)
 {
     (void)state;
     assert_int_equal(totals("t5", SETTINGS("num_layers=6")).unique_parameters, 60506624);
-    assert_int_equal(totals("t5", SETTINGS("is_encoder_decoder=true")).unique_parameters, 35330816);
+    assert_int_equal(totals("t5", SETTINGS("is_encoder_decoder=true")).unique_parameters, 60506624);
+    assert_int_equal(
+        totals("mt5", SETTINGS("is_encoder_decoder=true", "transformers_version=5.24.0", "dense_act_fn=gelu_new"))
+            .unique_parameters,
+        172119424);
+    assert_int_equal(
+        totals("umt5", SETTINGS("is_encoder_decoder=true", "transformers_version=5.24.0", "dense_act_fn=gelu_new"))
+            .unique_parameters,
+        172122112);
+    assert_int_equal(totals("t5", SETTINGS("is_encoder_decoder=true", "dense_act_fn=relu")).unique_parameters,
+                     35330816);
+    assert_int_equal(totals("t5", SETTINGS("is_encoder_decoder=false")).unique_parameters, 35330816);
 }
 
 static void test_diffusion(void **state)
