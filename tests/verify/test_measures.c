@@ -251,6 +251,11 @@ static void test_the_output_layer_is_that_of_the_vocabulary(void **state)
         /* The default of ModernBertDecoderConfig: 22 layers and lm_head.dense */
         {"{\"model_type\": \"modernbert-decoder\", \"architectures\": [\"ModernBertDecoderForCausalLM\"]}", 1972224 / 8,
          0},
+        /* The norms of heads of Command R+ have two dimensions: 10,880 elements of adapters of rank 4 by peft */
+        {"{\"model_type\": \"cohere\", \"architectures\": [\"CohereForCausalLM\"], \"vocab_size\": 128, "
+         "\"hidden_size\": 32, \"intermediate_size\": 80, \"num_attention_heads\": 4, \"num_hidden_layers\": 5, "
+         "\"num_key_value_heads\": 1, \"use_qk_norm\": true}",
+         10880 / 4, 8 * 55688 - 4 * 51200},
     };
     struct shapeproof_error error = {0};
     struct shapeproof_tables *tables = shapeproof_tables_new(&error);

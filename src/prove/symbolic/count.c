@@ -275,6 +275,14 @@ static const char *group_of_section(struct walk *walk, const struct sp_sym_env *
     return sp_group_name(&walk->symbolic->algebra.arena, env->frame->unit, env->section, env->frame->group);
 }
 
+/* Whether `times 0` stands behind the row. That of a section is about layers that are not used, but are layers. */
+static bool has_times_0(const struct sp_row *row)
+{
+    const struct sp_expr *times = row->times;
+    return times && times->kind == SP_EXPR_LITERAL && times->value.type == SHAPEPROOF_VALUE_INT &&
+           times->value.integer == 0;
+}
+
 /* Replaces *size, the elements of a row, by what the measure says of one tensor, where it is there. */
 static bool measure_tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
                            const struct sp_poly *const *shape, const struct sp_poly *present,
@@ -291,6 +299,7 @@ static bool measure_tensor(struct walk *walk, const struct sp_sym_env *env, cons
                                            .sources = sources,
                                            .rank = row->rank,
                                            .is_lookup = row->lookup,
+                                           .is_added = has_times_0(row),
                                            .is_shared = walk->shares || has_share(env, row),
                                            .is_certain = sp_poly_is_constant(present, &known),
                                            .span = row->span};

@@ -105,6 +105,7 @@ struct sp_measured_tensor {
     const char *const *sources; /* of each dimension: sp_sym_source */
     size_t rank;
     bool is_lookup;  /* an embedding */
+    bool is_added;   /* `times 0` stands behind it: no token is multiplied by it, as by a bias */
     bool is_shared;  /* `share` says that a token uses only some of these tensors, as of experts */
     bool is_certain; /* it is there under all settings that are open */
     struct sp_span span;

@@ -42,7 +42,11 @@ struct output_layer {
     bool may_be_in_head;                       /* one of them has, under some of the settings that are open */
 };
 
-static bool is_matrix(const struct sp_measured_tensor *tensor) { return tensor->rank == 2 && !tensor->is_lookup; }
+/* Whether the tensor is the matrix of a linear layer. */
+static bool is_matrix(const struct sp_measured_tensor *tensor)
+{
+    return tensor->rank == 2 && !tensor->is_lookup && !tensor->is_added;
+}
 
 static bool is_in_head(const struct sp_measured_tensor *tensor) { return ends_in(tensor->group, "head"); }
 
@@ -186,7 +190,7 @@ static const struct sp_poly *measure_adapter(void *context, struct sp_symbolic *
     const bool is_weight = ends_in(tensor->name, ".weight");
     const size_t length = strlen(tensor->name) - (is_weight ? strlen(".weight") : 0);
     bool matches = false;
-    if (!is_weight) return none;
+    if (!is_weight || tensor->is_added) return none;
     if (sizing->is_all_linear && !is_inner_matrix(&adapters->output, symbolic, tensor, &matches)) return NULL;
     for (size_t i = 0; i < sizing->target_count; i++) {
         const enum fit fit = fits_target(tensor->name, length, sizing->targets[i]);
