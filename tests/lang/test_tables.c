@@ -574,6 +574,16 @@ static void test_class_of_t5(void **state)
     assert_int_equal(totals("t5", SETTINGS("is_encoder_decoder=false")).unique_parameters, 35330816);
 }
 
+/* q_lora_rank replaces the matrix of the queries in 7 of 42 layers: 32*192*2560 elements by two matrices and a norm. */
+static void test_latent_queries(void **state)
+{
+    (void)state;
+    const int64_t whole = 32 * 192 * 2560, latent = 1024 * (2560 + 1 + 32 * 192);
+    const int64_t total = (int64_t)totals("bailing_hybrid", SETTINGS("q_lora_rank=null")).unique_parameters;
+    assert_int_equal(totals("bailing_hybrid", SETTINGS("q_lora_rank=1024")).unique_parameters,
+                     total - 7 * (whole - latent));
+}
+
 static void test_diffusion(void **state)
 {
     (void)state;
@@ -622,6 +632,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_width_of_heads),
         cmocka_unit_test(test_class_of_t5),
+        cmocka_unit_test(test_latent_queries),
         cmocka_unit_test(test_diffusion),
         cmocka_unit_test(test_pipelines),
         cmocka_unit_test(test_sparse_autoencoder),
