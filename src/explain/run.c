@@ -202,6 +202,8 @@ static const char *const usual_hints[SP_CAUSE_COUNT] = {
     [SP_CAUSE_ADAPTER_PAIR] = "save the adapter again: both matrices of each pair are needed",
     [SP_CAUSE_ADAPTER_RANK] = "set r and rank_pattern in adapter_config.json to the ranks in the file",
     [SP_CAUSE_ADAPTER_PART] = "save the adapter again with all its tensors, or correct adapter_config.json",
+    [SP_CAUSE_ADAPTER_FORMAT] = "save the adapter again with save_pretrained of PEFT, or give the file the name of its "
+                                "format",
     [SP_CAUSE_ADAPTER_CONFIG] = "use the adapter_config.json that was saved with the adapter, or save both again",
     [SP_CAUSE_SHARD_MISSING] = "fetch the shard again",
     [SP_CAUSE_PIPELINE] = "gather the stages into one checkpoint",

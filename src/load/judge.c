@@ -22,11 +22,20 @@ static bool reads_format(const struct sp_loader *loader, const struct shapeproof
     return false;
 }
 
+/* What is wrong with a file that is not what its name says, for a loader that chooses its reader by the name; or NULL.
+ */
+static const char *misnamed_file(struct sp_arena *arena, const struct sp_loader *loader,
+                                 const struct shapeproof_inventory *inventory)
+{
+    return *loader->files || loader->beginning ? sp_inventory_misnamed(inventory, arena) : NULL;
+}
+
 bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject)
 {
     return sp_value_member(sp_config_hyper(subject->config)->root, sp_class_key(loader)).type ==
                SHAPEPROOF_VALUE_STRING &&
-           reads_format(loader, subject->inventory) && sp_class_loaded(loader, subject).model_type;
+           (subject->inventory->misnamed_format || reads_format(loader, subject->inventory)) &&
+           sp_class_loaded(loader, subject).model_type;
 }
 
 /* ---- what would help ---- */
@@ -378,6 +387,8 @@ struct shapeproof_loading sp_load(struct sp_arena *arena, const struct sp_loader
 {
     struct shapeproof_loading loading = sp_loading_of(loader);
     const struct sp_loaded loaded = sp_class_loaded(loader, subject);
+    const char *misnamed = misnamed_file(arena, loader, subject->inventory);
+    if (misnamed) return sp_loading_refused(arena, loading, misnamed);
     if (!reads_format(loader, subject->inventory))
         return sp_loading_refused(
             arena, loading,

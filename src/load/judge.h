@@ -32,7 +32,8 @@ struct sp_load_subject {
     const bool *spare; /* of each tensor of the inventory whether no model needs it: buffers, copies; NULL: none is */
 };
 
-/* Whether it reads such files and has a class for the configuration, which has to say its model_type. */
+/* Whether it reads such files, or refuses one because its name says another format, and has a class for the
+ * configuration, which has to say its model_type. */
 bool sp_load_is_meant(const struct sp_loader *loader, const struct sp_load_subject *subject);
 /* An answer without a number in it yet; one that cannot be told; one that is no. */
 struct shapeproof_loading sp_loading_of(const struct sp_loader *loader);
@@ -41,8 +42,9 @@ struct shapeproof_loading sp_loading_refused(struct sp_arena *arena, struct shap
                                              const char *why);
 
 /* What the loader makes of the file under the configuration. It is asked in this order, and the first obstacle is the
- * answer: the format, a class for the configuration, the pickle, data that the file lacks, quantised weights, the
- * dtype, what the class needs of the configuration; then the tensors decide. Texts are in the arena, or static. */
+ * answer: a file that is not what its name says, the format, a class for the configuration, the pickle, data that the
+ * file lacks, quantised weights, the dtype, what the class needs of the configuration; then the tensors decide. Texts
+ * are in the arena, or static. */
 struct shapeproof_loading sp_load(struct sp_arena *arena, const struct sp_loader *loader,
                                   const struct sp_load_subject *subject);
 

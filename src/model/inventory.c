@@ -51,6 +51,16 @@ uint32_t sp_inventory_add_file(struct shapeproof_inventory *inventory, const cha
     return (uint32_t)inventory->file_count++;
 }
 
+const char *sp_inventory_misnamed(const struct shapeproof_inventory *inventory, struct sp_arena *arena)
+{
+    const struct sp_format *format = inventory->misnamed_format;
+    if (!format) return NULL;
+    const bool is_pickle = format->traits & SP_BY_TORCH && !(format->traits & SP_WITH_CODE);
+    const struct sp_quoted name = sp_quote(sp_base_name(inventory->files[inventory->misnamed]));
+    return sp_arena_printf(arena, is_pickle ? "%s is a pickle (%s), not %s" : "%s is %s, not %s", name.text,
+                           format->name, inventory->misnamed_expected);
+}
+
 struct shapeproof_tensor *sp_inventory_add(struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     if (inventory->count >= SP_MAX_TENSORS) {

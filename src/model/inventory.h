@@ -53,9 +53,14 @@ struct shapeproof_inventory {
     size_t promise_count, promise_capacity;
     const char *index_lacks; /* "metadata" or "weight_map", where an index has no object of that name; or NULL */
     bool shard_absent;       /* a shard that an index names is not there, or cannot be opened */
-    const char *beside;      /* what else in the directory could be taken for the checkpoint, or NULL */
-    const char *stray;       /* a file beside the shards that could be taken for the checkpoint, or NULL */
-    struct sp_map names;     /* built by sp_inventory_finish */
+    /* Of the first file that is not what its name says, a pickle named model.safetensors: its index, the format that it
+     * has, and the one that the name says. NULL where there is no such file. */
+    uint32_t misnamed;
+    const struct sp_format *misnamed_format;
+    const char *misnamed_expected;
+    const char *beside;  /* what else in the directory could be taken for the checkpoint, or NULL */
+    const char *stray;   /* a file beside the shards that could be taken for the checkpoint, or NULL */
+    struct sp_map names; /* built by sp_inventory_finish */
     struct shapeproof_totals totals;
     size_t unread;                        /* tensors that are there and could not be read */
     struct shapeproof_error first_unread; /* why the first of them */
@@ -96,6 +101,9 @@ enum {
 struct shapeproof_inventory *sp_inventory_new(const char *path);
 /* Registers a file (the shard's name, or the path itself) and returns its index. */
 uint32_t sp_inventory_add_file(struct shapeproof_inventory *inventory, const char *name);
+/* "'model.safetensors' is a pickle (torch-zip), not safetensors": the first file that is not what its name says, which
+ * loaders refuse that choose their reader by the name. In the arena; NULL where there is no such file. */
+const char *sp_inventory_misnamed(const struct shapeproof_inventory *inventory, struct sp_arena *arena);
 /* A new tensor, zeroed, with same_as = SHAPEPROOF_NONE, to be filled at once; the pointer is good until the next call.
  * NULL with an error past SP_MAX_TENSORS. Strings and arrays put into it must live in inventory->arena. */
 struct shapeproof_tensor *sp_inventory_add(struct shapeproof_inventory *inventory, struct shapeproof_error *error);

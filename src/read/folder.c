@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/chars.h"
 #include "base/fault.h"
 #include "base/names.h"
 #include "read/reader.h"
@@ -49,6 +50,18 @@ bool sp_folder_blame(const struct sp_folder *folder, const char *name, struct sh
     return false;
 }
 
+/* The format that a loader expects by the name of a file, for a file of another format; NULL for any other file. */
+static const char *expected_format(const char *name, const struct sp_format *format)
+{
+    static const char *const pickles[] = {"pytorch_model", "diffusion_pytorch_model", "adapter_model"};
+    const char *file = sp_base_name(name);
+    if (sp_ends_with(file, ".safetensors")) return strcmp(format->name, "safetensors") == 0 ? NULL : "safetensors";
+    if (!sp_ends_with(file, ".bin") || (format->traits & SP_BY_TORCH && !(format->traits & SP_WITH_CODE))) return NULL;
+    for (size_t i = 0; i < sizeof pickles / sizeof *pickles; i++)
+        if (strncmp(file, pickles[i], strlen(pickles[i])) == 0) return "a file of torch.save";
+    return NULL;
+}
+
 /* Appends the tensors of an open file, named `name` in the inventory. */
 static bool read_open(struct sp_file *file, const struct sp_folder *folder, const char *name,
                       struct shapeproof_inventory *inventory, struct shapeproof_error *error)
@@ -58,7 +71,14 @@ static bool read_open(struct sp_file *file, const struct sp_folder *folder, cons
     if (!reader) return false;
     const uint32_t index = sp_inventory_add_file(inventory, name);
     sp_inventory_set_size(inventory, file->size);
-    return reader->index(file, index, inventory, error);
+    if (!reader->index(file, index, inventory, error)) return false;
+    const char *expected = inventory->misnamed_format ? NULL : expected_format(name, inventory->format);
+    if (expected) {
+        inventory->misnamed = index;
+        inventory->misnamed_format = inventory->format;
+        inventory->misnamed_expected = expected;
+    }
+    return true;
 }
 
 bool sp_folder_read(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory,
@@ -83,7 +103,7 @@ static void warn_absent_shard(const struct sp_shard *shard, const char *reason, 
 static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, struct shapeproof_inventory *inventory,
                        struct shapeproof_error *error)
 {
-    const char *format = inventory->format->name;
+    const struct sp_format *first = inventory->format;
     struct shapeproof_error absent = {0};
     struct sp_file file;
     shard->file = SP_NO_FILE;
@@ -95,9 +115,10 @@ static bool read_shard(const struct sp_folder *folder, struct sp_shard *shard, s
     const bool ok = read_open(&file, folder, shard->name, inventory, error);
     sp_file_close(&file);
     if (!ok) return sp_folder_blame(folder, shard->name, error);
-    if (*format && strcmp(format, inventory->format->name) != 0)
-        sp_inventory_warn(inventory, "shard %s is a %s file, others are %s", sp_quote(shard->name).text,
-                          inventory->format->name, format);
+    if (!*first->name || strcmp(first->name, inventory->format->name) == 0) return true;
+    sp_inventory_warn(inventory, "shard %s is a %s file, others are %s", sp_quote(shard->name).text,
+                      inventory->format->name, first->name);
+    inventory->format = first;
     return true;
 }
 

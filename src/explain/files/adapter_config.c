@@ -844,12 +844,24 @@ static void explain_described(struct sp_described *described)
     explain_tokens(described);
 }
 
+/* PEFT chooses the reader of adapter_model.safetensors or adapter_model.bin by this name. */
+static void explain_format(struct shapeproof_check *check)
+{
+    const char *misnamed = sp_inventory_misnamed(check->inventory, &check->arena);
+    const char *file = misnamed ? sp_base_name(shapeproof_inventory_file(check->inventory, 0)) : "";
+    if (strncmp(file, "adapter_model.", strlen("adapter_model.")) != 0) return;
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_FORMAT);
+    cause->explains = 1;
+    cause->message = sp_arena_printf(&check->arena, "PEFT refuses the file: %s", misnamed);
+}
+
 /* Only of adapters that PEFT loads, with a method that is known here. Names that another program gave to the modules
  * are not those of adapter_config.json. */
 void sp_explain_adapter_config(struct shapeproof_check *check)
 {
     struct sp_described described = {.check = check, .arena = &check->arena};
     if (!is_fitting(check)) return;
+    explain_format(check);
     described.config = sp_adapter_config(&check->arena, check->inventory);
     described.method = configured_method(described.config);
     explain_lost_type(&described);

@@ -43,6 +43,8 @@ static size_t count_pieces(const struct shapeproof_inventory *model, const struc
 static const char *name_model_gap(struct sp_arena *arena, const struct shapeproof_inventory *model)
 {
     const struct shapeproof_tensor *first = NULL;
+    const char *misnamed = sp_inventory_misnamed(model, arena);
+    if (misnamed) return sp_arena_printf(arena, "the loader refuses it: %s", misnamed);
     if (model->unread)
         return sp_arena_printf(arena, "%zu tensors cannot be read: %s", model->unread, model->first_unread.message);
     if (model->promise_count) {
