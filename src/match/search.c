@@ -115,6 +115,7 @@ static size_t eighths_translated(const struct shapeproof_inventory *inventory, c
     struct sp_text bare = {0}, translated = {0};
     for (size_t i = 0; i < count; i += sp_stride_for(count, SP_PREFIX_NAMES)) {
         const char *name = shapeproof_inventory_tensor(inventory, i)->name;
+        if (is_trainer_state(inventory, i)) continue;
         if (drop_wrappers) {
             sp_unwrap(&bare, name);
             name = bare.data;

@@ -440,6 +440,24 @@ static void in_memory_of_experts(void **state)
     END;
 }
 
+/* The state of an optimizer is most of the file: the names of the model are recognised all the same. */
+static void in_memory_beside_state(void **state)
+{
+    BEGIN(granite);
+    model_rename(&model, "*.router.layer.weight", "router.layer.weight", "router.weight");
+    model_rename(&model, "*.input_linear.weight", "input_linear.weight", "experts.gate_up_proj");
+    model_rename(&model, "*.output_linear.weight", "output_linear.weight", "experts.down_proj");
+    for (size_t i = 0; i < 63; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "optimizer.state.%zu.exp_avg", i);
+        model_add_shape(&model, name, SHAPE(3))->flags = SHAPEPROOF_TENSOR_STATE;
+    }
+    assert_string_equal(model_check_memory(&model),
+                        "explained: names of transformers 5: model.layers.0.block_sparse_moe.router.weight for "
+                        "model.layers.0.block_sparse_moe.router.layer.weight (6 tensors); nothing else differs");
+    END;
+}
+
 /* The head of a reward model: one matrix is missing, and one of its shape is there. */
 static void a_head_of_another_name(void **state)
 {
@@ -461,6 +479,7 @@ int main(void)
         cmocka_unit_test(in_memory_of_an_image_encoder),
         cmocka_unit_test(top_begins_in_two_ways),
         cmocka_unit_test(in_memory_of_experts),
+        cmocka_unit_test(in_memory_beside_state),
         cmocka_unit_test(wrappers_in_either_order),
         cmocka_unit_test(wrappers_at_several_depths),
         cmocka_unit_test(one_layer_wrapped),
