@@ -72,7 +72,7 @@ src/report/             report       names base
 src/browse/             browse       report/common.h report/name_tree.h report/table.h report/wrap.h names base
 src/fleet/              fleet        base
 src/run/                run          read read/ranks/ranks.h model base
-src/run/resume/     run/resume read/torch/contents.h read/ranks/ranks.h read/pickle read config/tokenizer.h model base
+src/run/resume/ run/resume read/torch/contents.h read/ranks/ranks.h read/pickle read config/tokenizer.h names model base
 src/cli/                cli          fleet browse base/suggest.h base/dtype_word.h base/utf8.h config/settings.h
 src/cli/pager.c         cli          base/process/child.h base/system/system.h
 src/cli/memory.c        cli          base/fault.h base/process/child.h

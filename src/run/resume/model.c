@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/map.h"
 #include "base/names.h"
 #include "config/tokenizer.h"
 #include "model/embedding.h"
+#include "model/layouts.h"
+#include "names/components.h"
+#include "names/wrappers.h"
 #include "run/resume/resume.h"
 #include "shapeproof/report.h"
 
@@ -28,6 +32,69 @@ bool sp_resume_is_parameter(const struct shapeproof_tensor *tensor)
         return !SP_IS_AMONG(sp_behind_last(tensor->name, '.'), buffers);
     }
 }
+
+/* ---- a moving average beside the model ---- */
+
+/* Where the rest of a name begins that is in an average: "module.layers.0.weight" of "ema.module.layers.0.weight". Only
+ * the first components count, up to a number: further in, "ema" and "swa" are names of modules. NULL for others. */
+static const char *behind_average(const char *name)
+{
+    enum { FIRST = 3 }; /* components: "checkpoint.state.model_ema." */
+    struct sp_component_walk part = {.rest = name};
+    for (int i = 0; i < FIRST && sp_component_next(&part, ".") && !sp_is_digit(*part.text); i++)
+        if (sp_is_average(part.text, part.length)) return *part.rest ? part.rest : NULL;
+    return NULL;
+}
+
+enum { OUTER = 3 }; /* components at most before the name that a tensor has in the model: "state_dict.model.module." */
+
+/* The names of the model's own tensors, each also without its first components. */
+static struct sp_map list_own_names(const struct shapeproof_inventory *model)
+{
+    struct sp_map names = {0};
+    for (size_t i = 0; i < model->count; i++) {
+        const struct shapeproof_tensor *tensor = &model->tensors[i];
+        if (tensor->flags & SHAPEPROOF_TENSOR_STATE || behind_average(tensor->name)) continue;
+        struct sp_component_walk part = {.rest = tensor->name};
+        sp_map_add(&names, tensor->name, i);
+        for (int k = 0; k < OUTER && sp_component_next(&part, ".") && *part.rest; k++) sp_map_add(&names, part.rest, i);
+    }
+    return names;
+}
+
+/* Whether the model has a tensor of that name and shape; the name may have further components in front. */
+static bool has_own(const struct shapeproof_inventory *model, const struct sp_map *names, const char *name,
+                    const struct shapeproof_tensor *average)
+{
+    struct sp_component_walk part = {.rest = name};
+    for (int k = 0; k <= OUTER; k++) {
+        const size_t own = sp_map_get(names, part.rest);
+        if (own != SIZE_MAX && sp_tensor_same_shape(&model->tensors[own], average)) return true;
+        if (!sp_component_next(&part, ".") || !*part.rest) return false;
+    }
+    return false;
+}
+
+/* Marks the tensors of a moving average as state of the training: the optimizer has no moments of them. It is one if
+ * the model itself has at least half of its parameters. */
+static void set_average_apart(struct shapeproof_inventory *model)
+{
+    struct sp_map names = list_own_names(model);
+    size_t averaged = 0, copies = 0;
+    for (size_t i = 0; i < model->count; i++) {
+        const struct shapeproof_tensor *tensor = &model->tensors[i];
+        const char *rest = sp_resume_is_parameter(tensor) ? behind_average(tensor->name) : NULL;
+        if (!rest) continue;
+        averaged++;
+        copies += has_own(model, &names, rest, tensor);
+    }
+    sp_map_free(&names);
+    if (!averaged || copies < averaged - copies) return;
+    for (size_t i = 0; i < model->count; i++)
+        if (behind_average(model->tensors[i].name)) model->tensors[i].flags |= SHAPEPROOF_TENSOR_STATE;
+}
+
+/* ---- the weights ---- */
 
 /* The tensors of which the files have a part: one rank's piece. */
 static size_t count_pieces(const struct shapeproof_inventory *model, const struct shapeproof_tensor **first)
@@ -76,6 +143,7 @@ void sp_resume_model(struct shapeproof_resume *resume, const char *path)
         sp_resume_wrong(resume, "model", *path ? path : NULL, NULL, NULL, "%s", error.message);
         return;
     }
+    set_average_apart(resume->model);
     const char *gap = name_model_gap(&resume->arena, resume->model);
     const char *file = shapeproof_inventory_file_count(resume->model) == 1
                            ? sp_base_name(shapeproof_inventory_file(resume->model, 0))
