@@ -299,7 +299,7 @@ static bool check_with_pipeline(const struct cli_args *args, const char *path,
     struct shapeproof_error error = {0};
     if (cli_value(args, "table", NULL) || cli_value(args, "set", NULL) || cli_value(args, "claims", NULL)) return false;
     char *adapter = shapeproof_adapter_describe(inventory, &consistent);
-    struct shapeproof_components *components = adapter && consistent ? pipeline_of(args, path, &error) : NULL;
+    struct shapeproof_components *components = adapter ? pipeline_of(args, path, &error) : NULL;
     const bool failed = error.status != SHAPEPROOF_OK;
     if (components) *status = cli_check_adapter(args, inventory, components);
     else if (failed) *status = cli_error_about(cli_value(args, "config", path), &error);
