@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "explain/told.h"
+#include "shapeproof/limits.h"
 
 /* deepseek-ai/DeepSeek-V3, with 4 experts instead of 256. */
 #define DEEPSEEK_OF(layers)                                                                                            \
@@ -334,28 +335,39 @@ static void a_part_of_an_expert(void **state)
     model_close(&model);
 }
 
+/* The lists of blocks of another EfficientNet: suppositions about them must not use up the memory. */
+static void blocks_of_a_smaller_model(void **state)
+{
+    static const struct shapeproof_limits limits = {.memory = 256 << 20};
+    struct shapeproof_error error = {0};
+    BEGIN("{\"architecture\": \"efficientnet_b0\", \"num_classes\": 7, \"num_features\": 1280}", 0);
+    model_prefix(&model, "state_dict.");
+    model_copy(&model, "*", "state_dict.", "state_dict_ema.");
+    model_set(&model, "architecture=efficientnet_b1");
+    model.inventory = model_in_memory(&model);
+    assert_true(shapeproof_set_limits(&limits, &error));
+    model.check = shapeproof_check_new(model.inventory, model.tables, model.config, NULL, &error);
+    assert_true(shapeproof_set_limits(NULL, &error));
+    assert_non_null(model.check);
+    assert_string_equal(model_cause(&model, "layers-missing")->message,
+                        "blocks.{0,6}.1, blocks.{1,2}.2, blocks.{3,4}.3 and 1 more are missing altogether (148 "
+                        "tensors)");
+    model_close(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promised_and_there),
-        cmocka_unit_test(there_without_a_promise),
-        cmocka_unit_test(promised_and_dropped),
-        cmocka_unit_test(promised_and_there_in_part),
-        cmocka_unit_test(promised_in_place_of_a_layer),
-        cmocka_unit_test(the_last_layer_lacks_something),
-        cmocka_unit_test(one_layer_more_and_all_lack_something),
-        cmocka_unit_test(one_dense_layer_more),
-        cmocka_unit_test(one_ordinary_layer_more),
-        cmocka_unit_test(more_experts_in_fewer_layers),
-        cmocka_unit_test(layers_called_mtp),
-        cmocka_unit_test(shared_keys_and_values_stored),
-        cmocka_unit_test(shared_keys_and_values_absent),
-        cmocka_unit_test(indexers_of_some_layers),
-        cmocka_unit_test(fewer_layers),
-        cmocka_unit_test(layers_missing_in_the_middle),
-        cmocka_unit_test(half_of_the_experts),
-        cmocka_unit_test(one_expert_of_one_layer),
-        cmocka_unit_test(a_part_of_an_expert),
+        cmocka_unit_test(blocks_of_a_smaller_model),      cmocka_unit_test(promised_and_there),
+        cmocka_unit_test(there_without_a_promise),        cmocka_unit_test(promised_and_dropped),
+        cmocka_unit_test(promised_and_there_in_part),     cmocka_unit_test(promised_in_place_of_a_layer),
+        cmocka_unit_test(the_last_layer_lacks_something), cmocka_unit_test(one_layer_more_and_all_lack_something),
+        cmocka_unit_test(one_dense_layer_more),           cmocka_unit_test(one_ordinary_layer_more),
+        cmocka_unit_test(more_experts_in_fewer_layers),   cmocka_unit_test(layers_called_mtp),
+        cmocka_unit_test(shared_keys_and_values_stored),  cmocka_unit_test(shared_keys_and_values_absent),
+        cmocka_unit_test(indexers_of_some_layers),        cmocka_unit_test(fewer_layers),
+        cmocka_unit_test(layers_missing_in_the_middle),   cmocka_unit_test(half_of_the_experts),
+        cmocka_unit_test(one_expert_of_one_layer),        cmocka_unit_test(a_part_of_an_expert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,13 +174,20 @@ static void propose_others(struct sp_proposals *proposals, const struct named_li
     propose_numbers(proposals, named);
 }
 
-/* One finding speaks for all whose names are the same but for an index: the first of them, and the last. */
+/* Bytes of values that suppositions may leave in the solver's arena. Each supposition evaluates the definitions of the
+ * table anew: in a table with lists of blocks, as that of EfficientNet, this may be 100 KB, for thousands of them. The
+ * memory limit of a small file is 256 MiB. */
+enum { MOST_SUPPOSED = 96 << 20 };
+
+/* One finding speaks for all whose names are the same but for an index: the first of them, and the last. Stops when
+ * suppositions have used MOST_SUPPOSED. */
 static void each_line(struct sp_proposals *proposals,
                       void (*visit)(struct sp_proposals *, const struct named_line *named))
 {
     const struct sp_named_index *indices = proposals->indices;
     const struct shapeproof_check *check = proposals->check;
     for (size_t i = 0; i < proposals->index_count && !indices[i].in_word; i++) {
+        if (proposals->outline.solver.arena.used > MOST_SUPPOSED) break;
         const bool first = i == 0 || !sp_same_loop(&indices[i - 1], &indices[i]);
         const bool last = i + 1 == proposals->index_count || !sp_same_loop(&indices[i], &indices[i + 1]);
         const struct shapeproof_finding *finding = &check->findings[indices[i].finding];
