@@ -10,6 +10,7 @@
 
 #include "shapeproof/api.h"
 #include "shapeproof/error.h"
+#include "shapeproof/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +43,12 @@ struct shapeproof_resume; /* opaque: owns everything that the functions below re
  * nothing there is of a training. A file that cannot be read is no error, but a statement. Free with
  * shapeproof_resume_free. */
 SHAPEPROOF_API struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapeproof_error *error);
+/* Compares the model of a checkpoint of Trainer with the config.json in its folder, and adds a statement for each thing
+ * that is wrong or unknown: the weights are another model, the loader of transformers does not load them whole, the
+ * optimizer has parameters for both tensors of a tie, or Trainer does not convert names. Nothing is added for other
+ * layouts, for adapters, and without a config.json. False with the error, and then nothing is added. */
+SHAPEPROOF_API bool shapeproof_resume_compare(struct shapeproof_resume *resume, struct shapeproof_tables *tables,
+                                              struct shapeproof_error *error);
 SHAPEPROOF_API void shapeproof_resume_free(struct shapeproof_resume *resume);
 
 /* All borrowed until shapeproof_resume_free. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cli/subject.h"
+
 /* False after an error was printed: options that are about the tensors of one model, or a format that the report does
  * not have. */
 static bool options_fit_resuming(const struct cli_args *args)
@@ -27,6 +29,17 @@ static bool options_fit_resuming(const struct cli_args *args)
     return false;
 }
 
+/* Adds what the tables tell of the model and the config.json beside it. Exit status. */
+static int compare_model(const struct cli_args *args, struct shapeproof_resume *resume)
+{
+    struct cli_subject subject;
+    struct shapeproof_error error = {0};
+    int status = cli_subject_open_tables(&subject, args);
+    if (status == CLI_OK && !shapeproof_resume_compare(resume, subject.tables, &error)) status = cli_error(&error);
+    cli_subject_close(&subject);
+    return status;
+}
+
 int cli_check_resume(const struct cli_args *args)
 {
     static const int statuses[] = {[SHAPEPROOF_RESUME_RIGHT] = CLI_OK,
@@ -39,6 +52,11 @@ int cli_check_resume(const struct cli_args *args)
     cli_begin_step("checking %s", path);
     struct shapeproof_resume *resume = shapeproof_resume_new(path, &error);
     if (!resume) return cli_error(&error);
+    const int failure = compare_model(args, resume);
+    if (failure != CLI_OK) {
+        shapeproof_resume_free(resume);
+        return failure;
+    }
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         const struct shapeproof_report_options how = cli_report_options(args, to);
         cli_put_report(to, shapeproof_report_resume(resume, &how, NULL));

@@ -27,4 +27,9 @@ struct sp_memory_name {
 void sp_memory_names(const struct sp_load_subject *subject, const struct shapeproof_prediction *prediction,
                      void (*found)(void *context, const struct sp_memory_name *name), void *context);
 
+/* How many tensors of the inventory transformers 5 renames or converts when it loads them, with its rules for the class
+ * of the configuration; *first is the first of them. 0 if the configuration was not saved by transformers 5: other
+ * releases have other names in memory. */
+size_t sp_memory_converted(const struct sp_load_subject *subject, size_t *first);
+
 #endif

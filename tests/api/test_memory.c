@@ -403,6 +403,14 @@ static bool calls_resume_new(struct world *w)
     return (w->resume = shapeproof_resume_new(w->path, &w->error)) != NULL;
 }
 
+static void open_resume(struct world *w)
+{
+    open_tables(w);
+    w->resume = shapeproof_resume_new(w->path, &w->error);
+}
+
+static bool calls_resume_compare(struct world *w) { return shapeproof_resume_compare(w->resume, w->tables, &w->error); }
+
 static bool calls_infer(struct world *w)
 {
     const struct shapeproof_infer_options options = {.table = "gpt2"};
@@ -675,6 +683,7 @@ static const struct operation operations[] = {
     CALL(nothing, run_open, .path = "fixtures/resume/trainer"),
     CALL(open_run, run_examine, .path = "fixtures/resume/trainer"),
     CALL(nothing, resume_new, .path = "fixtures/resume/trainer/checkpoint-4"),
+    CALL(open_resume, resume_compare, .path = "fixtures/resume/trainer/checkpoint-4"),
     CALL(open_model, infer),
     CALL(open_model, learn),
     CALL(open_tables, prove),

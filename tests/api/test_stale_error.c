@@ -109,6 +109,15 @@ static bool calls_resume_new(struct world *world, struct shapeproof_error *error
     return resume != NULL;
 }
 
+static bool calls_resume_compare(struct world *world, struct shapeproof_error *error)
+{
+    struct shapeproof_error none = {0};
+    struct shapeproof_resume *resume = shapeproof_resume_new("fixtures/resume/trainer/checkpoint-4", &none);
+    const bool ok = resume && shapeproof_resume_compare(resume, world->tables, error);
+    shapeproof_resume_free(resume);
+    return ok;
+}
+
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk)
 {
     (void)info, (void)type, (void)walk;
@@ -548,6 +557,7 @@ static const struct call {
     CALL(run_open),
     CALL(run_examine),
     CALL(resume_new),
+    CALL(resume_compare),
     CALL(remote_fetch),
     CALL(remote_confirm),
     CALL(data_open),

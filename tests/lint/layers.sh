@@ -73,6 +73,7 @@ src/browse/             browse       report/common.h report/name_tree.h report/t
 src/fleet/              fleet        base
 src/run/                run          read read/ranks/ranks.h model base
 src/run/resume/ run/resume read/torch/contents.h read/ranks/ranks.h read/pickle read config/tokenizer.h names model base
+src/run/resume/configuration  run/resume load/memory_names.h model base
 src/cli/                cli          fleet browse base/suggest.h base/dtype_word.h base/utf8.h config/settings.h
 src/cli/pager.c         cli          base/process/child.h base/system/system.h
 src/cli/memory.c        cli          base/fault.h base/process/child.h

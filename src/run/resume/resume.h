@@ -8,7 +8,8 @@
  *                                    distributed.c moments that have names
  *                                    sharded.c     what the ranks of DeepSpeed have saved
  *                                    ranks.c       what the ranks of others have saved, each in a file of its own
- *                          then      resume.c      steps and numbers of ranks against each other */
+ *                          then      resume.c      steps and numbers of ranks against each other
+ *                                    configuration.c  the model against its config.json, with a table */
 #ifndef SP_RUN_RESUME_RESUME_H
 #define SP_RUN_RESUME_RESUME_H
 
