@@ -486,6 +486,34 @@ static void judge_foreign(struct optimizer *o, const struct census *census, size
                      o->with, o->resume->partial ? o->resume->partial : "its tensors may be fused in memory");
 }
 
+/* How many of the tensors of an adapter have a part of their names that begins with one of the prefixes, as "lora_A" in
+ * "layers.0.q_proj.lora_A.weight". */
+static size_t count_named(const struct shapeproof_inventory *model, const char *const *prefixes, size_t count)
+{
+    size_t named = 0;
+    for (size_t i = 0; i < model->count; i++) {
+        bool found = false;
+        for (const char *at = model->tensors[i].name; at && !found; at = strchr(at, '.')) {
+            at += *at == '.';
+            for (size_t k = 0; k < count; k++) found = found || strncmp(at, prefixes[k], strlen(prefixes[k])) == 0;
+        }
+        named += found;
+    }
+    return named;
+}
+
+/* The optimizer lists all matrices of an adapter, or under LoRA-FA all but lora_A, which that does not train. */
+static void compare_with_adapter(struct optimizer *o)
+{
+    static const char *const trained[] = {"lora_", "ia3_", "hada_", "lokr_"}, *const frozen[] = {"lora_A"};
+    if (!o->resume->trains_adapter) return;
+    const size_t all = count_named(o->resume->model, trained, sizeof trained / sizeof *trained);
+    if (o->list.count >= all || o->list.count == all - count_named(o->resume->model, frozen, 1)) return;
+    say_wrong(o, sp_arena_printf(&o->resume->arena, "at least %zu, the matrices of the adapter", all),
+              sp_arena_printf(&o->resume->arena, "%zu", o->list.count),
+              "its groups list fewer parameters than the adapter has");
+}
+
 /* Every moment needs a parameter of its shape, and the groups cannot list more parameters than there are. */
 static void compare_with_model(struct optimizer *o)
 {
@@ -513,6 +541,7 @@ static void compare_with_model(struct optimizer *o)
     if (o->list.count > parameters && !o->resume->partial)
         say_wrong(o, sp_arena_printf(arena, "at most %zu, the tensors of the model", parameters),
                   sp_arena_printf(arena, "%zu", o->list.count), "its groups list more parameters than the model has");
+    compare_with_adapter(o);
     if (foreign) judge_foreign(o, &census, foreign);
     else if (!o->failed && !compare_by_name(o) && o->with < parameters && o->with)
         say_without_moments(o, &census, parameters);

@@ -41,6 +41,7 @@ struct shapeproof_resume {
     SP_ARRAY(const char *) names;       /* of the files and folders in it, sorted */
     struct shapeproof_inventory *model; /* NULL when it cannot be read */
     const char *partial; /* why the optimizer may rightly have parameters that the saved model has not; or NULL */
+    bool trains_adapter; /* the model is an adapter of PEFT whose matrices are all trained */
     uint32_t replicas;   /* of the model, that the files of its ranks have together; 0: not known */
     struct shapeproof_inventory *moments; /* of a distributed checkpoint that has the optimizer alone; or NULL */
     /* Facts for comparisons; SP_RESUME_NO_STEP: not known. */

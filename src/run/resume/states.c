@@ -199,10 +199,9 @@ static void check_trainer_state(struct shapeproof_resume *resume, const char *na
     else sp_resume_right(resume, "step", name, "global_step %" PRId64, step.integer);
 }
 
-/* Adapters whose tensors are what an encoder gives, which has parameters of its own that are not saved. */
-static bool has_encoder(struct shapeproof_resume *resume)
+/* peft_type of the adapter in the folder; "" where there is none. */
+static const char *read_adapter_type(struct shapeproof_resume *resume)
 {
-    static const char *const types[] = {"P_TUNING", "PREFIX_TUNING", "MULTITASK_PROMPT_TUNING", "CPT"};
     struct shapeproof_error ignored = {0};
     struct shapeproof_value config;
     size_t length = 0;
@@ -210,13 +209,19 @@ static bool has_encoder(struct shapeproof_resume *resume)
     bool has = text && sp_value_parse_json(&resume->arena, text, length, &config, &ignored);
     sp_free(text);
     const struct shapeproof_value type = has ? sp_value_member(config, "peft_type") : sp_value_absent("peft_type");
-    return type.type == SHAPEPROOF_VALUE_STRING && SP_IS_AMONG(type.string, types);
+    return type.type == SHAPEPROOF_VALUE_STRING ? type.string : "";
 }
 
 void sp_resume_note_partial(struct shapeproof_resume *resume)
 {
+    /* Their tensors are what an encoder gives, which has parameters of its own that are not saved. */
+    static const char *const encoded[] = {"P_TUNING", "PREFIX_TUNING", "MULTITASK_PROMPT_TUNING", "CPT"};
+    /* All their matrices are trained. */
+    static const char *const trained[] = {"LORA", "ADALORA", "IA3", "LOHA", "LOKR"};
+    const char *type = read_adapter_type(resume);
+    resume->trains_adapter = SP_IS_AMONG(type, trained);
     if (sp_resume_has(resume, "modules.json")) resume->partial = "the model has modules in other folders";
-    else if (has_encoder(resume)) resume->partial = "the encoder of its prompts is not saved";
+    else if (SP_IS_AMONG(type, encoded)) resume->partial = "the encoder of its prompts is not saved";
 }
 
 void sp_resume_trainer_state(struct shapeproof_resume *resume)
