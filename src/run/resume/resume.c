@@ -473,6 +473,46 @@ static bool spend_looks(struct shapeproof_resume *resume, const struct sp_pickle
     return ok;
 }
 
+/* ---- the loops of Lightning ---- */
+
+/* The whole number at the end of a path of keys; SP_RESUME_NO_STEP where there is none. */
+static int64_t number_at(const struct sp_pickle_value *value, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) value = sp_contents_get(value, keys[i]);
+    return sp_pickle_is(value, SP_PICKLE_INT) && value->as.integer >= 0 ? value->as.integer : SP_RESUME_NO_STEP;
+}
+
+/* Says that a number of Lightning's file is not that of its loops, from which training really goes on; true when it is
+ * not. Numbers that are not there are not compared. */
+static bool say_other_count(struct shapeproof_resume *resume, const char *file, const char *key, int64_t number,
+                            int64_t counted)
+{
+    if (number == SP_RESUME_NO_STEP || counted == SP_RESUME_NO_STEP || number == counted) return false;
+    sp_resume_wrong(resume, "step", file, sp_arena_printf(&resume->arena, "%" PRId64 ", as its loops count", counted),
+                    spell_step(resume, number), "its %s", key);
+    return true;
+}
+
+/* Compares global_step and epoch with the loops. The steps of optimizers are counted in one of two loops, and the other
+ * one has 0. False after a statement that they differ. */
+static bool compare_loops(struct shapeproof_resume *resume, const struct sp_pickle_value *root, const char *file)
+{
+    static const char *const automatic[] = {"epoch_loop.automatic_optimization.optim_progress", "optimizer", "step",
+                                            "total", "completed"};
+    static const char *const manual[] = {"epoch_loop.manual_optimization.optim_step_progress", "total", "completed"};
+    static const char *const epochs[] = {"epoch_progress", "current", "completed"}, *const epoch[] = {"epoch"};
+    const struct sp_pickle_value *loop = sp_contents_get(sp_contents_get(root, "loops"), "fit_loop");
+    const int64_t by_loop = number_at(loop, automatic, sizeof automatic / sizeof *automatic);
+    const int64_t by_hand = number_at(loop, manual, sizeof manual / sizeof *manual);
+    const bool other_step =
+        say_other_count(resume, file, "global_step", resume->step, by_hand > by_loop ? by_hand : by_loop);
+    const bool other_epoch = say_other_count(resume, file, "epoch", number_at(root, epoch, 1),
+                                             number_at(loop, epochs, sizeof epochs / sizeof *epochs));
+    return !other_step && !other_epoch;
+}
+
+/* ---- one dictionary ---- */
+
 /* How a program keeps the state of a training in one dictionary with the model. */
 struct dictionary {
     const char *layout;                                    /* of the report */
@@ -534,13 +574,19 @@ static bool check_dictionary(struct shapeproof_resume *resume, struct sp_content
     judge_states(resume, contents, dictionary.schedulers, sp_resume_is_scheduler, sp_resume_scheduler, file);
     if (!sp_pickle_is(step, SP_PICKLE_INT)) return true;
     resume->step = step->as.integer;
+    resume->has_scaler = sp_contents_get(sp_contents_root(contents), "MixedPrecision");
     const int64_t named = sp_resume_number_in_name(resume->path, dictionary.step_mark);
     if (named != SP_RESUME_NO_STEP && named != resume->step)
         sp_resume_wrong(resume, "step", file, sp_arena_printf(&resume->arena, "%" PRId64 ", as the name says", named),
                         spell_step(resume, resume->step), "its %s", dictionary.step_key);
     else if (resume->optimizers == 1 && resume->optimizer_step > resume->step)
         compare_step(resume, "optimizer", file, resume->optimizer_step, "the last step of its moments");
-    else sp_resume_right(resume, "step", file, "%s %" PRId64, dictionary.step_key, resume->step);
+    else if (compare_loops(resume, sp_contents_root(contents), file)) {
+        sp_resume_right(resume, "step", file, "%s %" PRId64, dictionary.step_key, resume->step);
+        /* Other training loops may count batches, of which several make one step of the optimizer. */
+        if (strcmp(resume->layout, "Lightning") == 0 && resume->optimizers == 1)
+            sp_resume_compare_optimizer(resume, file, resume->step, resume->optimizer_step);
+    }
     return true;
 }
 
