@@ -18,18 +18,20 @@ static bool is_plain_name(const char *text)
     return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
 }
 
-/* Whether the list names the module: as a whole, or by its last components, of at most LONGEST characters together, for
- * a name may have 64 KiB. */
-static bool is_listed(const struct sp_map *list, const char *module)
+/* The entry of the list that names the module: as a whole, or by its last components, of at most LONGEST characters
+ * together, for a name may have 64 KiB. A part of the module; NULL for none. */
+static const char *entry_for(const struct sp_map *list, const char *module)
 {
     enum { LONGEST = 1024 };
     const size_t length = strlen(module);
     const char *rest = length > LONGEST ? module + (length - LONGEST) : module;
-    if (sp_map_get(list, module) != SIZE_MAX) return true;
+    if (sp_map_get(list, module) != SIZE_MAX) return module;
     for (; rest; rest = sp_behind_component(rest, "."))
-        if (sp_map_get(list, rest) != SIZE_MAX) return true;
-    return false;
+        if (sp_map_get(list, rest) != SIZE_MAX) return rest;
+    return NULL;
 }
+
+static bool is_listed(const struct sp_map *list, const char *module) { return entry_for(list, module) != NULL; }
 
 /* Adds the strings of a list; false when the value is something else. */
 static bool add_strings(struct sp_map *map, struct shapeproof_value list)
@@ -253,6 +255,46 @@ static void explain_lacking_layers(struct sp_described *described, const struct 
     sp_map_free(&asked);
 }
 
+/* The module of a predicted weight that PEFT finds and adapts by an entry of target_modules; NULL for any other tensor.
+ * LN tuning has norms, and other methods matrices. */
+static const char *chosen_module(const struct sp_described *described, const struct choice *choice, size_t predicted)
+{
+    static const char end[] = ".weight";
+    const struct shapeproof_predicted *weight = shapeproof_prediction_tensor(described->check->prediction, predicted);
+    const bool of_norms = sp_described_is_of_type(described, "LN_TUNING");
+    if (weight->optional || weight->buffer || !sp_ends_with(weight->name, end) || (weight->rank < 2 && !of_norms))
+        return NULL;
+    const char *module = sp_arena_copy(described->arena, weight->name, strlen(weight->name) - strlen(end));
+    if (!is_listed(&choice->targets, module) || is_listed(&choice->excluded, module)) return NULL;
+    const char *full = sp_arena_printf(described->arena, "%s%s", sp_described_front, module);
+    return sp_described_weight(described, full) == predicted ? module : NULL;
+}
+
+/* Modules that target_modules chooses in the model, and of which the file has nothing: those of an entry that the file
+ * has in no layer, and all of LN tuning. An entry that is there in other layers is left to adapter_promises.c. */
+static void explain_lacking_targets(struct sp_described *described, const struct choice *choice)
+{
+    const bool of_norms = sp_described_is_of_type(described, "LN_TUNING");
+    struct sp_map there = {0}, met = {0}; /* modules; entries that the file has */
+    for (size_t i = 0; i < described->count; i++) {
+        const char *module = described->items[i].module;
+        const char *entry = module ? entry_for(&choice->targets, module) : NULL;
+        if (module) sp_map_add(&there, module, i);
+        if (entry && !of_norms) sp_map_add(&met, entry, i);
+    }
+    for (size_t i = 0; i < shapeproof_prediction_count(described->check->prediction); i++) {
+        const char *module = choice->layers.count ? NULL : chosen_module(described, choice, i);
+        if (!module || sp_map_get(&there, module) != SIZE_MAX) continue;
+        if (sp_map_get(&met, entry_for(&choice->targets, module)) == SIZE_MAX) sp_described_name(described, module);
+    }
+    sp_described_blame(described,
+                       "target_modules in adapter_config.json lists modules for which the adapter has no tensors: PEFT "
+                       "leaves them at their initial values",
+                       "module");
+    sp_map_free(&there);
+    sp_map_free(&met);
+}
+
 /* ---- experts ---- */
 
 /* Whether a LoRA tensor belongs to the experts of a layer as target_parameters has them, one pair for all. */
@@ -365,6 +407,7 @@ void sp_described_check_choice(struct sp_described *described)
     if (described->method->has_targets && read_choice(described, &choice)) {
         if (choice.has_targets) explain_unchosen(described, &choice);
         if (choice.has_targets) explain_lacking_layers(described, &choice);
+        if (choice.has_targets && !saves_single_modules(described)) explain_lacking_targets(described, &choice);
         if (sp_described_is_of_type(described, "LORA") && choice.parameters.count) {
             explain_ranks_of_experts(described, &choice);
             explain_lacking_experts(described, &choice);

@@ -39,6 +39,7 @@ static const struct sp_adapter_method methods[] = {
     {"C3A", "c3a_", true},
     {"DELORA", "delora_", true},
     {"GRALORA", "gralora_", true},
+    {"LN_TUNING", "ln_tuning_", true},
     {"ADAPTION_PROMPT", "adaption_", false},
     {"PROMPT_TUNING", "prompt_embeddings", false},
     {"MULTITASK_PROMPT_TUNING", "prompt_embeddings", false},
@@ -432,6 +433,40 @@ static void explain_ia3(struct sp_described *described)
         "tensor");
 }
 
+/* The dimension of the matrix (out, in) that is one of this tensor: the last of lora_A (r, in), and the first of lora_B
+ * (out, r). An embedding is (in, out), and the names of its pair have another word. */
+static bool outer_dimension(const struct sp_described *described, const struct sp_described_item *item, size_t weight,
+                            uint32_t *own, uint32_t *of_matrix)
+{
+    const bool embedding = strncmp(item->component, "lora_embedding_", strlen("lora_embedding_")) == 0;
+    const char letter = item->component[strlen(item->component) - 1];
+    if (!embedding && strcmp(item->component, "lora_A") != 0 && strcmp(item->component, "lora_B") != 0) return false;
+    if (!embedding && strcmp(sp_behind_last(item->rest, '.'), "weight") != 0) return false;
+    const bool input_first = embedding || sp_adapter_keeps_input_first(&described->base, weight);
+    *own = letter == 'A' ? 1 : 0;
+    *of_matrix = input_first ? 1 - *own : *own;
+    return letter == 'A' || letter == 'B';
+}
+
+/* Matrices of pairs that are transposed, (in, r) and (r, out). */
+static void explain_transposed(struct sp_described *described)
+{
+    for (size_t i = 0; i < described->count; i++) {
+        const struct sp_described_item *item = &described->items[i];
+        const size_t weight = item->module ? sp_described_weight(described, item->full) : SHAPEPROOF_NONE;
+        uint32_t own, of_matrix;
+        if (weight == SHAPEPROOF_NONE || item->tensor->rank != 2) continue;
+        const struct shapeproof_predicted *matrix = shapeproof_prediction_tensor(described->check->prediction, weight);
+        if (matrix->rank != 2 || !outer_dimension(described, item, weight, &own, &of_matrix)) continue;
+        const uint64_t size = matrix->shape[of_matrix];
+        if (item->tensor->shape[own] != size && item->tensor->shape[1 - own] == size)
+            sp_described_name(described, item->tensor->name);
+    }
+    sp_described_blame(
+        described, "PEFT makes A of shape (r, in) and B of shape (out, r), but tensors of the adapter are transposed",
+        "tensor");
+}
+
 /* Every lora_B has a bias if lora_bias is set, and none otherwise. If only some of them lack it, adapter_parts.c names
  * these. */
 static void explain_lora_bias(struct sp_described *described)
@@ -492,10 +527,25 @@ static void explain_trained_biases(struct sp_described *described)
                        "tensor");
 }
 
+/* The smaller of the two factors that LoKr cuts a dimension into, the largest divisor that is at most its square root
+ * and at most decompose_factor, where that is not -1: 48 -> 6, with 4 -> 4. 0 where it is not known. */
+static uint64_t smaller_factor(const struct sp_described *described, uint64_t dimension)
+{
+    const uint64_t most = sp_value_count(sp_described_setting(described, "decompose_factor"));
+    uint64_t root = 1;
+    if (dimension > UINT32_MAX) return 0;
+    while ((root + 1) * (root + 1) <= dimension) root++;
+    if (most > root && dimension % most == 0) return 0; /* releases of PEFT differ in which of the factors is first */
+    uint64_t factor = most && most < root ? most : root;
+    while (factor > 1 && dimension % factor) factor--;
+    return factor;
+}
+
 /* What PEFT makes of a tensor whose sizes depend on the matrix (out, in) that it adapts; false where that is not known.
  *
  *     SHiRA  shira_weight  (r * (in + out))
  *     OFT    oft_R         (in / block, block * (block - 1) / 2), the first 1 if the blocks are shared
+ *     LoKr   lokr_w1       (smaller factor of out, smaller factor of in), see smaller_factor
  *
  * Of r and oft_block_size one is 0, and is in divided by the other. A block size that does not divide `in` is adjusted
  * by PEFT, and nothing is compared. */
@@ -506,6 +556,11 @@ static bool derive_shape(const struct sp_described *described, const struct sp_d
     uint64_t r = sp_value_count(sp_described_setting(described, "r"));
     if (strcmp(item->component, "shira_weight") == 0)
         return r && sp_add_u64(in, out, &shape[0]) && sp_mul_u64(shape[0], r, &shape[0]);
+    if (strcmp(item->component, "lokr_w1") == 0) {
+        shape[0] = smaller_factor(described, out);
+        shape[1] = smaller_factor(described, in);
+        return shape[0] && shape[1];
+    }
     uint64_t block = sp_value_count(sp_described_setting(described, "oft_block_size"));
     if (strcmp(item->component, "oft_R") != 0 || !r == !block) return false;
     if (!block) block = in / r;
@@ -515,8 +570,8 @@ static bool derive_shape(const struct sp_described *described, const struct sp_d
     return block <= UINT32_MAX;
 }
 
-/* Tensors of SHiRA and OFT that have other sizes than the adapted matrices make them. The numbers for single modules in
- * rank_pattern are not compared. */
+/* Tensors of SHiRA, OFT and LoKr that have other sizes than the adapted matrices make them. The numbers for single
+ * modules in rank_pattern are not compared. */
 static void explain_derived_sizes(struct sp_described *described)
 {
     const char *says = ""; /* of the first */
@@ -831,6 +886,7 @@ static void explain_described(struct sp_described *described)
     if (!has_own || of_lora) return;
     sp_described_check_choice(described);
     if (sp_described_is_of_type(described, "LORA")) {
+        explain_transposed(described);
         explain_lora_bias(described);
         explain_trained_biases(described);
     }
