@@ -29,6 +29,7 @@
 struct moments {
     const char *id;   /* "3", or its name */
     const char *name; /* as param_names has it, or NULL */
+    bool is_number;   /* the groups list it by a number, and not by a name */
     size_t group;
     const struct sp_pickle_value *entry; /* of "state"; NULL: none */
     bool is_known;                       /* it has moments, whose shape is known */
@@ -217,8 +218,10 @@ static bool add_group(struct optimizer *o, size_t number, struct sp_map *ids)
         }
         if (!sp_map_add(ids, id, o->list.count)) say_wrong(o, NULL, NULL, "its groups list parameter %s twice", id);
         else
-            *SP_PUSH(&o->list) =
-                (struct moments){.id = id, .group = number, .name = spell_id(arena, sp_pickle_item(names, i))};
+            *SP_PUSH(&o->list) = (struct moments){.id = id,
+                                                  .is_number = sp_pickle_is(params->as.items[i], SP_PICKLE_INT),
+                                                  .group = number,
+                                                  .name = spell_id(arena, sp_pickle_item(names, i))};
     }
     return true;
 }
@@ -230,14 +233,20 @@ static bool list_moments(struct optimizer *o)
     bool ok = true;
     for (uint32_t i = 0; ok && i < o->groups->length; i++) ok = add_group(o, i, &ids);
     const struct sp_pickle_value *pairs = sp_contents_pairs(o->state);
-    const char *stray = NULL;
+    const char *stray = NULL, *spelt = NULL;
     for (uint32_t i = 0; ok && i + 1 < pairs->length; i += 2) {
         const char *id = spell_id(&o->resume->arena, pairs->as.items[i]);
         const size_t known = id ? sp_map_get(&ids, id) : SIZE_MAX;
+        if (known != SIZE_MAX && sp_pickle_is(pairs->as.items[i], SP_PICKLE_STR) && o->list.items[known].is_number)
+            spelt = spelt ? spelt : id;
         if (known != SIZE_MAX) o->list.items[known].entry = pairs->as.items[i + 1];
         else if (!stray && id) stray = id;
     }
     sp_map_free(&ids);
+    if (spelt)
+        say_wrong(o, sp_arena_printf(&o->resume->arena, "the number %s", spelt),
+                  sp_arena_printf(&o->resume->arena, "the text '%s'", spelt),
+                  "its state has texts for keys where its groups list numbers: torch does not find the moments");
     if (stray) say_wrong(o, NULL, NULL, "it has moments of parameter %s, which no group lists", stray);
     return ok;
 }
@@ -253,6 +262,36 @@ static bool say_lacking(struct optimizer *o, const struct moments *has, const st
         return true;
     }
     return false;
+}
+
+/* Adam with amsgrad keeps the largest second moment as well, and its step fails without it. */
+static void check_amsgrad(struct optimizer *o)
+{
+    const struct sp_pickle_value *set = NULL;
+    size_t group = SIZE_MAX;
+    for (size_t i = 0; i < o->list.count && !o->failed; i++) {
+        const struct moments *one = &o->list.items[i];
+        if (one->group != group) set = sp_contents_get(o->groups->as.items[group = one->group], "amsgrad");
+        if (!sp_pickle_is(set, SP_PICKLE_BOOL) || !set->as.integer || !sp_contents_get(one->entry, "exp_avg_sq"))
+            continue;
+        if (!sp_contents_get(one->entry, "max_exp_avg_sq"))
+            say_wrong(o, "max_exp_avg_sq", "none", "amsgrad is true in group %zu, but parameter %s", group, one->id);
+    }
+}
+
+/* Each group of Adam of torch, which alone has a key amsgrad, has these settings as well: its step fails without them.
+ */
+static void check_settings(struct optimizer *o)
+{
+    static const char *const settings[] = {"lr", "betas", "eps", "weight_decay"};
+    enum { SETTINGS = sizeof settings / sizeof *settings };
+    for (uint32_t i = 0; i < o->groups->length && !o->failed; i++) {
+        const struct sp_pickle_value *group = o->groups->as.items[i];
+        if (!sp_contents_get(group, "amsgrad")) continue;
+        for (size_t k = 0; k < SETTINGS && !o->failed; k++)
+            if (!sp_contents_get(group, settings[k]))
+                say_wrong(o, NULL, NULL, "group %" PRIu32 " of Adam has no %s", i, settings[k]);
+    }
 }
 
 /* Parameters of one group are updated alike: what one has, the next with as many dimensions has, too (Adafactor keeps
@@ -716,6 +755,8 @@ static bool read_optimizer(struct optimizer *o, const struct sp_pickle_value *va
     if (!spend_looks(o) || !list_moments(o)) return false;
     for (size_t i = 0; i < o->list.count; i++) read_moments(o, &o->list.items[i]);
     if (!o->failed) compare_kinds(o);
+    if (!o->failed) check_amsgrad(o);
+    check_settings(o);
     return true;
 }
 

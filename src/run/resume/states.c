@@ -33,6 +33,10 @@ void sp_resume_scheduler(struct shapeproof_resume *resume, struct sp_contents *c
     struct sp_arena *arena = &resume->arena;
     double epoch = 0, count = 0;
     if (!sp_resume_spend(resume, "scheduler", file, SP_STATEMENT_LOOKS + LOOKUPS * sp_resume_length(value))) return;
+    if (sp_resume_is_optimizer(value)) {
+        sp_resume_wrong(resume, "scheduler", file, "the state of a scheduler", "that of an optimizer", "its content");
+        return;
+    }
     if (!sp_contents_number(contents, sp_contents_get(value, "last_epoch"), &epoch)) {
         sp_resume_untold(resume, false, "scheduler", file,
                          "readable, but it has no last_epoch: a scheduler of its own");
