@@ -595,6 +595,20 @@ static void entries_of_zip_archives(void **state)
     memcpy(text.data + text.length - END + 8, "\2\0\2\0", 4);
     write_text("a.zip", &text);
     expect("a.zip", SHAPEPROOF_KIND_MALFORMED, "ambiguous archive: the zip and zip64 end records disagree");
+    sp_text_append(&text, "PK\3\4", 4);
+    put_zip64_end(&text, 4, 1, 46);
+    text.data[4 + 4] = 45; /* the size that the record states */
+    write_text("a.zip", &text);
+    expect("a.zip", SHAPEPROOF_KIND_MALFORMED, "zip64 end record at byte 4: it states a size of 45 bytes, not 44");
+    sp_text_append(&text, "PK\3\4", 4);
+    put_zip64_end(&text, 4, 1, 46);
+    char locator[1 + 20 + END] = {0};
+    memcpy(locator + 1, text.data + 4 + 56, 20 + END);
+    text.length = 4 + 56;
+    sp_text_append(&text, locator, sizeof locator);
+    write_text("a.zip", &text);
+    expect("a.zip", SHAPEPROOF_KIND_MALFORMED,
+           "ambiguous archive: 1 bytes between the zip64 end record and its locator");
     write_changed_zip(&member, END + ENTRY + 4 - 6, "\177", 1); /* the version that is needed */
     expect("a.zip", SHAPEPROOF_KIND_MALFORMED,
            "ambiguous archive: member 'a.pt' needs version 12.7 of the format, the latest is 6.3");

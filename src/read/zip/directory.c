@@ -21,7 +21,8 @@ enum {
     LATEST_VERSION = 63, /* of the format that an entry may need: 6.3 */
     LOCATOR_SIZE = 20,
     END64_SIZE = 56,
-    MAX_END_RECORDS = 4, /* a member that is itself a zip archive may put its own into the window */
+    END64_REST = END64_SIZE - 12, /* the size that the zip64 end record states: without its first two fields */
+    MAX_END_RECORDS = 4,          /* a member that is itself a zip archive may put its own into the window */
     EXTRA_ZIP64 = 1,
     DOS_DIRECTORY = 0x10, /* of the external attributes */
     DELETE = 0x7f         /* the control character above all printable ones of ASCII */
@@ -100,6 +101,19 @@ static bool agrees_with_zip64(uint64_t narrow, uint64_t wide, uint64_t ones)
     return narrow == ones || narrow == wide;
 }
 
+/* Python takes the 56 bytes before the locator for the zip64 end record, and others follow the locator: both must be
+ * the same record. */
+static bool check_place_of_end64(uint64_t at, uint64_t size, const struct end *end, struct shapeproof_error *error)
+{
+    const uint64_t gap = end->limit - LOCATOR_SIZE - END64_SIZE - at;
+    if (gap)
+        return sp_malformed(error, "ambiguous archive: %" PRIu64 " bytes between the zip64 end record and its locator",
+                            gap);
+    return size == END64_REST ||
+           sp_malformed(error, "zip64 end record at byte %" PRIu64 ": it states a size of %" PRIu64 " bytes, not %d",
+                        at, size, END64_REST);
+}
+
 /* Reads the zip64 end record, whose wide fields replace those of the end record. They must agree where the latter
  * does not refer to them. */
 static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, struct shapeproof_error *error)
@@ -111,7 +125,9 @@ static bool read_end64(const struct sp_zip *zip, uint64_t at, struct end *end, s
     if (!starts_with_signature(record, END64_MAGIC))
         return sp_malformed(error, "no zip64 end record at byte %" PRIu64, at);
     struct sp_cursor cursor = sp_cursor_of(record, sizeof record);
-    sp_cursor_take(&cursor, 16);                     /* signature, size of the record, versions */
+    sp_cursor_take(&cursor, 4); /* the signature */
+    if (!check_place_of_end64(at, sp_cursor_le(&cursor, 8), end, error)) return false;
+    sp_cursor_take(&cursor, 4);                      /* versions */
     const uint64_t disks = sp_cursor_le(&cursor, 8); /* the number of this volume, and of the one with the directory */
     const uint64_t here = sp_cursor_le(&cursor, 8);  /* entries in this volume */
     struct end wide = {.limit = at, .close = end->close};
