@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -87,6 +88,39 @@ static inline const char *metadata_of(const struct shapeproof_inventory *invento
     for (size_t i = 0; i < inventory->metadata_count; i++)
         if (!strcmp(inventory->metadata[i].key, key)) return inventory->metadata[i].value;
     return NULL;
+}
+
+/* ---- files made by a test ---- */
+
+struct temporary {
+    char path[64];
+    int fd;
+};
+
+static inline struct temporary temporary_file(void)
+{
+    struct temporary file = {.path = "/tmp/shapeproof-test-XXXXXX"};
+    file.fd = mkstemp(file.path);
+    assert_true(file.fd >= 0);
+    return file;
+}
+
+static inline void remove_temporary(struct temporary *file)
+{
+    close(file->fd);
+    unlink(file->path);
+}
+
+/* A file that `write` makes and then exits, in a child, so that this process stays without libhdf5. */
+static inline struct temporary written_by_child(void (*write)(const char *path))
+{
+    struct temporary file = temporary_file();
+    int status;
+    const pid_t pid = fork();
+    if (pid == 0) write(file.path);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    return file;
 }
 
 #endif

@@ -268,37 +268,6 @@ static void test_probe(void **state)
 
 /* ---- files made here ---- */
 
-struct temporary {
-    char path[64];
-    int fd;
-};
-
-static struct temporary temporary_file(void)
-{
-    struct temporary file = {.path = "/tmp/shapeproof-test-XXXXXX"};
-    file.fd = mkstemp(file.path);
-    assert_true(file.fd >= 0);
-    return file;
-}
-
-static void remove_temporary(struct temporary *file)
-{
-    close(file->fd);
-    unlink(file->path);
-}
-
-/* A file that `write` makes and then exits, in a child, so that this process stays without libhdf5. */
-static struct temporary written_by_child(void (*write)(const char *path))
-{
-    struct temporary file = temporary_file();
-    int status;
-    const pid_t pid = fork();
-    if (pid == 0) write(file.path);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
-    return file;
-}
-
 enum { MANY = 1001 };
 
 /* A group of that many datasets, and one beside it. */

@@ -49,6 +49,7 @@ struct walk {
     size_t count, capacity;
     size_t links;
     struct place here; /* the group whose links are being listed */
+    bool has_tree;     /* by which libhdf5 finds a name in that group; otherwise it reads the list */
     bool failed;
     uint64_t structure; /* bytes that hold no data */
 };
@@ -142,20 +143,41 @@ static bool hdf5_failed(struct walk *walk, const struct place *place)
 
 /* ---- links ---- */
 
-/* Puts the object that a hard link leads to on the stack, with its path. False, and the walk has failed, when there are
- * too many bytes of paths. */
-static bool push_object(struct walk *walk, const char *name, uint64_t address)
+/* The path of a link of the group. NULL, and the walk has failed, when there are too many bytes of paths. */
+static char *path_of_link(struct walk *walk, const char *name)
 {
     const char *parent = walk->here.path;
     const size_t above = strlen(parent), length = strlen(name);
-    if (above + length + 1 > SP_MAX_NAME)
-        return fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "a path of more than %d bytes in '%.200s'", SP_MAX_NAME, parent);
-    if (walk->arena.used > (size_t)SP_H5_MAX_PATHS_MIB << 20)
-        return fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "paths of more than %d MiB in all", SP_H5_MAX_PATHS_MIB);
+    if (above + length + 1 > SP_MAX_NAME) {
+        fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "a path of more than %d bytes in '%.200s'", SP_MAX_NAME, parent);
+        return NULL;
+    }
+    if (walk->arena.used > (size_t)SP_H5_MAX_PATHS_MIB << 20) {
+        fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "paths of more than %d MiB in all", SP_H5_MAX_PATHS_MIB);
+        return NULL;
+    }
     char *path = sp_arena_alloc(&walk->arena, above + length + 2);
     snprintf(path, above + length + 2, "%s%s%s", parent, above ? "/" : "", name);
+    return path;
+}
+
+/* Puts the object that a hard link leads to on the stack, with its path. False when the walk has failed. */
+static bool push_object(struct walk *walk, const char *name, uint64_t address)
+{
+    const char *path = path_of_link(walk, name);
+    if (!path) return false;
     SP_GROW(walk->stack, walk->count, walk->capacity);
-    walk->stack[walk->count++] = (struct place){path, path + (above ? above + 1 : 0), address, walk->here.depth + 1};
+    walk->stack[walk->count++] =
+        (struct place){path, path + strlen(path) - strlen(name), address, walk->here.depth + 1};
+    return true;
+}
+
+/* Tells the parent of a link that is not followed because of an error. False when the walk has failed. */
+static bool put_unread_link(struct walk *walk, const char *name, const char *why)
+{
+    const char *path = path_of_link(walk, name);
+    if (!path) return false;
+    sp_wire_put_unread(&walk->wire, SHAPEPROOF_KIND_MALFORMED, path, why);
     return true;
 }
 
@@ -179,17 +201,18 @@ static void note_link(struct walk *walk, hid_t group, const char *name, const H5
     }
 }
 
-/* Programs look a name up in the B-tree of the group. Where its keys are wrong, a list of all names finds others. */
-static bool can_be_looked_up(hid_t group, const char *name) { return H5Lexists(group, name, H5P_DEFAULT) > 0; }
-
-/* Tells the parent of a link that is in the list of the group alone. */
-static bool put_lost_link(struct walk *walk, const char *name)
+/* Takes a hard link. Programs look its name up in the tree of the group. Where the keys of the tree are wrong, a list
+ * of all names finds others. */
+static bool take_hard_link(struct walk *walk, hid_t group, const char *name, uint64_t address)
 {
-    const char *parent = walk->here.path;
-    const char *path = sp_arena_printf(&walk->arena, "%s%s%s", parent, *parent ? "/" : "", name);
-    sp_wire_put_unread(&walk->wire, SHAPEPROOF_KIND_MALFORMED, path,
-                       "the list of its group has its name, and a search for it fails");
-    return true;
+    const htri_t found = walk->has_tree ? H5Lexists(group, name, H5P_DEFAULT) : 1;
+    struct reason reason;
+    char text[512];
+    if (found > 0) return push_object(walk, name, address);
+    if (found == 0) return put_unread_link(walk, name, "the list of its group has its name, and a search for it fails");
+    if (!find_reason(walk, &reason)) return false;
+    snprintf(text, sizeof text, "HDF5: %.400s", reason.text);
+    return put_unread_link(walk, name, text);
 }
 
 static bool accept_link(struct walk *walk, hid_t group, const char *name, const H5L_info_t *info)
@@ -199,10 +222,7 @@ static bool accept_link(struct walk *walk, hid_t group, const char *name, const 
     if (!*name || strchr(name, '/') || !strcmp(name, "."))
         return fail_walk(walk, SHAPEPROOF_KIND_MALFORMED, "group '/%.200s' has a link of the impossible name '%.200s'",
                          walk->here.path, name);
-    if (info->type == H5L_TYPE_HARD) {
-        if (!can_be_looked_up(group, name)) return put_lost_link(walk, name);
-        return push_object(walk, name, info->u.address);
-    }
+    if (info->type == H5L_TYPE_HARD) return take_hard_link(walk, group, name, info->u.address);
     note_link(walk, group, name, info);
     return true;
 }
@@ -262,6 +282,7 @@ static bool read_links(struct walk *walk, hid_t group)
     H5G_info_t info;
     if (H5Gget_info(group, &info) < 0) return false;
     const bool large = info.nlinks > LARGE_GROUP;
+    walk->has_tree = info.storage_type != H5G_STORAGE_TYPE_COMPACT;
     if (large && !sp_h5_source_cache(walk->file, SP_H5_LARGE_CACHE)) return false;
     if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, on_link, walk) < 0) return false;
     return !large || sp_h5_source_cache(walk->file, SP_H5_SMALL_CACHE);
