@@ -7,10 +7,17 @@
 
 #include "cli/cli.h"
 
+static pid_t command; /* the process that was started; others are its children */
+
+/* A child ends by the signal, which tells the command what happened. */
 static void end_without_time(int number)
 {
     static const char message[] = "shapeproof: out of processor time: the limit of the system (ulimit -t)\n";
-    (void)number;
+    if (getpid() != command) {
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
     cli_remove_temporary_files();
     const ssize_t ignored = write(STDERR_FILENO, message, sizeof message - 1);
     (void)ignored;
@@ -27,5 +34,6 @@ void cli_expect_processor_limit(void)
         limit.rlim_cur--;
         setrlimit(RLIMIT_CPU, &limit);
     }
+    command = getpid();
     signal(SIGXCPU, end_without_time);
 }

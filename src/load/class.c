@@ -409,10 +409,26 @@ static const char *first_objection(const struct reading *reading, const struct s
     return "";
 }
 
+/* The configuration with the values of --set as their types take them: who types mlp_ratio=4 means 4.0. */
+static struct shapeproof_value root_as_taken(struct sp_arena *arena, const struct shapeproof_config *config)
+{
+    struct shapeproof_value root = sp_config_hyper(config)->root;
+    for (size_t i = 0; i < config->setting_count; i++) {
+        const char *path = config->settings[i].path, *dot = strrchr(path, '.');
+        if (config->overrides[i].from.source != SHAPEPROOF_SOURCE_SETTING) continue;
+        const struct shapeproof_value object = dot ? value_at(root, path, (size_t)(dot - path)) : root;
+        const struct shapeproof_value type = sp_value_member(object, "model_type");
+        if (type.type == SHAPEPROOF_VALUE_STRING)
+            root = sp_value_with(arena, root, path,
+                                 sp_value_as_taken(arena, type.string, dot ? dot + 1 : path, sp_value_at(root, path)));
+    }
+    return root;
+}
+
 const char *sp_class_objection(struct sp_arena *arena, const struct sp_loader *loader, const struct sp_loaded *loaded,
                                const struct shapeproof_config *config, const struct shapeproof_prediction *prediction)
 {
-    const struct shapeproof_value root = sp_config_hyper(config)->root;
+    const struct shapeproof_value root = root_as_taken(arena, config);
     const struct reading whole = {arena, *loaded, root, "", prediction};
     const char *why = first_objection(&whole, loader);
     for (size_t i = 0; !*why && root.type == SHAPEPROOF_VALUE_OBJECT && i < root.count; i++) {

@@ -5,6 +5,7 @@
  */
 #include "load/value_kinds.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "load/renaming.h"
@@ -66,10 +67,13 @@ static bool takes(const char *taken, const char *kind)
     }
 }
 
-/* NULL for lists and objects, of which the rows say nothing, and for what is not known. */
+/* NULL for lists and objects, of which the rows say nothing, and for what is not known: a whole number of more than 64
+ * bits is real here, however it is written. */
 static const char *kind_of(struct shapeproof_value value, bool in_list)
 {
+    static const double first_too_large = 9223372036854775808.0; /* 2^63 */
     const bool is_real = value.type == SHAPEPROOF_VALUE_INT && value.is_whole_real;
+    if (value.type == SHAPEPROOF_VALUE_REAL && isfinite(value.real) && fabs(value.real) >= first_too_large) return NULL;
     switch (is_real ? SHAPEPROOF_VALUE_REAL : value.type) {
     case SHAPEPROOF_VALUE_INT:
         return in_list ? "[int]" : "int";

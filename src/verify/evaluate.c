@@ -332,6 +332,30 @@ static void describe_form(struct asked *asked, const struct sp_expr *cache, stru
 
 /* ---- all of them ---- */
 
+/* Whether the expression is a group of the table, without other settings. */
+static bool names_group(const struct sp_expr *expr)
+{
+    return expr->kind == SP_EXPR_BRACKET || (expr->kind == SP_EXPR_GROUP && !expr->count);
+}
+
+/* [language] counts the tensors of the group alone if it has some; says that those of the tables it uses are left out:
+ * "[language: layers]". */
+static void describe_group(struct asked *asked, const char *name, struct shapeproof_evaluated *item)
+{
+    const struct sp_group_sums *sums = asked->trial.sums;
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sums->count; i++) {
+        const char *other = sums->items[i].name;
+        if (strncmp(other, name, length) != 0 || strncmp(other + length, ": ", 2) != 0) continue;
+        if (sp_group_is_in(asked->expressions->table, other, name)) return;
+        describe_parameters(sp_arena_printf(asked->trial.arena,
+                                            "without the groups of the tables that [%s] uses, such as [%s]", name,
+                                            other),
+                            item);
+        return;
+    }
+}
+
 /* Counts the table, with everything as configured. False with the mistakes in the messages of the count. */
 static bool count_table(struct asked *asked)
 {
@@ -361,6 +385,7 @@ static bool evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
         const struct sp_expr *asked_for = unit->claims[i].left;
         if (value.is_bytes) describe_bytes(asked, value.convention, &evaluation->items[i]);
         else if (value.convention) describe_parameters(value.convention, &evaluation->items[i]);
+        else if (value.text && names_group(asked_for)) describe_group(asked, asked_for->name, &evaluation->items[i]);
         if (value.text && asked_for->kind == SP_EXPR_FLOPS) describe_flops(asked, asked_for, &evaluation->items[i]);
         if (value.text && asked_for->kind == SP_EXPR_CACHE) describe_form(asked, asked_for, &evaluation->items[i]);
         if (value.is_active)

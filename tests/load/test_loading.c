@@ -599,7 +599,13 @@ static void refuses_what_it_does_not_know(void **state)
     assert_refused(&asked, "pad_token_id=-33", "pad_token_id -33 is below -vocab_size");
     assert_refused(&asked, "pad_token_id=1.5", "pad_token_id is a real number, not an integer or null");
     model_set(&asked.model, "pad_token_id=-1");
-    assert_refused(&asked, "rms_norm_eps=1", "rms_norm_eps is an integer, not a real number");
+    assert_refused(&asked, "rms_norm_eps=true", "rms_norm_eps is a truth value, not a real number");
+    model_set(&asked.model, "rms_norm_eps=1"); /* who types 1 means 1.0 */
+    ask(&asked, "transformers");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
+    model_set(&asked.model, "eos_token_id=99999999999999999999"); /* of more than 64 bits */
+    ask(&asked, "transformers");
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "transformers 5 loads it: nothing new");
     model_set(&asked.model, "rms_norm_eps=1e-6");
     assert_refused(&asked, "eos_token_id=[1, 2.5]",
                    "eos_token_id is a list of real numbers, not an integer, null or a list of integers");

@@ -74,6 +74,7 @@ static void judge_check(struct shapeproof_resume *resume, const struct shapeproo
 {
     const struct shapeproof_loading *failed = shapeproof_loading_failed(loadings);
     const enum shapeproof_verdict verdict = shapeproof_check_verdict(check);
+    if (sp_inventory_misnamed(resume->model, &resume->arena)) return; /* its own statement says so */
     if (failed && verdict != SHAPEPROOF_VERDICT_DIFFERS)
         sp_resume_wrong(resume, "model", configuration, NULL, NULL, "%s", failed->message);
     else if (verdict == SHAPEPROOF_VERDICT_DIFFERS)
