@@ -51,6 +51,14 @@ static void set_shape(struct shapeproof_tensor *tensor, const struct sp_wire_ten
     if (wire->flags & SP_WIRE_UNREAD_SPACE) tensor->flags |= SHAPEPROOF_TENSOR_NO_SHAPE | SHAPEPROOF_TENSOR_NO_DATA;
 }
 
+static bool has_enough_data(const struct shapeproof_tensor *tensor, const struct sp_wire_tensor *wire,
+                            struct shapeproof_error *error)
+{
+    return wire->stored >= tensor->bytes ||
+           sp_malformed(error, "%" PRIu64 " bytes of data, its shape and type need %" PRIu64, wire->stored,
+                        tensor->bytes);
+}
+
 /* Sets where the data are. A claim of bytes without a place stands for data that are not contiguous, and data that were
  * inflated have no place in the file. False with an error when they pass the end of the file, or are too few. */
 static bool set_place(struct decoder *d, struct shapeproof_tensor *tensor, const struct sp_wire_tensor *wire,
@@ -58,15 +66,14 @@ static bool set_place(struct decoder *d, struct shapeproof_tensor *tensor, const
 {
     uint64_t end;
     if (wire->flags & SP_WIRE_UNREAD_PLACE) return true;
+    if (wire->flags & SP_WIRE_COMPACT && !has_enough_data(tensor, wire, error)) return false;
     if (!wire->stored && tensor->parameters) tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
     if (!wire->begin) sp_inventory_claim_scattered(d->inventory, wire->stored, SP_USE_TENSOR);
     if (!wire->begin || !wire->stored) return true;
     if (!sp_add_u64(wire->begin, wire->stored, &end) || end > d->source->size)
         return sp_malformed(error, "%" PRIu64 " bytes at %" PRIu64 ", past the end of the file (%" PRIu64 ")",
                             wire->stored, wire->begin, d->source->size);
-    if (wire->stored < tensor->bytes)
-        return sp_malformed(error, "%" PRIu64 " bytes of data, its shape and type need %" PRIu64, wire->stored,
-                            tensor->bytes);
+    if (!has_enough_data(tensor, wire, error)) return false;
     if (d->source->fd < 0) return true; /* inflated: there is no such range in the file */
     tensor->data_begin = d->source->base - d->source->origin + wire->begin;
     tensor->data_end = d->source->base - d->source->origin + end;

@@ -302,8 +302,9 @@ static bool visit_group(struct walk *walk, hid_t group, const struct place *plac
 
 /* Sets *elsewhere to whether the data lies in other files: then even H5Dget_space may open them. `begin` is the address
  * of the data in this file; a dataset that has one lies here, and its properties, which cost time, are not asked for.
- * False when HDF5 fails. */
-static bool lies_elsewhere(hid_t dataset, haddr_t begin, enum sp_wire_note *why, bool *elsewhere)
+ * Sets the flag of a compact dataset. False when HDF5 fails. */
+static bool read_layout(hid_t dataset, haddr_t begin, struct sp_wire_tensor *tensor, enum sp_wire_note *why,
+                        bool *elsewhere)
 {
     *elsewhere = false;
     if (begin != HADDR_UNDEF) return true;
@@ -312,6 +313,7 @@ static bool lies_elsewhere(hid_t dataset, haddr_t begin, enum sp_wire_note *why,
     const H5D_layout_t layout = H5Pget_layout(properties);
     const int files = layout == H5D_CONTIGUOUS ? H5Pget_external_count(properties) : 0;
     if (layout < 0 || files < 0) return false; /* nothing is closed on failure: that would clear the reason */
+    if (layout == H5D_COMPACT) tensor->flags |= SP_WIRE_COMPACT;
     *why = layout == H5D_VIRTUAL ? SP_NOTE_VIRTUAL : SP_NOTE_EXTERNAL_DATA;
     *elsewhere = layout == H5D_VIRTUAL || files > 0;
     return H5Pclose(properties) >= 0;
@@ -367,7 +369,7 @@ static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *
     enum sp_wire_note why;
     bool elsewhere, too_large = false;
     const haddr_t begin = H5Dget_offset(dataset);
-    if (!lies_elsewhere(dataset, begin, &why, &elsewhere) || !read_type(dataset, &tensor, &type))
+    if (!read_layout(dataset, begin, &tensor, &why, &elsewhere) || !read_type(dataset, &tensor, &type))
         return hdf5_failed(walk, place);
     if (elsewhere) {
         tensor.flags |= SP_WIRE_UNREAD_SPACE;

@@ -48,7 +48,8 @@ enum sp_wire_flag {
     SP_WIRE_UNREAD_SPACE = 1 << 1, /* virtual or external: the shape was not asked for */
     SP_WIRE_BIG_ENDIAN = 1 << 2,
     SP_WIRE_UNREAD_PLACE = 1 << 3, /* where its data are was not asked for */
-    SP_WIRE_ALL_FLAGS = 15
+    SP_WIRE_COMPACT = 1 << 4,      /* its data are in its header, neither in chunks nor compressed */
+    SP_WIRE_ALL_FLAGS = 31
 };
 
 struct sp_wire_tensor {
