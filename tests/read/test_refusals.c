@@ -269,6 +269,11 @@ static void quantised_tensors_of_pytorch(void **state)
                  ONLY_ONE("its quantizer, of the scheme torch.per_tensor_affine, has 2 items, not 3"));
     expect_torch(QUANTISED(P_TUPLE(P_GLOBAL("torch", "per_channel_affine") P_NONE P_NONE)), SHAPEPROOF_KIND_MALFORMED,
                  ONLY_ONE("its quantizer, of the scheme torch.per_channel_affine, has 3 items, not 4"));
+    expect_torch(QUANTISED(P_TUPLE(P_GLOBAL("torch", "per_channel_affine_float_qparams") P_NONE P_NONE P_INT("0"))),
+                 SHAPEPROOF_KIND_NONE, "w QI8 (2) ");
+    expect_torch(QUANTISED(P_TUPLE(P_GLOBAL("torch", "per_channel_symmetric") P_NONE P_NONE P_INT("0"))),
+                 SHAPEPROOF_KIND_MALFORMED,
+                 ONLY_ONE("its quantizer names the unknown scheme torch.per_channel_symmetric"));
     expect_torch(QUANTISED(P_TUPLE(P_INT("1"))), SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("its quantizer names no scheme"));
 }
 

@@ -168,17 +168,27 @@ static bool check_requires_grad(const struct sp_pickle_value *value, struct shap
     return !value || value->type == SP_PICKLE_BOOL || sp_malformed(error, "its requires_grad is not a boolean");
 }
 
+/* How many items a quantizer of the scheme has, 0 if torch does not know the scheme. */
+static unsigned count_quantizer_items(const char *scheme)
+{
+    enum { PER_TENSOR = 3, PER_CHANNEL = 4 };
+    if (!strcmp(scheme, "torch.per_tensor_affine")) return PER_TENSOR;
+    if (!strcmp(scheme, "torch.per_channel_affine")) return PER_CHANNEL;
+    return strcmp(scheme, "torch.per_channel_affine_float_qparams") ? 0 : PER_CHANNEL;
+}
+
 /* The quantizer of _rebuild_qtensor: (per_tensor_affine, scale, zero point) or (per_channel_affine, scales, zero
- * points, axis). Python refuses other numbers of items. */
+ * points, axis). Python refuses other schemes and other numbers of items. */
 static bool check_quantizer(const struct call *call, struct shapeproof_error *error)
 {
-    enum { QUANTIZER = 4, ARGUMENTS = 7, PER_TENSOR = 3, PER_CHANNEL = 4 }; /* an index, and numbers of items */
+    enum { QUANTIZER = 4, ARGUMENTS = 7 }; /* an index, and a number of arguments */
     if (strcmp(call->name, "torch._utils._rebuild_qtensor") != 0 || call->args->length != ARGUMENTS) return true;
     const struct sp_pickle_value *quantizer = arg(call, QUANTIZER);
     const struct sp_pickle_value *first = sp_pickle_item(quantizer, 0);
     const char *scheme = sp_pickle_is(first, SP_PICKLE_GLOBAL) ? sp_pickle_name(first) : NULL;
     if (!scheme) return sp_malformed(error, "its quantizer names no scheme");
-    const unsigned items = strcmp(scheme, "torch.per_tensor_affine") == 0 ? PER_TENSOR : PER_CHANNEL;
+    const unsigned items = count_quantizer_items(scheme);
+    if (!items) return sp_malformed(error, "its quantizer names the unknown scheme %.200s", scheme);
     if (quantizer->length == items) return true;
     return sp_malformed(error, "its quantizer, of the scheme %s, has %u items, not %u", scheme, quantizer->length,
                         items);
