@@ -95,7 +95,7 @@ void sp_trace_repaired(struct sp_infer_search *search, const struct sp_attempt *
 /* What each field of a score counts. */
 static const char *const fields[SP_SCORE_FIELDS] = {
     [SP_SCORE_UNPREDICTED] = "its values give no prediction",
-    [SP_SCORE_INCOMPLETE] = "a tensor is unexplained or missing",
+    [SP_SCORE_INCOMPLETE] = "a tensor is unexplained or missing, and the metadata do not decide for the table",
     [SP_SCORE_UNSTATED] = "the metadata do not name it",
     [SP_SCORE_WRONG] = "tensors unexplained, or missing in layers that are there",
     [SP_SCORE_UNEXPLAINED] = "tensors unexplained",
