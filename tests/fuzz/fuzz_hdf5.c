@@ -7,6 +7,7 @@
 #include "fuzz.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -29,10 +30,19 @@ static struct {
     int give, take;     /* pipes to it, and from it */
 } server;
 
+/* The limits of the sandbox. */
+static void limit_child(void)
+{
+    const uint64_t output = (uint64_t)SP_SANDBOX_OUTPUT_MIB << 20;
+    const uint64_t memory = sp_system_address_space() + ((uint64_t)SP_SANDBOX_MEMORY_MIB << 20);
+    sp_child_limit(RLIMIT_CPU, SP_SANDBOX_CPU_SECONDS, SP_SANDBOX_CPU_SECONDS + 1);
+    sp_child_limit(RLIMIT_FSIZE, output, output);
+    sp_child_limit(RLIMIT_AS, memory, memory);
+}
+
 /* Serves until the pipe is closed. */
 static void serve(int take, int give)
 {
-    enum { SECONDS = SP_SANDBOX_CPU_SECONDS };
     const int keep[] = {take, give, server.input, server.results};
     struct sp_h5_source source;
     int status;
@@ -43,7 +53,7 @@ static void serve(int take, int give)
     while (read(take, &source, sizeof source) == sizeof source) {
         const pid_t pid = fork();
         if (pid == 0) {
-            sp_child_limit(RLIMIT_CPU, SECONDS, SECONDS + 1);
+            limit_child();
             sp_h5_walk(&source, server.results);
             _exit(0);
         }
@@ -59,6 +69,7 @@ static void start_server(int input)
     server.input = input;
     server.results = memfd_create("results", MFD_CLOEXEC);
     fuzz_must(server.results >= 0 && pipe(asked) == 0 && pipe(answered) == 0);
+    signal(SIGPIPE, SIG_IGN); /* a write to a server that has ended fails, and that is told */
     const pid_t pid = fork();
     fuzz_must(pid >= 0);
     if (pid == 0) serve(asked[0], answered[1]);
