@@ -47,7 +47,7 @@
     "columns F32 (6,8) piece (6,4) 96 B, 0 of 2, Shard(1)\n" \
     "whole F32 (6,8)\n" \
     "uneven F32 (5) piece (3) 12 B, 0 of 2, Shard(0)\n" \
-    "summand F32 (2,3) piece (2,3) 24 B, 0 of 2, Partial(sum)\n" \
+    "summand F32 (2,3) piece (2,3) 24 B 2, Partial(sum)\n" \
     "parameter F32 (6,8) piece (3,8) 96 B, 0 of 2, Shard(0) tied\n" \
     "tied F32 (6,8) piece (3,8) 96 B, 0 of 2, Shard(0) tied\n" \
     "plain F32 (3)\n"
@@ -97,6 +97,12 @@ static const char *const good[][2] = {
      "0.word_embeddings.weight F32 (32,8)\n"
      LAYER("2.", " F32 ", "\n")
      LAYER("3.", " F32 ", "\n")},
+    {"ok/mixed",
+     "fsdp\n"
+     "rows (model_world_size_3_rank_0.pt) F32 (6,2) piece (2,2) 16 B, 0 of 3, Shard(0)\n"
+     "rows (model_world_size_3_rank_1.pt) F32 (6,2) piece (3,2) 24 B, 1 of 2, Shard(0)\n"
+     "rows (model_world_size_3_rank_2.pt) F32 (6,2) piece (2,2) 16 B, 2 of 3, Shard(0)\n"
+     "! pieces that do not fit together, listed one after the other (1): 'rows'\n"},
     {"ok/no_rule",
      "megatron\n"
      "model.language_model.encoder.layers.0.input_layernorm.weight (mp_rank_00/model_optim_rng.pt) F32 (8)\n"

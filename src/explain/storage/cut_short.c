@@ -80,12 +80,12 @@ static bool explain_pieces(struct shapeproof_check *check)
     }
     if (!count) return false;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
+    const bool are_several = inventory->joined || (inventory->of_ranks && inventory->file_count > 1);
     struct sp_text text = {0};
-    if (inventory->joined) sp_text_printf(&text, "the files of %zu ranks do not make a whole", inventory->file_count);
+    if (are_several) sp_text_printf(&text, "the files of %zu ranks do not make a whole", inventory->file_count);
     else sp_text_puts(&text, "this is one rank's piece");
-    if (first->piece->pieces && !inventory->joined) sp_text_printf(&text, " of %" PRIu64, first->piece->pieces);
-    sp_text_printf(&text, ": %s a part of %s", inventory->joined ? "they have" : "the file has",
-                   share_of(check, count));
+    if (first->piece->pieces && !are_several) sp_text_printf(&text, " of %" PRIu64, first->piece->pieces);
+    sp_text_printf(&text, ": %s a part of %s", are_several ? "they have" : "the file has", share_of(check, count));
     if (first->piece->placement) sp_text_printf(&text, " (%s)", first->piece->placement);
     sp_text_puts(&text, ", ");
     sp_text_grouped(&text, held);
@@ -93,7 +93,7 @@ static bool explain_pieces(struct shapeproof_check *check)
     sp_text_grouped(&text, whole);
     sp_text_puts(&text, " bytes");
     cause->message = sp_text_keep(&text, &check->arena);
-    cause->hint = inventory->joined
+    cause->hint = are_several
                       ? "the file of a rank is there under two names, or is of another training: fetch all again"
                       : "merge the ranks into one checkpoint, or gather when saving: full_state_dict=True of FSDP, "
                         "full_tensor() of each DTensor";

@@ -289,9 +289,9 @@ static bool has_same_placement(const struct shapeproof_tensor_piece *a, const st
 
 /* Lists a tensor of FSDP. Each rank's tensor has the shape of the whole and says which piece of it is there. The bytes
  * of the tensor are those of the different pieces together; ranks may have the same one. A tensor that is whole in
- * every rank, or in one beside empty pieces, is listed once. Where a rank has none, or they are not alike, they are
- * listed side by side. Pieces that do not say which they are, or of which one lacks although the others have enough
- * bytes, as summands of Partial have, are counted as `unplaced`. */
+ * every rank, or in one beside empty pieces, is listed once. Where a rank has none, or they are not alike, or different
+ * pieces have more bytes than the tensor, they are listed side by side. Pieces that do not say which they are, as
+ * summands of Partial, or of which one lacks although the others have enough bytes, are counted as `unplaced`. */
 static bool list_sharded(struct join *join, struct whole *whole)
 {
     const struct shapeproof_tensor *first = whole->pieces[0].tensor;
@@ -303,7 +303,8 @@ static bool list_sharded(struct join *join, struct whole *whole)
     for (size_t i = 0; i < whole->count && alike; i++) {
         const struct shapeproof_tensor *tensor = whole->pieces[i].tensor;
         const struct shapeproof_tensor_piece *piece = tensor->piece;
-        alike = is_alike(first, tensor, NO_DIMENSION) && piece && has_same_placement(first->piece, piece);
+        alike = is_alike(first, tensor, NO_DIMENSION) && piece && piece->pieces == first->piece->pieces &&
+                has_same_placement(first->piece, piece);
         const bool again = alike && piece->index != SHAPEPROOF_NONE &&
                            !sp_map_add(&seen, sp_arena_printf(&join->arena, "%" PRIu64, piece->index), i);
         if (alike && piece->pieces == join->ranks->world && piece->index != SHAPEPROOF_NONE &&
@@ -314,7 +315,7 @@ static bool list_sharded(struct join *join, struct whole *whole)
         different += alike && !again && piece->index != SHAPEPROOF_NONE;
     }
     sp_map_free(&seen);
-    if (!alike) return list_side_by_side(join, whole, &join->uneven);
+    if (!alike || (placed && bytes > first->bytes)) return list_side_by_side(join, whole, &join->uneven);
     struct shapeproof_tensor *tensor = list_piece(join, whole->name, &whole->pieces[0], WITHOUT_PLACE);
     if (!tensor) return false;
     struct shapeproof_tensor_piece *pieces = sp_arena_alloc(&join->inventory->arena, sizeof *pieces);

@@ -139,7 +139,8 @@ static bool is_of_class(const struct sp_pickle_value *value, const char *word)
 
 /* Fills in how a piece of a DTensor has been cut: the placements as text, "Shard(0), Replicate()", into how many
  * pieces, and which of them this is, as far as the mesh says so. Each placement is for one axis of the mesh; axes along
- * which the tensor is replicated do not cut it. Rank (1, 0) of a mesh (2, 3), with "Shard(0), Shard(1)" -> 3 of 6. */
+ * which the tensor is replicated do not cut it. Rank (1, 0) of a mesh (2, 3), with "Shard(0), Shard(1)" -> 3 of 6. A
+ * summand, of Partial, has all elements and no number among the pieces. */
 static void describe_cut(struct sp_torch *torch, const struct sp_pickle_value *spec,
                          struct shapeproof_tensor_piece *piece)
 {
@@ -160,8 +161,8 @@ static void describe_cut(struct sp_torch *torch, const struct sp_pickle_value *s
         if (is_known && ranks == 1) continue;
         const struct sp_pickle_value *own = sp_pickle_item(place, i);
         is_cut = true;
-        is_numbered = is_numbered && all && sp_pickle_is(own, SP_PICKLE_INT) && own->as.integer >= 0 &&
-                      (uint64_t)own->as.integer < ranks;
+        is_numbered = is_numbered && all && !is_of_class(placement, "Partial") && sp_pickle_is(own, SP_PICKLE_INT) &&
+                      own->as.integer >= 0 && (uint64_t)own->as.integer < ranks;
         if (is_numbered) index = index * ranks + (uint64_t)own->as.integer; /* below `all`, which does not overflow */
     }
     if (text.length) piece->placement = sp_text_keep(&text, &torch->inventory->arena);
