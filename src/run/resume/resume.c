@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "base/names.h"
 #include "base/order.h"
+#include "base/step_name.h"
 
 /* Looks at values: some seconds, and more of large files. A parameter takes some 600 looks, and some 400 bytes. */
 enum { MAX_FILES = 100 * 1000, MAX_LOOKS = 1 << 30, LOOKS_OF_BYTE = 16 };
@@ -518,21 +519,44 @@ struct dictionary {
     const char *layout;                                    /* of the report */
     const struct sp_pickle_value *optimizers, *schedulers; /* pairs of the dictionaries that have them, or NULL */
     const char *step_key;                                  /* in the dictionary: the step */
-    const char *step_mark;                                 /* in the name of the file: what stands before it */
+    const struct sp_pickle_value *step;                    /* that training goes on from, or NULL */
+    int64_t named;                                         /* by the name of the file, or SP_RESUME_NO_STEP */
+    int64_t ahead; /* 1 if steps are counted from 0: after step 3, the optimizer has made 4 */
 };
 
-/* detectron2's DefaultTrainer has {"model", "trainer": {"hooks": {"LRScheduler"}, "_trainer": {"optimizer"}},
- * "iteration"}. Lightning and most training loops have all states at the top. */
-static struct dictionary read_dictionary(struct sp_contents *contents)
+/* "model_0000003.pth" -> 3. SP_RESUME_NO_STEP if the whole name is not of this form. */
+static int64_t read_detectron2_name(const char *path)
+{
+    struct sp_step_name step;
+    const char *name = sp_base_name(path);
+    const bool is_one = sp_step_name_read(name, true, &step) && strcmp(step.framework, "detectron2") == 0 &&
+                        strlen(name) == strlen("model_0000003.pth") && step.number != SP_NO_STEP;
+    return is_one ? (int64_t)step.number : SP_RESUME_NO_STEP;
+}
+
+/* detectron2's DefaultTrainer has {"model", "trainer": {"iteration", "hooks": {"LRScheduler"},
+ * "_trainer": {"optimizer"}}, "iteration"}, and goes on from the iteration of "trainer". Lightning and most training
+ * loops have all states at the top. */
+static struct dictionary read_dictionary(struct sp_contents *contents, const char *path)
 {
     const struct sp_pickle_value *root = sp_contents_root(contents), *trainer = sp_contents_get(root, "trainer");
     const struct sp_pickle_value *inner = sp_contents_get(trainer, "_trainer");
     const bool is_lightning = sp_contents_get(root, "pytorch-lightning_version");
+    const struct sp_pickle_value *own_step = sp_contents_get(trainer, "iteration");
     if (sp_resume_is_optimizer(sp_contents_get(inner, "optimizer")))
-        return (struct dictionary){"detectron2", sp_contents_pairs(inner),
-                                   sp_contents_pairs(sp_contents_get(trainer, "hooks")), "iteration", "model_"};
-    return (struct dictionary){is_lightning ? "Lightning" : "torch", sp_contents_pairs(root), sp_contents_pairs(root),
-                               "global_step", "step="};
+        return (struct dictionary){.layout = "detectron2",
+                                   .optimizers = sp_contents_pairs(inner),
+                                   .schedulers = sp_contents_pairs(sp_contents_get(trainer, "hooks")),
+                                   .step_key = "iteration",
+                                   .step = own_step ? own_step : sp_contents_get(root, "iteration"),
+                                   .named = read_detectron2_name(path),
+                                   .ahead = 1};
+    return (struct dictionary){.layout = is_lightning ? "Lightning" : "torch",
+                               .optimizers = sp_contents_pairs(root),
+                               .schedulers = sp_contents_pairs(root),
+                               .step_key = "global_step",
+                               .step = sp_contents_get(root, "global_step"),
+                               .named = sp_resume_number_in_name(path, "step=")};
 }
 
 /* How many of the values are optimizers. */
@@ -559,11 +583,45 @@ static void judge_states(struct shapeproof_resume *resume, struct sp_contents *c
     }
 }
 
+/* What else the file says of the step, against the step that training goes on from. */
+static void judge_step(struct shapeproof_resume *resume, struct sp_contents *contents,
+                       const struct dictionary *dictionary, const char *file)
+{
+    struct sp_arena *arena = &resume->arena;
+    const struct sp_pickle_value *top = sp_contents_get(sp_contents_root(contents), dictionary->step_key);
+    const int64_t step = dictionary->step->as.integer, ahead = dictionary->ahead;
+    resume->step = step;
+    resume->has_scaler = sp_contents_get(sp_contents_root(contents), "MixedPrecision");
+    if (dictionary->named != SP_RESUME_NO_STEP && dictionary->named != step)
+        sp_resume_wrong(resume, "step", file,
+                        sp_arena_printf(arena, "%" PRId64 ", as the name says", dictionary->named),
+                        spell_step(resume, step), "its %s", dictionary->step_key);
+    else if (sp_pickle_is(top, SP_PICKLE_INT) && top->as.integer != step)
+        sp_resume_wrong(resume, "step", file, sp_arena_printf(arena, "%" PRId64 ", as its trainer says", step),
+                        spell_step(resume, top->as.integer), "its %s", dictionary->step_key);
+    else if (resume->optimizers == 1 && resume->optimizer_step != SP_RESUME_NO_STEP &&
+             resume->optimizer_step - ahead > step)
+        sp_resume_wrong(resume, "optimizer", file,
+                        sp_arena_printf(arena, ahead ? "%" PRId64 ", one more than the %s" : "%" PRId64 ", the %s",
+                                        step + ahead, dictionary->step_key),
+                        spell_step(resume, resume->optimizer_step), "the last step of its moments");
+    else if (ahead && resume->scheduler_step != SP_RESUME_NO_STEP && resume->scheduler_step - ahead != step)
+        sp_resume_untold(resume, true, "step", file,
+                         "its %s is %" PRId64 ", the last_epoch of its scheduler %" PRId64
+                         ": detectron2's own is one more than the iteration",
+                         dictionary->step_key, step, resume->scheduler_step);
+    else if (compare_loops(resume, sp_contents_root(contents), file)) {
+        sp_resume_right(resume, "step", file, "%s %" PRId64, dictionary->step_key, step);
+        /* Other training loops may count batches, of which several make one step of the optimizer. */
+        if (strcmp(resume->layout, "Lightning") == 0 && resume->optimizers == 1)
+            sp_resume_compare_optimizer(resume, file, step, resume->optimizer_step);
+    }
+}
+
 /* Model, optimizers and schedulers in one dictionary. False, without a statement, when there is no optimizer in it. */
 static bool check_dictionary(struct shapeproof_resume *resume, struct sp_contents *contents, const char *file)
 {
-    const struct dictionary dictionary = read_dictionary(contents);
-    const struct sp_pickle_value *step = sp_contents_get(sp_contents_root(contents), dictionary.step_key);
+    const struct dictionary dictionary = read_dictionary(contents, resume->path);
     const bool is_one = dictionary.schedulers == dictionary.optimizers;
     resume->layout = dictionary.layout;
     if (!spend_looks(resume, dictionary.optimizers, file)) return true;
@@ -572,21 +630,7 @@ static bool check_dictionary(struct shapeproof_resume *resume, struct sp_content
     sp_resume_model(resume, "");
     judge_states(resume, contents, dictionary.optimizers, sp_resume_is_optimizer, sp_resume_optimizer, file);
     judge_states(resume, contents, dictionary.schedulers, sp_resume_is_scheduler, sp_resume_scheduler, file);
-    if (!sp_pickle_is(step, SP_PICKLE_INT)) return true;
-    resume->step = step->as.integer;
-    resume->has_scaler = sp_contents_get(sp_contents_root(contents), "MixedPrecision");
-    const int64_t named = sp_resume_number_in_name(resume->path, dictionary.step_mark);
-    if (named != SP_RESUME_NO_STEP && named != resume->step)
-        sp_resume_wrong(resume, "step", file, sp_arena_printf(&resume->arena, "%" PRId64 ", as the name says", named),
-                        spell_step(resume, resume->step), "its %s", dictionary.step_key);
-    else if (resume->optimizers == 1 && resume->optimizer_step > resume->step)
-        compare_step(resume, "optimizer", file, resume->optimizer_step, "the last step of its moments");
-    else if (compare_loops(resume, sp_contents_root(contents), file)) {
-        sp_resume_right(resume, "step", file, "%s %" PRId64, dictionary.step_key, resume->step);
-        /* Other training loops may count batches, of which several make one step of the optimizer. */
-        if (strcmp(resume->layout, "Lightning") == 0 && resume->optimizers == 1)
-            sp_resume_compare_optimizer(resume, file, resume->step, resume->optimizer_step);
-    }
+    if (sp_pickle_is(dictionary.step, SP_PICKLE_INT)) judge_step(resume, contents, &dictionary, file);
     return true;
 }
 
