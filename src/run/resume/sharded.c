@@ -519,8 +519,8 @@ static const char *read_latest(struct shapeproof_resume *resume)
 
 static const char iteration_file[] = "latest_checkpointed_iteration.txt";
 
-/* The folders that the line in that file may mean: "20" -> "iter_0000020" of Megatron, which also writes "release",
- * and "global_step_20" of verl. */
+/* The folders that the line in that file may mean: "20" -> "iter_0000020" of Megatron and "global_step_20" of verl. A
+ * line that is no number, as "release" of Megatron, is the name itself, and the second is NULL. */
 struct iteration_names {
     const char *items[2];
 };
@@ -530,11 +530,11 @@ static struct iteration_names names_of_iteration(struct sp_arena *arena, const c
     const bool is_number = *line && strspn(line, "0123456789") == strlen(line) && strlen(line) < 10;
     const unsigned long number = is_number ? strtoul(line, NULL, 10) : 0;
     return (struct iteration_names){{is_number ? sp_arena_printf(arena, "iter_%07lu", number) : line,
-                                     sp_arena_printf(arena, "global_step_%lu", number)}};
+                                     is_number ? sp_arena_printf(arena, "global_step_%lu", number) : NULL}};
 }
 
 /* Whether it may be the name of a folder in the same folder. */
-static bool is_plain_name(const char *name) { return *name && *name != '.' && !strchr(name, '/'); }
+static bool is_plain_name(const char *name) { return name && *name && *name != '.' && !strchr(name, '/'); }
 
 const char *sp_resume_latest_iteration(struct shapeproof_resume *resume)
 {
@@ -572,14 +572,25 @@ static void say_other_step(struct shapeproof_resume *resume, const char *file, c
                     found == STEP_ABSENT ? ", which is not there" : "", how);
 }
 
+/* Whether a program that writes that file has saved the checkpoint; Megatron also saves in torch's distributed format,
+ * with a metadata.json. */
+static bool is_saved_by_iteration(const struct shapeproof_resume *resume)
+{
+    const char *layout = resume->layout;
+    return strcmp(layout, "Megatron") == 0 || strcmp(layout, "verl") == 0 ||
+           (strcmp(layout, "torch.distributed.checkpoint") == 0 && sp_resume_has(resume, "metadata.json"));
+}
+
 void sp_resume_compare_latest(struct shapeproof_resume *resume)
 {
     struct shapeproof_error ignored = {0};
     struct sp_arena *arena = &resume->arena;
     struct sp_folder above;
+    const bool by_latest = strcmp(resume->layout, "DeepSpeed") == 0, by_iteration = is_saved_by_iteration(resume);
+    if (!by_latest && !by_iteration) return;
     if (!sp_folder_open(&above, sp_arena_printf(arena, "%s/..", resume->path))) return;
-    const char *latest = first_line(arena, &above, "latest", &ignored);
-    const char *iteration = first_line(arena, &above, iteration_file, &ignored);
+    const char *latest = by_latest ? first_line(arena, &above, "latest", &ignored) : NULL;
+    const char *iteration = by_iteration ? first_line(arena, &above, iteration_file, &ignored) : NULL;
     if (latest && is_plain_name(latest)) {
         const enum named_step found = find_named(resume, &above, latest);
         if (found != STEP_OWN) say_other_step(resume, "latest", latest, found);
@@ -587,7 +598,8 @@ void sp_resume_compare_latest(struct shapeproof_resume *resume)
         const struct iteration_names names = names_of_iteration(arena, iteration);
         const enum named_step first = find_named(resume, &above, names.items[0]),
                               second = find_named(resume, &above, names.items[1]);
-        const bool is_second = first == STEP_ABSENT && (second != STEP_ABSENT || strcmp(resume->layout, "verl") == 0);
+        const bool is_second =
+            names.items[1] && first == STEP_ABSENT && (second != STEP_ABSENT || strcmp(resume->layout, "verl") == 0);
         const enum named_step found = is_second ? second : first;
         if (found != STEP_OWN) say_other_step(resume, iteration_file, names.items[is_second], found);
     }
