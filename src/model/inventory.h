@@ -74,6 +74,7 @@ struct shapeproof_inventory {
     size_t unplaced;     /* of these, tensors whose pieces have enough bytes, but do not say that they are different */
     bool named_by_verl;  /* the files of ranks have the names that verl gives them */
     uint64_t said_ranks; /* how many ranks fsdp_config.json of verl says; 0: it does not */
+    bool ranks_unsaid;   /* that file is there, and does not say it */
     const char *misplaced; /* those of the files that have the pieces of another rank than their names say, or NULL */
     size_t misfits;        /* tensors whose pieces in files of ranks do not fit together */
     size_t lacking;        /* tensors whose data is not there, in whole or in part */

@@ -100,12 +100,12 @@ static bool explain_pieces(struct shapeproof_check *check)
     return true;
 }
 
-/* Blames files of all ranks that have enough bytes, but may not be what they should be. Returns whether they do. */
+/* Blames files of all ranks that have enough bytes, but may not be what they should be. False if there are none. */
 static bool explain_wrong_ranks(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
     const bool counts_differ = inventory->said_ranks && inventory->said_ranks != inventory->file_count;
-    if (!inventory->misplaced && !inventory->unplaced && !counts_differ) return false;
+    if (!inventory->misplaced && !inventory->unplaced && !counts_differ && !inventory->ranks_unsaid) return false;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_PIECES);
     cause->hint = "fetch the files of all ranks again, or save the checkpoint again";
     if (inventory->misplaced)
@@ -116,7 +116,10 @@ static bool explain_wrong_ranks(struct shapeproof_check *check)
         cause->message = sp_arena_printf(
             &check->arena, "the pieces of %s in the files of %zu ranks do not say that they are different ones",
             sp_count_of(&check->arena, inventory->unplaced, "tensor"), inventory->file_count);
-    else {
+    else if (inventory->ranks_unsaid) {
+        cause->message = "fsdp_config.json does not say how many ranks there are";
+        cause->hint = "fetch it again: verl's model_merger goes by its world_size";
+    } else {
         cause->message =
             sp_arena_printf(&check->arena, "fsdp_config.json says %" PRIu64 " ranks, the model has the files of %zu",
                             inventory->said_ranks, inventory->file_count);
@@ -130,7 +133,6 @@ static bool explain_wrong_ranks(struct shapeproof_check *check)
 static void explain_joined(struct shapeproof_check *check)
 {
     const struct shapeproof_inventory *inventory = check->inventory;
-    if (explain_wrong_ranks(check)) return;
     struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_RANK_FILES);
     cause->message =
         sp_arena_printf(&check->arena, "%s %s divided among the files of %zu ranks, and all pieces are there",
@@ -175,6 +177,6 @@ void sp_explain_cut_short(struct shapeproof_check *check)
     if (check->inventory->lacking) explain_lack(check);
     explain_end(check);
     if (check->inventory->damaged) explain_damage(check);
-    if (!explain_pieces(check) && check->inventory->joined) explain_joined(check);
+    if (!explain_pieces(check) && !explain_wrong_ranks(check) && check->inventory->joined) explain_joined(check);
     explain_absent_data(check);
 }

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/budget.h"
 #include "base/checked.h"
+#include "base/fault.h"
 #include "base/json_scan.h"
 #include "base/names.h"
 #include "model/layouts.h"
@@ -289,21 +291,25 @@ static uint64_t scan_world_size(struct sp_json *json)
     return sp_json_ok(json) ? ranks : 0;
 }
 
-/* The number of ranks in the `fsdp_config.json` of verl, {"FSDP_version": 2, "world_size": 8}; 0 without one. Its
- * merger reads the files of that many ranks. */
-static uint64_t read_world_size(const struct sp_folder *folder)
+/* Reads the number of ranks in the `fsdp_config.json` of verl, {"FSDP_version": 2, "world_size": 8}. Its merger reads
+ * the files of that many ranks. Warns if the file is there and does not say it. */
+static void read_world_size(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
 {
+    static const char name[] = "fsdp_config.json";
     struct sp_file file;
     struct shapeproof_error ignored = {0};
-    struct sp_json json = {.what = "fsdp_config.json", .error = &ignored};
-    uint64_t ranks = 0;
-    if (!sp_file_open(&file, folder->fd, "fsdp_config.json", &ignored)) return 0;
-    json.text = sp_file_slurp(&file, MAX_FSDP_CONFIG, &ignored);
-    json.length = (size_t)file.size;
-    if (json.text) ranks = scan_world_size(&json);
-    sp_free(json.text);
-    sp_file_close(&file);
-    return ranks;
+    struct sp_json json = {.what = name, .error = &ignored};
+    struct stat status;
+    if (!sp_path_stat(folder->fd, name, &status)) return;
+    if (sp_file_open(&file, folder->fd, name, &ignored)) {
+        json.text = sp_file_slurp(&file, MAX_FSDP_CONFIG, &ignored);
+        json.length = (size_t)file.size;
+        if (json.text) inventory->said_ranks = scan_world_size(&json);
+        sp_free(json.text);
+        sp_file_close(&file);
+    }
+    inventory->ranks_unsaid = !inventory->said_ranks;
+    if (inventory->ranks_unsaid) sp_inventory_warn(inventory, "%s says no positive number as world_size", name);
 }
 
 /* Says that files of a training with another number of ranks are not read. */
@@ -351,7 +357,7 @@ static bool put_together(struct sp_ranks *ranks, const struct sp_folder *folder,
             check_ranks_beside(ranks, &ranks->extra_states, "the extra state", folder, inventory);
             note_unused(ranks, inventory);
             inventory->named_by_verl = !ranks->numbered;
-            if (inventory->named_by_verl) inventory->said_ranks = read_world_size(folder);
+            if (inventory->named_by_verl) read_world_size(folder, inventory);
         }
         if (sp_inventory_finish(inventory, error)) return true;
     }
