@@ -112,11 +112,13 @@ static bool explain_wrong_ranks(struct shapeproof_check *check)
         cause->message =
             sp_arena_printf(&check->arena, "files of ranks have the pieces of other ranks than their names say: %s",
                             inventory->misplaced);
-    else if (inventory->unplaced)
-        cause->message = sp_arena_printf(
-            &check->arena, "the pieces of %s in the files of %zu ranks do not say that they are different ones",
-            sp_count_of(&check->arena, inventory->unplaced, "tensor"), inventory->file_count);
-    else if (inventory->ranks_unsaid) {
+    else if (inventory->unplaced) {
+        cause->message =
+            sp_arena_printf(&check->arena, "the pieces of %s in the files of %zu ranks do not say which ones they are",
+                            sp_count_of(&check->arena, inventory->unplaced, "tensor"), inventory->file_count);
+        cause->hint = "summands (Partial) and several shards in one file have no number: merge them with the program "
+                      "that wrote them; if they are neither, fetch the files of all ranks again";
+    } else if (inventory->ranks_unsaid) {
         cause->message = "fsdp_config.json does not say how many ranks there are";
         cause->hint = "fetch it again: verl's model_merger goes by its world_size";
     } else {
