@@ -54,7 +54,7 @@ SHAPEPROOF_API void shapeproof_resume_free(struct shapeproof_resume *resume);
 /* All borrowed until shapeproof_resume_free. */
 SHAPEPROOF_API const char *shapeproof_resume_path(const struct shapeproof_resume *resume); /* as it was given */
 /* Whose checkpoint it is: "Trainer", "accelerate", "DeepSpeed", "torch.distributed.checkpoint", "verl", "Megatron",
- * "Lightning", "torch". */
+ * "Lightning", "detectron2", "torch". */
 SHAPEPROOF_API const char *shapeproof_resume_layout(const struct shapeproof_resume *resume);
 /* Wrong if a statement is; untold if an essential one is, and none is wrong; else right: training can go on. */
 SHAPEPROOF_API enum shapeproof_resume_answer shapeproof_resume_answer(const struct shapeproof_resume *resume);
