@@ -64,12 +64,12 @@ void sp_memory_names(const struct sp_load_subject *subject, const struct shapepr
     sp_arena_free(&naming.arena);
 }
 
-/* Whether the loader reads what it saves itself: transformers_version of the configuration is one of its releases. */
-static bool is_of_own_release(const struct sp_loader *loader, const struct shapeproof_config *config)
+bool sp_memory_is_own_release(const struct sp_load_subject *subject)
 {
-    const struct shapeproof_value version = sp_value_member(sp_config_hyper(config)->root, "transformers_version");
-    return version.type == SHAPEPROOF_VALUE_STRING &&
-           strncmp(version.string, loader->own_releases, strlen(loader->own_releases)) == 0;
+    const char *own = sp_loader_transformers.own_releases;
+    const struct shapeproof_value version =
+        sp_value_member(sp_config_hyper(subject->config)->root, "transformers_version");
+    return version.type == SHAPEPROOF_VALUE_STRING && strncmp(version.string, own, strlen(own)) == 0;
 }
 
 size_t sp_memory_converted(const struct sp_load_subject *subject, size_t *first)
@@ -78,7 +78,7 @@ size_t sp_memory_converted(const struct sp_load_subject *subject, size_t *first)
     const struct sp_loaded loaded = sp_class_loaded(loader, subject);
     struct sp_arena arena = {0};
     size_t count = 0;
-    if (!loaded.model_type || !is_of_own_release(loader, subject->config)) return 0;
+    if (!loaded.model_type || !sp_memory_is_own_release(subject)) return 0;
     struct sp_renaming_rules rules = sp_renaming_rules(&arena, loader, &loaded);
     for (size_t i = 0; i < shapeproof_inventory_count(subject->inventory); i++) {
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(subject->inventory, i);

@@ -27,6 +27,8 @@ struct sp_memory_name {
 void sp_memory_names(const struct sp_load_subject *subject, const struct shapeproof_prediction *prediction,
                      void (*found)(void *context, const struct sp_memory_name *name), void *context);
 
+/* Whether transformers 5 saved the configuration, by its transformers_version. */
+bool sp_memory_is_own_release(const struct sp_load_subject *subject);
 /* How many tensors of the inventory transformers 5 renames or converts when it loads them, with its rules for the class
  * of the configuration; *first is the first of them. 0 if the configuration was not saved by transformers 5: other
  * releases have other names in memory. */

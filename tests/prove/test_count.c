@@ -188,6 +188,9 @@ static const struct {
     {"nemotron_h_omni", "text_config.layer_types=[\"mamba\",\"moe\",\"attention\"] downsample_ratio=0.5"},
     {"nemotron_h", "layers_block_type=null layer_types=null hybrid_override_pattern=M-E*"},
     {"wan_animate", "motion_encoder_size=512"},
+    {"detectron2_rcnn", "MODEL.META_ARCHITECTURE=GeneralizedRCNN MODEL.RESNETS.DEPTH=50"},
+    {"detectron2_rcnn", "MODEL.META_ARCHITECTURE=GeneralizedRCNN MODEL.RESNETS.DEPTH=18"},
+    {"detectron2_retinanet", "MODEL.META_ARCHITECTURE=RetinaNet MODEL.RESNETS.DEPTH=101"},
     {"gemma4_text",
      "num_hidden_layers=3 per_layer_config={\"0\":{\"head_dim\":4},\"1\":{\"num_key_value_heads\":2},\"2\":{}}"},
     {"dots3_note_text", "num_hidden_layers=70 per_layer_config={\"0\":{\"q_lora_rank\":4},\"69\":{\"v_head_dim\":2}}"},
@@ -248,7 +251,9 @@ static bool needs_settings(const char *table)
                                          "nemotron_h",
                                          "nemotron_h_omni",
                                          "wan_animate",
-                                         "vision_text_dual_encoder"};
+                                         "vision_text_dual_encoder",
+                                         "detectron2_rcnn",
+                                         "detectron2_retinanet"};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (!strcmp(table, tables[i])) return true;
     return false;

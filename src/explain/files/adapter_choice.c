@@ -256,7 +256,8 @@ static void explain_lacking_layers(struct sp_described *described, const struct 
 }
 
 /* The module of a predicted weight that PEFT finds and adapts by an entry of target_modules; NULL for any other tensor.
- * LN tuning has norms, and other methods matrices. */
+ * LN tuning has norms, and other methods matrices. A single expert is a module in some releases of transformers, and a
+ * row of a tensor for all experts in others: it is left open. */
 static const char *chosen_module(const struct sp_described *described, const struct choice *choice, size_t predicted)
 {
     static const char end[] = ".weight";
@@ -264,6 +265,7 @@ static const char *chosen_module(const struct sp_described *described, const str
     const bool of_norms = sp_described_is_of_type(described, "LN_TUNING");
     if (weight->optional || weight->buffer || !sp_ends_with(weight->name, end) || (weight->rank < 2 && !of_norms))
         return NULL;
+    if (strstr(weight->name, ".experts.")) return NULL;
     const char *module = sp_arena_copy(described->arena, weight->name, strlen(weight->name) - strlen(end));
     if (!is_listed(&choice->targets, module) || is_listed(&choice->excluded, module)) return NULL;
     const char *full = sp_arena_printf(described->arena, "%s%s", sp_described_front, module);

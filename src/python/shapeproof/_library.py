@@ -213,7 +213,8 @@ class ReportEvaluateOptions(ctypes.Structure):
         ("table", c_char_p),
         ("letters", c_char_p),
         ("varied", c_char_p),
-        _reserved(5),
+        ("side_by_side", c_bool),
+        _reserved(4),
     ]
 
 

@@ -68,15 +68,36 @@ static void compare_names(struct shapeproof_resume *resume, const struct sp_load
                      sp_quote(resume->model->tensors[first].name).text);
 }
 
-/* Says what is wrong about the model by its check and by the loader of its configuration. */
+/* Whether all errors of the check are tensors that the table does not predict and no key of the configuration explains,
+ * as those of a head that the script adds to a class. */
+static bool has_more_alone(const struct shapeproof_check *check)
+{
+    bool has_more = false;
+    for (size_t i = 0; i < shapeproof_check_cause_count(check); i++)
+        if (shapeproof_check_cause(check, i)->severity == SHAPEPROOF_SEVERITY_ERROR) return false;
+    for (size_t i = 0; i < shapeproof_check_finding_count(check); i++) {
+        const struct shapeproof_finding *finding = shapeproof_check_finding(check, i);
+        if (finding->severity != SHAPEPROOF_SEVERITY_ERROR) continue;
+        if (finding->kind != SHAPEPROOF_FINDING_UNEXPECTED) return false;
+        has_more = true;
+    }
+    return has_more;
+}
+
+/* Says what is wrong about the model by its check and by the loader of its configuration. What transformers 5 refuses
+ * of the configuration counts if it saved it: another release may take it. */
 static void judge_check(struct shapeproof_resume *resume, const struct shapeproof_check *check,
                         const struct shapeproof_loadings *loadings, const struct sp_load_subject *subject)
 {
     const struct shapeproof_loading *failed = shapeproof_loading_failed(loadings);
     const enum shapeproof_verdict verdict = shapeproof_check_verdict(check);
     if (sp_inventory_misnamed(resume->model, &resume->arena)) return; /* its own statement says so */
-    if (failed && verdict != SHAPEPROOF_VERDICT_DIFFERS)
+    if (failed && verdict != SHAPEPROOF_VERDICT_DIFFERS && sp_memory_is_own_release(subject))
         sp_resume_wrong(resume, "model", configuration, NULL, NULL, "%s", failed->message);
+    else if (verdict == SHAPEPROOF_VERDICT_DIFFERS && has_more_alone(check))
+        sp_resume_untold(resume, true, "model", configuration,
+                         "the file has more than its model, which the script may have added: %s",
+                         shapeproof_check_headline(check));
     else if (verdict == SHAPEPROOF_VERDICT_DIFFERS)
         sp_resume_wrong(resume, "model", configuration, NULL, NULL, "the file is not its model: %s",
                         shapeproof_check_headline(check));
@@ -89,6 +110,9 @@ static void judge_check(struct shapeproof_resume *resume, const struct shapeproo
     }
 }
 
+/* The length of the first line of the message; those below it show the place in a table. */
+static int first_line(const struct shapeproof_error *error) { return (int)strcspn(error->message, "\n"); }
+
 static void compare_model(struct shapeproof_resume *resume, struct shapeproof_tables *tables,
                           struct shapeproof_config *config)
 {
@@ -96,7 +120,7 @@ static void compare_model(struct shapeproof_resume *resume, struct shapeproof_ta
     const char *path = sp_arena_printf(&resume->arena, "%s/%s", resume->path, configuration);
     if (shapeproof_config_load(config, path, &error) != SHAPEPROOF_OK ||
         shapeproof_config_fit(config, tables, NULL, resume->model, &error) != SHAPEPROOF_OK) {
-        sp_resume_wrong(resume, "model", NULL, NULL, NULL, "%s", error.message); /* begins with the path */
+        sp_resume_wrong(resume, "model", NULL, NULL, NULL, "%.*s", first_line(&error), error.message);
         return;
     }
     struct shapeproof_check *check = shapeproof_check_new(resume->model, tables, config, NULL, &error);
@@ -104,8 +128,8 @@ static void compare_model(struct shapeproof_resume *resume, struct shapeproof_ta
     const struct sp_load_subject subject = {.inventory = resume->model, .tables = tables, .config = config};
     if (loadings) judge_check(resume, check, loadings, &subject);
     else
-        sp_resume_untold(resume, false, "model", configuration, "it is not compared with the weights: %s",
-                         error.message);
+        sp_resume_untold(resume, false, "model", configuration, "it is not compared with the weights: %.*s",
+                         first_line(&error), error.message);
     shapeproof_loadings_free(loadings);
     shapeproof_check_free(check);
 }
