@@ -583,6 +583,16 @@ static void judge_states(struct shapeproof_resume *resume, struct sp_contents *c
     }
 }
 
+/* Whether Lightning keeps the state of a scaler for float16, under the name that its release gives to it. */
+static bool has_scaler(const struct sp_pickle_value *root)
+{
+    static const char *const names[] = {"MixedPrecision", "MixedPrecisionPlugin", "NativeMixedPrecisionPlugin",
+                                        "native_amp_scaling_state"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (sp_contents_get(root, names[i])) return true;
+    return false;
+}
+
 /* What else the file says of the step, against the step that training goes on from. */
 static void judge_step(struct shapeproof_resume *resume, struct sp_contents *contents,
                        const struct dictionary *dictionary, const char *file)
@@ -591,7 +601,7 @@ static void judge_step(struct shapeproof_resume *resume, struct sp_contents *con
     const struct sp_pickle_value *top = sp_contents_get(sp_contents_root(contents), dictionary->step_key);
     const int64_t step = dictionary->step->as.integer, ahead = dictionary->ahead;
     resume->step = step;
-    resume->has_scaler = sp_contents_get(sp_contents_root(contents), "MixedPrecision");
+    resume->has_scaler = has_scaler(sp_contents_root(contents));
     if (dictionary->named != SP_RESUME_NO_STEP && dictionary->named != step)
         sp_resume_wrong(resume, "step", file,
                         sp_arena_printf(arena, "%" PRId64 ", as the name says", dictionary->named),
