@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/chars.h"
 #include "base/checked.h"
 #include "base/names.h"
@@ -535,6 +536,7 @@ static uint64_t smaller_factor(const struct sp_described *described, uint64_t di
     uint64_t root = 1;
     if (dimension > UINT32_MAX) return 0;
     while ((root + 1) * (root + 1) <= dimension) root++;
+    sp_budget_spend(2 * root);                          /* for each tensor of a file */
     if (most > root && dimension % most == 0) return 0; /* releases of PEFT differ in which of the factors is first */
     uint64_t factor = most && most < root ? most : root;
     while (factor > 1 && dimension % factor) factor--;
