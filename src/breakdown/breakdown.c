@@ -43,7 +43,6 @@ struct shapeproof_breakdown {
     const struct shapeproof_inventory *inventories[SIDES]; /* the second NULL without a diff */
     const struct shapeproof_diff *diff;
     struct shapeproof_breakdown_options options;
-    struct sp_map predicted[SIDES];        /* the indices of the predicted tensors, by name, for groups */
     struct shapeproof_breakdown_row *rows; /* heap */
     size_t row_count, row_capacity;
     struct shapeproof_breakdown_part parts[PARTS];
@@ -71,13 +70,12 @@ static const char *common_name(const struct shapeproof_breakdown *breakdown, siz
     return shapeproof_inventory_tensor(breakdown->inventories[side], tensor)->name;
 }
 
-/* The group of the predicted tensor of that name, or of the first tensor that it is tied to, which counts in its place;
- * NONE when there is none. */
-static size_t predicted_group(const struct shapeproof_prediction *prediction, const struct sp_map *predicted,
-                              const char *name)
+/* The group of the predicted tensor of that name. A tied tensor counts in the group of the first of its tie.
+ * SHAPEPROOF_NONE if no tensor of that name is predicted. */
+static size_t predicted_group(const struct shapeproof_prediction *prediction, const char *name)
 {
-    const size_t index = sp_map_get(predicted, name);
-    if (index == SIZE_MAX) return SHAPEPROOF_NONE;
+    const size_t index = shapeproof_prediction_find(prediction, name);
+    if (index == SHAPEPROOF_NONE) return SHAPEPROOF_NONE;
     const struct shapeproof_predicted *tensor = shapeproof_prediction_tensor(prediction, index);
     while (tensor->same_as != SHAPEPROOF_NONE && !tensor->rows_only)
         tensor = shapeproof_prediction_tensor(prediction, tensor->same_as);
@@ -91,8 +89,7 @@ static const char *group_of(const struct shapeproof_breakdown *breakdown, size_t
     const struct shapeproof_check *check = side ? options->check_b : options->check;
     const struct shapeproof_prediction *prediction = side ? options->prediction_b : options->prediction;
     const char *name = shapeproof_inventory_tensor(breakdown->inventories[side], index)->name;
-    const size_t group = check ? shapeproof_stored_group_of(check, index)
-                               : predicted_group(prediction, &breakdown->predicted[side], name);
+    const size_t group = check ? shapeproof_stored_group_of(check, index) : predicted_group(prediction, name);
     if (check) prediction = shapeproof_check_prediction(check);
     return group == SHAPEPROOF_NONE ? NULL : shapeproof_prediction_group(prediction, group)->name;
 }
@@ -349,14 +346,6 @@ static bool keys_are_right(const struct shapeproof_breakdown_options *options, b
     return true;
 }
 
-/* Finds the predicted tensors by their names. */
-static void map_predicted(const struct shapeproof_prediction *prediction, struct sp_map *predicted)
-{
-    const size_t count = prediction ? shapeproof_prediction_count(prediction) : 0;
-    if (count) sp_map_reserve(predicted, count);
-    for (size_t i = 0; i < count; i++) sp_map_add(predicted, shapeproof_prediction_tensor(prediction, i)->name, i);
-}
-
 /* Of one checkpoint, or of the two of a diff; NULL with the error. `options` may be NULL. */
 static struct shapeproof_breakdown *sum_up(const struct shapeproof_inventory *a, const struct shapeproof_inventory *b,
                                            const struct shapeproof_diff *diff,
@@ -370,8 +359,6 @@ static struct shapeproof_breakdown *sum_up(const struct shapeproof_inventory *a,
     struct bins bins = {0};
     *breakdown = (struct shapeproof_breakdown){.inventories = {a, b}, .diff = diff, .options = *options};
     if (options->by[0] == SHAPEPROOF_BY_NONE) breakdown->options.by[0] = SHAPEPROOF_BY_MODULE;
-    map_predicted(options->prediction, &breakdown->predicted[0]);
-    map_predicted(options->prediction_b, &breakdown->predicted[1]);
     for (size_t side = 0; side < SIDES; side++) {
         if (!breakdown->inventories[side]) continue;
         for (size_t i = 0; i < shapeproof_inventory_count(breakdown->inventories[side]); i++)
@@ -412,7 +399,6 @@ struct shapeproof_breakdown *shapeproof_breakdown_of_diff(const struct shapeproo
 void shapeproof_breakdown_free(struct shapeproof_breakdown *breakdown)
 {
     if (!breakdown) return;
-    for (size_t side = 0; side < SIDES; side++) sp_map_free(&breakdown->predicted[side]);
     sp_arena_free(&breakdown->arena);
     sp_free(breakdown->rows);
     sp_free(breakdown);
