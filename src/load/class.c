@@ -286,14 +286,6 @@ static const char activations[] =
 static const char rotary_kinds[] = "default linear dynamic yarn longrope llama3 proportional mrope su axial";
 static const char scaled_kinds[] = "linear dynamic yarn llama3";
 
-static bool is_one_of(const char *words, const char *text)
-{
-    const char *word;
-    for (size_t length; (length = sp_word(&words, &word));)
-        if (strncmp(word, text, length) == 0 && !text[length]) return true;
-    return false;
-}
-
 /* Why an entry of a list of layers is none that is known; "" when all are. */
 static const char *unknown_layer(struct sp_arena *arena, const char *front, const char *key,
                                  struct shapeproof_value list)
@@ -302,7 +294,7 @@ static const char *unknown_layer(struct sp_arena *arena, const char *front, cons
     for (size_t i = 0; known && i < list.count; i++) {
         if (list.items[i].type != SHAPEPROOF_VALUE_STRING)
             return sp_arena_printf(arena, "an entry of %s%s is not a string", front, key);
-        if (!is_one_of(known, list.items[i].string))
+        if (!sp_words_have(known, list.items[i].string))
             return sp_arena_printf(arena, "%s%s has %s, which is none of the kinds that it knows", front, key,
                                    sp_quote(list.items[i].string).text);
     }
@@ -314,9 +306,9 @@ static const char *unknown_rotary(struct sp_arena *arena, struct shapeproof_valu
 {
     const struct shapeproof_value said = sp_value_member(rope, "rope_type");
     const struct shapeproof_value kind = said.type == SHAPEPROOF_VALUE_STRING ? said : sp_value_member(rope, "type");
-    if (kind.type == SHAPEPROOF_VALUE_STRING && !is_one_of(rotary_kinds, kind.string))
+    if (kind.type == SHAPEPROOF_VALUE_STRING && !sp_words_have(rotary_kinds, kind.string))
         return sp_arena_printf(arena, "it knows no rotary embedding %s", sp_quote(kind.string).text);
-    if (kind.type == SHAPEPROOF_VALUE_STRING && is_one_of(scaled_kinds, kind.string) &&
+    if (kind.type == SHAPEPROOF_VALUE_STRING && sp_words_have(scaled_kinds, kind.string) &&
         sp_value_member(rope, "factor").type == SHAPEPROOF_VALUE_ABSENT)
         return sp_arena_printf(arena, "the rotary embedding %s has no factor", sp_quote(kind.string).text);
     return "";
@@ -330,7 +322,7 @@ static const char *unknown_name(struct sp_arena *arena, struct shapeproof_value 
     const char *key = sp_arena_copy(arena, word, size);
     const struct shapeproof_value value = value_at(object, key, size);
     if (length - size == strlen(":activation"))
-        return value.type != SHAPEPROOF_VALUE_STRING || is_one_of(activations, value.string)
+        return value.type != SHAPEPROOF_VALUE_STRING || sp_words_have(activations, value.string)
                    ? ""
                    : sp_arena_printf(arena, "it knows no activation function %s (%s%s)", sp_quote(value.string).text,
                                      front, key);
@@ -387,10 +379,11 @@ static struct sp_loaded loaded_of_part(const struct sp_loader *loader, struct sh
  * where the part does not say which type it is of: that type has words of its own. */
 static const char *first_objection(const struct reading *reading, const struct sp_loader *loader)
 {
-    const char *words = reading->loaded.needed, *word, *kind = "";
-    if (loader->minds_kinds)
-        kind = sp_refused_kind(reading->arena, reading->loaded.model_type, reading->front, reading->object);
-    if (*kind) return kind;
+    const char *words = reading->loaded.needed, *word;
+    const char *refused = loader->minds_kinds ? sp_refused_kind(reading->arena, reading->loaded.model_type,
+                                                                reading->front, reading->object)
+                                              : "";
+    if (*refused) return refused;
     for (size_t length; (length = sp_word(&words, &word));) {
         const char *dot = memchr(word, '.', length);
         const char *part = word + (*word == '#');

@@ -14,6 +14,14 @@ size_t sp_word(const char **words, const char **word)
     return (size_t)(*words - *word);
 }
 
+bool sp_words_have(const char *words, const char *text)
+{
+    const char *word;
+    for (size_t length; (length = sp_word(&words, &word));)
+        if (strncmp(word, text, length) == 0 && !text[length]) return true;
+    return false;
+}
+
 /* ---- the rules of a class ---- */
 
 static struct sp_scoped_rule scoped_rule(struct sp_arena *arena, struct sp_rule rule, const char *scope)

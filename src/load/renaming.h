@@ -39,5 +39,7 @@ struct sp_renamed sp_rename(const struct sp_renaming_rules *rules, const char *n
 
 /* One of the words with blanks between; returns its length, 0 when there are none left. */
 size_t sp_word(const char **words, const char **word);
+/* Whether one of the words is the text. */
+bool sp_words_have(const char *words, const char *text);
 
 #endif

@@ -31,18 +31,10 @@ static const struct {
              {"[bool]", "a list of truth values"},
              {"[str]", "a list of strings"}};
 
-static bool has_word(const char *words, const char *wanted)
-{
-    const char *word;
-    for (size_t length; (length = sp_word(&words, &word));)
-        if (strncmp(word, wanted, length) == 0 && !wanted[length]) return true;
-    return false;
-}
-
 static const char *row_of(const char *model_type)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (has_word(rows[i].model_types, model_type)) return rows[i].words;
+        if (sp_words_have(rows[i].model_types, model_type)) return rows[i].words;
     return NULL;
 }
 
