@@ -349,43 +349,19 @@ static struct shapeproof_evaluated_point point_at(const char *value, const struc
         .value = value, .evaluation = evaluation, .why = evaluation ? NULL : error->message};
 }
 
-/* Evaluates at one value. */
-static void evaluate_point(const struct asked *asked, const struct scan *scan, size_t index,
-                           struct scan_results *results)
-{
-    const struct shapeproof_evaluate_options what = {.checkpoint = asked->checkpoint};
-    struct shapeproof_error *error = &results->errors[index];
-    struct shapeproof_evaluation *evaluation = NULL;
-    if (shapeproof_config_set(asked->subject->config, scan->settings[index], error) == SHAPEPROOF_OK)
-        evaluation = shapeproof_evaluate(asked->expressions, asked->subject->config, &what, error);
-    results->evaluations[index] = evaluation;
-    results->evaluated += evaluation != NULL;
-    results->points[index] = point_at(scan_value(scan, index), evaluation, error);
-}
-
-/* Why its library makes no model of the configuration as it is set now; malloc'ed, NULL if no reason is known. */
-static char *objection_now(const struct cli_subject *subject)
-{
-    const struct shapeproof_predict_options what = {.table = subject->table_name};
-    struct shapeproof_error ignored = {0};
-    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
-    char *why = prediction ? shapeproof_loading_objection(subject->tables, subject->config, subject->table_name,
-                                                          prediction, &ignored)
-                           : NULL;
-    shapeproof_prediction_free(prediction);
-    return why;
-}
-
 /* Values of a scan of which the library makes no model. */
 struct objections {
-    char *first; /* "n_head=7: transformers 5 refuses it: ..."; NULL: there is none */
+    char *first; /* "n_head=7: transformers 5 refuses it: ...", of the first such value; NULL without one */
     size_t count;
 };
 
 /* Adds the value of the scan that is set now, if the library makes no model of it. */
-static void note_objection(struct objections *objections, const struct asked *asked, const char *setting)
+static void note_objection(struct objections *objections, const struct cli_subject *subject,
+                           const struct shapeproof_prediction *prediction, const char *setting)
 {
-    char *why = objection_now(asked->subject);
+    struct shapeproof_error ignored = {0};
+    char *why =
+        shapeproof_loading_objection(subject->tables, subject->config, subject->table_name, prediction, &ignored);
     if (why && !objections->count++) {
         const size_t size = strlen(setting) + strlen(": ") + strlen(why) + 1;
         objections->first = never_null(malloc(size));
@@ -410,6 +386,26 @@ static void warn_of_objections(struct objections *objections)
     free(objections->first);
 }
 
+/* Predicts and evaluates at one value. */
+static void evaluate_point(const struct asked *asked, const struct scan *scan, size_t index,
+                           struct scan_results *results, struct objections *objections)
+{
+    const struct cli_subject *subject = asked->subject;
+    const struct shapeproof_predict_options table = {.table = subject->table_name};
+    struct shapeproof_evaluate_options what = {.checkpoint = asked->checkpoint};
+    struct shapeproof_error *error = &results->errors[index];
+    struct shapeproof_prediction *prediction = NULL;
+    struct shapeproof_evaluation *evaluation = NULL;
+    if (shapeproof_config_set(subject->config, scan->settings[index], error) == SHAPEPROOF_OK)
+        what.prediction = prediction = shapeproof_predict(subject->tables, subject->config, &table, error);
+    if (prediction) evaluation = shapeproof_evaluate(asked->expressions, subject->config, &what, error);
+    if (evaluation) note_objection(objections, subject, prediction, scan->settings[index]);
+    shapeproof_prediction_free(prediction);
+    results->evaluations[index] = evaluation;
+    results->evaluated += evaluation != NULL;
+    results->points[index] = point_at(scan_value(scan, index), evaluation, error);
+}
+
 /* Evaluates at every value of the scan. It is an error only when there is no value at all. */
 static int evaluate_scan(const struct asked *asked, const struct scan *scan)
 {
@@ -418,8 +414,7 @@ static int evaluate_scan(const struct asked *asked, const struct scan *scan)
     cli_begin_step("evaluating");
     for (size_t i = 0; i < scan->count; i++) {
         cli_tell_amount("values", i, scan->count);
-        evaluate_point(asked, scan, i, &results);
-        if (results.evaluations[i]) note_objection(&objections, asked, scan->settings[i]);
+        evaluate_point(asked, scan, i, &results, &objections);
     }
     warn_of_objections(&objections);
     const int status = results.evaluated ? report_points(asked, results.points, scan->count, scan->key)
