@@ -217,8 +217,9 @@ static bool names_part(const char *lower, size_t place, const struct part_phrase
     static const char *const whole[] = {"-", " only", " model", "/", " decoder", " transformer"};
     const char before = place ? lower[place - 1] : ' ';
     const char *behind = lower + place + strlen(part->phrase);
+    const bool is_half = strcmp(part->phrase, "encoder") == 0 || strcmp(part->phrase, "decoder") == 0;
     if (sp_is_word(before)) return false;
-    if (!strstr("encoder decoder", part->phrase)) return true;
+    if (!is_half) return true;
     if (before == '-') return false;
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (strncmp(behind, whole[i], strlen(whole[i])) == 0) return false;

@@ -72,10 +72,9 @@ static const char *argument_name(const struct sp_expr *expr, size_t index)
         [SP_CACHE_TOKENS] = "tokens", [SP_CACHE_BATCH] = "batch", [SP_CACHE_SOURCE_TOKENS] = "source_tokens"};
     static const char *const of_activations[SP_ACTIVATIONS_ARGUMENTS] = {
         [SP_ACTIVATIONS_TOKENS] = "tokens", [SP_ACTIVATIONS_BATCH] = "batch"};
-    static const char *const of_flops[SP_FLOPS_ARGUMENTS] = {"batch", "tokens", "images", "patches"};
     if (expr->kind == SP_EXPR_CACHE) return of_cache[index];
     if (expr->kind == SP_EXPR_ACTIVATIONS) return of_activations[index];
-    if (expr->kind == SP_EXPR_FLOPS) return of_flops[index];
+    if (expr->kind == SP_EXPR_FLOPS) return sp_flops_names[index];
     const bool is_lora = expr->kind == SP_EXPR_SIZING && expr->sizing->kind == SP_SIZING_LORA;
     return is_lora && index == 0 ? "rank" : NULL;
 }

@@ -560,6 +560,8 @@ static bool is_group_of_work(const struct sp_unit *table, const char *name)
     return false;
 }
 
+const char *const sp_flops_names[SP_FLOPS_ARGUMENTS] = {"batch", "tokens", "images", "patches"};
+
 /* flops(tokens = ..., batch = ...): the operations of a pass. */
 static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym *out)
@@ -568,11 +570,10 @@ static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env
     if (!env->flops) return sp_sym_fail(symbolic, expr->span, "'flops' needs a table");
     if (expr->name && !env->group(env->context, expr->name) && !is_group_of_work(symbolic->root, expr->name))
         return no_such_group(symbolic, expr);
-    static const char *const names[SP_FLOPS_ARGUMENTS] = {"batch", "tokens", "images", "patches"};
     const struct sp_poly **const numbers[SP_FLOPS_ARGUMENTS] = {&asked.batch, &asked.tokens, &asked.images,
                                                                 &asked.patches};
     for (size_t i = 0; i < expr->count; i++)
-        if (!whole_number(symbolic, env, expr->args[i], names[i], numbers[i])) return false;
+        if (!whole_number(symbolic, env, expr->args[i], sp_flops_names[i], numbers[i])) return false;
     const struct sp_poly *poly = env->flops(env->context, &asked);
     if (poly) *out = sp_sym_of_poly(poly);
     return poly != NULL;

@@ -258,6 +258,8 @@ struct sp_sym_binding {
     size_t number;
 };
 
+/* The names of the arguments of flops(...), by enum sp_flops_argument. */
+extern const char *const sp_flops_names[SP_FLOPS_ARGUMENTS];
 /* Which operations are asked for: flops(...). */
 struct sp_flops {
     const char *group;             /* NULL: of all */
