@@ -85,11 +85,11 @@ SHAPEPROOF_API const char *shapeproof_config_place(const struct shapeproof_confi
 
 /* The path of the configuration that belongs to a checkpoint: config.json, or else config, or huggingface/config.json,
  * in the directory or beside the file. A step of a training ("run/checkpoints/step-20") without one has the config.json
- * of the first folder above it that has one. If there is none either, the config.yaml that detectron2 writes beside its
- * checkpoints; a config.yaml without its keys does not count. free() it with shapeproof_free. NULL if no configuration
- * is found, or if the search fails: then `error` is not SHAPEPROOF_OK. It is SHAPEPROOF_ERR_UNKNOWN if nothing was
- * found but a place could not be searched for want of permission; the message names the place. Other errors name the
- * call of the system that failed. */
+ * of the first folder above it that has one. The last place is the config.yaml that detectron2 writes beside its
+ * checkpoints; a config.yaml without the keys of detectron2 does not count. free() it with shapeproof_free. NULL if no
+ * configuration is found, or if the search fails: then `error` is not SHAPEPROOF_OK. It is SHAPEPROOF_ERR_UNKNOWN if
+ * nothing was found but a place could not be searched for want of permission; the message names the place. Other errors
+ * name the call of the system that failed. */
 SHAPEPROOF_API char *shapeproof_config_beside(const char *checkpoint_path, struct shapeproof_error *error);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What can be told of a static embedding, which sentence-transformers saves without a configuration: a matrix with a
- * row for each token, and the tokenizer beside it. */
+ * Compares a static embedding with the tokenizer beside it: the matrix has a row for each token. sentence-transformers
+ * saves it without a configuration. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -15,9 +15,8 @@ static bool is_counted_before(const struct shapeproof_check *check, size_t tenso
     return same != SHAPEPROOF_NONE && check->match.predicted_of[same] != SHAPEPROOF_NONE;
 }
 
-/* Of a tie the first tensor is usually the one that is stored. What is said if the file has another one of a tie
- * instead, "; wte.weight is stored as lm_head.weight": it may look as if the first were lost. "" otherwise, and if the
- * texts `said` and `more` name one of the two already. */
+/* "; wte.weight is stored as lm_head.weight" if the file has another tensor of a tie than the first, which may look
+ * lost. "" if there is no such tie, or if the texts `said` and `more` name one of the two tensors already. */
 static const char *other_of_ties(struct shapeproof_check *check, const char *said, const char *more)
 {
     const struct sp_match *match = &check->match;

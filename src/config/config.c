@@ -562,7 +562,7 @@ static const struct {
 #include "config/programs.def"
 };
 
-/* Whether the file is the configuration of the program. One that cannot be read is none. */
+/* Whether the file is the configuration of the program; false also if it cannot be read. */
 static bool is_file_of_program(const char *path, const char *id)
 {
     struct sp_arena arena = {0};
