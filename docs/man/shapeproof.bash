@@ -190,6 +190,7 @@ _shapeproof() {
     solve:--output|solve:-o) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
     solve:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$word")) ;;
     tables:--kind) COMPREPLY=() ;;
+    tables:--measure) COMPREPLY=() ;;
     tables:--table|tables:-T) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; compgen -W "$(shapeproof tables --names 2>/dev/null)" -- "$word"; )) ;;
     tables:--format) COMPREPLY=($(compgen -W 'text json jsonl csv markdown' -- "$word")) ;;
     tables:text=|tables:json=|tables:jsonl=|tables:csv=|tables:markdown=) compopt -o filenames; COMPREPLY=($(compgen -f -- "$word"; )) ;;
@@ -234,7 +235,7 @@ _shapeproof() {
         predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --by= --against= --tokens= --batch= --rows= --exact --dtype= --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --limit= --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         solve) words='--total= --rounds-to= --within= --at-most= --measure= --group= --active --free= --keep= --all --config= --model= --set= --table= --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
-        tables) words='--kind= --parts --names --table= --format= --json --output= --quiet --color= --no-pager --help' ;;
+        tables) words='--kind= --measure= --parts --names --table= --format= --json --output= --quiet --color= --no-pager --help' ;;
         help) words='--help' ;;
         esac
         COMPREPLY=($(compgen -W "$words" -- "$word"))

@@ -354,6 +354,7 @@ complete -c shapeproof -n '__shapeproof_is solve' -l help -s h -d 'explain the c
 
 complete -c shapeproof -n '__shapeproof_is tables' -f -a '(shapeproof tables --names 2>/dev/null)'
 complete -c shapeproof -n '__shapeproof_is tables' -l kind -r -f -d 'list only tables of one kind'
+complete -c shapeproof -n '__shapeproof_is tables' -l measure -r -f -d 'list only tables that have this measure'
 complete -c shapeproof -n '__shapeproof_is tables' -l parts -d 'list the parts that a table of your own can use'
 complete -c shapeproof -n '__shapeproof_is tables' -l names -d 'print the names alone, one a line'
 complete -c shapeproof -n '__shapeproof_is tables' -l table -s T -r -F -a '(shapeproof tables --names 2>/dev/null)' -d 'the name of a table, a table file of your own, or a folder of such files'

@@ -400,6 +400,7 @@ _shapeproof() {
     tables)
         _arguments -s -S \
             '*--kind=[list only tables of one kind]:KIND: ' \
+            '*--measure=[list only tables that have this measure]:NAME: ' \
             '--parts[list the parts that a table of your own can use]' \
             '--names[print the names alone, one a line]' \
             '*'{-T+,--table=}'[the name of a table, a table file of your own, or a folder of such files]:TABLE|FILE: _shapeproof_names tables files' \

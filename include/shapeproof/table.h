@@ -64,8 +64,11 @@ struct shapeproof_tables_filter {
     /* What the name, the kind or a model_type holds, in capitals or not; or a shell pattern (`*`, `?`, `[...]`) that
      * one of them matches as a whole. NULL: any. */
     const char *text;
-    const char *kind;     /* this one, or NULL */
-    uint64_t reserved[4]; /* zero: room for later versions */
+    const char *kind; /* this one, or NULL */
+    /* "active", "cache", "flops", "shard" or "activations": the tables that have this measure. NULL: any. A table must
+     * be parsed to tell, so that this takes longer than the others. */
+    const char *measure;
+    uint64_t reserved[3]; /* zero: room for later versions */
 };
 
 /* `filter` may be NULL: then all of them fit. */

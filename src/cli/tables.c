@@ -10,6 +10,9 @@ static const struct cli_option options[] = {
     {.name = "kind",
      .argument = "KIND",
      .help = "list only tables of one kind: text, vision, audio, ..., or own for those of --table"},
+    {.name = "measure",
+     .argument = "NAME",
+     .help = "list only tables that have this measure: active, cache, flops, shard or activations"},
     {.name = "parts",
      .help = "list the parts that a table of your own can use, such as linear(outputs, inputs), instead of the "
              "tables"},
@@ -28,6 +31,8 @@ static const struct cli_example examples[] = {
     {"shapeproof tables", "all of them"},
     {"shapeproof tables qwen", "those with qwen in their name or model_type"},
     {"shapeproof tables --kind audio '*2vec*'", "audio tables whose name or model_type matches a pattern"},
+    {"shapeproof tables --measure flops --kind vision",
+     "the tables of images that say how many operations a pass takes"},
     {"shapeproof tables --parts norm", "the parts with norm in their name, with their arguments"},
     {"shapeproof tables --parts linear", "the text of a part"},
     {"shapeproof tables gpt2", "the text of a table, to read or to start your own from"},
@@ -77,6 +82,17 @@ static int complain_of_kind(const struct shapeproof_tables *tables, const char *
     return cli_usage_error(hint, "there are no tables of the kind '%s'", kind);
 }
 
+static int complain_of_measure(const struct shapeproof_tables_filter *filter)
+{
+    static const char *const measures[] = {"active", "cache", "flops", "shard", "activations"};
+    const size_t count = sizeof measures / sizeof *measures;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(measures[i], filter->measure) == 0)
+            return cli_usage_error(NULL, "none of these tables has the measure '%s'", filter->measure);
+    return cli_usage_error("the measures are active, cache, flops, shard and activations",
+                           "there is no measure '%s' of tables", filter->measure);
+}
+
 static int complain_of_filter(const struct shapeproof_tables *tables, const struct shapeproof_tables_filter *filter)
 {
     const struct shapeproof_tables_filter text = {.text = filter->text}, kind = {.kind = filter->kind};
@@ -87,6 +103,7 @@ static int complain_of_filter(const struct shapeproof_tables *tables, const stru
     }
     if (!any_of_kind) return complain_of_kind(tables, filter->kind);
     if (!any_of_text) return complain_of_table(tables, filter->text);
+    if (filter->measure) return complain_of_measure(filter);
     return cli_usage_error(NULL, "there is no table '%s' of the kind '%s'", filter->text, filter->kind);
 }
 
@@ -147,8 +164,8 @@ static int list_parts(const struct cli_args *args, const struct shapeproof_table
     const bool names = cli_flag(args, "names");
     struct shapeproof_table_info part;
     bool is_any = false;
-    if (cli_format_beside_text(args) || cli_value(args, "kind", NULL))
-        return cli_usage_error(NULL, "tables: --parts does not go with --format or --kind");
+    if (cli_format_beside_text(args) || cli_value(args, "kind", NULL) || cli_value(args, "measure", NULL))
+        return cli_usage_error(NULL, "tables: --parts does not go with --format, --kind or --measure");
     for (size_t position = 0; text && !names && shapeproof_tables_next_part(tables, &position, &part);) {
         if (strcmp(part.name, text) != 0) continue;
         fwrite(part.source, 1, part.source_length, stdout);
@@ -168,11 +185,12 @@ static int list_parts(const struct cli_args *args, const struct shapeproof_table
 static int list_tables(const struct cli_args *args, const struct cli_subject *subject)
 {
     const char *beside_text = cli_format_beside_text(args);
-    const struct shapeproof_tables_filter filter = {.text = cli_operand(args), .kind = cli_value(args, "kind", NULL)};
+    const struct shapeproof_tables_filter filter = {
+        .text = cli_operand(args), .kind = cli_value(args, "kind", NULL), .measure = cli_value(args, "measure", NULL)};
     if (cli_flag(args, "parts")) return list_parts(args, subject->tables);
     if (cli_flag(args, "names") && beside_text)
         return cli_usage_error(NULL, "tables: --names does not go with --format %s", beside_text);
-    if (filter.text && !filter.kind && !beside_text && !cli_flag(args, "names") &&
+    if (filter.text && !filter.kind && !filter.measure && !beside_text && !cli_flag(args, "names") &&
         show_table(subject->tables, filter.text))
         return CLI_OK;
     if (!any_table_fits(subject->tables, &filter)) return complain_of_filter(subject->tables, &filter);
@@ -211,7 +229,7 @@ const struct cli_command cli_tables = {
         "that select a table are listed too, if they are not its name. FILTER is a string: only tables whose name, "
         "kind or model_type contains it are listed. A FILTER with *, ? or [...] is a pattern, which must match one "
         "of these as a whole. If the argument is the name of a TABLE, the text of the table is printed, unless "
-        "--kind, --names or a --format other than text is given.\n"
+        "--kind, --measure, --names or a --format other than text is given.\n"
         "\n"
         "With --parts, the parts of tables are listed instead, with name, arguments and a description. A table of "
         "your own can use a part, as in 'attn.query.* linear(H, H)'. The parts in your own table files are listed "

@@ -20,6 +20,15 @@ static bool any_fits(const struct shapeproof_table_info *info, const char *kind,
     return text_fits(info->name, wanted) || text_fits(kind, wanted);
 }
 
+/* Whether the table has the measure of this name. */
+static bool has_measure(const struct shapeproof_tables *tables, const char *table, const char *name)
+{
+    const struct sp_unit *unit = sp_tables_unit(tables, table);
+    const struct sp_measure_word *word = sp_measure_words;
+    while (word->name && strcmp(word->name, name) != 0) word++;
+    return unit && word->name && (unit->measures & word->measure);
+}
+
 bool shapeproof_tables_fits(const struct shapeproof_tables *tables, size_t index,
                             const struct shapeproof_tables_filter *filter)
 {
@@ -30,5 +39,6 @@ bool shapeproof_tables_fits(const struct shapeproof_tables *tables, size_t index
     if (!info.name) return false;
     if (!filter) return true;
     if (filter->kind && strcmp(filter->kind, kind) != 0) return false;
-    return !filter->text || any_fits(&info, kind, filter->text);
+    if (filter->text && !any_fits(&info, kind, filter->text)) return false;
+    return !filter->measure || has_measure(tables, info.name, filter->measure);
 }

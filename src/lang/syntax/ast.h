@@ -371,6 +371,13 @@ enum sp_measure {
     SP_MEASURE_ACTIVATIONS = 16 /* what training keeps for the backward pass: activation */
 };
 
+/* The words for the measures in a line `measures`; the last one has no name. */
+struct sp_measure_word {
+    const char *name;
+    enum sp_measure measure;
+};
+extern const struct sp_measure_word sp_measure_words[];
+
 /* How far the linker is with what a unit inherits. */
 enum sp_link_state {
     SP_LINK_TO_DO,

@@ -380,24 +380,30 @@ static bool parse_formula(struct sp_parser *parser, struct sp_unit *unit)
     return true;
 }
 
+const struct sp_measure_word sp_measure_words[] = {
+    {"active", SP_MEASURE_ACTIVE},
+    {"cache", SP_MEASURE_CACHE},
+    {"flops", SP_MEASURE_FLOPS},
+    {"shard", SP_MEASURE_SHARD},
+    {"activations", SP_MEASURE_ACTIVATIONS},
+    {NULL, (enum sp_measure)0},
+};
+
 /* measures = "measures" measure { "," measure } ;
  * measure = "active" | "cache" | "flops" | "shard" | "activations" formula ; */
 static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
 {
     sp_lexer_next(&parser->lexer);
     do {
-        if (sp_parse_accept(parser, "active")) unit->measures |= SP_MEASURE_ACTIVE;
-        else if (sp_parse_accept(parser, "cache")) unit->measures |= SP_MEASURE_CACHE;
-        else if (sp_parse_accept(parser, "flops")) unit->measures |= SP_MEASURE_FLOPS;
-        else if (sp_parse_accept(parser, "shard")) unit->measures |= SP_MEASURE_SHARD;
-        else if (sp_parse_accept(parser, "activations")) {
-            unit->measures |= SP_MEASURE_ACTIVATIONS;
-            if (!parse_formula(parser, unit)) return;
-        } else {
+        const struct sp_measure_word *word = sp_measure_words;
+        while (word->name && !sp_parse_accept(parser, word->name)) word++;
+        if (!word->name) {
             sp_parse_fail(parser, parser->lexer.token.span,
                           "expected the name of a measure: 'active', 'cache', 'flops', 'shard' or 'activations'");
             return;
         }
+        unit->measures |= word->measure;
+        if (word->measure == SP_MEASURE_ACTIVATIONS && !parse_formula(parser, unit)) return;
     } while (sp_parse_accept(parser, ","));
 }
 

@@ -507,10 +507,13 @@ def _evaluate_at(
 # ---- what is known ----
 
 
-def tables(text: str | None = None, *, kind: str | None = None, table: Names = None) -> list[Table]:
-    """The tables whose name, kind or model_type has the text, or matches it as a pattern."""
+def tables(
+    text: str | None = None, *, kind: str | None = None, measure: str | None = None, table: Names = None
+) -> list[Table]:
+    """The tables whose name, kind or model_type has the text, or matches it as a pattern; `measure` is one that they
+    must have: "active", "cache", "flops", "shard" or "activations"."""
     with Session() as session:
-        return [Table(each) for each in _subject.Subject(session, table).list_tables(text, kind)]
+        return [Table(each) for each in _subject.Subject(session, table).list_tables(text, kind, measure)]
 
 
 def models(text: str | None = None) -> list[Model]:

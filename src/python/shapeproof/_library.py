@@ -153,7 +153,7 @@ class EvaluatedPoint(ctypes.Structure):
 
 
 class TablesFilter(ctypes.Structure):
-    _fields_ = [("text", c_char_p), ("kind", c_char_p), _reserved(4)]
+    _fields_ = [("text", c_char_p), ("kind", c_char_p), ("measure", c_char_p), _reserved(3)]
 
 
 class ReportOptions(ctypes.Structure):

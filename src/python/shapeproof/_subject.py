@@ -107,9 +107,11 @@ class Subject:
     def _has_table(self, name: str) -> bool:
         return any(table["name"] == name for table in self.list_tables(name))
 
-    def list_tables(self, text: str | None = None, kind: str | None = None) -> list[dict[str, Any]]:
+    def list_tables(
+        self, text: str | None = None, kind: str | None = None, measure: str | None = None
+    ) -> list[dict[str, Any]]:
         """The tables that fit, as `shapeproof tables --json` lists them."""
-        options = ReportOptions(filter=ctypes.pointer(TablesFilter(encode(text), encode(kind))))
+        options = ReportOptions(filter=ctypes.pointer(TablesFilter(encode(text), encode(kind), encode(measure))))
         found: list[dict[str, Any]] = json.loads(report("tables", self.tables, options=options).json)["tables"]
         return found
 
