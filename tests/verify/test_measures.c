@@ -173,7 +173,7 @@ static void test_shards_are_those_of_transformers_and_megatron(void **state)
     check_lines("fixtures/measures/shard.jsonl", check_size, 215);
 }
 
-/* A line of fixtures/measures/flops.jsonl; images alone have no tokens, and text alone has no images. */
+/* A line of fixtures/measures/flops*.jsonl; images alone have no tokens, and text alone has no images. */
 static void check_flops(struct shapeproof_tables *tables, char *line)
 {
     static const char *const names[] = {"tokens", "images", "patches"};
@@ -199,7 +199,8 @@ static void check_flops(struct shapeproof_tables *tables, char *line)
 static void test_flops_are_what_torch_counts(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/flops.jsonl", check_flops, 159);
+    check_lines("fixtures/measures/flops.jsonl", check_flops, 145);
+    check_lines("fixtures/measures/flops_composites.jsonl", check_flops, 14);
 }
 
 /* ---- the output layer ---- */
