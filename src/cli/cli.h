@@ -326,7 +326,8 @@ void cli_end_step(void);
 
 /* ---- processor_time.c ---- */
 
-/* From now on a limit of processor time (ulimit -t) ends the command with a message and CLI_FILE. */
+/* From now on a limit of processor time (ulimit -t) ends the command with a message and CLI_FILE. With --json, stdout
+ * gets a document about the error, unless another document is incomplete there. */
 void cli_expect_processor_limit(void);
 
 /* ---- output_file.c: the FILE of --output, or one of --format. The report goes into a temporary file beside FILE,
@@ -407,6 +408,9 @@ void cli_put_document(struct cli_output *output, char *document);
 void cli_put_report(struct cli_output *output, char *report);
 /* Writes the document about an error, which stands in for a report, where JSON goes. */
 void cli_put_error(const struct shapeproof_checked *failed);
+/* Whether a document of JSON can be written to stdout: JSON goes there, and no other document is incomplete.
+ * *is_folded: as one line. A handler of signals may call it. */
+bool cli_can_begin_json(bool *is_folded);
 /* The report that was kept in a process of a list; NULL when there is none. */
 const char *cli_captured_report(void);
 /* Drops what was written: each FILE stays as it is. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -217,6 +218,29 @@ struct shapeproof_report_options cli_report_options(const struct cli_args *args,
 
 /* ---- writing ---- */
 
+/* Whether a document was begun on stdout and is not complete there. A handler of signals reads it. */
+static volatile sig_atomic_t is_stdout_incomplete;
+
+static bool is_json_on_stdout(const struct cli_output *output)
+{
+    return output == &outputs.standard && output->format == SHAPEPROOF_REPORT_JSON;
+}
+
+/* After a document of JSON: no bytes of it stay in the buffer of the stream, which a handler of signals cannot write. */
+static void end_json_document(struct cli_output *output)
+{
+    if (!is_json_on_stdout(output)) return;
+    errno = 0;
+    if (fflush(output->stream) != 0 && !output->why) output->why = errno;
+    is_stdout_incomplete = 0;
+}
+
+bool cli_can_begin_json(bool *is_folded)
+{
+    *is_folded = outputs.standard.is_folded;
+    return is_json_on_stdout(&outputs.standard) && !is_stdout_incomplete;
+}
+
 /* Puts each document on one line. A string has no raw line break in it, so each stands between two elements; and only
  * the last line of a document begins with "}". */
 static void put_folded(struct cli_output *to, const char *bytes, size_t length)
@@ -244,6 +268,7 @@ void cli_put_part(void *output, const char *bytes, size_t length)
     struct cli_output *to = output;
     cli_end_step();
     char *said = cli_restore_operands(bytes, &length);
+    if (is_json_on_stdout(to)) is_stdout_incomplete = 1;
     /* who closes it asks whether it worked */
     errno = 0;
     if (to->is_folded) put_folded(to, said ? said : bytes, length);
@@ -280,7 +305,10 @@ void cli_put_report(struct cli_output *output, char *report)
         char *said = cli_restore_operands(report, &length);
         free(*kept);
         if (!(*kept = said ? said : strdup(report))) cli_out_of_memory();
-    } else cli_put_part(output, report, strlen(report));
+    } else {
+        cli_put_part(output, report, strlen(report));
+        end_json_document(output);
+    }
     shapeproof_free(report);
 }
 

@@ -9,18 +9,40 @@
 
 static pid_t command; /* the process that was started; others are its children */
 
+#define MESSAGE "out of processor time: the limit of the system (ulimit -t)"
+
+/* Ends early if it fails: there is no other place to report that. */
+static void write_text(int fd, const char *text, size_t length)
+{
+    ssize_t written;
+    for (size_t done = 0; done < length && (written = write(fd, text + done, length - done)) > 0;)
+        done += (size_t)written;
+}
+
+/* The document of --json as shapeproof_report_error writes it, which needs memory and so is not for a handler. */
+static void write_document(void)
+{
+    static const char document[] = "{\n  \"schema\": \"shapeproof.error/1\",\n  \"status\": 4,\n  \"code\": \"limit\",\n"
+                                   "  \"message\": \"" MESSAGE "\"\n}\n";
+    static const char line[] = "{\"schema\": \"shapeproof.error/1\", \"status\": 4, \"code\": \"limit\", "
+                               "\"message\": \"" MESSAGE "\"}\n";
+    bool is_folded;
+    if (!cli_can_begin_json(&is_folded)) return;
+    write_text(STDOUT_FILENO, is_folded ? line : document, is_folded ? sizeof line - 1 : sizeof document - 1);
+}
+
 /* A child ends by the signal, which tells the command what happened. */
 static void end_without_time(int number)
 {
-    static const char message[] = "shapeproof: out of processor time: the limit of the system (ulimit -t)\n";
+    static const char message[] = "shapeproof: " MESSAGE "\n";
     if (getpid() != command) {
         signal(number, SIG_DFL);
         raise(number);
         return;
     }
     cli_remove_temporary_files();
-    const ssize_t ignored = write(STDERR_FILENO, message, sizeof message - 1);
-    (void)ignored;
+    write_text(STDERR_FILENO, message, sizeof message - 1);
+    write_document();
     _exit(CLI_FILE);
 }
 
