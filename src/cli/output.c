@@ -226,7 +226,8 @@ static bool is_json_on_stdout(const struct cli_output *output)
     return output == &outputs.standard && output->format == SHAPEPROOF_REPORT_JSON;
 }
 
-/* After a document of JSON: no bytes of it stay in the buffer of the stream, which a handler of signals cannot write. */
+/* After a document of JSON: no bytes of it stay in the buffer of the stream, which a handler of signals cannot write.
+ */
 static void end_json_document(struct cli_output *output)
 {
     if (!is_json_on_stdout(output)) return;

@@ -22,8 +22,9 @@ static void write_text(int fd, const char *text, size_t length)
 /* The document of --json as shapeproof_report_error writes it, which needs memory and so is not for a handler. */
 static void write_document(void)
 {
-    static const char document[] = "{\n  \"schema\": \"shapeproof.error/1\",\n  \"status\": 4,\n  \"code\": \"limit\",\n"
-                                   "  \"message\": \"" MESSAGE "\"\n}\n";
+    static const char document[] =
+        "{\n  \"schema\": \"shapeproof.error/1\",\n  \"status\": 4,\n  \"code\": \"limit\",\n"
+        "  \"message\": \"" MESSAGE "\"\n}\n";
     static const char line[] = "{\"schema\": \"shapeproof.error/1\", \"status\": 4, \"code\": \"limit\", "
                                "\"message\": \"" MESSAGE "\"}\n";
     bool is_folded;

@@ -350,16 +350,25 @@ class Worker:
         """What the library sees, or a text that says how it refused."""
         if not self.child:
             self.start()
-        os.write(self.give, path.encode())
+        try:
+            os.write(self.give, path.encode())
+        except BrokenPipeError:  # it crashed when it released what it had read before
+            self.end()
+            self.start()
+            os.write(self.give, path.encode())
         with os.fdopen(os.dup(self.take), "rb") as stream:
             length = stream.read(8)
             answer = stream.read(struct.unpack("<Q", length)[0]) if len(length) == 8 else b""
         if answer:
             return pickle.loads(answer)
+        return "crashed", f"signal {self.end() & 127}"
+
+    def end(self):
+        """The status of the process, which has ended."""
         _, status = os.waitpid(self.child, 0)
         os.close(self.give), os.close(self.take)
         self.child = 0
-        return "crashed", f"signal {status & 127}"
+        return status
 
 
 def by_shapeproof(command, path):

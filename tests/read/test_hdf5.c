@@ -107,7 +107,7 @@ static const struct {
     {"ok/floats_in_groups.h5", "keras-hdf5\nCNN/W_0 F32 (2,2)\nRNN/Cell0/B F32 (4)\nembed F32 (3,2)\n! no "
                                "attributes of Keras: the format is called keras-hdf5 only because there are floats "
                                "in groups\n"},
-    {"ok/latin1_name.h5", "hdf5\ncaf\\xe9 F32 (2) nodata\n"},
+    {"ok/latin1_name.h5", "hdf5\ncaf\\xe9 F32 (2) nodata\n! the name 'caf\\xe9' is not UTF-8\n"},
     {"ok/userblock.h5", "hdf5\nw F32 (2,2)\n! HDF5 begins at byte 1024: the user block before it is not read\n"},
     {"ok/polyglot.h5", "hdf5\nw F32 (2,2)\n! HDF5 begins at byte 1024: the user block before it is not read\n"},
 };
@@ -178,6 +178,13 @@ static const struct {
     {{{162, 4}}, /* a key in the B-tree of the root */
      "no tensor can be read (2 broken; the first: the list of its group has its name, and a search for it fails)"},
     {{{21, 1}}, "HDF5 2.0 refuses it: bits above the 8 flags of the superblock are set"},
+    {{{24, 8}, {40, 0x70}}, "HDF5 begins at byte 0, and at byte 8 by its superblock"},
+    {{{720, 0xff}}, "the name '\\xff' is not UTF-8"},
+    /* the object header of x: the number of messages, and the flags of the message of its layout */
+    {{{802, 4}}, "HDF5 2.0 refuses '/x': its object header has more messages than it says"},
+    {{{916, 2}}, "HDF5 2.0 refuses '/x': its object header has a message that is flagged as shared, and cannot be"},
+    {{{832, 0}}, "HDF5 2.0 refuses '/x': it has no elements, and a place for their data"},
+    {{{1466, 40}}, "HDF5 2.0 refuses '/g/count': its integers have bits outside of their bytes"},
 };
 
 static void test_changed(void **state)

@@ -214,6 +214,8 @@ static const struct {
                             "attributes both whole and in parts"},
     [SP_NOTE_CUSTOM] = {"'%s' has the type %s, whose sign, exponent or mantissa are not those of a known dtype",
                         "datasets of custom floats"},
+    [SP_NOTE_NOT_UTF8] = {"the name '%s' is not UTF-8%s", "names that are not UTF-8"},
+    [SP_NOTE_REFUSED] = {"HDF5 2.0 refuses '/%s': %s", "objects that HDF5 2.0 refuses"},
 };
 
 static bool take_wire_note(struct decoder *d)

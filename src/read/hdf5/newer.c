@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * An object header of version 2:
- *   "OHDR" version flags [times: 16] [attribute limits: 4] size of what follows, messages, checksum
- * A message is its type (8 bits), size (16), flags (8), [order: 16], data; one of type 16 leads on, to "OCHK",
- * messages, checksum. Wanted are those of the types 1, the dataspace, and 3, the datatype.
+ * Of the messages of the object header, the dataspace and the datatype are wanted.
  *
  * Versions 4 and 5 of a datatype are laid out as version 3, but for references and for complex numbers. So the version
  * is set to 3 in each part, and the library reads the rest. */
@@ -12,9 +9,10 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "read/hdf5/header.h"
 
-enum { SPACE = 1, TYPE = 3, LAYOUT = 8, CONTINUATION = 16, SHARED = 2 };
-enum { MAX_CHUNK = 1 << 20, MAX_CHUNKS = 64, MAX_PARTS_DEPTH = 16, ENCODED_HEAD = 2 };
+enum { SPACE = 1, TYPE = 3, LAYOUT = 8 };
+enum { MAX_PARTS_DEPTH = 16, ENCODED_HEAD = 2 };
 enum {
     FIXED = 0,
     FLOAT = 1,
@@ -29,72 +27,20 @@ enum {
     COMPLEX = 11
 };
 
-struct header {
-    struct sp_h5_source *source;
-    uint64_t base; /* of the addresses in the file */
-    unsigned chunks;
-    bool ordered; /* messages have their order of creation */
-    bool layout;  /* there is one: it is a dataset */
-    unsigned char *chunk[MAX_CHUNKS];
+/* The messages that are wanted. */
+struct found {
+    bool layout; /* there is one: it is a dataset */
+    bool shared; /* one is somewhere else */
     struct sp_cursor space, type;
 };
 
-/* ---- the messages ---- */
-
-static unsigned char *load_chunk(struct header *header, uint64_t address, uint64_t length)
+static void take_wanted(void *context, const struct sp_h5_message *message)
 {
-    if (header->chunks == MAX_CHUNKS || length > MAX_CHUNK || address > UINT64_MAX - header->base) return NULL;
-    unsigned char *bytes = malloc((size_t)length + 1);
-    if (!bytes) return NULL;
-    header->chunk[header->chunks++] = bytes;
-    return sp_h5_source_read(header->source, header->base + address, bytes, (size_t)length) ? bytes : NULL;
-}
-
-static bool read_messages(struct header *header, struct sp_cursor in);
-
-static bool follow_continuation(struct header *header, struct sp_cursor data)
-{
-    const uint64_t address = sp_cursor_le(&data, 8), length = sp_cursor_le(&data, 8);
-    if (!data.ok || length < 8) return false;
-    const unsigned char *bytes = load_chunk(header, address, length);
-    if (!bytes || memcmp(bytes, "OCHK", 4) != 0) return false;
-    return read_messages(header, sp_cursor_of(bytes + 4, (size_t)length - 8));
-}
-
-/* As deep as there are chunks, of which there is a limit. */
-static bool read_messages(struct header *header, struct sp_cursor in)
-{
-    const size_t head = header->ordered ? 6 : 4;
-    while (sp_cursor_left(&in) >= head) {
-        const uint64_t type = sp_cursor_le(&in, 1), size = sp_cursor_le(&in, 2), flags = sp_cursor_le(&in, 1);
-        if (header->ordered) sp_cursor_le(&in, 2);
-        const unsigned char *data = sp_cursor_take(&in, size);
-        if (!data) return false;
-        const struct sp_cursor message = sp_cursor_of(data, (size_t)size);
-        if ((type == SPACE || type == TYPE) && flags & SHARED) return false; /* it is somewhere else */
-        if (type == SPACE) header->space = message;
-        if (type == TYPE) header->type = message;
-        if (type == LAYOUT) header->layout = true;
-        if (type == CONTINUATION && !follow_continuation(header, message)) return false;
-    }
-    return true;
-}
-
-static bool read_object_header(struct header *header, uint64_t address)
-{
-    enum { TIMES = 1 << 5, LIMITS = 1 << 4, ORDERED = 1 << 2, LONGEST_HEAD = 34 };
-    const unsigned char *bytes = load_chunk(header, address, LONGEST_HEAD);
-    if (!bytes || memcmp(bytes, "OHDR\2", 5) != 0) return false;
-    struct sp_cursor in = sp_cursor_of(bytes + 5, LONGEST_HEAD - 5);
-    const uint64_t flags = sp_cursor_le(&in, 1);
-    sp_cursor_take(&in, (flags & TIMES ? 16 : 0) + (flags & LIMITS ? 4 : 0));
-    const uint64_t size = sp_cursor_le(&in, 1U << (flags & 3));
-    header->ordered = flags & ORDERED;
-    const uint64_t begin = address + 5 + in.offset;
-    if (!in.ok || begin < address || size > MAX_CHUNK) return false;
-    bytes = load_chunk(header, begin, size);
-    return bytes && read_messages(header, sp_cursor_of(bytes, (size_t)size)) && header->layout && header->space.data &&
-           header->type.data;
+    struct found *found = context;
+    if (message->type == SPACE) found->space = message->data;
+    if (message->type == TYPE) found->type = message->data;
+    if (message->type == LAYOUT) found->layout = true;
+    if ((message->type == SPACE || message->type == TYPE) && message->flags & SP_H5_SHARED) found->shared = true;
 }
 
 /* ---- the dataspace ---- */
@@ -213,26 +159,15 @@ static bool read_datatype(struct sp_cursor in, struct sp_h5_type *type)
 
 /* ---- the dataset ---- */
 
-/* Where addresses count from, and that they and lengths have the usual 8 bytes. */
-static bool read_base(hid_t file, uint64_t *base)
-{
-    size_t address = 0, length = 0;
-    hsize_t block = 0;
-    const hid_t properties = H5Fget_create_plist(file);
-    const bool ok = properties >= 0 && H5Pget_sizes(properties, &address, &length) >= 0 &&
-                    H5Pget_userblock(properties, &block) >= 0;
-    if (properties >= 0) H5Pclose(properties);
-    *base = block;
-    return ok && address == 8 && length == 8;
-}
-
 bool sp_h5_read_newer(struct sp_h5_source *source, hid_t file, uint64_t address, struct sp_wire_tensor *tensor,
                       struct sp_h5_type *type)
 {
-    struct header header = {.source = source};
-    const bool ok = read_base(file, &header.base) && read_object_header(&header, address) &&
-                    read_dataspace(header.space, tensor) && read_datatype(header.type, type);
-    for (unsigned i = 0; i < header.chunks; i++) free(header.chunk[i]);
+    struct found found = {.layout = false};
+    struct sp_h5_header header = {.source = source, .take = take_wanted, .context = &found};
+    const bool ok = sp_h5_header_base(file, &header.base) && sp_h5_header_read(&header, address) &&
+                    header.version == 2 && found.layout && !found.shared && found.space.data && found.type.data &&
+                    read_dataspace(found.space, tensor) && read_datatype(found.type, type);
+    sp_h5_header_free(&header);
     if (!ok) return false;
     tensor->dtype = type->dtype;
     tensor->dtype_name = type->name;

@@ -8,8 +8,10 @@
  * families of files. */
 #include "read/reader.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/cursor.h"
 #include "read/hdf5/data.h"
 #include "read/hdf5/index.h"
 
@@ -53,17 +55,27 @@ static bool check_closed(const struct sp_file *file, uint64_t at, struct shapepr
     return false;
 }
 
-/* Before version 2, a superblock has flags of 32 bits, of which the upper 24 are 0. libhdf5 1.10 does not look at them.
- */
-static bool warn_of_flags(const struct sp_file *file, uint64_t at, struct shapeproof_inventory *inventory,
-                          struct shapeproof_error *error)
+/* Warns of a superblock that libhdf5 1.10 accepts and HDF5 2.0 refuses. Before version 2, the superblock has flags of
+ * 32 bits, of which the upper 24 are 0. It also contains the address where the HDF5 file begins. If that address is
+ * wrong, HDF5 moves the end of the file by the difference. It may be 0 behind a user block that was added later. */
+static bool warn_of_superblock(const struct sp_file *file, uint64_t at, struct shapeproof_inventory *inventory,
+                               struct shapeproof_error *error)
 {
-    enum { VERSION_AT = 8, FLAGS_AT = 20, FLAGS_BYTES = 4 };
-    unsigned char head[FLAGS_AT + FLAGS_BYTES];
+    enum { VERSION_AT = 8, FLAGS_AT = 20, BASE_BYTES = 8, LONGEST = 36 };
+    static const size_t base_at[] = {24, 28, 12, 12};       /* by version */
+    static const size_t address_size_at[] = {13, 13, 9, 9}; /* by version */
+    unsigned char head[LONGEST];
     if (at + sizeof head > file->size) return true; /* libhdf5 says so */
     if (!sp_file_read(file, at, head, sizeof head, error)) return false;
-    if (head[VERSION_AT] < 2 && (head[FLAGS_AT + 1] || head[FLAGS_AT + 2] || head[FLAGS_AT + 3]))
+    const unsigned version = head[VERSION_AT];
+    if (version < 2 && (head[FLAGS_AT + 1] || head[FLAGS_AT + 2] || head[FLAGS_AT + 3]))
         sp_inventory_warn(inventory, "HDF5 2.0 refuses it: bits above the 8 flags of the superblock are set");
+    if (version > 3 || head[address_size_at[version]] != BASE_BYTES) return true;
+    struct sp_cursor in = sp_cursor_of(head + base_at[version], BASE_BYTES);
+    const uint64_t base = sp_cursor_le(&in, BASE_BYTES);
+    if (base && base != at)
+        sp_inventory_warn(inventory, "HDF5 begins at byte %" PRIu64 ", and at byte %" PRIu64 " by its superblock", at,
+                          base);
     return true;
 }
 
@@ -77,7 +89,7 @@ static bool index_hdf5(const struct sp_file *file, uint32_t file_index, struct s
 {
     const uint64_t at = h5_signature(file);
     if (at == UINT64_MAX) return sp_malformed(error, "no HDF5 signature");
-    if (!check_closed(file, at, error) || !warn_of_flags(file, at, inventory, error)) return false;
+    if (!check_closed(file, at, error) || !warn_of_superblock(file, at, inventory, error)) return false;
     if (at) sp_inventory_warn(inventory, "HDF5 begins at byte %zu: the user block before it is not read", (size_t)at);
     if (!sp_file_need(file, 0, file->size, error)) return false; /* the child has the descriptor alone */
     struct sp_h5_source source = source_in(file);

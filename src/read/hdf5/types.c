@@ -36,9 +36,12 @@ static struct sp_h5_type integer(hid_t type)
                                                       [4] = {SHAPEPROOF_DTYPE_U32, SHAPEPROOF_DTYPE_I32},
                                                       [8] = {SHAPEPROOF_DTYPE_U64, SHAPEPROOF_DTYPE_I64}};
     const size_t size = H5Tget_size(type), bits = H5Tget_precision(type);
-    const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
-    if (size <= 8 && bits == 8 * size && plain[size][0]) return known(plain[size][is_signed], type);
-    return other_type(is_signed ? "int" : "uint", bits); /* an odd size, or padding bits */
+    const int offset = H5Tget_offset(type); /* of the lowest bit; negative when HDF5 fails */
+    const bool is_signed = H5Tget_sign(type) == H5T_SGN_2, is_plain = size <= 8 && bits == 8 * size && plain[size][0];
+    struct sp_h5_type result = is_plain ? known(plain[size][is_signed], type)
+                                        : other_type(is_signed ? "int" : "uint", bits); /* or with padding bits */
+    result.beyond = offset >= 0 && ((size_t)offset > 8 * size || bits > 8 * size - (size_t)offset);
+    return result;
 }
 
 /* A float has a dtype only if it is stored as that dtype is: the sign is the highest bit, the exponent with its bias is

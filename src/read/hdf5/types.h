@@ -12,6 +12,7 @@ struct sp_h5_type {
     enum shapeproof_dtype dtype;
     char name[32]; /* when the dtype is unknown: "string", "compound", "opaque16", "custom float24", ... */
     bool big_endian;
+    bool beyond; /* an integer that has bits outside of its bytes: HDF5 2.0 refuses it */
     bool custom; /* a float whose fields are those of no dtype */
 };
 

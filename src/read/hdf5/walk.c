@@ -18,8 +18,10 @@
 
 #include "base/map.h"
 #include "base/process/child.h"
+#include "base/utf8.h"
 #include "model/inventory.h"
 #include "read/hdf5/attributes.h"
+#include "read/hdf5/header.h"
 #include "read/hdf5/newer.h"
 #include "read/hdf5/source.h"
 #include "read/hdf5/types.h"
@@ -43,6 +45,8 @@ struct walk {
     struct sp_wire wire;
     struct sp_h5_source *source;
     hid_t file;
+    bool has_base; /* of addresses: then object headers can be read without the library */
+    uint64_t base;
     struct sp_arena arena;
     struct sp_map seen; /* address, as text -> enum seen_as */
     struct place *stack;
@@ -166,6 +170,7 @@ static bool push_object(struct walk *walk, const char *name, uint64_t address)
 {
     const char *path = path_of_link(walk, name);
     if (!path) return false;
+    if (sp_utf8_check(name, strlen(name)) != strlen(name)) sp_wire_put_note(&walk->wire, SP_NOTE_NOT_UTF8, path, "");
     SP_GROW(walk->stack, walk->count, walk->capacity);
     walk->stack[walk->count++] =
         (struct place){path, path + strlen(path) - strlen(name), address, walk->here.depth + 1};
@@ -362,6 +367,13 @@ static bool read_space(struct walk *walk, hid_t dataset, haddr_t begin, struct s
     return H5Sclose(space) >= 0;
 }
 
+static bool is_empty(const struct sp_wire_tensor *tensor)
+{
+    bool empty = tensor->flags & SP_WIRE_NULL_SPACE;
+    for (uint32_t i = 0; i < tensor->rank; i++) empty = empty || tensor->shape[i] == 0;
+    return empty;
+}
+
 static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *place)
 {
     struct sp_wire_tensor tensor = {.path = place->path, .dtype_name = "", .address = place->address};
@@ -379,6 +391,10 @@ static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *
     }
     if (too_large) return false;
     if (type.custom) sp_wire_put_note(&walk->wire, SP_NOTE_CUSTOM, place->path, type.name);
+    if (type.beyond)
+        sp_wire_put_note(&walk->wire, SP_NOTE_REFUSED, place->path, "its integers have bits outside of their bytes");
+    if (begin != HADDR_UNDEF && !elsewhere && is_empty(&tensor))
+        sp_wire_put_note(&walk->wire, SP_NOTE_REFUSED, place->path, "it has no elements, and a place for their data");
     sp_wire_put_tensor(&walk->wire, &tensor);
     return true;
 }
@@ -410,6 +426,13 @@ static void add_superblock(struct walk *walk)
                        info.sohm.msgs_info.index_size + info.sohm.msgs_info.heap_size;
 }
 
+/* What libhdf5 1.10 reads and HDF5 2.0 refuses is listed, with a warning. */
+static void note_refusal(struct walk *walk, const struct place *place)
+{
+    const char *why = walk->has_base ? sp_h5_header_refusal(walk->source, walk->base, place->address) : NULL;
+    if (why) sp_wire_put_note(&walk->wire, SP_NOTE_REFUSED, place->path, why);
+}
+
 /* Visits an object of the file once; further paths to it (hard links) are noted as other names of the same. */
 static bool visit_object(struct walk *walk, const struct place *place)
 {
@@ -436,7 +459,10 @@ static bool visit_object(struct walk *walk, const struct place *place)
         seen = SEEN_DATASET; /* which is all that can be read without the library */
         ok = hdf5_failed(walk, place);
     }
-    if (object >= 0 && ok) add_structure(walk, object, type);
+    if (object >= 0 && ok) {
+        add_structure(walk, object, type);
+        note_refusal(walk, place);
+    }
     if (type != H5I_GROUP) sp_map_add(&walk->seen, address, ok ? seen : SEEN_UNREAD);
     if (object >= 0) H5Oclose(object);
     return ok;
@@ -486,6 +512,7 @@ void sp_h5_walk(void *source, int out)
         fail_file(&walk);
         return;
     }
+    walk.has_base = sp_h5_header_base(walk.file, &walk.base);
     SP_GROW(walk.stack, walk.count, walk.capacity);
     walk.stack[walk.count++] = (struct place){"", "", root.addr, 0};
     while (walk.count && !walk.failed) {

@@ -38,6 +38,8 @@ enum sp_wire_note {
     SP_NOTE_NEWER,      /* read without the library; target: why */
     SP_NOTE_BOTH_FORMS, /* layer_names and layer_names0 */
     SP_NOTE_CUSTOM,     /* a float whose fields are those of no dtype; target: its name */
+    SP_NOTE_NOT_UTF8,   /* the name of an object */
+    SP_NOTE_REFUSED,    /* HDF5 2.0 refuses it; target: why */
     SP_NOTE_COUNT
 };
 
