@@ -1221,7 +1221,7 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
     const struct {
         const char *name;
         const struct sp_poly *number;
-    } numbers[] = {{"tokens", asked->tokens}, {"images", asked->images}, {"patches", asked->patches}};
+    } numbers[] = {{"tokens", asked->tokens}, {"images", asked->images}, {"patches", asked->patches}, {"batch", asked->batch}};
     struct sp_sym_given given[1 + sizeof numbers / sizeof *numbers] = {
         {"causal", sp_sym_of_value(&count->symbolic, sp_value_bool(asked->how & SP_FLOPS_CAUSAL))}};
     size_t given_count = 1;
