@@ -152,14 +152,13 @@ static void inherit_requirements(struct sp_arena *arena, struct sp_unit *unit, c
 
 static void inherit_formula(struct sp_arena *arena, struct sp_unit *unit, const struct sp_unit *parent)
 {
-    const size_t count = unit->activations_condition_count + parent->activations_condition_count;
+    const size_t count = unit->formula_condition_count + parent->formula_condition_count;
     struct sp_formula_condition *all = sp_arena_array(arena, count, sizeof *all);
     for (size_t i = 0; i < count; i++)
-        all[i] = i < parent->activations_condition_count
-                     ? parent->activations_conditions[i]
-                     : unit->activations_conditions[i - parent->activations_condition_count];
-    unit->activations_conditions = all;
-    unit->activations_condition_count = count;
+        all[i] = i < parent->formula_condition_count ? parent->formula_conditions[i]
+                                                     : unit->formula_conditions[i - parent->formula_condition_count];
+    unit->formula_conditions = all;
+    unit->formula_condition_count = count;
     if (!unit->activations_source) unit->activations_source = parent->activations_source;
 }
 
@@ -206,7 +205,11 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         unit->parent = parent;
         /* What other tensors are used for, nobody has said. */
         if (!unit->section_count && !unit->state_count && !unit->measures) unit->measures = parent->measures;
-        if (!unit->says_unit) unit->is_of_images = parent->is_of_images, unit->has_images = parent->has_images;
+        if (!unit->says_unit) {
+            unit->is_of_images = parent->is_of_images;
+            unit->has_images = parent->has_images;
+            unit->has_images_apart = parent->has_images_apart;
+        }
         if (!unit->pipeline.count) unit->pipeline = parent->pipeline;
         inherit_states(&linker->tables->arena, unit, parent);
         inherit_params(&linker->tables->arena, unit, parent);
@@ -511,8 +514,7 @@ static void link_unit(struct linker *linker, struct sp_unit *unit)
         link_expr(&scope, unit->requirements[i].condition);
         link_expr(&scope, unit->requirements[i].message);
     }
-    for (size_t i = 0; i < unit->activations_condition_count; i++)
-        link_expr(&scope, unit->activations_conditions[i].condition);
+    for (size_t i = 0; i < unit->formula_condition_count; i++) link_expr(&scope, unit->formula_conditions[i].condition);
     for (size_t i = 0; i < unit->section_count; i++) link_section(scope, &unit->sections[i]);
     for (size_t i = 0; i < unit->state_count; i++) link_section(scope, &unit->states[i]);
     for (size_t i = 0; i < unit->claim_count; i++) link_claim(&scope, &unit->claims[i]);

@@ -251,8 +251,8 @@ static void resolve_unit(struct slots *slots, struct sp_unit *unit)
         resolve_expr(slots, &outside, unit->requirements[i].condition);
         resolve_expr(slots, &outside, unit->requirements[i].message);
     }
-    for (size_t i = 0; i < unit->activations_condition_count; i++)
-        resolve_expr(slots, &outside, unit->activations_conditions[i].condition);
+    for (size_t i = 0; i < unit->formula_condition_count; i++)
+        resolve_expr(slots, &outside, unit->formula_conditions[i].condition);
     for (size_t i = 0; i < unit->section_count; i++) resolve_section(slots, &unit->sections[i]);
     for (size_t i = 0; i < unit->state_count; i++) resolve_section(slots, &unit->states[i]);
     for (size_t i = 0; i < unit->claim_count; i++) {

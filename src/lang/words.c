@@ -78,8 +78,8 @@ static void visit_unit(struct visit visit)
     visit_expr(&visit, unit->pipeline.count);
     for (size_t i = 0; i < unit->param_count; i++) visit_expr(&visit, unit->params[i].fallback);
     for (size_t i = 0; i < unit->requirement_count; i++) visit_expr(&visit, unit->requirements[i].condition);
-    for (size_t i = 0; i < unit->activations_condition_count; i++)
-        visit_expr(&visit, unit->activations_conditions[i].condition);
+    for (size_t i = 0; i < unit->formula_condition_count; i++)
+        visit_expr(&visit, unit->formula_conditions[i].condition);
     for (size_t i = 0; i < unit->section_count; i++) visit_section(&visit, &unit->sections[i]);
     for (size_t i = 0; i < unit->state_count; i++) visit_section(&visit, &unit->states[i]);
 }
@@ -190,8 +190,8 @@ bool sp_unit_is_measured_by(const struct sp_unit *unit, struct shapeproof_value 
         is_measured = section_depends_on(&search, &unit->sections[i]);
     for (size_t i = 0; i < unit->state_count && !is_measured; i++)
         is_measured = section_depends_on(&search, &unit->states[i]);
-    for (size_t i = 0; i < unit->activations_condition_count && !is_measured; i++)
-        is_measured = depends_on(&search, unit->activations_conditions[i].condition);
+    for (size_t i = 0; i < unit->formula_condition_count && !is_measured; i++)
+        is_measured = depends_on(&search, unit->formula_conditions[i].condition);
     sp_free(search.searched);
     return is_measured;
 }

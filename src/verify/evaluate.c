@@ -293,7 +293,9 @@ static void describe_flops(struct asked *asked, const struct sp_expr *expr, stru
     else if (flops->has_attention)
         sp_text_puts(&text, is_causal(asked, expr, item) ? ", causal attention" : ", full attention");
     sp_text_puts(&text, ", 2 operations a multiply-add");
-    if (expr->count > SP_FLOPS_IMAGES) sp_text_puts(&text, "; the tokens include those of the images");
+    if (asked->expressions->table->has_images)
+        sp_text_puts(&text, asked->expressions->table->has_images_apart ? "; the tokens are those of the text alone"
+                                                                        : "; the tokens include those of the images");
     for (size_t i = 0; i < flops->share_count; i++)
         if (!expr->name || sp_group_is_in(asked->expressions->table, flops->shares[i].group, expr->name))
             put_share(&text, &flops->shares[i]);

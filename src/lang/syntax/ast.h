@@ -299,9 +299,11 @@ struct sp_requirement {
     struct sp_span span;
 };
 
-/* measures activations if CONDITION, "why the formula does not hold": without it a number is not known. */
+/* measures activations if CONDITION, "why the formula does not hold", and likewise of flops: without it a number is not
+ * known. */
 struct sp_formula_condition {
-    struct sp_expr *condition; /* may read the arguments of activations(...) by name */
+    unsigned measure;          /* of enum sp_measure: SP_MEASURE_ACTIVATIONS or SP_MEASURE_FLOPS */
+    struct sp_expr *condition; /* may read the arguments of the measure by name */
     const char *reason;        /* why there is no number where the condition is false */
     struct sp_span span;
 };
@@ -415,13 +417,14 @@ struct sp_unit {
                           known */
     const char *activations_source; /* measures activations by "...": what the bytes are, and who published the formula;
                                        NULL: the table does not say */
-    struct sp_formula_condition *activations_conditions; /* all of them must hold */
-    size_t activations_condition_count;
+    struct sp_formula_condition *formula_conditions; /* all of a measure must hold */
+    size_t formula_condition_count;
     struct sp_unadapted *unadapted; /* of all its lines `unadapted` */
     size_t unadapted_count;
-    bool says_unit;    /* it has the line `unit`, which otherwise the table that it extends has */
-    bool is_of_images; /* `unit image`: a pass is over images, and not over sequences of tokens */
-    bool has_images;   /* `unit token, image`: a pass is over sequences of tokens, each with images */
+    bool says_unit;        /* it has the line `unit`, which otherwise the table that it extends has */
+    bool is_of_images;     /* `unit image`: a pass is over images, and not over sequences of tokens */
+    bool has_images;       /* `unit token, image`: a pass is over sequences of tokens, each with images */
+    bool has_images_apart; /* `unit token, image apart`: and no token stands for an image */
     struct sp_pipeline pipeline;
     struct sp_claim *claims;
     size_t claim_count;

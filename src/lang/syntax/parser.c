@@ -364,19 +364,18 @@ static void parse_requirement(struct sp_parser *parser, struct sp_unit *unit)
     if (parsed.message) *SP_PARSE_APPEND(parser, unit->requirements, unit->requirement_count) = parsed;
 }
 
-/* What may stand behind `activations`:
+/* What may stand behind `flops`, and behind `activations` and its source: where the measure is known.
  *
- *     formula = [ "by" TEXT ] [ "if" expr "," TEXT ] ; */
-static bool parse_formula(struct sp_parser *parser, struct sp_unit *unit)
+ *     known = [ "if" expr "," TEXT ] ; */
+static bool parse_known(struct sp_parser *parser, struct sp_unit *unit, unsigned measure)
 {
-    struct sp_formula_condition parsed = {.span = parser->lexer.token.span};
-    if (sp_parse_accept(parser, "by") && !parse_string(parser, &unit->activations_source)) return false;
+    struct sp_formula_condition parsed = {.measure = measure, .span = parser->lexer.token.span};
     if (!sp_parse_accept(parser, "if")) return true;
     parsed.condition = sp_parse_expression(parser);
     if (!parsed.condition || !sp_parse_expect(parser, ",", "between the condition and its reason") ||
         !parse_string(parser, &parsed.reason))
         return false;
-    *SP_PARSE_APPEND(parser, unit->activations_conditions, unit->activations_condition_count) = parsed;
+    *SP_PARSE_APPEND(parser, unit->formula_conditions, unit->formula_condition_count) = parsed;
     return true;
 }
 
@@ -390,7 +389,7 @@ const struct sp_measure_word sp_measure_words[] = {
 };
 
 /* measures = "measures" measure { "," measure } ;
- * measure = "active" | "cache" | "flops" | "shard" | "activations" formula ; */
+ * measure = "active" | "cache" | "flops" known | "shard" | "activations" [ "by" TEXT ] known ; */
 static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
 {
     sp_lexer_next(&parser->lexer);
@@ -403,11 +402,13 @@ static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
             return;
         }
         unit->measures |= word->measure;
-        if (word->measure == SP_MEASURE_ACTIVATIONS && !parse_formula(parser, unit)) return;
+        const bool is_formula = word->measure == SP_MEASURE_ACTIVATIONS;
+        if (is_formula && sp_parse_accept(parser, "by") && !parse_string(parser, &unit->activations_source)) return;
+        if ((is_formula || word->measure == SP_MEASURE_FLOPS) && !parse_known(parser, unit, word->measure)) return;
     } while (sp_parse_accept(parser, ","));
 }
 
-/* of-work = "unit" ( "token" [ "," "image" ] | "image" ) ; */
+/* of-work = "unit" ( "token" [ "," "image" [ "apart" ] ] | "image" ) ; */
 static void parse_unit_of_work(struct sp_parser *parser, struct sp_unit *unit)
 {
     sp_lexer_next(&parser->lexer);
@@ -418,6 +419,7 @@ static void parse_unit_of_work(struct sp_parser *parser, struct sp_unit *unit)
         sp_parse_fail(parser, parser->lexer.token.span, "expected what a pass is over: 'token' or 'image'");
     else if (sp_parse_accept(parser, ",") && !(unit->has_images = sp_parse_accept(parser, "image")))
         sp_parse_fail(parser, parser->lexer.token.span, "expected 'image', what a pass is over besides tokens");
+    else if (unit->has_images) unit->has_images_apart = sp_parse_accept(parser, "apart");
 }
 
 /* pipeline = "pipeline" NAME "of" expr ; */

@@ -835,7 +835,7 @@ static bool says_measure(struct walk *walk, const struct sp_unit *unit)
                        unit->name, needed[walk->counted].what, needed[walk->counted].name);
 }
 
-/* Whether a condition of the formula holds, under what is known. One whose truth is open is no better than a false one,
+/* Whether a condition of a measure holds, under what is known. One whose truth is open is no better than a false one,
  * unless it is assumed: what the formula does not cover has no number, and above all not the number 0. */
 static bool formula_holds(struct walk *walk, struct sp_sym_frame *frame, const struct sp_formula_condition *formula)
 {
@@ -853,16 +853,21 @@ static bool formula_holds(struct walk *walk, struct sp_sym_frame *frame, const s
     const char *table = frame->unit->name;
     if (is_known) return sp_sym_fail(walk->symbolic, formula->span, "the table '%s': %s", table, formula->reason);
     const struct sp_span span = formula->condition->span;
-    return sp_sym_fail(walk->symbolic, formula->span, "the activations of '%s' are known only if %.*s", table,
-                       (int)span.length, span.source->text + span.offset);
+    return sp_sym_fail(walk->symbolic, formula->span, "the %s of '%s' are known only if %.*s",
+                       walk->counted == COUNTS_KEPT ? "activations" : "operations", table, (int)span.length,
+                       span.source->text + span.offset);
 }
 
-/* Whether the formulas of the unit for activations hold. */
+/* Whether all conditions hold that the unit has for the measure. */
 static bool formulas_hold(struct walk *walk, struct sp_sym_frame *frame)
 {
+    const unsigned measure = walk->counted == COUNTS_KEPT       ? SP_MEASURE_ACTIVATIONS
+                             : walk->counted == COUNTS_PRODUCTS ? SP_MEASURE_FLOPS
+                                                                : 0;
     bool good = true;
-    for (size_t i = 0; walk->counted == COUNTS_KEPT && i < frame->unit->activations_condition_count && good; i++)
-        good = formula_holds(walk, frame, &frame->unit->activations_conditions[i]);
+    for (size_t i = 0; i < frame->unit->formula_condition_count && good; i++)
+        if (frame->unit->formula_conditions[i].measure == measure)
+            good = formula_holds(walk, frame, &frame->unit->formula_conditions[i]);
     return good;
 }
 
