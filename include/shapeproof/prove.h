@@ -57,7 +57,8 @@ struct shapeproof_proof {
     const char *difference; /* "short by N*E^2: h.{i}.attn.c_proj.weight": by what is above 0 at the example; "differs
                                by ...", table less claim, where there is none. Or NULL */
     const char *counterexample; /* "E = 1, tied = false, the others 1: 13, claimed 12": hyper-parameters for which the
-                                   table can be predicted, and what it and the claim give there; or NULL */
+                                   table can be predicted, and what it and the claim give there. Of a claim that divides
+                                   by zero: the hyper-parameters alone. Or NULL */
     const char *cases;          /* "in 2 cases", "holds when tied", or NULL */
     size_t points;              /* at how many points the sides agreed, for SHAPEPROOF_TESTED; they differed at none */
     size_t untried;             /* points besides: the table cannot be predicted there, or a side has no value; for

@@ -259,14 +259,15 @@ static void judge_example(struct sp_trial *trial)
 }
 
 /* Judges an exact claim about all hyper-parameters: by the cases of its conditions, then by splitting what is no
- * polynomial, then at points. What is proved is refuted after all when it divides by zero at the defaults. Returns
- * whether splitting proved it, which explains itself. */
+ * polynomial, then at points. What is proved or tested is refuted after all when it divides by zero at the defaults, or
+ * at another point. Returns whether splitting proved it, which explains itself. */
 static bool judge_exact(struct sp_trial *trial)
 {
     const bool is_sure = judge_by_cases(trial);
     const bool is_split = !is_sure && sp_trial_prove_by_splitting(trial);
     if (!is_sure && !is_split) sp_trial_try_points(trial);
     else if (trial->proof.verdict == SHAPEPROOF_PROVED) sp_trial_check_at_defaults(trial);
+    sp_trial_check_poles(trial);
     return is_split;
 }
 
@@ -313,6 +314,8 @@ static const char *letters_of(const struct sp_trial *trial)
 static void judge_counted(struct sp_trial *trial)
 {
     struct sp_algebra *algebra = &trial->count->symbolic.algebra;
+    struct sp_divisors divisors = {0};
+    trial->divisors = &divisors;
     algebra->work = 0;
     trial->count->counts_may_be_0 = true;
     if (sp_trial_read_when(trial) && sp_trial_read_sides(trial)) {
@@ -323,6 +326,8 @@ static void judge_counted(struct sp_trial *trial)
         else is_explained = judge_exact(trial);
         if (!is_explained) explain_sides(trial);
     }
+    trial->divisors = NULL;
+    sp_free(divisors.items);
     sp_values_free(&trial->when);
     if (algebra->failed) {
         sp_trial_undecided(trial, algebra->failed);

@@ -87,6 +87,7 @@ struct search {
     int replays;                    /* left */
     size_t agreed;                  /* points that were replayed, with equal sides */
     size_t untried;                 /* points at which the table could not be predicted, or a side had no value */
+    bool sizes_only;                /* no number is 0, unless its default is 0 or less */
     bool met;                       /* `when` was met at one of the points that find_usual tried */
     struct sp_rational left, right; /* of the claim, at the point that was replayed last */
     struct sp_values formal;        /* the first point that could not be replayed, and at which the formulas differ */
@@ -120,6 +121,7 @@ static bool is_condition(const struct search *search, size_t atom)
 static int64_t least_of(const struct search *search, size_t atom)
 {
     const struct sp_atom_info *info = sp_atom_info(&search->trial->count->symbolic, atom);
+    if (search->sizes_only && info->is_bounded) return info->least;
     return !info->is_bounded || (!info->is_size && info->least > 0) ? 0 : info->least;
 }
 
@@ -924,6 +926,85 @@ void sp_trial_check_at_defaults(struct sp_trial *trial)
         trial->proof.cases = NULL;
         trial->proof.difference = "has no value by default: it divides by zero";
     } else note_where_unset(&search, &values);
+    sp_values_free(&values);
+    close_search(&search);
+}
+
+/* ---- poles ---- */
+
+/* Whether the claim has no value at the point, because it divides by zero there, although `when` is met and the table
+ * can be predicted. Adds the values of the point to `values`. */
+static bool is_pole(struct search *search, struct sp_values *values)
+{
+    values->count = 0;
+    return search->replays-- > 0 && !has_value(search, values);
+}
+
+/* Sets the start `which` for the search for a pole: all numbers 1, as by default, 2, or random. */
+static void set_pole_start(struct search *search, int which)
+{
+    if (which == 0) set_equal(search, 1);
+    else set_start(search, which - 1);
+}
+
+/* Finds a point at which the divisor is 0 and the claim has no value: by inverting how the divisor is computed, and by
+ * setting each unknown to small numbers and to those of the claim, at which N^2 - 4 may be 0. */
+static bool find_pole_of(struct search *search, const struct sp_poly *divisor, const int64_t *tried, size_t count,
+                         struct sp_values *values)
+{
+    struct sp_rational value;
+    for (int start = 0; start <= STARTS; start++) {
+        set_pole_start(search, start);
+        if (reach_value(search, divisor, sp_rational_int(0), 0) && is_pole(search, values)) return true;
+    }
+    for (size_t i = 0; i < search->count; i++) {
+        const size_t atom = search->atoms[i];
+        if (!sp_poly_uses(divisor, atom) || is_condition(search, atom)) continue;
+        for (size_t k = 0; k < count; k++)
+            for (int start = 0; start < 2 && tried[k] >= least_of(search, atom); start++) {
+                set_pole_start(search, start);
+                set_atom(search, atom, tried[k]);
+                if (sp_assignment_of(&search->numbers, divisor, &value) && value.num == 0 && is_pole(search, values))
+                    return true;
+            }
+    }
+    return false;
+}
+
+/* Refutes the claim at the pole that is found. */
+static void refute_at_pole(struct search *search, const struct sp_poly *divisor, struct sp_values *values)
+{
+    struct sp_trial *trial = search->trial;
+    const char *words = with_lists(
+        search, sp_trial_point_words(trial, values, values->count, (const struct sp_poly *const[]){divisor}, 1));
+    trial->proof.verdict = SHAPEPROOF_REFUTED;
+    trial->proof.cases = NULL;
+    trial->proof.difference = sp_arena_printf(trial->arena, "has no value where it divides by zero: %s = 0",
+                                              sp_sym_text(&trial->count->symbolic, divisor));
+    trial->proof.counterexample = *words ? words : NULL;
+}
+
+void sp_trial_check_poles(struct sp_trial *trial)
+{
+    enum { SMALL = 8 }; /* numbers from 0 that are tried beside those of the claim */
+    struct search search;
+    struct sp_values values = {0};
+    int64_t tried[SMALL + MAX_CONSTANTS];
+    size_t constants = 0;
+    bool stands = trial->proof.verdict == SHAPEPROOF_PROVED || trial->proof.verdict == SHAPEPROOF_TESTED;
+    if (!stands || !trial->divisors->count || trial->count->symbolic.algebra.failed) return;
+    for (int64_t i = 0; i < SMALL; i++) tried[i] = i;
+    find_constants(trial->claim->left, tried + SMALL, &constants);
+    find_constants(trial->claim->right, tried + SMALL, &constants);
+    open_search(&search, trial);
+    search.sizes_only = true;
+    search.replays = FEW_REPLAYS;
+    find_usual(&search);
+    for (size_t i = 0; i < trial->divisors->count && stands; i++) {
+        const struct sp_poly *divisor = trial->divisors->items[i];
+        stands = !find_pole_of(&search, divisor, tried, SMALL + constants, &values);
+        if (!stands) refute_at_pole(&search, divisor, &values);
+    }
     sp_values_free(&values);
     close_search(&search);
 }

@@ -134,6 +134,7 @@ static bool evaluate_at(const struct sp_trial *trial, const struct sp_values *va
     struct sp_trial local = *trial;
     local.count = &there;
     local.when = (struct sp_values){0};
+    local.divisors = NULL;
     local.proof.difference = NULL;
     const bool counted = sp_count_settled(&there, trial->count->tables, trial->count->table, sp_config_hyper(config));
     struct point point = {trial->count, values};

@@ -578,14 +578,23 @@ const char *sp_trial_given(const struct sp_trial *trial)
     return sp_text_keep(&text, trial->arena);
 }
 
-bool sp_trial_read_sides(struct sp_trial *trial)
+/* Evaluates both sides; the right one is the left one in a claim without any. False, and undecided, after a mistake. */
+static bool evaluate_sides(struct sp_trial *trial)
 {
     struct sp_symbolic *symbolic = &trial->count->symbolic;
     const struct sp_sym_env env = sp_trial_env(trial);
-    if (!sp_sym_number(symbolic, &env, trial->claim->left, &trial->left)) return undecided_by_messages(trial);
+    symbolic->divisors = trial->divisors;
+    bool good = sp_sym_number(symbolic, &env, trial->claim->left, &trial->left);
     trial->right = trial->left;
-    if (trial->claim->right && !sp_sym_number(symbolic, &env, trial->claim->right, &trial->right))
-        return undecided_by_messages(trial);
+    good = good && (!trial->claim->right || sp_sym_number(symbolic, &env, trial->claim->right, &trial->right));
+    symbolic->divisors = NULL;
+    return good || undecided_by_messages(trial);
+}
+
+bool sp_trial_read_sides(struct sp_trial *trial)
+{
+    struct sp_symbolic *symbolic = &trial->count->symbolic;
+    if (!evaluate_sides(trial)) return false;
     trial->left = sp_reduce(trial->count, trial->left, &trial->when);
     trial->right = sp_reduce(trial->count, trial->right, &trial->when);
     if (!trial->left || !trial->right)

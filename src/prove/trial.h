@@ -51,10 +51,11 @@ struct sp_trial {
     const struct sp_group_sums *stored; /* what a checkpoint stores; NULL: there is none */
     const struct sp_poly *left, *right; /* the sides, under `when` */
     const struct sp_poly *error;        /* right - left: what the claim says too much */
-    bool asks_rows;     /* it is about rows, elements(NAME): that a row is as large as the difference says nothing */
-    bool asks_active;   /* it is about what is in use */
-    bool looks_ahead;   /* measures are counted for their symbols alone: open conditions of formulas do not matter */
-    int failed_replays; /* of points that were no counter-example where the table is counted */
+    bool asks_rows;   /* it is about rows, elements(NAME): that a row is as large as the difference says nothing */
+    bool asks_active; /* it is about what is in use */
+    bool looks_ahead; /* measures are counted for their symbols alone: open conditions of formulas do not matter */
+    struct sp_divisors *divisors;       /* what the sides divide by is added to it; NULL: nobody asks for it */
+    int failed_replays;                 /* of points that were no counter-example where the table is counted */
     struct sp_explanation *explanation; /* the steps of the proof are added to it; NULL: nobody asks for them */
     struct shapeproof_proof proof;
 };
@@ -127,6 +128,9 @@ const char *sp_trial_sides_words(struct sp_trial *trial, struct sp_rational trut
 bool sp_trial_numbers(struct sp_trial *trial, struct sp_rational *left, struct sp_rational *right);
 /* Refutes a proved claim that divides by zero where all is as by default: it says nothing there. */
 void sp_trial_check_at_defaults(struct sp_trial *trial);
+/* Refutes a proved or tested claim that divides by zero at some point which `when` allows: [a]/(N - 1) = ... at N = 1.
+ */
+void sp_trial_check_poles(struct sp_trial *trial);
 /* Judges a claim that no polynomial decides by trying points: it is refuted, tested, or undecided if none can be tried.
  */
 void sp_trial_try_points(struct sp_trial *trial);

@@ -64,8 +64,9 @@ static const struct {
     {"n = k default 2450\nw (n)", "example n = -3: total = -3", NOT_PROVED},
     {"n = k default 2450\nw (n)", "example n = 2.5: total = 2.5", NOT_PROVED},
     {"w (n)", "example n = 3: total = 3", SHAPEPROOF_PROVED},
-    /* n and m have no default, so that a division by m - 2 says nothing of "by default" */
-    {"w (n, m)", "n % (m-2) = n - (n//(m-2))*(m-2)", NOT_REFUTED},
+    /* a division by m - 2 has no value for m = 2 */
+    {"w (n, m)", "n % (m-2) = n - (n//(m-2))*(m-2)", SHAPEPROOF_REFUTED},
+    {"w (n, m)", "n % (m-2) = n - (n//(m-2))*(m-2) when m != 2", NOT_REFUTED},
     {"z = 0\nw (n)", "approx z = 0 within 1%", SHAPEPROOF_PROVED},
     {"z = 0\nw (n)", "approx z = 1 within 1%", SHAPEPROOF_REFUTED},
     /* conditions on one text exclude each other */

@@ -106,8 +106,17 @@ static struct sp_sym inexact(struct sp_symbolic *symbolic, const struct sp_opera
     return sp_atom_computed(symbolic, operation, args, 2, fact, text);
 }
 
+/* Notes what a division is by: in a table that it is a size, in a claim that the claim has no value where it is 0. */
+static void note_divisor(struct sp_symbolic *symbolic, const struct sp_poly *divisor)
+{
+    struct sp_divisors *divisors = symbolic->divisors;
+    struct sp_rational number;
+    if (symbolic->is_counting) sp_poly_mark_sizes(symbolic, divisor);
+    else if (divisors && !sp_poly_is_constant(divisor, &number)) *SP_PUSH(divisors) = divisor;
+}
+
 /* Arithmetic of numbers. If one is a real number it is done in floating point; otherwise the result is a polynomial
- * where it can be one, else an atom. The divisors of a table are noted to be sizes. */
+ * where it can be one, else an atom. */
 bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
                     struct sp_sym *out)
 {
@@ -122,7 +131,7 @@ bool sp_sym_compute(struct sp_symbolic *symbolic, const struct sp_operation *ope
         !sp_sym_as_number(symbolic, operation->span, args[1], &q))
         return false;
     const bool divides = operation->op >= SP_OP_DIV && operation->op <= SP_OP_MOD;
-    if (divides && symbolic->is_counting) sp_poly_mark_sizes(symbolic, q);
+    if (divides) note_divisor(symbolic, q);
     if (divides && sp_poly_is_zero(q)) return sp_sym_fail(symbolic, operation->span, "division by zero");
     if (operation->op == SP_OP_POW && sp_poly_is_constant(q, &number) && number.num < 0)
         return sp_sym_fail(symbolic, operation->span, "the exponent is negative");

@@ -179,6 +179,14 @@ struct sp_sharding {
     size_t count, capacity;
 };
 
+/* What the expressions of a claim divide by, as it was met while they were evaluated: polynomials that are no
+ * constants.
+ */
+struct sp_divisors {
+    const struct sp_poly **items; /* heap */
+    size_t count, capacity;
+};
+
 /* A table, or one claim about it, while it becomes formulas. An example, from the text to the polynomial:
  *
  *     table t
@@ -203,6 +211,7 @@ struct sp_symbolic {
     struct sp_sym_report report;
     struct sp_sym_premises premises;
     struct sp_sharding *sharding; /* NULL: dimensions are whole, as in a file */
+    struct sp_divisors *divisors; /* where those of a claim are collected; NULL: they are not */
     bool is_counting; /* the table is evaluated, and not a claim: its divisors are sizes, its quotients are whole */
     size_t steps;     /* of evaluation, towards a limit */
     unsigned depth;   /* of expressions and definitions within one another */
