@@ -160,15 +160,42 @@ struct measured {
     const char *side_by_side; /* the expression itself, where the points may have different ones; else NULL */
 };
 
-/* The value of the expression; NULL where it is not evaluated. */
+/* Behind an argument that only some models have: how many tokens an encoder reads, or that there is no image. Returns
+ * `at` if no such argument begins there. */
+static const char *skip_input(const char *at)
+{
+    static const char source[] = ", source_tokens=", images[] = ", images=0";
+    if (strncmp(at, source, sizeof source - 1) == 0) {
+        at += sizeof source - 1;
+        return at + strspn(at, "0123456789");
+    }
+    return strncmp(at, images, sizeof images - 1) == 0 ? at + sizeof images - 1 : at;
+}
+
+/* Whether two expressions are the same measure of different models: they are equal without such arguments.
+ *
+ *   cache(tokens=8, source_tokens=8, batch=1, dtype=bf16), cache(tokens=8, batch=1, dtype=bf16) -> true */
+static bool is_same_measure(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a = skip_input(a);
+        b = skip_input(b);
+        if (*a != *b) return false;
+        if (!*a) return true;
+    }
+}
+
+/* The value of the expression, or else of the same measure with other arguments; NULL where there is neither. */
 static const struct shapeproof_evaluated *value_of(const struct shapeproof_evaluation *evaluation,
                                                    const char *expression)
 {
+    const struct shapeproof_evaluated *same = NULL;
     for (size_t i = 0; i < shapeproof_evaluation_count(evaluation); i++) {
         const struct shapeproof_evaluated *value = shapeproof_evaluation_get(evaluation, i);
         if (strcmp(value->expression, expression) == 0) return value;
+        if (!same && is_same_measure(value->expression, expression)) same = value;
     }
-    return NULL;
+    return same;
 }
 
 /* The value of a point; NULL where it has none, as the table cannot be predicted there. */
@@ -206,7 +233,7 @@ static void put_pieces(struct sp_text *text, const struct measured *measured, co
 }
 
 /* Writes what is of one point alone: why it has no value, unless the point before has the same reason, or, of a point
- * with a name, the pieces of its convention that others do not have. */
+ * with a name, the pieces of its convention that others do not have, and its expression where that is another. */
 static void put_remark(struct sp_text *text, const struct measured *measured, size_t point, bool is_named)
 {
     const struct shapeproof_evaluated *value = value_at(measured, point), *before = NULL;
@@ -215,6 +242,8 @@ static void put_remark(struct sp_text *text, const struct measured *measured, si
     if (point) before = value_at(measured, point - 1);
     if (value && !value->text && !(before && !before->text && strcmp(before->why, value->why) == 0))
         sp_text_printf(&remark, "; unknown: %s", value->why);
+    if (measure && measured->side_by_side && strcmp(measure->expression, measured->side_by_side) != 0)
+        sp_text_printf(&remark, "; computed as %s", measure->expression);
     if (measure && is_named) put_pieces(&remark, measured, measure->convention, false);
     if (remark.length) {
         sp_text_puts(text, "  ");
