@@ -212,6 +212,17 @@ void sp_put_cache_convention(struct sp_text *text, const struct sp_count *count)
             put_division(text, sharding->divisions[i].division, pieces.num, sharding->divisions[i].ranks);
 }
 
+/* Whether the table has a group of an image encoder, and ranks divide it. By convention tables call it [vision]. */
+static bool divides_vision(const struct sp_unit *table, const struct sp_sizing *sizing)
+{
+    static const char vision[] = "vision";
+    bool divides = false;
+    for (size_t i = 0; i < table->section_count; i++)
+        divides = divides || (table->sections[i].name && strcmp(table->sections[i].name, vision) == 0);
+    for (size_t i = 0; i < sizing->whole_count; i++) divides = divides && strcmp(sizing->whole[i], vision) != 0;
+    return divides && sizing->ranks.tp > 1;
+}
+
 void sp_put_shard_convention(struct sp_text *text, const struct sp_count *count, const struct sp_sizing *sizing)
 {
     const struct sp_shard_count *shard = &count->shard;
@@ -219,6 +230,8 @@ void sp_put_shard_convention(struct sp_text *text, const struct sp_count *count,
     sp_text_puts(text, sizing->bits ? "of the weights of the largest rank" : "of the largest rank");
     if (sizing->ranks.tp > 1 || sizing->ranks.etp > 1)
         sp_text_puts(text, ", divided as Megatron-LM does, without padding");
+    if (divides_vision(count->table, sizing))
+        sp_text_puts(text, "; the image encoder is divided, too: whole=[vision] leaves it whole");
     bool has_experts = false;
     for (size_t i = 0; i < shard->sharding.count; i++) {
         const struct sp_partition_count *seen = &shard->sharding.divisions[i];
