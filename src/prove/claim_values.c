@@ -155,6 +155,16 @@ static bool has_names_of_file(const struct sp_trial *trial)
     return !(trial->count->table->measures & SP_MEASURE_ACTIVE);
 }
 
+/* Whether the states of Adafactor depend on how a framework stores the matrices of experts: transformers 5 fuses two of
+ * them, whose columns then count once. */
+static bool counts_rows_of_experts(const struct sp_trial *trial, const struct sp_expr *expr)
+{
+    const struct sp_sizing *sizing = expr->sizing;
+    const bool has_states = sizing->part == SP_TRAINED_ALL || sizing->part == SP_TRAINED_STATES;
+    return sizing->kind == SP_SIZING_OPTIMIZER && sizing->optimizer == SP_OPTIMIZER_ADAFACTOR && has_states &&
+           trial->count->has_rows_of_experts;
+}
+
 /* Whether something has to be said of the modules that have adapters. */
 static bool has_adapters_convention(const struct sp_trial *trial, const struct sp_expr *expr)
 {
@@ -165,8 +175,9 @@ static bool has_adapters_convention(const struct sp_trial *trial, const struct s
 static void put_adapters_convention(struct sp_text *text, const struct sp_trial *trial)
 {
     if (trial->count->adapts_experts)
-        sp_text_puts(text, "with adapters of each expert, which a framework with all experts in one tensor does not "
-                           "add");
+        sp_text_puts(text,
+                     "with an adapter of each expert, where each is a module of its own; for experts in one tensor, "
+                     "PEFT may add another number");
     if (trial->count->adapts_experts && has_names_of_file(trial)) sp_text_puts(text, "; ");
     if (has_names_of_file(trial)) sp_text_puts(text, "of modules by their names in a file");
 }
@@ -182,7 +193,12 @@ static const char *convention_of(const struct sp_trial *trial, const struct sp_e
     else if (expr->kind == SP_EXPR_ACTIVATIONS && trial->count->table->activations_source)
         sp_text_puts(&text, trial->count->table->activations_source);
     else if (has_adapters_convention(trial, expr)) put_adapters_convention(&text, trial);
-    else if (expr->kind == SP_EXPR_SIZING) sp_put_sizing_convention(&text, expr->sizing);
+    else if (expr->kind == SP_EXPR_SIZING) {
+        sp_put_sizing_convention(&text, expr->sizing);
+        if (counts_rows_of_experts(trial, expr))
+            sp_text_puts(&text, "; of each expert's matrices in the file, which have more rows and columns than fused "
+                                "ones");
+    }
     return sp_text_keep(&text, trial->arena);
 }
 

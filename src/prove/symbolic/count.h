@@ -62,6 +62,7 @@ struct sp_count {
     struct sp_active_count flops;  /* of the last sp_count_flops, the rows aside */
     struct sp_shard_count shard;   /* of the last sp_count_shard, or sp_count_states */
     bool adapts_experts;           /* the last lora(...) counted matrices of which a token uses a share */
+    bool has_rows_of_experts;      /* the last optimizer(adafactor) counted the rows of such matrices */
     struct sp_text messages;
     struct sp_map given;  /* keys of lists that are needed in one place and have a default in another: they are given */
     struct sp_arena keys; /* the texts of these keys */

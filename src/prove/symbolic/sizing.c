@@ -275,13 +275,14 @@ static const struct sp_poly *moments_of_8bit(struct sp_symbolic *symbolic, const
 struct states {
     const struct sp_sizing *sizing;
     struct output_layer output; /* of Muon */
+    bool has_rows_of_experts;   /* of Adafactor: a matrix of which a token uses a share, as of an expert, was counted */
 };
 
 /* The bytes of what the optimizer keeps of a tensor: a copy of it in mixed precision, and its moments. */
 static const struct sp_poly *measure_states(void *context, struct sp_symbolic *symbolic,
                                             const struct sp_measured_tensor *tensor)
 {
-    const struct states *states = context;
+    struct states *states = context;
     const struct sp_sizing *sizing = states->sizing;
     const struct precision *precision = &precisions[sizing->precision];
     bool is_inner;
@@ -302,6 +303,7 @@ static const struct sp_poly *measure_states(void *context, struct sp_symbolic *s
         if (tensor->rank < 2) moments = elements;
         else moments = sp_poly_add(algebra, elements_without(algebra, tensor, 0), elements_without(algebra, tensor, 1));
         moments = sp_poly_scale(algebra, moments, sp_rational_int(moment));
+        states->has_rows_of_experts = states->has_rows_of_experts || (tensor->is_shared && tensor->rank == 2);
         break;
     case SP_OPTIMIZER_MUON:
         if (!is_inner_matrix(&states->output, symbolic, tensor, &is_inner)) return NULL;
@@ -330,6 +332,7 @@ static const struct sp_poly *count_training(struct sp_count *count, const struct
     if (is_muon && (!marks_embeddings(count, expr) || !read_output_layer(count, &context.output))) return NULL;
     const struct sp_poly *states = sp_count_measure(count, &(struct sp_row_measure){false, measure_states, &context});
     if (!states) return NULL;
+    count->has_rows_of_experts = context.has_rows_of_experts;
     const struct sp_poly *const whole[] = {
         sp_poly_scale(algebra, count->total, sp_rational_int(precisions[sizing->precision].weight)),
         sp_poly_scale(algebra, count->total, sp_rational_int(gradient_bytes(sizing))), states};
