@@ -202,8 +202,8 @@ $(TEST_BIN): $(OBJ)/%: %.c $(LIB)
 
 $(FUZZ_BIN): $(OBJ)/%: %.c tests/fuzz/replay.c $(LIB)
 	@mkdir -p $(@D)
-	$(call say,TEST $@)$(COMPILE) -Itests $< $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer -DFUZZ_TIMED,tests/fuzz/replay.c) \
-	    $(LIB) \
+	$(call say,TEST $@)$(COMPILE) $(UNTRACED) -Itests $< \
+	    $(if $(filter fuzz,$(MODE)),-fsanitize=fuzzer -DFUZZ_TIMED,tests/fuzz/replay.c) $(LIB) \
 	    $(LDFLAGS) $(DEPS_LIBS) -o $@
 
 $(EXAMPLE): docs/example.c $(LIB)
