@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as a table file with claims: what can be read is judged, its formulas are derived, and laid out it says the
  * same. */
-#include "fuzz.h"
+#include "input_tables.h"
 
 #include "lang/tree.h"
 
@@ -12,11 +12,10 @@ static const char *const file = "input.shapes";
 
 static void derive_all(const struct shapeproof_tables *tables)
 {
-    for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
-        const struct shapeproof_table_info *info = shapeproof_tables_info(tables, i);
+    const char *name;
+    for (size_t place = 0; (name = next_input_table(tables, &place));) {
         struct shapeproof_error error = {0};
-        if (strcmp(info->file, file) != 0) continue;
-        const struct shapeproof_derive_options options = {.table = info->name, .notation = SHAPEPROOF_FORMULA_LATEX};
+        const struct shapeproof_derive_options options = {.table = name, .notation = SHAPEPROOF_FORMULA_LATEX};
         struct shapeproof_derivation *derivation = shapeproof_derive(tables, NULL, &options, &error);
         fuzz_must_have(derivation, &error);
         shapeproof_derivation_free(derivation);
