@@ -114,6 +114,8 @@ char *shapeproof_value_text(struct shapeproof_value value)
 const char *sp_value_words(struct sp_arena *arena, struct shapeproof_value value)
 {
     struct sp_text text = {0};
+    if (value.type == SHAPEPROOF_VALUE_REAL && !isfinite(value.real))
+        return isnan(value.real) ? "NaN" : value.real < 0 ? "-Infinity" : "Infinity";
     sp_value_json(&text, value);
     return sp_text_keep(&text, arena);
 }

@@ -75,7 +75,7 @@ struct shapeproof_value sp_value_patched(struct sp_arena *arena, struct shapepro
                                          struct shapeproof_value patch);
 /* Appends the value as JSON; absent as null. */
 void sp_value_json(struct sp_text *text, struct shapeproof_value value);
-/* The same in the arena, for messages. */
+/* The same in the arena, for messages, but for NaN and infinities, for which JSON has no word. */
 const char *sp_value_words(struct sp_arena *arena, struct shapeproof_value value);
 static inline bool sp_value_is_bool(struct shapeproof_value value, bool boolean)
 {
@@ -83,8 +83,9 @@ static inline bool sp_value_is_bool(struct shapeproof_value value, bool boolean)
 }
 /* The values of a JSON text, copied into the arena. A whole number of 64 bits is an integer, exactly, and so is 3.0 or
  * 1e3 below 2^53; larger ones are real numbers, because they may have been rounded. Infinity and NaN, as Python writes
- * them, are a real number and null. A key that an object has twice has its last value, as in Python; a NUL in a string
- * is refused. Errors have status SHAPEPROOF_ERR_TABLE and name line and column. */
+ * them, are real numbers; no table computes with NaN (sp_eval_known). A key that an object has twice has its last
+ * value, as in Python; a NUL in a string is refused. Errors have status SHAPEPROOF_ERR_TABLE and name line and column.
+ */
 bool sp_value_parse_json(struct sp_arena *arena, const char *json, size_t length, struct shapeproof_value *value,
                          struct shapeproof_error *error);
 /* The members of objects whose key was there before. Zero-initialise. */

@@ -36,7 +36,7 @@ struct walk {
 /* ---- scalars ---- */
 
 /* Moves past Infinity, -Infinity or NaN, which Python writes and JSON does not have; false when none of them is here.
- * The value is an infinity, or null for NaN. */
+ */
 static bool take_python_word(struct walk *walk, struct shapeproof_value *value)
 {
     static const struct {
@@ -49,8 +49,7 @@ static bool take_python_word(struct walk *walk, struct shapeproof_value *value)
         const size_t length = strlen(words[i].word);
         if (left < length || memcmp(text, words[i].word, length) != 0) continue;
         walk->json.offset += length;
-        *value = isnan(words[i].number) ? (struct shapeproof_value){.type = SHAPEPROOF_VALUE_NULL, .string = ""}
-                                        : sp_value_real(words[i].number);
+        *value = sp_value_real(words[i].number);
         return true;
     }
     return false;

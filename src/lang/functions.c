@@ -19,6 +19,7 @@ int sp_values_order(struct shapeproof_value a, struct shapeproof_value b)
     const double x = sp_value_as_real(a), y = sp_value_as_real(b);
     if (a.type == SHAPEPROOF_VALUE_INT && b.type == SHAPEPROOF_VALUE_INT)
         return (a.integer > b.integer) - (a.integer < b.integer);
+    if (isnan(x) || isnan(y)) return (isnan(x) != 0) - (isnan(y) != 0); /* NaN is equal to itself alone, and the last */
     return (x > y) - (x < y);
 }
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <time.h>
 
 #include "config/config.h"
@@ -108,6 +109,10 @@ static void json_numbers(void **state)
                  "{\"a\": [1, 4.5, 0.1, 1000, 1e-06, 2.6666666666666665]}");
     assert_loads("c.json", "{\"limit\": [0.0, Infinity, -Infinity], \"x\": NaN, \"t\": \"NaN, Infinity\"}",
                  "{\"limit\": [0, null, null], \"x\": null, \"t\": \"NaN, Infinity\"}");
+    struct shapeproof_config *with_nan = loaded("c.json", "{\"x\": NaN}"); /* not null, which stands for a default */
+    assert_int_equal(value_of(with_nan, "x").type, SHAPEPROOF_VALUE_REAL);
+    assert_true(isnan(value_of(with_nan, "x").real));
+    shapeproof_config_free(with_nan);
     /* From 2^53 on a double may have been rounded: what is written as one is no integer any more, and no dimension. */
     struct shapeproof_config *config = loaded("c.json", "{\"a\": 9007199254740992.0, \"b\": 9007199254740991.0}");
     assert_int_equal(value_of(config, "a").type, SHAPEPROOF_VALUE_REAL);
