@@ -562,7 +562,8 @@ static const struct {
 #include "config/programs.def"
 };
 
-/* Whether the file is the configuration of the program; false also if it cannot be read. */
+/* Whether the file is the configuration of the program. If it cannot be opened, or is broken and has the keys of the
+ * program in its text, it is taken for one, so that the caller reports what is wrong with it. */
 static bool is_file_of_program(const char *path, const char *id)
 {
     struct sp_arena arena = {0};
@@ -570,10 +571,12 @@ static bool is_file_of_program(const char *path, const char *id)
     struct sp_json_repeats repeats = {0};
     struct shapeproof_error ignored = {0};
     struct sp_file file;
-    if (!sp_file_open(&file, AT_FDCWD, path, &ignored)) return false;
+    if (!sp_file_open(&file, AT_FDCWD, path, &ignored)) return true;
     char *text = sp_file_slurp(&file, MAX_CONFIG, &ignored);
-    const bool is_of_program = text && parse_text(&arena, path, text, (size_t)file.size, &root, &repeats, &ignored) &&
-                               sp_config_is_of_program(&arena, id, root);
+    bool is_of_program = false;
+    if (text && parse_text(&arena, path, text, (size_t)file.size, &root, &repeats, &ignored))
+        is_of_program = sp_config_is_of_program(&arena, id, root);
+    else if (text) is_of_program = sp_config_text_is_of_program(text, id);
     sp_free(text);
     sp_file_close(&file);
     sp_arena_free(&arena);

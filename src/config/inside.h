@@ -49,6 +49,8 @@ bool sp_config_take_program(struct shapeproof_config *config, const struct shape
 struct shapeproof_value sp_config_of_program_file(struct sp_arena *arena, struct shapeproof_value root);
 /* Whether it has such arguments of that program. */
 bool sp_config_is_of_program(struct sp_arena *arena, const char *id, struct shapeproof_value root);
+/* Whether a text that cannot be parsed has the names of the keys by which the arguments of that program are known. */
+bool sp_config_text_is_of_program(const char *text, const char *id);
 /* Takes what the checkpoint at the path holds, as shapeproof_config_load does what a file of text says. */
 bool sp_config_load_checkpoint(struct shapeproof_config *config, const char *path, struct shapeproof_error *error);
 

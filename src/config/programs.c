@@ -256,6 +256,16 @@ bool sp_config_is_of_program(struct sp_arena *arena, const char *id, struct shap
     return !names_architecture(root) && has_signs(arena, id, root, NULL);
 }
 
+bool sp_config_text_is_of_program(const char *text, const char *id)
+{
+    for (size_t i = 0; i < SIGN_COUNT; i++) {
+        if (strcmp(signs[i].id, id) != 0) continue;
+        const char *last = strrchr(signs[i].key, '.');
+        if (!strstr(text, last ? last + 1 : signs[i].key)) return false;
+    }
+    return true;
+}
+
 struct shapeproof_value sp_config_of_program_file(struct sp_arena *arena, struct shapeproof_value root)
 {
     for (size_t i = 0; i < FILE_COUNT; i++)
