@@ -151,6 +151,24 @@ static void sarif_line_location(struct sp_writer *json, const char *path, size_t
     sp_text_free(&uri);
 }
 
+/* The option of the command line that is given for the `number`th time: it is in no file. */
+static void sarif_option_location(struct sp_writer *json, const char *option, size_t number)
+{
+    struct sp_text name = {0};
+    sp_text_printf(&name, "%s %zu", option, number);
+    sp_write_key_open(json, "locations", '[');
+    sp_write_open(json, '{');
+    sp_write_key_open(json, "logicalLocations", '[');
+    sp_write_open(json, '{');
+    sp_write_key_string(json, "fullyQualifiedName", name.data);
+    sp_write_key_string(json, "kind", "option");
+    sp_write_close(json);
+    sp_write_close(json);
+    sp_write_close(json);
+    sp_write_close(json);
+    sp_text_free(&name);
+}
+
 /* A checkpoint has no lines, but GitHub requires one. */
 static void sarif_location(struct sp_writer *json, const char *path, const char *tensor)
 {
@@ -183,7 +201,8 @@ void sp_sarif_claim(struct sp_text *text, const struct shapeproof_proof *proof, 
                     const char *message)
 {
     struct sp_writer json = begin_result(text, rule_claim, SHAPEPROOF_SEVERITY_ERROR, message);
-    sarif_line_location(&json, proof->file, proof->line ? proof->line : 1, NULL);
+    if (strcmp(proof->file, "--claim") == 0) sarif_option_location(&json, proof->file, proof->line);
+    else sarif_line_location(&json, proof->file, proof->line ? proof->line : 1, NULL);
     sarif_fingerprint(&json, rule_claim, subject);
     sp_write_close(&json);
 }
