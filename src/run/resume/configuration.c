@@ -141,10 +141,13 @@ bool shapeproof_resume_compare(struct shapeproof_resume *resume, struct shapepro
     SP_SPENDS("checking it");
     sp_fault_begin(error);
     sp_keep(resume, resume, sizeof *resume);
+    const size_t before = resume->statements.count;
     if (has_own_model(resume)) {
         struct shapeproof_config *config = shapeproof_config_new();
         compare_model(resume, tables, config);
         shapeproof_config_free(config);
     }
-    return sp_fault_end(error);
+    if (sp_fault_end(error)) return true;
+    resume->statements.count = before; /* a call of the system failed: what was found may be wrong */
+    return false;
 }
