@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/watch.h"
 #include "lang/prediction.h"
 #include "solve/literals.h"
 
@@ -180,14 +181,19 @@ static void propose_others(struct sp_proposals *proposals, const struct named_li
 enum { MOST_SUPPOSED = 96 << 20 };
 
 /* One finding speaks for all whose names are the same but for an index: the first of them, and the last. Stops when
- * suppositions have used MOST_SUPPOSED. */
+ * suppositions have used MOST_SUPPOSED, and says so in the trace. The findings behind keep no cause then, unless
+ * another explainer finds one, and a finding without a cause never makes the verdict better. */
 static void each_line(struct sp_proposals *proposals,
                       void (*visit)(struct sp_proposals *, const struct named_line *named))
 {
     const struct sp_named_index *indices = proposals->indices;
     const struct shapeproof_check *check = proposals->check;
     for (size_t i = 0; i < proposals->index_count && !indices[i].in_word; i++) {
-        if (proposals->outline.solver.arena.used > MOST_SUPPOSED) break;
+        if (proposals->outline.solver.arena.used > MOST_SUPPOSED) {
+            sp_trace(check->watch, "  conditions: %zu of %zu names were not looked at: %d MiB of values are used",
+                     proposals->index_count - i, proposals->index_count, MOST_SUPPOSED >> 20);
+            break;
+        }
         const bool first = i == 0 || !sp_same_loop(&indices[i - 1], &indices[i]);
         const bool last = i + 1 == proposals->index_count || !sp_same_loop(&indices[i], &indices[i + 1]);
         const struct shapeproof_finding *finding = &check->findings[indices[i].finding];
