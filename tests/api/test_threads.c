@@ -17,6 +17,7 @@
 #include "shapeproof/shapeproof.h"
 
 enum { THREADS = 4, ROUNDS = 3 };
+enum { STACK_BYTES = 2 << 20 }; /* as shapeproof.h says; the threads of musl have 128 KiB by default */
 
 /* The reports of a session, one after the other; heap. */
 struct session {
@@ -115,7 +116,10 @@ static void threads_get_what_they_get_alone(void **state)
 {
     struct session alone[THREADS];
     (void)state;
+    pthread_attr_t attributes;
     memcpy(alone, sessions, sizeof alone);
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, STACK_BYTES), 0);
     for (size_t i = 0; i < THREADS; i++) {
         run_session(&alone[i]);
         if (alone[i].failures) print_message("%s: %u calls failed\n", alone[i].checkpoint, alone[i].failures);
@@ -126,13 +130,14 @@ static void threads_get_what_they_get_alone(void **state)
         pthread_t threads[THREADS];
         memcpy(together, sessions, sizeof together);
         for (size_t i = 0; i < THREADS; i++)
-            assert_int_equal(pthread_create(&threads[i], NULL, run_session, &together[i]), 0);
+            assert_int_equal(pthread_create(&threads[i], &attributes, run_session, &together[i]), 0);
         for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
         for (size_t i = 0; i < THREADS; i++) {
             assert_string_equal(together[i].reports, alone[i].reports);
             free(together[i].reports);
         }
     }
+    pthread_attr_destroy(&attributes);
     for (size_t i = 0; i < THREADS; i++) free(alone[i].reports);
 }
 
