@@ -165,39 +165,48 @@ static void test_data_past_end(void **state)
     expect_error(READ, path, SHAPEPROOF_KIND_MALFORMED, strcmp(error.message, by_library) ? by_us : by_library);
 }
 
-/* ok/plain.h5 with other bytes at some places: of x, (2, 2), the dimensions are at byte 832 and their maxima at 848. */
+#define PLAIN FIXTURES "ok/plain.h5" /* of x, (2, 2), the dimensions are at byte 832 and their maxima at 848 */
+
+/* Files with other bytes at some places. */
 static const struct {
+    const char *path;
     struct {
         size_t at;
         unsigned char byte;
     } changes[2];
     const char *found; /* the warning, or the error; libhdf5 since 1.14 refuses some by itself: "HDF5: ..." */
 } changed[] = {
-    {{{841, 0x20}}, "tensor 'x' is not read: its dimension 1 is 8194, and at most 2 by its own maximum"},
-    {{{841, 0x20}, {857, 0x20}}, "tensor 'x' is not read: 16 bytes of data, its shape and type need 65552"},
-    {{{162, 4}}, /* a key in the B-tree of the root */
+    {PLAIN, {{841, 0x20}}, "tensor 'x' is not read: its dimension 1 is 8194, and at most 2 by its own maximum"},
+    {PLAIN, {{841, 0x20}, {857, 0x20}}, "tensor 'x' is not read: 16 bytes of data, its shape and type need 65552"},
+    {PLAIN,
+     {{162, 4}}, /* a key in the B-tree of the root */
      "no tensor can be read (2 broken; the first: the list of its group has its name, and a search for it fails)"},
-    {{{21, 1}}, "HDF5 2.0 refuses it: bits above the 8 flags of the superblock are set"},
-    {{{24, 8}, {40, 0x70}}, "HDF5 begins at byte 0, and at byte 8 by its superblock"},
-    {{{720, 0xff}}, "the name '\\xff' is not UTF-8"},
+    {PLAIN, {{21, 1}}, "HDF5 2.0 refuses it: bits above the 8 flags of the superblock are set"},
+    {PLAIN, {{24, 8}, {40, 0x70}}, "HDF5 begins at byte 0, and at byte 8 by its superblock"},
+    {PLAIN, {{720, 0xff}}, "the name '\\xff' is not UTF-8"},
     /* the object header of x: the number of messages, and the flags of the message of its layout */
-    {{{802, 4}}, "HDF5 2.0 refuses '/x': its object header has more messages than it says"},
-    {{{916, 2}}, "HDF5 2.0 refuses '/x': its object header has a message that is flagged as shared, and cannot be"},
-    {{{832, 0}}, "HDF5 2.0 refuses '/x': it has no elements, and a place for their data"},
-    {{{1466, 40}}, "HDF5 2.0 refuses '/g/count': its integers have bits outside of their bytes"},
+    {PLAIN, {{802, 4}}, "HDF5 2.0 refuses '/x': its object header has more messages than it says"},
+    {PLAIN,
+     {{916, 2}},
+     "HDF5 2.0 refuses '/x': its object header has a message that is flagged as shared, and cannot be"},
+    {PLAIN, {{832, 0}}, "HDF5 2.0 refuses '/x': it has no elements, and a place for their data"},
+    {PLAIN, {{1466, 40}}, "HDF5 2.0 refuses '/g/count': its integers have bits outside of their bytes"},
+    {FIXTURES "ok/spaces.h5",
+     {{5091, 8}}, /* the layout in chunks */
+     "HDF5 2.0 refuses '/chunked': the elements in its chunks have another size than its type"},
 };
 
 static void test_changed(void **state)
 {
     unsigned char bytes[8192];
-    FILE *in = fopen(FIXTURES "ok/plain.h5", "rb");
     (void)state;
-    assert_non_null(in);
-    const size_t size = fread(bytes, 1, sizeof bytes, in);
-    fclose(in);
     for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
         char path[] = "/tmp/changed-XXXXXX";
         struct shapeproof_error error;
+        FILE *in = fopen(changed[i].path, "rb");
+        assert_non_null(in);
+        const size_t size = fread(bytes, 1, sizeof bytes, in);
+        fclose(in);
         const int fd = mkstemp(path);
         assert_int_equal(pwrite(fd, bytes, size, 0), size);
         for (size_t k = 0; k < 2 && changed[i].changes[k].at; k++)
