@@ -59,39 +59,42 @@ static bool read_messages(struct sp_h5_header *header, struct sp_cursor in, uint
     return true;
 }
 
-/* The size of the first chunk and the number of bytes before it; false when it is no header of a known version. */
-static bool read_prefix(struct sp_h5_header *header, uint64_t address, uint64_t *size, uint64_t *before)
+/* Reads the prefix from the bytes at the beginning of the header, and moves past it. Returns the size of the first
+ * chunk; in->ok is false when it is no header of a known version. */
+static uint64_t read_prefix(struct sp_h5_header *header, struct sp_cursor *in)
 {
-    enum { FIRST_PREFIX = 16, LONGEST_PREFIX = 34, TIMES = 1 << 5, LIMITS = 1 << 4, ORDERED = 1 << 2 };
-    const unsigned char *bytes = load_chunk(header, address, FIRST_PREFIX);
-    if (!bytes) return false;
-    struct sp_cursor in = sp_cursor_of(bytes, FIRST_PREFIX);
-    if (bytes[0] == 1) {
+    enum { TIMES = 1 << 5, LIMITS = 1 << 4, ORDERED = 1 << 2 };
+    uint64_t size;
+    if (sp_cursor_left(in) && in->data[0] == 1) {
         header->version = 1;
-        sp_cursor_take(&in, 2);
-        header->declared = sp_cursor_le(&in, 2);
-        sp_cursor_take(&in, 4);
-        *size = sp_cursor_le(&in, 4);
-        *before = FIRST_PREFIX;
-        return true;
+        sp_cursor_take(in, 2);
+        header->declared = sp_cursor_le(in, 2);
+        sp_cursor_take(in, 4);
+        size = sp_cursor_le(in, 4);
+        sp_cursor_take(in, 4);
+        return size;
     }
-    if (memcmp(bytes, "OHDR\2", 5) != 0 || !(bytes = load_chunk(header, address, LONGEST_PREFIX))) return false;
+    const unsigned char *head = sp_cursor_take(in, 5);
+    if (!head || memcmp(head, "OHDR\2", 5) != 0) in->ok = false;
     header->version = 2;
-    in = sp_cursor_of(bytes, LONGEST_PREFIX);
-    sp_cursor_take(&in, 5);
-    const uint64_t flags = sp_cursor_le(&in, 1);
-    sp_cursor_take(&in, (flags & TIMES ? 16 : 0) + (flags & LIMITS ? 4 : 0));
-    *size = sp_cursor_le(&in, 1U << (flags & 3));
+    const uint64_t flags = sp_cursor_le(in, 1);
+    sp_cursor_take(in, (flags & TIMES ? 16 : 0) + (flags & LIMITS ? 4 : 0));
     header->ordered = flags & ORDERED;
-    *before = in.offset;
-    return in.ok;
+    return sp_cursor_le(in, 1U << (flags & 3));
 }
 
 bool sp_h5_header_read(struct sp_h5_header *header, uint64_t address)
 {
-    uint64_t size, before;
-    if (!read_prefix(header, address, &size, &before) || address > UINT64_MAX - before) return false;
-    const unsigned char *bytes = load_chunk(header, address + before, size);
+    enum { USUAL = 272 }; /* bytes of a header of version 1 without attributes: one call of the system is enough */
+    const uint64_t end = header->source->size;
+    if (header->base > end || address > end - header->base) return false;
+    const uint64_t left = end - header->base - address, length = left < USUAL ? left : USUAL;
+    const unsigned char *bytes = load_chunk(header, address, length);
+    if (!bytes) return false;
+    struct sp_cursor in = sp_cursor_of(bytes, (size_t)length);
+    const uint64_t size = read_prefix(header, &in);
+    if (!in.ok) return false;
+    bytes = size <= sp_cursor_left(&in) ? bytes + in.offset : load_chunk(header, address + in.offset, size);
     return bytes && read_messages(header, sp_cursor_of(bytes, (size_t)size), &header->in_first);
 }
 
