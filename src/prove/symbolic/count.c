@@ -256,6 +256,9 @@ static bool take_times(struct walk *walk, const struct sp_sym_env *env, const st
     const struct sp_poly *times = walk->times;
     if (row->rank < 2 || row->lookup) times = sp_poly_int(&walk->symbolic->algebra, 0);
     else if (expr && !sp_sym_number(walk->symbolic, env, expr, &times)) return false;
+    struct sp_rational number;
+    if (sp_poly_is_constant(times, &number) && number.num < 0)
+        return sp_sym_fail(walk->symbolic, row->span, "a matrix multiplies less than 0 times");
     *size = sp_poly_mul(&walk->symbolic->algebra, *size, times);
     return true;
 }
@@ -1226,7 +1229,8 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
     const struct {
         const char *name;
         const struct sp_poly *number;
-    } numbers[] = {{"tokens", asked->tokens}, {"images", asked->images}, {"patches", asked->patches}, {"batch", asked->batch}};
+    } numbers[] = {
+        {"tokens", asked->tokens}, {"images", asked->images}, {"patches", asked->patches}, {"batch", asked->batch}};
     struct sp_sym_given given[1 + sizeof numbers / sizeof *numbers] = {
         {"causal", sp_sym_of_value(&count->symbolic, sp_value_bool(asked->how & SP_FLOPS_CAUSAL))}};
     size_t given_count = 1;
