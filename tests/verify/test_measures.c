@@ -201,7 +201,7 @@ static void test_flops_are_what_torch_counts(void **state)
     (void)state;
     check_lines("fixtures/measures/flops.jsonl", check_flops, 234);
     check_lines("fixtures/measures/flops_composites.jsonl", check_flops, 59);
-    check_lines("fixtures/measures/flops_images.jsonl", check_flops, 79);
+    check_lines("fixtures/measures/flops_images.jsonl", check_flops, 84);
 }
 
 /* ---- the output layer ---- */
