@@ -284,6 +284,8 @@ complete -c shapeproof -n '__shapeproof_is predict' -l stored -s s -d 'list the 
 complete -c shapeproof -n '__shapeproof_is predict' -l by -r -f -d 'print the parameters and bytes of each layer, group, module, dtype or expert, and their shares'
 complete -c shapeproof -n '__shapeproof_is predict' -l against -r -f -a '(shapeproof tables --names 2>/dev/null) (shapeproof models --names 2>/dev/null)' -d 'print by how many parameters and bytes another model differs, by the keys of --by'
 complete -c shapeproof -n '__shapeproof_is predict' -l tokens -r -f -d 'with --by measure, the number of tokens of a sequence'
+complete -c shapeproof -n '__shapeproof_is predict' -l images -r -f -d 'with --by measure, the number of images of a sequence, for a model of text and images'
+complete -c shapeproof -n '__shapeproof_is predict' -l patches -r -f -d 'with --by measure, the number of patches of an image, for a model that reads images of any size'
 complete -c shapeproof -n '__shapeproof_is predict' -l batch -r -f -d 'the number of sequences'
 complete -c shapeproof -n '__shapeproof_is predict' -l rows -s n -r -f -d 'with --by, print at most N rows, and one for all others'
 complete -c shapeproof -n '__shapeproof_is predict' -l exact -d 'with --by, print all digits of each number'

@@ -324,6 +324,8 @@ _shapeproof() {
             '*--by=[print the parameters and bytes of each layer, group, module, dtype or expert, and their shares]:KEY[,KEY]: ' \
             '*--against=[print by how many parameters and bytes another model differs, by the keys of --by]:TABLE|MODEL: _shapeproof_names tables models' \
             '*--tokens=[with --by measure, the number of tokens of a sequence]:LENGTH: ' \
+            '*--images=[with --by measure, the number of images of a sequence, for a model of text and images]:N: ' \
+            '*--patches=[with --by measure, the number of patches of an image, for a model that reads images of any size]:N: ' \
             '*--batch=[the number of sequences]:N: ' \
             '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \
             '--exact[with --by, print all digits of each number]' \

@@ -31,6 +31,12 @@ static const struct cli_option options[] = {
     {.name = "tokens",
      .argument = "LENGTH",
      .help = "with --by measure, the number of tokens of a sequence, such as 8192 or 128k (k is 1024); default: 1"},
+    {.name = "images",
+     .argument = "N",
+     .help = "with --by measure, the number of images of a sequence, for a model of text and images; default: 1"},
+    {.name = "patches",
+     .argument = "N",
+     .help = "with --by measure, the number of patches of an image, for a model that reads images of any size"},
     {CLI_OPTION_BATCH},
     {CLI_OPTION_ROWS},
     {CLI_OPTION_EXACT},
@@ -60,6 +66,7 @@ static const struct cli_example examples[] = {
     {"shapeproof predict llama-2-7b --dtype bf16", "how many bytes its weights take in BF16"},
     {"shapeproof predict llama-3-8b --by group", "where its parameters are, and the share of each group"},
     {"shapeproof predict llama-3-8b --by measure --tokens 8k", "its active parameters, operations, cache and bytes"},
+    {"shapeproof predict qwen2-vl-7b --by measure --patches 1024", "those of a model of text and images"},
     {"shapeproof predict llama-3-8b --against llama-2-7b", "what another model has more and less"},
     {"shapeproof predict --table mine.shapes --set width=64", "a table of your own"},
     {NULL, NULL},
@@ -244,7 +251,8 @@ struct measures {
     struct shapeproof_evaluation *evaluation;
 };
 
-/* Evaluates the measures of a side with --tokens, --batch and the dtype of its tensors; exit status. */
+/* Evaluates the measures of a side with --tokens, --batch, --images, --patches and the dtype of its tensors; exit
+ * status. */
 static int measure_side(const struct cli_args *args, const struct side *side, struct measures *measures)
 {
     struct shapeproof_error error = {0};
@@ -252,6 +260,9 @@ static int measure_side(const struct cli_args *args, const struct side *side, st
                                                    cli_value(args, "dtype", shapeproof_dtype_name(side->size.dtype))};
     int status = cli_take_size(args, "tokens", cli_units_of_tokens, "--tokens 8k", &what.tokens);
     if (status == CLI_OK) status = cli_take_size(args, "batch", cli_units_of_sequences, "--batch 4", &what.batch);
+    if (status == CLI_OK) status = cli_take_size(args, "images", cli_units_of_sequences, "--images 2", &what.images);
+    if (status == CLI_OK)
+        status = cli_take_size(args, "patches", cli_units_of_sequences, "--patches 1024", &what.patches);
     if (status != CLI_OK) return status;
     const struct shapeproof_evaluate_options how = {.prediction = side->prediction};
     measures->expressions = shapeproof_measures_new(side->subject.tables, side->prediction, &what, &error);
@@ -333,10 +344,10 @@ static bool options_agree(const struct cli_args *args)
     static const char *const lists[] = {"all", "formulas", "stored"};
     const bool sums_up = cli_value(args, "by", NULL) || cli_value(args, "against", NULL);
     const char *of_sums = cli_value(args, "rows", NULL) ? "rows" : cli_flag(args, "exact") ? "exact" : NULL;
-    const char *of_measures = cli_value(args, "tokens", NULL)  ? "tokens"
-                              : cli_value(args, "batch", NULL) ? "batch"
-                                                               : NULL;
-    const char *of_lists = NULL;
+    static const char *const measures[] = {"tokens", "batch", "images", "patches"};
+    const char *of_lists = NULL, *of_measures = NULL;
+    for (size_t i = 0; i < sizeof measures / sizeof *measures && !of_measures; i++)
+        if (cli_value(args, measures[i], NULL)) of_measures = measures[i];
     for (size_t i = 0; i < sizeof lists / sizeof *lists && !of_lists; i++)
         if (cli_flag(args, lists[i])) of_lists = lists[i];
     if (of_measures && !wants_measures(args))

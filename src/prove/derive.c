@@ -422,11 +422,12 @@ static const struct sp_poly *count_activations(struct forms *forms, const struct
 {
     struct sp_count *count = &forms->derivation->count;
     const struct sp_sym one = sp_sym_of_poly(sp_poly_int(&count->symbolic.algebra, 1));
-    const struct sp_sym_given given[] = {{"tokens", sp_sym_of_poly(tokens)},
-                                         {"batch", one},
-                                         {"tp", one},
-                                         {"sequence_parallel", sp_sym_of_value(&count->symbolic, sp_value_bool(false))},
-                                         {"recompute", sp_sym_of_value(&count->symbolic, sp_value_string("none"))}};
+    const struct sp_sym_given given[] = {
+        {"tokens", sp_sym_of_poly(tokens), NULL},
+        {"batch", one, NULL},
+        {"tp", one, NULL},
+        {"sequence_parallel", sp_sym_of_value(&count->symbolic, sp_value_bool(false)), NULL},
+        {"recompute", sp_sym_of_value(&count->symbolic, sp_value_string("none")), NULL}};
     const struct sp_open_formula open = {assume_condition, forms};
     return sp_count_activations(count, NULL, given, sizeof given / sizeof *given, &open);
 }
@@ -442,11 +443,11 @@ static const struct sp_poly *count_measure(struct forms *forms, const char *meas
     const struct sp_sym tokens = sp_atom_open(symbolic, "tokens", "tokens", 0, NULL);
     if (strcmp(measure, "activations") == 0) return count_activations(forms, tokens.poly);
     if (strcmp(measure, "flops") == 0) {
-        struct sp_flops asked = {.batch = one, .tokens = count->table->is_of_images ? NULL : tokens.poly};
-        if (count->table->has_images) {
-            asked.images = sp_atom_open(symbolic, "images", "images", 0, NULL).poly;
-            asked.patches = sp_atom_open(symbolic, "patches", "patches", 0, NULL).poly;
-        }
+        struct sp_flops asked = {.batch = one,
+                                 .tokens = count->table->is_of_images ? NULL : tokens.poly,
+                                 .patches = sp_atom_open(symbolic, "patches", "patches", 0, NULL).poly,
+                                 .has_every_argument = true};
+        if (count->table->has_images) asked.images = sp_atom_open(symbolic, "images", "images", 0, NULL).poly;
         return sp_count_flops(count, &asked);
     }
     const struct sp_poly *elements = sp_count_cache(count, 1, tokens.poly, NULL, one, SP_CACHE_LATENT_FORM);

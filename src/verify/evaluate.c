@@ -86,20 +86,23 @@ static void add_passes(struct measure_list *list, const char *pass)
         add_measure(list, sp_arena_printf(&list->arena, "flops(%s%s)", pass, variants[i]));
 }
 
-/* Of a table of tokens with images, the tokens and one image apart. */
+/* Of a table of tokens with images, the tokens and the images apart. A number of images or patches that the table does
+ * not read is asked for, too, so that the measure says so. */
 static void add_flops(struct measure_list *list, const struct sp_unit *table,
                       const struct shapeproof_measures_options *what)
 {
-    if (table->has_images) {
-        add_passes(list, sp_arena_printf(&list->arena, "tokens=%" PRIu64 ", images=0, batch=%" PRIu64, what->tokens,
+    struct sp_arena *arena = &list->arena;
+    const char *patches = what->patches ? sp_arena_printf(arena, ", patches=%" PRIu64, what->patches) : "";
+    if (table->has_images || what->images) {
+        const uint64_t images = what->images ? what->images : 1;
+        add_passes(list,
+                   sp_arena_printf(arena, "tokens=%" PRIu64 ", images=0, batch=%" PRIu64, what->tokens, what->batch));
+        add_passes(list, sp_arena_printf(arena, "tokens=0, images=%" PRIu64 "%s, batch=%" PRIu64, images, patches,
                                          what->batch));
-        add_passes(list, sp_arena_printf(&list->arena, "tokens=0, images=1, batch=%" PRIu64, what->batch));
         return;
     }
-    const char *pass = table->is_of_images ? sp_arena_printf(&list->arena, "batch=%" PRIu64, what->batch)
-                                           : sp_arena_printf(&list->arena, "tokens=%" PRIu64 ", batch=%" PRIu64,
-                                                             what->tokens, what->batch);
-    add_passes(list, pass);
+    const char *tokens = table->is_of_images ? "" : sp_arena_printf(arena, "tokens=%" PRIu64 ", ", what->tokens);
+    add_passes(list, sp_arena_printf(arena, "%sbatch=%" PRIu64 "%s", tokens, what->batch, patches));
 }
 
 /* lora and shard are not among them: their arguments have no usual value. */

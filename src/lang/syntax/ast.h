@@ -66,7 +66,7 @@ enum sp_flops_bits {
 };
 
 /* The arguments of flops(...), which rows read by these names. Each may be missing with all behind it: `count` is
- * without them then. */
+ * without them then. One that is missing before another is a literal that is absent. */
 enum sp_flops_argument { SP_FLOPS_BATCH, SP_FLOPS_TOKENS, SP_FLOPS_IMAGES, SP_FLOPS_PATCHES, SP_FLOPS_ARGUMENTS };
 
 /* The arguments of a cache. Its states read them as `tokens`, `batch`, `expanded` and `source_tokens`. */

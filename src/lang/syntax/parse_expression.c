@@ -424,10 +424,10 @@ static bool parse_flops(struct sp_parser *parser, struct sp_expr *expr)
         if (!sp_parse_accept(parser, ",")) break;
     }
     expr->span = join_spans(expr->span, parser->lexer.token.span);
-    for (size_t i = SP_FLOPS_BATCH + 1; i < expr->count; i++)
-        if (!expr->args[i])
-            return sp_parse_fail(parser, expr->span, "expected flops(tokens=..., images=...%s)",
-                                 expr->count > SP_FLOPS_PATCHES ? ", patches=..." : "");
+    if (expr->count > SP_FLOPS_IMAGES && expr->args[SP_FLOPS_IMAGES] && !expr->args[SP_FLOPS_TOKENS])
+        return sp_parse_fail(parser, expr->span, "expected flops(tokens=..., images=...)");
+    for (size_t i = SP_FLOPS_BATCH + 1; i < expr->count; i++) /* what is not given before `patches` */
+        if (!expr->args[i]) expr->args[i] = implied(parser, expr->span, sp_value_absent(""));
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }
 

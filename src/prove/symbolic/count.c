@@ -455,6 +455,7 @@ static bool count_view(struct walk *walk, const struct sp_sym_env *env, const st
     if (row->has_from && !sp_sym_open_view(walk->symbolic, env, row->from, frame)) return false;
     for (size_t i = 0; i < row->with_count; i++) {
         given[frame->given_count].key = row->with[i].name;
+        given[frame->given_count].is_read = NULL;
         if (!sp_sym_eval(walk->symbolic, env, row->with[i].expr, &given[frame->given_count++].sym)) return false;
     }
     for (size_t i = 0; !row->has_from && i < env->frame->given_count; i++)
@@ -1196,11 +1197,12 @@ const struct sp_poly *sp_count_cache(struct sp_count *count, unsigned tp, const 
                                      enum sp_cache_form form)
 {
     const struct shapeproof_value is_expanded = sp_value_bool(form == SP_CACHE_EXPANDED_FORM);
-    struct sp_sym_given given[4] = {{"tokens", sp_sym_of_poly(tokens)},
-                                    {"batch", sp_sym_of_poly(batch)},
-                                    {"expanded", sp_sym_of_value(&count->symbolic, is_expanded)}};
+    struct sp_sym_given given[4] = {{"tokens", sp_sym_of_poly(tokens), NULL},
+                                    {"batch", sp_sym_of_poly(batch), NULL},
+                                    {"expanded", sp_sym_of_value(&count->symbolic, is_expanded), NULL}};
     size_t given_count = 3;
-    if (source_tokens) given[given_count++] = (struct sp_sym_given){"source_tokens", sp_sym_of_poly(source_tokens)};
+    if (source_tokens)
+        given[given_count++] = (struct sp_sym_given){"source_tokens", sp_sym_of_poly(source_tokens), NULL};
     return sp_count_states(count, tp, given, given_count);
 }
 
@@ -1212,7 +1214,10 @@ static bool says_tokens(struct sp_count *count, const struct sp_flops *asked)
                         : table->has_images ? "sequences of tokens with images: flops(tokens=..., images=...)"
                                             : "sequences of tokens: flops(tokens=...)";
     if (!(table->measures & SP_MEASURE_FLOPS)) return true; /* the count says so */
-    if (table->is_of_images ? !asked->tokens : asked->tokens && table->has_images == (asked->images != NULL))
+    const bool has_patches = asked->patches && !asked->has_every_argument;
+    if (table->is_of_images
+            ? !asked->tokens
+            : asked->tokens && table->has_images == (asked->images != NULL) && (table->has_images || !has_patches))
         return true;
     return sp_sym_fail(&count->symbolic, table->span, "the table '%s' is about %s", table->name, about);
 }
@@ -1232,11 +1237,18 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
     } numbers[] = {
         {"tokens", asked->tokens}, {"images", asked->images}, {"patches", asked->patches}, {"batch", asked->batch}};
     struct sp_sym_given given[1 + sizeof numbers / sizeof *numbers] = {
-        {"causal", sp_sym_of_value(&count->symbolic, sp_value_bool(asked->how & SP_FLOPS_CAUSAL))}};
+        {"causal", sp_sym_of_value(&count->symbolic, sp_value_bool(asked->how & SP_FLOPS_CAUSAL)), NULL}};
     size_t given_count = 1;
+    bool reads_patches = false;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].number)
-            given[given_count++] = (struct sp_sym_given){numbers[i].name, sp_sym_of_poly(numbers[i].number)};
+            given[given_count++] = (struct sp_sym_given){numbers[i].name, sp_sym_of_poly(numbers[i].number), NULL};
+    if (asked->patches) given[given_count - 1].is_read = &reads_patches;
+    else if (asked->images && sp_poly_is_zero(asked->images)) /* no image has any number */
+        given[given_count++] = (struct sp_sym_given){"patches", sp_sym_of_poly(sp_poly_int(algebra, 1)), NULL};
+    else /* a row that reads it is not known, whatever the configuration says */
+        given[given_count++] = (struct sp_sym_given){
+            "patches", sp_sym_of_value(&count->symbolic, sp_value_absent(sp_flops_names[SP_FLOPS_PATCHES])), NULL};
     struct walk walk = {.symbolic = &count->symbolic,
                         .counted = COUNTS_PRODUCTS,
                         .active = &count->flops,
@@ -1249,6 +1261,13 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
     count->flops.share_count = 0;
     count->flops.has_lookup = count->flops.has_attention = false;
     const struct sp_poly *sum = sum_rows(&walk, new_given_frame(&walk, count), asked->group);
+    const bool has_images = !asked->images || !sp_poly_is_zero(asked->images);
+    if (sum && asked->patches && has_images && !reads_patches && !asked->has_every_argument) {
+        sp_sym_fail(
+            &count->symbolic, count->table->span,
+            "the configuration of '%s' says how many patches an image has: leave out patches=", count->table->name);
+        return NULL;
+    }
     const int passes = asked->how & SP_FLOPS_TRAINING ? PASSES : 1;
     return sum ? sp_poly_mul(algebra, asked->batch, sp_poly_scale(algebra, sum, sp_rational_int(OPERATIONS * passes)))
                : NULL;

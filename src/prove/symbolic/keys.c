@@ -27,7 +27,10 @@ void sp_sym_key_mark(struct sp_symbolic *symbolic, const char *path)
 const struct sp_sym *sp_sym_key_given(const struct sp_sym_frame *frame, const struct sp_expr *expr)
 {
     for (size_t i = 0; expr->kind == SP_EXPR_NAME && i < frame->given_count; i++)
-        if (strcmp(frame->given[i].key, expr->name) == 0) return &frame->given[i].sym;
+        if (strcmp(frame->given[i].key, expr->name) == 0) {
+            if (frame->given[i].is_read) *frame->given[i].is_read = true;
+            return &frame->given[i].sym;
+        }
     return NULL;
 }
 

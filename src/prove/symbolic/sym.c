@@ -56,6 +56,8 @@ bool sp_sym_literal(struct sp_sym sym, struct shapeproof_value *value)
 /* Reports that a value is needed and not set, and notes the first key that is absent. Always false. */
 static bool not_set(struct sp_symbolic *symbolic, struct sp_span span, struct shapeproof_value value)
 {
+    if (value.type == SHAPEPROOF_VALUE_ABSENT && value.string == sp_flops_names[SP_FLOPS_PATCHES])
+        return sp_sym_fail(symbolic, span, "the number of patches of an image is not given: flops(..., patches=...)");
     const bool heard = symbolic->report.messages != &symbolic->report.unheard, named = value.string && *value.string;
     if (heard && named && !symbolic->report.missing && value.type == SHAPEPROOF_VALUE_ABSENT)
         symbolic->report.missing = value.string;

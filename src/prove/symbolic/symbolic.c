@@ -572,8 +572,11 @@ static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env
         return no_such_group(symbolic, expr);
     const struct sp_poly **const numbers[SP_FLOPS_ARGUMENTS] = {&asked.batch, &asked.tokens, &asked.images,
                                                                 &asked.patches};
-    for (size_t i = 0; i < expr->count; i++)
-        if (!whole_number(symbolic, env, expr->args[i], sp_flops_names[i], numbers[i])) return false;
+    for (size_t i = 0; i < expr->count; i++) {
+        const struct sp_expr *arg = expr->args[i];
+        const bool is_missing = arg->kind == SP_EXPR_LITERAL && arg->value.type == SHAPEPROOF_VALUE_ABSENT;
+        if (!is_missing && !whole_number(symbolic, env, arg, sp_flops_names[i], numbers[i])) return false;
+    }
     const struct sp_poly *poly = env->flops(env->context, &asked);
     if (poly) *out = sp_sym_of_poly(poly);
     return poly != NULL;
@@ -589,6 +592,7 @@ static const struct sp_sym_given *given_arguments(struct sp_symbolic *symbolic, 
         const struct sp_expr *arg = expr->args[i];
         const struct sp_poly *poly;
         given[i].key = names[i];
+        given[i].is_read = NULL;
         if (words >> i & 1) {
             if (!sp_sym_eval(symbolic, env, arg, &given[i].sym)) return NULL;
             continue;

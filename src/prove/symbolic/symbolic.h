@@ -221,6 +221,7 @@ struct sp_symbolic {
 struct sp_sym_given {
     const char *key;
     struct sp_sym sym;
+    bool *is_read; /* set when an expression reads it; NULL: nobody asks */
 };
 
 /* Whether the value of a definition is in the cache of its frame. */
@@ -277,6 +278,7 @@ struct sp_flops {
     const struct sp_poly *images;  /* of each sequence */
     const struct sp_poly *patches; /* of each image */
     unsigned how;                  /* enum sp_flops_bits */
+    bool has_every_argument;       /* for a formula: it is no mistake when no row reads `patches` */
 };
 
 /* Where an expression stands, which decides what the names in it mean. */
