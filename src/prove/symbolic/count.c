@@ -494,6 +494,10 @@ static bool open_products(struct walk *walk, const struct sp_sym_env *env, const
     const struct sp_expr *expr = row->times ? row->times : env->section->times;
     if (walk->counted != COUNTS_PRODUCTS) return true;
     if (expr && !sp_sym_number(walk->symbolic, env, expr, &walk->times)) return false;
+    if (unit->is_table && expr && sp_poly_is_zero(walk->times)) { /* `times 0`: no pass runs it */
+        *passes = walk->times;
+        return true;
+    }
     if (!unit->is_table || unit->is_of_images == walk->is_in_images) return true;
     if (!unit->is_of_images || !walk->flops->images)
         return sp_sym_fail(walk->symbolic, row->unit_span,
@@ -1242,11 +1246,11 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
     bool reads_patches = false;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].number)
-            given[given_count++] = (struct sp_sym_given){numbers[i].name, sp_sym_of_poly(numbers[i].number), NULL};
-    if (asked->patches) given[given_count - 1].is_read = &reads_patches;
-    else if (asked->images && sp_poly_is_zero(asked->images)) /* no image has any number */
+            given[given_count++] = (struct sp_sym_given){numbers[i].name, sp_sym_of_poly(numbers[i].number),
+                                                         strcmp(numbers[i].name, "patches") ? NULL : &reads_patches};
+    if (!asked->patches && asked->images && sp_poly_is_zero(asked->images)) /* no image has any number */
         given[given_count++] = (struct sp_sym_given){"patches", sp_sym_of_poly(sp_poly_int(algebra, 1)), NULL};
-    else /* a row that reads it is not known, whatever the configuration says */
+    else if (!asked->patches) /* a row that reads it is not known, whatever the configuration says */
         given[given_count++] = (struct sp_sym_given){
             "patches", sp_sym_of_value(&count->symbolic, sp_value_absent(sp_flops_names[SP_FLOPS_PATCHES])), NULL};
     struct walk walk = {.symbolic = &count->symbolic,
