@@ -214,9 +214,10 @@ SHAPEPROOF_API char *shapeproof_report_prove(const struct shapeproof_proofs *pro
                                              const struct shapeproof_report_options *options, size_t *length);
 struct shapeproof_report_card_options {
     struct shapeproof_report_options report;
-    const char *path;     /* of the checkpoint, or NULL */
-    const char *table;    /* the name of the table of the prediction; NULL: there is none */
-    uint64_t reserved[2]; /* zero: room for later versions */
+    const char *path;                          /* of the checkpoint, or NULL */
+    const char *table;                         /* the name of the table of the prediction; NULL: there is none */
+    const struct shapeproof_evaluated *active; /* the value of `active`, of which a mixture has a row; or NULL */
+    uint64_t reserved[1];                      /* zero: room for later versions */
 };
 
 /* The numbers for a model card; in text and JSON, also the statements of the README. */

@@ -86,7 +86,7 @@ static int read_readme(const char *path, char **text, size_t *size)
 
 /* Writes the card; 1 if a statement of the README is wrong. */
 static int report_card(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,
-                       const struct shapeproof_prediction *prediction)
+                       const struct shapeproof_prediction *prediction, const struct shapeproof_evaluated *active)
 {
     size_t size = 0;
     char *readme = NULL;
@@ -102,11 +102,42 @@ static int report_card(const struct cli_args *args, const char *path, const stru
         const struct shapeproof_report_card_options how = {.report = cli_report_options(args, to),
                                                            .path = path,
                                                            .table = prediction ? shapeproof_prediction_table(prediction)
-                                                                               : NULL};
+                                                                               : NULL,
+                                                           .active = active};
         cli_put_report(to, shapeproof_report_card(card, &how, NULL));
     }
     shapeproof_card_free(card);
     free(readme);
+    return status;
+}
+
+/* Evaluates `active` for the predicted model. NULL if the table does not say how much of it a token uses, or the value
+ * cannot be computed: then the card has no row for it. */
+static struct shapeproof_evaluation *evaluate_active(struct cli_subject *subject,
+                                                     const struct shapeproof_prediction *prediction,
+                                                     struct shapeproof_expressions **expressions)
+{
+    const char *const text = "active";
+    const struct shapeproof_claim_lines lines = {.name = "expression", .items = &text, .count = 1};
+    const struct shapeproof_evaluate_options how = {.prediction = prediction};
+    struct shapeproof_error error = {0};
+    char *letters = NULL;
+    *expressions =
+        shapeproof_expressions_new(subject->tables, shapeproof_prediction_table(prediction), &lines, &letters, &error);
+    shapeproof_free(letters);
+    return *expressions ? shapeproof_evaluate(*expressions, subject->config, &how, &error) : NULL;
+}
+
+/* Writes the card with the prediction, and with the active parameters of a mixture. */
+static int report_predicted(const struct cli_args *args, const char *path, const struct shapeproof_inventory *inventory,
+                            struct cli_subject *subject, const struct shapeproof_prediction *prediction)
+{
+    struct shapeproof_expressions *expressions;
+    struct shapeproof_evaluation *evaluation = evaluate_active(subject, prediction, &expressions);
+    const int status =
+        report_card(args, path, inventory, prediction, evaluation ? shapeproof_evaluation_get(evaluation, 0) : NULL);
+    shapeproof_evaluation_free(evaluation);
+    shapeproof_expressions_free(expressions);
     return status;
 }
 
@@ -117,9 +148,9 @@ static int card_of_subject(const struct cli_args *args, const char *path, const 
     const struct shapeproof_predict_options what = {.table = subject->table_name};
     struct shapeproof_error error = {0};
     struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &error);
-    const int status = prediction || error.status == SHAPEPROOF_ERR_UNKNOWN
-                           ? report_card(args, path, inventory, prediction)
-                           : cli_no_prediction(subject, &what, &error);
+    const int status = prediction ? report_predicted(args, path, inventory, subject, prediction)
+                       : error.status == SHAPEPROOF_ERR_UNKNOWN ? report_card(args, path, inventory, NULL, NULL)
+                                                                : cli_no_prediction(subject, &what, &error);
     shapeproof_prediction_free(prediction);
     return status;
 }
@@ -138,7 +169,7 @@ static int card_of(const struct cli_args *args, const char *path, const struct s
     if (cli_is_told(args) || (!adapter && (found.inside || found.beside))) {
         status = cli_subject_open_found(&subject, args, inventory, found.beside);
         if (status == CLI_OK) status = card_of_subject(args, path, inventory, &subject);
-    } else status = report_card(args, path, inventory, NULL);
+    } else status = report_card(args, path, inventory, NULL, NULL);
     shapeproof_free(adapter);
     shapeproof_free(found.beside);
     cli_subject_close(&subject);

@@ -9,6 +9,13 @@
 #include "report/table.h"
 #include "shapeproof/report.h"
 
+/* Whether a token uses only some of the parameters, and their number is known. */
+static bool is_mixture(const struct shapeproof_evaluated *active)
+{
+    return active && active->value.denominator == 1 && active->value.numerator >= 0 &&
+           (uint64_t)active->value.numerator != active->whole;
+}
+
 /* ---- JSON ---- */
 
 static void json_statement(struct sp_writer *json, const struct shapeproof_statement *statement)
@@ -33,6 +40,10 @@ static void put_card_json(struct sp_text *text, const struct shapeproof_card *ca
     sp_write_key_optional(&json, "checkpoint", options->path);
     sp_write_key_optional(&json, "table", options->table);
     sp_write_key_number(&json, "parameters", totals->parameters);
+    if (is_mixture(options->active)) {
+        sp_write_key_number(&json, "active", (uint64_t)options->active->value.numerator);
+        sp_write_key_string(&json, "active_convention", options->active->convention);
+    }
     sp_write_key_number(&json, "tied", totals->tied);
     sp_write_key_number(&json, "buffers", totals->buffers);
     sp_write_key_number(&json, "token_embedding", totals->tokens);
@@ -95,25 +106,40 @@ static void end_row(struct rows *rows)
     if (rows->markdown) sp_text_puts(rows->text, " |\n");
 }
 
-/* "124,439,808 (124.4 M)"; no row for 0. */
+/* "124,439,808 (124.4 M)" */
+static void put_grouped(struct sp_text *cell, uint64_t number)
+{
+    sp_text_grouped(cell, number);
+    if (number < 1000) return;
+    sp_text_puts(cell, " (");
+    sp_put_short(cell, number);
+    sp_text_puts(cell, ")");
+}
+
+/* No row for 0. */
 static void put_number(struct rows *rows, const char *label, uint64_t number, bool code)
 {
     if (!number) return;
-    struct sp_text *cell = begin_row(rows, label, code);
-    sp_text_grouped(cell, number);
-    if (number >= 1000) {
-        sp_text_puts(cell, " (");
-        sp_put_short(cell, number);
-        sp_text_puts(cell, ")");
-    }
+    put_grouped(begin_row(rows, label, code), number);
     end_row(rows);
 }
 
-static void put_rows(struct rows *rows, const struct shapeproof_card *card)
+/* "12,879,925,248 (12.9 B), with the input embedding; 2 of 8 experts" */
+static void put_active(struct rows *rows, const struct shapeproof_evaluated *active)
+{
+    if (!is_mixture(active)) return;
+    struct sp_text *cell = begin_row(rows, "active parameters", false);
+    put_grouped(cell, (uint64_t)active->value.numerator);
+    if (*active->convention) sp_text_printf(cell, ", %s", active->convention);
+    end_row(rows);
+}
+
+static void put_rows(struct rows *rows, const struct shapeproof_card *card, const struct shapeproof_evaluated *active)
 {
     const struct shapeproof_card_totals *totals = shapeproof_card_totals(card);
     const uint64_t embeddings = totals->tokens + totals->positions;
     put_number(rows, "parameters", totals->parameters, false);
+    put_active(rows, active);
     put_number(rows, "embeddings", embeddings, false);
     if (embeddings) put_number(rows, "without embeddings", totals->parameters - embeddings, false);
     if (totals->head)
@@ -184,7 +210,7 @@ static void put_card_text(struct sp_text *text, const struct shapeproof_card *ca
         if (options->table) sp_put_visible(text, options->table);
         sp_text_puts(text, "\n");
     }
-    put_rows(&rows, card);
+    put_rows(&rows, card, options->active);
     sp_table_render(&rows.table, text, &options->report);
     if (totals->predicted && totals->stored != totals->parameters + totals->buffers) {
         sp_text_puts(text, "the file stores ");
@@ -196,11 +222,12 @@ static void put_card_text(struct sp_text *text, const struct shapeproof_card *ca
         put_statement(text, shapeproof_card_statement(card, i), &options->report);
 }
 
-static void put_card_markdown(struct sp_text *text, const struct shapeproof_card *card)
+static void put_card_markdown(struct sp_text *text, const struct shapeproof_card *card,
+                              const struct shapeproof_evaluated *active)
 {
     struct rows rows = {.text = text, .markdown = true};
     sp_text_puts(text, "| | |\n|---|---|\n");
-    put_rows(&rows, card);
+    put_rows(&rows, card, active);
 }
 
 char *shapeproof_report_card(const struct shapeproof_card *card, const struct shapeproof_report_card_options *options,
@@ -212,7 +239,7 @@ char *shapeproof_report_card(const struct shapeproof_card *card, const struct sh
     struct sp_text text = {0};
     if (!options) options = &plain;
     if (options->report.format == SHAPEPROOF_REPORT_JSON) put_card_json(&text, card, options);
-    else if (options->report.format == SHAPEPROOF_REPORT_MARKDOWN) put_card_markdown(&text, card);
+    else if (options->report.format == SHAPEPROOF_REPORT_MARKDOWN) put_card_markdown(&text, card, options->active);
     else put_card_text(&text, card, options);
     return sp_text_take(&text, length);
 }
