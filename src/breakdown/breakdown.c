@@ -342,7 +342,8 @@ static bool keys_are_right(const struct shapeproof_breakdown_options *options, b
     const bool has_a = options->check || options->prediction, has_b = options->check_b || options->prediction_b;
     if (groups && (!has_a || (is_diff && !has_b)))
         return sp_fail(error, SHAPEPROOF_ERR_USAGE, SHAPEPROOF_KIND_NONE,
-                       is_diff ? "groups need a check of each checkpoint" : "groups need a check");
+                       is_diff ? "groups need a check or a prediction of each checkpoint"
+                               : "groups need a check or a prediction");
     return true;
 }
 

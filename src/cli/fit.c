@@ -99,14 +99,23 @@ int cli_fit_subject(const struct cli_args *args, const char *memory, const struc
     return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
 }
 
+/* Warns of a configuration that quantises the weights. The model was predicted for `fit`, so that it can be again. */
+static void warn_of_quantisation(const struct cli_subject *subject)
+{
+    const struct shapeproof_predict_options what = {.table = subject->table_name};
+    struct shapeproof_error ignored = {0};
+    struct shapeproof_prediction *prediction = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
+    if (prediction) cli_warn_of_quantisation(subject, prediction, "they are counted in bf16 (--dtype sets another)");
+    shapeproof_prediction_free(prediction);
+}
+
 static int report_fit(const struct cli_args *args, const struct cli_subject *subject, const uint64_t *stored)
 {
     struct shapeproof_fit *fit = NULL;
     if (!cli_value(args, "memory", NULL)) return cli_usage_error("--memory 24GiB", "fit: --memory is needed");
     int status = cli_fit_subject(args, "memory", subject, stored, &fit);
     if (status != CLI_OK) return status;
-    if (!stored && !cli_value(args, "dtype", NULL))
-        cli_warn_of_quantisation(subject, "they are counted in bf16 (--dtype sets another)");
+    if (!stored && !cli_value(args, "dtype", NULL)) warn_of_quantisation(subject);
     for (struct cli_output *to = NULL; (to = cli_next_output(to));) {
         const struct shapeproof_report_options how = cli_report_options(args, to);
         cli_put_report(to, shapeproof_report_fit(fit, &how, NULL));

@@ -500,21 +500,19 @@ void cli_warn_of_objection(const struct cli_subject *subject, const struct shape
     shapeproof_free(why);
 }
 
-/* Whether a checkpoint of the configuration stores other tensors than the model has. */
-static bool is_quantised(const struct cli_subject *subject)
+/* Whether a checkpoint of the configuration stores other tensors than the model has, of which there is a prediction. */
+static bool is_quantised(const struct cli_subject *subject, const struct shapeproof_prediction *model)
 {
-    struct shapeproof_predict_options what = {.table = subject->table_name};
+    const struct shapeproof_predict_options what = {.table = subject->table_name, .stored = true};
     struct shapeproof_error ignored = {0};
-    struct shapeproof_prediction *model = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
-    what.stored = true;
     struct shapeproof_prediction *stored = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
-    const bool is = model && stored && shapeproof_prediction_count(stored) != shapeproof_prediction_count(model);
+    const bool is = stored && shapeproof_prediction_count(stored) != shapeproof_prediction_count(model);
     shapeproof_prediction_free(stored);
-    shapeproof_prediction_free(model);
     return is;
 }
 
-void cli_warn_of_quantisation(const struct cli_subject *subject, const char *reported)
+void cli_warn_of_quantisation(const struct cli_subject *subject, const struct shapeproof_prediction *prediction,
+                              const char *reported)
 {
     const char *path = shapeproof_config_path(subject->config);
     struct shapeproof_error error = {0};
@@ -523,7 +521,8 @@ void cli_warn_of_quantisation(const struct cli_subject *subject, const char *rep
         cli_warning(*path ? path : NULL, error.message);
         return;
     }
-    if (!*path || !is_quantised(subject)) return; /* no file: a built-in model, whose values have no quantisation */
+    if (!*path || !is_quantised(subject, prediction))
+        return; /* no file: a built-in model, whose values have no quantisation */
     snprintf(message, sizeof message,
              "the configuration quantises the weights, and %s; predict --stored lists what is "
              "stored",

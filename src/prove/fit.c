@@ -63,10 +63,11 @@ struct cache {
 /* Makes the count ready for another measure, also if the ones before took too much. False if it cannot be counted. */
 static bool begin_measure(struct sp_count *count)
 {
+    const bool good = sp_count_give_back(count); /* may count the table anew, which takes steps of its own */
     count->symbolic.steps = 0;
     count->symbolic.algebra.work = 0;
-    count->symbolic.algebra.failed = NULL;
-    return sp_count_give_back(count);
+    if (good) count->symbolic.algebra.failed = NULL;
+    return good;
 }
 
 static bool cache_bytes(struct sp_count *count, struct cache cache, uint64_t *bytes)

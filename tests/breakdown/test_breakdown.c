@@ -281,7 +281,7 @@ static void groups_of_a_diff_are_those_of_each_check(void **state)
     struct shapeproof_breakdown_options by = {.by = {SHAPEPROOF_BY_GROUP}, .check = a};
     assert_null(shapeproof_breakdown_of_diff(diff, &by, &error));
     assert_int_equal(error.status, SHAPEPROOF_ERR_USAGE);
-    assert_string_equal(error.message, "groups need a check of each checkpoint");
+    assert_string_equal(error.message, "groups need a check or a prediction of each checkpoint");
     by.check_b = b;
     struct shapeproof_breakdown *breakdown = shapeproof_breakdown_of_diff(diff, &by, &error);
     assert_non_null(breakdown);
@@ -356,7 +356,7 @@ static void wrong_keys_are_refused(void **state)
         enum shapeproof_by by[2];
         const char *message;
     } cases[] = {{{SHAPEPROOF_BY_DTYPE, SHAPEPROOF_BY_DTYPE}, "'dtype' is given twice"},
-                 {{SHAPEPROOF_BY_GROUP, SHAPEPROOF_BY_NONE}, "groups need a check"}};
+                 {{SHAPEPROOF_BY_GROUP, SHAPEPROOF_BY_NONE}, "groups need a check or a prediction"}};
     struct shapeproof_error error = {0};
     struct shapeproof_inventory *inventory = shapeproof_inventory_describe("none", NULL, 0, &error);
     (void)state;
