@@ -60,7 +60,7 @@ enum { WORKER_MILLISECONDS = 250 };
 enum {
     WORKER_INPUTS = 1000, /* objects that libhdf5 does not release add up in a worker */
     /* What a worker ends with. Anything else is a failure on the input, 0 as well: libhdf5 has ended the process. */
-    WORKER_DONE = 66,  /* all inputs are answered */
+    WORKER_DONE = 66,  /* every input that was read is answered */
     WORKER_FAULT = 67, /* a fault in code of this project */
     WORKER_ENDED = 68  /* the pipe is closed */
 };
@@ -70,7 +70,8 @@ enum {
 static struct {
     int input, results; /* files in memory, shared with it */
     int give, take;     /* pipes to it, and from it */
-    uint8_t *counters;  /* in memory shared with it: how often the worker came to each place of the code */
+    /* In memory shared with it: whether the worker has answered, and how often it came to each place of the code. */
+    uint8_t *answered, *counters;
 } server;
 
 static size_t counter_count(void) { return (size_t)(fuzz_coverage.counters_end - fuzz_coverage.counters); }
@@ -129,10 +130,10 @@ static void limit_worker(void)
     sp_child_limit(RLIMIT_AS, memory, memory);
 }
 
-/* Limits the processor time of the next input: SIGPROF ends the worker. */
-static void limit_time(void)
+/* Limits the processor time of what follows: SIGPROF ends the worker. 0: no limit. */
+static void limit_time(int milliseconds)
 {
-    const struct itimerval time = {.it_value = {.tv_usec = WORKER_MILLISECONDS * 1000}};
+    const struct itimerval time = {.it_value = {.tv_usec = milliseconds * 1000}};
     fuzz_must(setitimer(ITIMER_PROF, &time, NULL) == 0);
 }
 
@@ -154,6 +155,7 @@ static void walk_source(struct sp_h5_source *source, bool *done)
     sp_call_unwind();
 }
 
+/* Answers, and only then closes the file: libhdf5 may crash on that. */
 static void work(int take, int give)
 {
     struct sp_h5_source source;
@@ -164,13 +166,18 @@ static void work(int take, int give)
     for (int i = 0; i < WORKER_INPUTS; i++) {
         bool done = false;
         if (read(take, &source, sizeof source) != sizeof source) _exit(WORKER_ENDED);
-        limit_time();
+        *server.answered = false;
+        limit_time(WORKER_MILLISECONDS);
         errno = 0; /* as in the library: ENOMEM then is of this walk */
         if (counter_count()) memset(fuzz_coverage.counters, 0, counter_count());
         walk_source(&source, &done);
         if (counter_count()) memcpy(server.counters, fuzz_coverage.counters, counter_count());
-        if (!done || !close_file()) _exit(0);
+        if (!done) _exit(0);
+        limit_time(0);
+        *server.answered = true;
         if (write(give, &well, sizeof well) != sizeof well) _exit(WORKER_ENDED);
+        limit_time(WORKER_MILLISECONDS);
+        if (!close_file()) break;
     }
     _exit(WORKER_DONE);
 }
@@ -188,11 +195,12 @@ static void serve(int take, int give)
     sp_child_isolate(keep, sizeof keep / sizeof *keep);
     if (!sp_h5_prepare(&source)) _exit(1);
     for (;;) {
+        *server.answered = true; /* there is no input yet */
         const pid_t pid = fork();
         if (pid == 0) work(take, give);
         if (pid < 0 || waitpid(pid, &status, 0) != pid) break;
         if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_ENDED) break;
-        if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_DONE) continue;
+        if (*server.answered) continue;
         if (!status) status = -1;
         if (write(give, &status, sizeof status) != sizeof status) break;
     }
@@ -219,9 +227,9 @@ static void add_counters(void)
 static void start_server(int input)
 {
     int asked[2], answered[2];
-    server.counters =
-        mmap(NULL, counter_count() + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* never 0 bytes */
-    fuzz_must(server.counters != MAP_FAILED);
+    server.answered = mmap(NULL, 1 + counter_count(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    fuzz_must(server.answered != MAP_FAILED);
+    server.counters = server.answered + 1;
     server.input = input;
     server.results = memfd_create("results", MFD_CLOEXEC);
     fuzz_must(server.results >= 0 && pipe(asked) == 0 && pipe(answered) == 0);
