@@ -200,7 +200,7 @@ static void check_flops(struct shapeproof_tables *tables, char *line)
 static void test_flops_are_what_torch_counts(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/flops.jsonl", check_flops, 234);
+    check_lines("fixtures/measures/flops.jsonl", check_flops, 235);
     check_lines("fixtures/measures/flops_composites.jsonl", check_flops, 64);
     check_lines("fixtures/measures/flops_images.jsonl", check_flops, 84);
 }
