@@ -707,6 +707,25 @@ static void add_flags_deciding(struct sp_count *count, const struct sp_poly *tot
     }
 }
 
+/* Adds the absences of keys without which the change, the absence of another key, gains nothing: that dense_act_fn is
+ * given changes T5 only if transformers_version is not given. */
+static void add_absences_deciding(struct sp_count *count, const struct sp_poly *total, const struct sp_changes *changes,
+                                  size_t which, const struct sp_values *undone, struct sp_conditions *found)
+{
+    const struct sp_symbol_info *symbol = sp_symbol_of(count, changes->items[which].condition);
+    const struct sp_poly *gain;
+    if (!symbol || !symbol->unset_key) return;
+    const size_t symbols = count->symbolic.symbols.count;
+    for (size_t i = 0; i < symbols; i++) {
+        const struct sp_symbol_info *other = &count->symbolic.symbols.items[i];
+        const size_t candidate = other->atom;
+        if (!other->unset_key || strcmp(other->unset_key, symbol->unset_key) == 0 || is_changed(changes, candidate))
+            continue;
+        if (!gain_without(count, total, &changes->items[which], undone, candidate, &gain)) continue;
+        if (gain && sp_poly_is_zero(gain)) *SP_PUSH(found) = candidate;
+    }
+}
+
 struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_poly *total,
                                       const struct sp_changes *changes, size_t which)
 {
@@ -716,6 +735,7 @@ struct sp_conditions sp_case_deciding(struct sp_count *count, const struct sp_po
     keep_deciding(count, total, changes, which, &undone, &found);
     sp_case_drop_implied(count, change, &found);
     add_flags_deciding(count, total, changes, which, &undone, &found);
+    add_absences_deciding(count, total, changes, which, &undone, &found);
     sp_values_free(&undone);
     return found;
 }
