@@ -160,7 +160,8 @@ static bool row_depends_on(struct key_search *search, const struct sp_row *row)
 {
     bool depends =
         depends_on(search, row->share.part) || depends_on(search, row->share.whole) || depends_on(search, row->times);
-    for (size_t i = 0; i < row->arg_count && !depends; i++) depends = depends_on(search, row->args[i].expr);
+    for (size_t i = 0; i < row->arg_count && !depends; i++)
+        depends = depends_on(search, row->args[i].expr) || division_depends_on(search, row->args[i].expr);
     for (size_t i = 0; i < row->rank && !depends; i++) depends = division_depends_on(search, row->shape[i]);
     if (sp_row_is_tensor(row)) return depends;
     depends = depends || depends_on(search, row->condition);
