@@ -439,6 +439,12 @@ static const char birds[] = "table bird\n"
                             "model_type \"hen\"\n"
                             "measures flops\n"
                             "sees.* tit\n"
+                            "table owl\n"
+                            "model_type \"owl\"\n"
+                            "unit token, image\n"
+                            "measures flops\n"
+                            "head (5, 4)\n"
+                            "sees.* tit times 0 - k\n"
                             "table nests\n"
                             "model_type \"nests\"\n"
                             "measures flops\n"
@@ -535,6 +541,9 @@ static void test_matrices_multiply_as_often_as_the_table_says(void **state)
     expect_number(wren, "flops(tokens=0)", 2 * 40);
     expect_number(tit, "flops(batch=2)", 2 * 2 * (48 * 9 + 20));
     expect_number("{\"model_type\": \"nests\"}", "flops(tokens=6)", 3 * (products_of_wren(6) + 2 * 36 * 5));
+    expect_number("{\"model_type\": \"owl\", \"k\": 0}", "flops(tokens=3, images=1)", 2 * 3 * 20);
+    expect_number("{\"model_type\": \"owl\", \"k\": -2}", "flops(tokens=3, images=1)",
+                  2 * (3 * 20 + 2 * (48 * 9 + 20)));
 }
 
 static void test_flops_that_are_not_known(void **state)
@@ -549,12 +558,13 @@ static void test_flops_that_are_not_known(void **state)
                  {"wren", "flops(tokens=-1)", "'tokens' must be a whole number, 0 or more"},
                  {"wren", "flops([sky], tokens=1)", "the table has no group [sky]"},
                  {"hen", "flops(tokens=2)",
-                  "the table 'tit' is about images, and what uses it about tokens, or the other way round"}};
+                  "the table 'tit' is about images, and what uses it about tokens, or the other way round"},
+                 {"owl", "flops(tokens=3, images=1)", "a table multiplies less than 0 times"}};
     struct shapeproof_tables *tables = bird_tables();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t value;
         char why[256], config[64];
-        snprintf(config, sizeof config, "{\"model_type\": \"%s\"}", cases[i].type);
+        snprintf(config, sizeof config, "{\"model_type\": \"%s\", \"k\": 1}", cases[i].type);
         assert_false(evaluate(tables, config, cases[i].expression, &value, why));
         assert_string_equal(why, cases[i].why);
     }

@@ -504,6 +504,9 @@ static bool open_products(struct walk *walk, const struct sp_sym_env *env, const
                            "the table '%s' is about images, and what uses it about tokens, or the other way round",
                            unit->name);
     *passes = expr ? walk->times : walk->flops->images;
+    struct sp_rational number;
+    if (sp_poly_is_constant(*passes, &number) && number.num < 0)
+        return sp_sym_fail(walk->symbolic, row->span, "a table multiplies less than 0 times");
     walk->times = sp_poly_int(&walk->symbolic->algebra, 1);
     walk->is_in_images = true;
     return true;
