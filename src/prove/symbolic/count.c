@@ -1270,9 +1270,8 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
     const struct sp_poly *sum = sum_rows(&walk, new_given_frame(&walk, count), asked->group);
     const bool has_images = !asked->images || !sp_poly_is_zero(asked->images);
     if (sum && asked->patches && has_images && !reads_patches && !asked->has_every_argument) {
-        sp_sym_fail(
-            &count->symbolic, count->table->span,
-            "the configuration of '%s' says how many patches an image has: leave out patches=", count->table->name);
+        sp_sym_fail(&count->symbolic, count->table->span,
+                    "no row of '%s' that is counted reads `patches`: leave out patches=", count->table->name);
         return NULL;
     }
     const int passes = asked->how & SP_FLOPS_TRAINING ? PASSES : 1;
