@@ -40,12 +40,15 @@ shapeproof_expressions_new(struct shapeproof_tables *tables, const char *table,
 SHAPEPROOF_API void shapeproof_expressions_free(struct shapeproof_expressions *expressions);
 
 struct shapeproof_measures_options {
-    uint64_t tokens;      /* of a sequence; 0: 1 */
-    uint64_t batch;       /* sequences, or images; 0: 1 */
-    const char *dtype;    /* of weights and cache, as bytes(...) has it: "bf16"; NULL: f32 */
-    uint64_t images;      /* of a sequence, for a model of text and images; 0: 1 */
-    uint64_t patches;     /* of an image, for a model that reads images of any size; 0: not given */
-    uint64_t reserved[2]; /* zero: room for later versions */
+    uint64_t tokens;   /* of a sequence; 0: 1 */
+    uint64_t batch;    /* sequences, or images; 0: 1 */
+    const char *dtype; /* of weights and cache, as bytes(...) has it: "bf16"; NULL: f32 */
+    uint64_t images;   /* of a sequence, for a model of text and images; 0: 1 */
+    uint64_t patches;  /* of an image, for a model that reads images of any size; 0: not given */
+    /* The model that this one is compared with: `images` and `patches` are then for the one of the two that reads
+     * images, if the other does not. NULL: there is none. */
+    const struct shapeproof_prediction *against;
+    uint64_t reserved[1]; /* zero: room for later versions */
 };
 
 /* The measures of a predicted model with these arguments, as expressions to evaluate with this prediction: total,

@@ -252,12 +252,14 @@ struct measures {
 };
 
 /* Evaluates the measures of a side with --tokens, --batch, --images, --patches and the dtype of its tensors; exit
- * status. */
-static int measure_side(const struct cli_args *args, const struct side *side, struct measures *measures)
+ * status. `other`: the side beside it, or NULL. */
+static int measure_side(const struct cli_args *args, const struct side *side, const struct side *other,
+                        struct measures *measures)
 {
     struct shapeproof_error error = {0};
     struct shapeproof_measures_options what = {.dtype =
-                                                   cli_value(args, "dtype", shapeproof_dtype_name(side->size.dtype))};
+                                                   cli_value(args, "dtype", shapeproof_dtype_name(side->size.dtype)),
+                                               .against = other ? other->prediction : NULL};
     int status = cli_take_size(args, "tokens", cli_units_of_tokens, "--tokens 8k", &what.tokens);
     if (status == CLI_OK) status = cli_take_size(args, "batch", cli_units_of_sequences, "--batch 4", &what.batch);
     if (status == CLI_OK) status = cli_take_size(args, "images", cli_units_of_sequences, "--images 2", &what.images);
@@ -281,7 +283,7 @@ static int put_measures(const struct cli_args *args, const char *const names[2],
     struct shapeproof_evaluated_point points[2] = {{.value = names[0]}, {.value = names[1]}};
     int status = CLI_OK;
     for (size_t i = 0; i < count && status == CLI_OK; i++) {
-        status = measure_side(args, sides[i], &measures[i]);
+        status = measure_side(args, sides[i], count == 2 ? sides[1 - i] : NULL, &measures[i]);
         points[i].evaluation = measures[i].evaluation;
     }
     for (struct cli_output *to = NULL; status == CLI_OK && (to = cli_next_output(to));) {

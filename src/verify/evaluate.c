@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "config/settings.h"
+#include "lang/prediction.h"
 #include "lang/walk.h"
 #include "lang/words.h"
 #include "prove/claims.h"
@@ -123,6 +124,16 @@ static void list_measures(struct measure_list *list, const struct sp_unit *table
     add_measure(list, sp_arena_printf(&list->arena, "activations(%s, batch=%" PRIu64 ")", length, what->batch));
 }
 
+static bool reads_patches(const struct sp_unit *table) { return table->has_images || table->is_of_images; }
+
+/* Takes from the options the images and patches that only the model with the other table can read. */
+static void drop_images_of_other(struct shapeproof_measures_options *what, const struct sp_unit *table,
+                                 const struct sp_unit *other)
+{
+    if (other->has_images && !table->has_images) what->images = 0;
+    if (reads_patches(other) && !reads_patches(table)) what->patches = 0;
+}
+
 struct shapeproof_expressions *shapeproof_measures_new(struct shapeproof_tables *tables,
                                                        const struct shapeproof_prediction *prediction,
                                                        const struct shapeproof_measures_options *options,
@@ -145,6 +156,7 @@ struct shapeproof_expressions *shapeproof_measures_new(struct shapeproof_tables 
     }
     const char *table = shapeproof_prediction_table(prediction);
     struct measure_list list = {.count = 0};
+    if (what.against) drop_images_of_other(&what, prediction->table, what.against->table);
     list_measures(&list, sp_tables_unit(tables, table), prediction, &what);
     const struct shapeproof_claim_lines lines = {.name = "measure", .items = list.items, .count = list.count};
     char *letters;
