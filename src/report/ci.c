@@ -123,8 +123,9 @@ static void sarif_fingerprint(struct sp_writer *json, const char *rule, const ch
     sp_write_close(json);
 }
 
-/* A line of the file, and in it the tensor unless that is NULL. */
-static void sarif_line_location(struct sp_writer *json, const char *path, size_t line, const char *tensor)
+/* A line of the file, and in it what has the name, unless that is NULL, such as a tensor. */
+static void sarif_line_location(struct sp_writer *json, const char *path, size_t line, const char *name,
+                                const char *kind)
 {
     struct sp_text uri = {0};
     put_uri(&uri, path);
@@ -138,11 +139,11 @@ static void sarif_line_location(struct sp_writer *json, const char *path, size_t
     sp_write_key_number(json, "startLine", line);
     sp_write_close(json);
     sp_write_close(json);
-    if (tensor) {
+    if (name) {
         sp_write_key_open(json, "logicalLocations", '[');
         sp_write_open(json, '{');
-        sp_write_key_string(json, "fullyQualifiedName", tensor);
-        sp_write_key_string(json, "kind", "tensor");
+        sp_write_key_string(json, "fullyQualifiedName", name);
+        sp_write_key_string(json, "kind", kind);
         sp_write_close(json);
         sp_write_close(json);
     }
@@ -151,28 +152,20 @@ static void sarif_line_location(struct sp_writer *json, const char *path, size_t
     sp_text_free(&uri);
 }
 
-/* The option of the command line that is given for the `number`th time: it is in no file. */
+/* The option of the command line that is given for the `number`th time. It is in no file, but GitHub refuses a document
+ * with a result that has no physicalLocation. */
 static void sarif_option_location(struct sp_writer *json, const char *option, size_t number)
 {
     struct sp_text name = {0};
     sp_text_printf(&name, "%s %zu", option, number);
-    sp_write_key_open(json, "locations", '[');
-    sp_write_open(json, '{');
-    sp_write_key_open(json, "logicalLocations", '[');
-    sp_write_open(json, '{');
-    sp_write_key_string(json, "fullyQualifiedName", name.data);
-    sp_write_key_string(json, "kind", "option");
-    sp_write_close(json);
-    sp_write_close(json);
-    sp_write_close(json);
-    sp_write_close(json);
+    sarif_line_location(json, option, number ? number : 1, name.data, "option");
     sp_text_free(&name);
 }
 
 /* A checkpoint has no lines, but GitHub requires one. */
 static void sarif_location(struct sp_writer *json, const char *path, const char *tensor)
 {
-    sarif_line_location(json, path, 1, tensor);
+    sarif_line_location(json, path, 1, tensor, "tensor");
 }
 
 /* Begins the line of a result: close it with sp_write_close. */
@@ -202,7 +195,7 @@ void sp_sarif_claim(struct sp_text *text, const struct shapeproof_proof *proof, 
 {
     struct sp_writer json = begin_result(text, rule_claim, SHAPEPROOF_SEVERITY_ERROR, message);
     if (strcmp(proof->file, "--claim") == 0) sarif_option_location(&json, proof->file, proof->line);
-    else sarif_line_location(&json, proof->file, proof->line ? proof->line : 1, NULL);
+    else sarif_line_location(&json, proof->file, proof->line ? proof->line : 1, NULL, NULL);
     sarif_fingerprint(&json, rule_claim, subject);
     sp_write_close(&json);
 }
