@@ -605,6 +605,7 @@ bool sp_eval(struct sp_eval *eval, const struct sp_env *env, const struct sp_exp
     eval->depth++;
     const bool good = expr->kind == SP_EXPR_NAME ? eval_name(eval, env, expr, value) : operate(eval, env, expr, value);
     eval->depth--;
+    if (good && sp_value_is_nan(*value)) return sp_eval_fail(eval, expr->span, "%s", sp_value_not_a_number);
     return good;
 }
 

@@ -45,6 +45,9 @@ double sp_round_to_even(double x)
 }
 
 const char sp_function_overflowed[] = "the result does not fit in 64 bits";
+const char sp_value_not_a_number[] = "a value here is NaN, which is not a number";
+
+bool sp_value_is_nan(struct shapeproof_value value) { return value.type == SHAPEPROOF_VALUE_REAL && isnan(value.real); }
 
 static bool fail_call(const char **problem, const char *text)
 {
@@ -93,6 +96,7 @@ static bool find_extreme(enum extreme extreme, const struct shapeproof_value *ar
     if (!count) return fail_call(problem, "takes at least one number");
     for (size_t i = 0; i < count; i++) {
         if (!sp_value_is_number(items[i])) return fail_call(problem, "takes numbers");
+        if (sp_value_is_nan(items[i])) return fail_call(problem, sp_value_not_a_number); /* the item of a list */
         const int order = i ? sp_values_order(items[i], *result) : 0;
         if (i == 0 || (extreme == LARGEST ? order > 0 : order < 0)) *result = items[i];
     }

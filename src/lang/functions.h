@@ -19,6 +19,9 @@ struct sp_function {
 
 /* The *problem of a result that does not fit in 64 bits; compared by its address. */
 extern const char sp_function_overflowed[];
+/* The mistake of an expression with the value NaN, which only a key can give it. */
+extern const char sp_value_not_a_number[];
+bool sp_value_is_nan(struct shapeproof_value value);
 /* NULL when there is none of that name. */
 const struct sp_function *sp_function_find(const char *name);
 /* The steps (base/budget.h) that a call with these arguments takes at most, besides that of its expression. The caller

@@ -50,8 +50,6 @@ bool sp_eval_known(struct sp_eval *eval, const struct sp_env *env, const struct 
                    struct shapeproof_value *value)
 {
     if (!sp_eval(eval, env, expr, value)) return false;
-    if (value->type == SHAPEPROOF_VALUE_REAL && isnan(value->real))
-        return sp_eval_fail(eval, place_of_key(eval, env, expr), "the hyper-parameter is NaN, which is not a number");
     if (sp_value_is_set(*value) || value->type == SHAPEPROOF_VALUE_UNKNOWN) return true;
     if (!eval->first_missing) eval->first_missing = value->string;
     return sp_eval_fail(eval, place_of_key(eval, env, expr), "the hyper-parameter '%s' is %s", value->string,

@@ -98,15 +98,9 @@ double sp_calculate(enum sp_op op, double a, double b)
     }
 }
 
-static bool fail_not_a_number(struct sp_eval *eval, const struct sp_expr *expr)
-{
-    return sp_eval_fail(eval, expr->span, "a value here is NaN, which is not a number");
-}
-
 static bool eval_real_arithmetic(struct sp_eval *eval, const struct sp_expr *expr, double a, double b,
                                  struct shapeproof_value *value)
 {
-    if (isnan(a) || isnan(b)) return fail_not_a_number(eval, expr);
     if (b == 0 && (expr->op == SP_OP_DIV || expr->op == SP_OP_FLOOR || expr->op == SP_OP_MOD))
         return sp_eval_fail(eval, expr->span, "division by zero");
     const double result = sp_calculate(expr->op, a, b);
@@ -138,10 +132,8 @@ static bool compare_operands(struct sp_eval *eval, const struct sp_expr *expr, s
                              struct shapeproof_value b, struct shapeproof_value *value)
 {
     int order;
-    if (sp_value_is_number(a) && sp_value_is_number(b)) {
-        if (isnan(sp_value_as_real(a)) || isnan(sp_value_as_real(b))) return fail_not_a_number(eval, expr);
-        order = sp_values_order(a, b);
-    } else if (a.type == SHAPEPROOF_VALUE_STRING && b.type == SHAPEPROOF_VALUE_STRING) {
+    if (sp_value_is_number(a) && sp_value_is_number(b)) order = sp_values_order(a, b);
+    else if (a.type == SHAPEPROOF_VALUE_STRING && b.type == SHAPEPROOF_VALUE_STRING) {
         if (!sp_eval_spend(eval, expr->span, comparison_cost(a))) return false;
         order = strcmp(a.string, b.string);
     } else {

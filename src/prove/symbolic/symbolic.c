@@ -307,6 +307,14 @@ static bool claimed_unset(struct sp_symbolic *symbolic, const struct sp_sym_env 
     return true;
 }
 
+/* Fails for a NaN, as of a key of the configuration, which has no place in any expression; whether it is one. */
+static bool fail_nan(struct sp_symbolic *symbolic, const struct sp_expr *expr, struct sp_sym sym)
+{
+    if (sym.kind != SP_SYM_VALUE || !sp_value_is_nan(sym.value)) return false;
+    sp_sym_fail(symbolic, expr->span, "%s", sp_value_not_a_number);
+    return true;
+}
+
 static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                        struct sp_sym *out);
 
@@ -323,6 +331,7 @@ static bool unset_chain(struct sp_symbolic *symbolic, const struct sp_sym_env *e
         const char *path = sp_sym_key_path(symbolic, env, chain->args[0]);
         const enum sp_sym_key_state state = sp_sym_key_look_up(symbolic, env, chain->args[0], path, &sym);
         if (state == SP_SYM_KEY_KNOWN) {
+            if (sym.kind == SP_SYM_VALUE && sp_value_is_nan(sym.value)) return false; /* reported with its value */
             *out = sp_sym_of_truth(symbolic, false);
             return true;
         }
@@ -363,6 +372,7 @@ static bool call_unset(struct sp_symbolic *symbolic, const struct sp_sym_env *en
             *out = unset_condition(symbolic, expr->name, path);
             return true;
         }
+        if (fail_nan(symbolic, arg, sym)) return false;
     } else if (!sp_sym_eval(symbolic, env, arg, &sym)) return false;
     const struct sp_symbol_info *symbol = symbol_of_key(symbolic, sym);
     if (sp_sym_is_numeric(sym) && sym.name) *out = unset_condition(symbolic, expr->name, sym.name);
@@ -734,7 +744,7 @@ bool sp_sym_eval(struct sp_symbolic *symbolic, const struct sp_sym_env *env, con
     bool good = symbolic_dispatch(symbolic, env, expr, out);
     if (good && expr->division && symbolic->sharding) good = sp_shard_dimension(symbolic, env, expr, out);
     symbolic->depth--;
-    return good;
+    return good && !fail_nan(symbolic, expr, *out);
 }
 
 bool sp_sym_number(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
