@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -64,6 +65,9 @@ static inline void begin_line(const char *line, unsigned short rows, unsigned sh
     close(slave);
 }
 
+/* Whether a wait of WAIT_SECONDS that began then is over. Reads are not counted: a long report takes one a line. */
+static inline bool is_late(time_t began) { return time(NULL) - began > WAIT_SECONDS; }
+
 /* Reads what the terminal is sent within that time; false at its end, when no process has the terminal any longer. */
 static inline bool read_terminal(int milliseconds)
 {
@@ -80,7 +84,7 @@ static inline bool read_terminal(int milliseconds)
 /* Waits until the terminal was sent the text. */
 static inline void await_text(const char *text)
 {
-    for (int i = 0; i < WAIT_SECONDS * 10; i++) {
+    for (const time_t began = time(NULL); !is_late(began);) {
         terminal.shown[terminal.length] = '\0';
         if (strstr(terminal.shown, text)) return;
         if (!read_terminal(100)) break;
@@ -98,7 +102,7 @@ static inline int end_line(void)
 {
     int status = 0;
     bool is_open = true;
-    for (int i = 0; is_open && i < WAIT_SECONDS * 10; i++) is_open = read_terminal(100);
+    for (const time_t began = time(NULL); is_open && !is_late(began);) is_open = read_terminal(100);
     if (is_open) kill(-terminal.shell, SIGKILL);
     close(terminal.master);
     assert_int_equal(waitpid(terminal.shell, &status, 0), terminal.shell);
