@@ -45,8 +45,8 @@ struct shapeproof_measures_options {
     const char *dtype; /* of weights and cache, as bytes(...) has it: "bf16"; NULL: f32 */
     uint64_t images;   /* of a sequence, for a model of text and images; 0: 1 */
     uint64_t patches;  /* of an image, for a model that reads images of any size; 0: not given */
-    /* The model that this one is compared with: `images` and `patches` are then for the one of the two that reads
-     * images, if the other does not. NULL: there is none. */
+    /* The model that this one is compared with, or NULL. If only one of the two reads images, `images` and `patches`
+     * are arguments of that one alone. */
     const struct shapeproof_prediction *against;
     uint64_t reserved[1]; /* zero: room for later versions */
 };

@@ -215,7 +215,7 @@ SHAPEPROOF_API char *shapeproof_report_prove(const struct shapeproof_proofs *pro
 struct shapeproof_report_card_options {
     struct shapeproof_report_options report;
     const char *path;                          /* of the checkpoint, or NULL */
-    const char *table;                         /* the name of the table of the prediction; NULL: there is none */
+    const char *table;                         /* the name of the table of the prediction, or NULL */
     const struct shapeproof_evaluated *active; /* the value of `active`, of which a mixture has a row; or NULL */
     uint64_t reserved[1];                      /* zero: room for later versions */
 };

@@ -82,28 +82,22 @@ static int complain_of_kind(const struct shapeproof_tables *tables, const char *
     return cli_usage_error(hint, "there are no tables of the kind '%s'", kind);
 }
 
-static int complain_of_measure(const struct shapeproof_tables_filter *filter)
-{
-    static const char *const measures[] = {"active", "cache", "flops", "shard", "activations"};
-    const size_t count = sizeof measures / sizeof *measures;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(measures[i], filter->measure) == 0)
-            return cli_usage_error(NULL, "none of these tables has the measure '%s'", filter->measure);
-    return cli_usage_error("the measures are active, cache, flops, shard and activations",
-                           "there is no measure '%s' of tables", filter->measure);
-}
-
 static int complain_of_filter(const struct shapeproof_tables *tables, const struct shapeproof_tables_filter *filter)
 {
-    const struct shapeproof_tables_filter text = {.text = filter->text}, kind = {.kind = filter->kind};
-    bool any_of_text = false, any_of_kind = false;
+    const struct shapeproof_tables_filter text = {.text = filter->text}, kind = {.kind = filter->kind},
+                                          measure = {.measure = filter->measure};
+    bool any_of_text = false, any_of_kind = false, any_of_measure = false;
     for (size_t i = 0; i < shapeproof_tables_count(tables); i++) {
         any_of_text |= shapeproof_tables_fits(tables, i, &text);
         any_of_kind |= shapeproof_tables_fits(tables, i, &kind);
+        any_of_measure |= shapeproof_tables_fits(tables, i, &measure);
     }
     if (!any_of_kind) return complain_of_kind(tables, filter->kind);
     if (!any_of_text) return complain_of_table(tables, filter->text);
-    if (filter->measure) return complain_of_measure(filter);
+    if (!any_of_measure)
+        return cli_usage_error("the measures are active, cache, flops, shard and activations",
+                               "there is no measure '%s' of tables", filter->measure);
+    if (filter->measure) return cli_usage_error(NULL, "none of these tables has the measure '%s'", filter->measure);
     return cli_usage_error(NULL, "there is no table '%s' of the kind '%s'", filter->text, filter->kind);
 }
 

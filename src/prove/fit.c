@@ -63,7 +63,7 @@ struct cache {
 /* Makes the count ready for another measure, also if the ones before took too much. False if it cannot be counted. */
 static bool begin_measure(struct sp_count *count)
 {
-    const bool good = sp_count_give_back(count); /* may count the table anew, which takes steps of its own */
+    const bool good = sp_count_give_back(count); /* this may count the table again, and spend steps */
     count->symbolic.steps = 0;
     count->symbolic.algebra.work = 0;
     if (good) count->symbolic.algebra.failed = NULL;

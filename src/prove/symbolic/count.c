@@ -247,6 +247,13 @@ static bool take_shares(struct walk *walk, const struct sp_sym_env *env, const s
     return true;
 }
 
+/* Whether it is a number below 0. */
+static bool is_negative(const struct sp_poly *poly)
+{
+    struct sp_rational number;
+    return sp_poly_is_constant(poly, &number) && number.num < 0;
+}
+
 /* Multiplies *size, the elements of a row, by how often each multiplies. What is no matrix does not: a bias is added,
  * of an embedding a row is picked. */
 static bool take_times(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
@@ -256,9 +263,7 @@ static bool take_times(struct walk *walk, const struct sp_sym_env *env, const st
     const struct sp_poly *times = walk->times;
     if (row->rank < 2 || row->lookup) times = sp_poly_int(&walk->symbolic->algebra, 0);
     else if (expr && !sp_sym_number(walk->symbolic, env, expr, &times)) return false;
-    struct sp_rational number;
-    if (sp_poly_is_constant(times, &number) && number.num < 0)
-        return sp_sym_fail(walk->symbolic, row->span, "a matrix multiplies less than 0 times");
+    if (is_negative(times)) return sp_sym_fail(walk->symbolic, row->span, "a matrix multiplies less than 0 times");
     *size = sp_poly_mul(&walk->symbolic->algebra, *size, times);
     return true;
 }
@@ -504,9 +509,7 @@ static bool open_products(struct walk *walk, const struct sp_sym_env *env, const
                            "the table '%s' is about images, and what uses it about tokens, or the other way round",
                            unit->name);
     *passes = expr ? walk->times : walk->flops->images;
-    struct sp_rational number;
-    if (sp_poly_is_constant(*passes, &number) && number.num < 0)
-        return sp_sym_fail(walk->symbolic, row->span, "a table multiplies less than 0 times");
+    if (is_negative(*passes)) return sp_sym_fail(walk->symbolic, row->span, "a table multiplies less than 0 times");
     walk->times = sp_poly_int(&walk->symbolic->algebra, 1);
     walk->is_in_images = true;
     return true;
