@@ -26,7 +26,7 @@ struct judged_model {
     struct shapeproof_tables *tables;
     struct shapeproof_config *config;
     struct shapeproof_prediction *prediction;
-    struct sp_figure_parts parts;
+    struct sp_figure_parts parts; /* all 0 until a figure needs a convention */
     const char **expressions; /* of the figures that do not count the total */
     size_t expression_count;
     struct shapeproof_expressions *parsed;    /* NULL: there are none, or they are malformed */
@@ -69,21 +69,32 @@ static bool take_value(const struct shapeproof_evaluated *result, uint64_t *valu
     return true;
 }
 
-/* Judges a figure. `result` is the value of its expression; NULL: it counts the total. */
-static void judge_figure(struct shapeproof_figure *figure, struct sp_arena *arena, const struct judged_model *judged,
+/* The parts of the model, for the conventions under which the value of an expression, or the total for NULL, may be
+ * printed. */
+static struct sp_figure_parts parts_of(struct judged_model *judged, const struct shapeproof_evaluated *result,
+                                       uint64_t value)
+{
+    if (!judged->parts.total) judged->parts = sp_figure_parts_of(judged->prediction);
+    const struct sp_figure_parts parts = judged->parts;
+    return result ? (struct sp_figure_parts){.total = value, .tokens = parts.tokens, .head = parts.head} : parts;
+}
+
+/* Judges a figure. `result` is the value of its expression; NULL: it counts the total. Most figures are right as they
+ * are printed: only for the others are the tensors gone through for the parts. */
+static void judge_figure(struct shapeproof_figure *figure, struct sp_arena *arena, struct judged_model *judged,
                          const struct shapeproof_evaluated *result)
 {
-    struct sp_figure_parts parts = judged->parts;
     const char *why = NULL;
-    figure->total = parts.total;
+    figure->total = shapeproof_prediction_totals(judged->prediction)->unique_parameters;
     if (result && !take_value(result, &figure->total, &why)) {
         figure->why = sp_arena_string(arena, why);
         return;
     }
-    if (result) parts = (struct sp_figure_parts){.total = figure->total, .tokens = parts.tokens, .head = parts.head};
-    const bool has_conventions = !result || counts_embeddings(figure->of);
-    const struct sp_figure_judgement judgement =
-        sp_figure_judge(arena, figure->printed, figure->total, has_conventions ? &parts : NULL);
+    struct sp_figure_judgement judgement = sp_figure_judge(arena, figure->printed, figure->total, NULL);
+    if (judgement.verdict == SHAPEPROOF_REFUTED && (!result || counts_embeddings(figure->of))) {
+        const struct sp_figure_parts parts = parts_of(judged, result, figure->total);
+        judgement = sp_figure_judge(arena, figure->printed, figure->total, &parts);
+    }
     figure->verdict = judgement.verdict;
     figure->counted = judgement.counted;
     figure->convention = judgement.convention;
@@ -105,10 +116,7 @@ static void judge_model(struct shapeproof_figures *figures, const struct sp_book
     judged.config = shapeproof_config_new();
     shapeproof_config_take_model(judged.config, judged.model);
     judged.prediction = shapeproof_predict(tables, judged.config, NULL, &error);
-    if (judged.prediction) {
-        judged.parts = sp_figure_parts_of(judged.prediction);
-        evaluate_expressions(&judged, &error);
-    }
+    if (judged.prediction) evaluate_expressions(&judged, &error);
     const char *why = sp_arena_copy(&figures->arena, error.message, strcspn(error.message, "\n"));
     for (size_t i = first; i < lines->count; i++) {
         struct shapeproof_figure *figure = &figures->items[i];

@@ -61,8 +61,14 @@ const struct sp_poly *sp_poly_rational(struct sp_algebra *algebra, struct sp_rat
     return single(algebra, term);
 }
 
+/* Nearly all whole numbers in formulas are these, which are in the memory of no algebra. */
+static const struct sp_term term_1 = {{1, 1}, NULL, 0}, term_2 = {{2, 1}, NULL, 0};
+static const struct sp_poly small_numbers[] = {{NULL, 0}, {&term_1, 1}, {&term_2, 1}};
+
 const struct sp_poly *sp_poly_int(struct sp_algebra *algebra, int64_t value)
 {
+    if (algebra->failed) return &sp_poly_invalid;
+    if (value >= 0 && value < (int64_t)(sizeof small_numbers / sizeof *small_numbers)) return &small_numbers[value];
     return sp_poly_rational(algebra, sp_rational_int(value));
 }
 
@@ -171,6 +177,16 @@ static bool is_too_much(const struct sp_poly *a, const struct sp_poly *b)
     return count_factors(a) * b->count + count_factors(b) * a->count > MAX_PRODUCT_FACTORS;
 }
 
+/* A product with a single term, the most frequent one: its only row is the result, and is made in its place. */
+static const struct sp_poly *multiply_by_term(struct sp_algebra *algebra, const struct sp_term *term,
+                                              const struct sp_poly *b)
+{
+    struct sp_term *terms = sp_terms_new(algebra, b->count);
+    if (!terms) return &sp_poly_invalid;
+    const size_t count = sp_terms_row(algebra, term, b, &algebra->arena, terms);
+    return sp_terms_wrap(algebra, terms, count);
+}
+
 const struct sp_poly *sp_poly_mul(struct sp_algebra *algebra, const struct sp_poly *a, const struct sp_poly *b)
 {
     if (algebra->failed) return &sp_poly_invalid;
@@ -178,6 +194,7 @@ const struct sp_poly *sp_poly_mul(struct sp_algebra *algebra, const struct sp_po
     if (sp_poly_is_zero(a) || sp_poly_is_zero(b)) return sp_poly_is_zero(a) ? a : b;
     if (is_too_much(a, b)) return sp_algebra_fail(algebra, "the formula has too many terms");
     struct product product = {.algebra = algebra, .a = a->count < b->count ? a : b, .b = a->count < b->count ? b : a};
+    if (product.a->count == 1) return multiply_by_term(algebra, product.a->terms, product.b);
     const struct sp_terms terms = rows(&product, 0, product.a->count);
     const struct sp_poly *kept = sp_terms_keep(algebra, terms.at, terms.count);
     sp_free(terms.at);

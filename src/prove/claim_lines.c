@@ -40,6 +40,13 @@ static bool is_among(const char *const *list, const char *name)
     return false;
 }
 
+static bool is_usual_letter(const char *name)
+{
+    for (size_t r = 0; r < sizeof roles / sizeof *roles; r++)
+        if (is_among(roles[r].letters, name)) return true;
+    return false;
+}
+
 /* The symbol of the table for which a letter usually stands; NULL when there is none, or several. */
 static const struct sp_symbol_info *usual_meaning(const struct sp_count *count, const char *letter)
 {
@@ -83,24 +90,6 @@ static bool is_whole_claim(const char *line)
            begins_with_word(line, "example");
 }
 
-static bool knows_name(const struct sp_count *count, const char *name)
-{
-    const struct sp_unit *table = count->table;
-    bool known = strcmp(name, "total") == 0 || strcmp(name, "active") == 0 || sp_sym_symbol(&count->symbolic, name);
-    if (!table) return known;
-    for (size_t i = 0; i < table->definition_count && !known; i++)
-        known = strcmp(table->definitions[i].name, name) == 0;
-    return known;
-}
-
-/* "d = n_embd", where the table has no d: in the arena what is defined; NULL for what is a claim. */
-static const char *defined_name(struct sp_arena *arena, const struct sp_count *count, const char *line)
-{
-    const size_t length = name_length(line);
-    const char *name = sp_arena_copy(arena, line, length), *behind = line + length + strspn(line + length, " \t");
-    return length && behind[0] == '=' && behind[1] != '=' && !knows_name(count, name) ? name : NULL;
-}
-
 /* ---- the text of a file of claims ---- */
 
 /* Lines of a source, and what each was made of. */
@@ -112,7 +101,9 @@ struct source_lines {
 
 struct lines {
     struct sp_arena arena;
-    const struct sp_count *count;
+    const struct shapeproof_tables *tables;
+    const struct sp_unit *table; /* NULL: the claims are about a checkpoint alone, which has no table */
+    struct sp_count count;       /* of the table, once a name in a line asked for its symbols */
     const char *const *list;
     size_t line_count;
     enum sp_line_kind kind;
@@ -164,6 +155,34 @@ static void free_lines(struct source_lines *lines)
     sp_free(lines->origins);
 }
 
+/* The table with its symbols. It is counted for them only when the first name in a line needs them: that takes longer
+ * than all else here, and most expressions, such as "total - [head]", name no symbol. A table that cannot be counted
+ * still has names. */
+static const struct sp_count *counted_table(struct lines *lines)
+{
+    if (lines->table && !lines->count.table)
+        sp_count_table(&lines->count, lines->tables, lines->table, NULL, SP_SIDES_MAY_DIFFER);
+    return &lines->count;
+}
+
+static bool knows_name(struct lines *lines, const char *name)
+{
+    const struct sp_unit *table = lines->table;
+    bool known = strcmp(name, "total") == 0 || strcmp(name, "active") == 0;
+    for (size_t i = 0; table && i < table->definition_count && !known; i++)
+        known = strcmp(table->definitions[i].name, name) == 0;
+    return known || sp_sym_symbol(&counted_table(lines)->symbolic, name);
+}
+
+/* "d = n_embd", where the table has no d: in the arena what is defined; NULL for what is a claim. */
+static const char *defined_name(struct lines *lines, const char *line)
+{
+    const size_t length = name_length(line);
+    const char *name = sp_arena_copy(&lines->arena, line, length),
+               *behind = line + length + strspn(line + length, " \t");
+    return length && behind[0] == '=' && behind[1] != '=' && !knows_name(lines, name) ? name : NULL;
+}
+
 /* Where the next name may begin behind `at`, where none begins: behind a text in quotes, the name of a group, or a
  * number, 12 or 1e6, whose letters are no names. */
 static const char *skip_to_name(const char *at)
@@ -187,9 +206,10 @@ static void define_letters(struct lines *lines, const char *line)
             continue;
         }
         const char *name = sp_arena_copy(&lines->arena, at, length);
-        const bool known = sp_map_get(&lines->defined, name) != SIZE_MAX || knows_name(lines->count, name);
-        const struct sp_symbol_info *symbol = known ? NULL : usual_meaning(lines->count, name);
         at += length;
+        if (!is_usual_letter(name) || sp_map_get(&lines->defined, name) != SIZE_MAX || knows_name(lines, name))
+            continue;
+        const struct sp_symbol_info *symbol = usual_meaning(counted_table(lines), name);
         if (!symbol) continue;
         sp_map_add(&lines->defined, name, 0);
         put_definition(lines, name, symbol->name);
@@ -206,7 +226,7 @@ static void put_line(struct lines *lines, struct source_lines *definitions, cons
     define_letters(lines, line);
     if (lines->kind == SP_LINES_OF_EXPRESSIONS || is_whole_claim(line))
         put_given(lines, &lines->claims, "", given, cut);
-    else if (defined_name(&lines->arena, lines->count, line)) put_given(lines, definitions, "", given, cut);
+    else if (defined_name(lines, line)) put_given(lines, definitions, "", given, cut);
     else put_given(lines, &lines->claims, "claim ", given, cut);
 }
 
@@ -246,8 +266,7 @@ static void put_all_lines(struct lines *lines)
 static void write_claims(struct lines *lines, const char *table, struct source_lines *source)
 {
     for (size_t i = 0; i < lines->line_count; i++) {
-        const char *name =
-            is_whole_claim(lines->list[i]) ? NULL : defined_name(&lines->arena, lines->count, lines->list[i]);
+        const char *name = is_whole_claim(lines->list[i]) ? NULL : defined_name(lines, lines->list[i]);
         if (name) sp_map_add(&lines->defined, name, 0);
     }
     put_all_lines(lines);
@@ -259,8 +278,7 @@ static void write_claims(struct lines *lines, const char *table, struct source_l
 }
 
 /* Writes the lines as a file of claims, and adds that to the tables. *letters becomes the meanings that letters got,
- * "d = E, L = N", or NULL for none. The table is counted for the keys behind its names; claims about a checkpoint alone
- * have no table. */
+ * "d = E, L = N", or NULL for none. */
 enum shapeproof_status sp_tables_add_lines(struct shapeproof_tables *tables, const char *table,
                                            const struct shapeproof_claim_lines *lines, enum sp_line_kind kind,
                                            char **letters, struct shapeproof_error *error)
@@ -268,12 +286,10 @@ enum shapeproof_status sp_tables_add_lines(struct shapeproof_tables *tables, con
     *letters = NULL;
     const bool is_about_checkpoint = strcmp(table, SP_CHECKPOINT_ALONE) == 0;
     const struct sp_unit *unit = is_about_checkpoint ? NULL : sp_tables_table(tables, table, error);
-    struct sp_count count = {.table = NULL};
     struct source_lines made = {.count = 0};
     if (!unit && !is_about_checkpoint) return error->status;
-    /* a table that cannot be counted still has names */
-    if (unit) sp_count_table(&count, tables, unit, NULL, SP_SIDES_MAY_DIFFER);
-    struct lines all = {.count = &count, .list = lines->items, .line_count = lines->count, .kind = kind};
+    struct lines all = {
+        .tables = tables, .table = unit, .list = lines->items, .line_count = lines->count, .kind = kind};
     write_claims(&all, table, &made);
     const struct sp_source_text source = {.name = lines->name,
                                           .text = made.text.data,
@@ -289,7 +305,7 @@ enum shapeproof_status sp_tables_add_lines(struct shapeproof_tables *tables, con
     free_lines(&all.claims);
     sp_map_free(&all.defined);
     sp_arena_free(&all.arena);
-    sp_count_free(&count);
+    sp_count_free(&all.count);
     return status;
 }
 
