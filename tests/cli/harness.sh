@@ -19,11 +19,13 @@ mkdir "$tmp"
 unset NO_COLOR COLUMNS
 [ -x "$work/bin/shapeproof" ] || { echo "no command at ${SHAPEPROOF:-build/shapeproof}: run make"; exit 1; }
 
-# What the command under test lacks, of the features that a case can need: `make PORTABLE=yes` and `make BROWSE=no`.
+# What the command under test lacks, of the features that a case can need: `make PORTABLE=yes`, `make BROWSE=no` and
+# `make asan`.
 lacking=
 ! shapeproof --version | grep -q '^portable build' || lacking="$lacking sandbox"
 ! shapeproof browse . 2>&1 | grep -q 'built without a browser' || lacking="$lacking browser"
 (ulimit -v 40000 && shapeproof --version) >/dev/null 2>&1 || lacking="$lacking memory-limit" # sanitizers need more
+case ${OBJ:-} in *asan) lacking="$lacking speed" ;; esac
 lacks() { case " $lacking " in *" $1 "*) true ;; *) false ;; esac }
 
 # Without a sandbox there is a warning of each file that the HDF5 library reads, in text and in JSON; the recorded

@@ -12,7 +12,8 @@
 #   = 0                                        its exit status
 #
 # A line "needs sandbox", "needs browser" or "needs memory-limit" above a case is for a command that was built without
-# it, or cannot run under `ulimit -v`: it skips the case.
+# it, or cannot run under `ulimit -v`: it skips the case. "needs speed" skips one under AddressSanitizer that takes a
+# second without it, mostly for algebra, of whose thousands of allocations each takes a hundred times as long there.
 # --record runs the cases and writes what they really do into the files: read the diff before you commit it. It needs a
 # command that has everything.
 # From the environment: SHAPEPROOF, the command under test (default build/shapeproof); OBJ, where it was built. Under
@@ -62,7 +63,7 @@ check_file() {
         n=$((n + 1))
         is_left_out $n && continue
         if [ -e "$work/needs.$n" ] && lacks "$(cat "$work/needs.$n")"; then
-            echo "[  SKIPPED ] $1, case $n: this command was built without a $(cat "$work/needs.$n")"
+            echo "[  SKIPPED ] $1, case $n: this command has no $(cat "$work/needs.$n")"
             continue
         fi
         actual "$(cat "$work/command.$n")" >"$work/actual"
