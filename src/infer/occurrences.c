@@ -300,16 +300,21 @@ struct multi_token {
     bool is_one;
 };
 
-/* Whether a line is one that only layers for multi-token prediction have: no ordinary one has its name. */
-static bool is_own_line(const struct sp_occurrences *occurrences, const struct sp_line *line)
+/* Marks the lines that only layers for multi-token prediction have: no ordinary line has the name of one. */
+static void mark_own_lines(struct sp_occurrences *occurrences)
 {
-    if (line->hole_count != 1 || !is_for_multi_token(line)) return false;
-    bool is_own = true;
-    for (size_t i = 0; i < occurrences->outline->count && is_own; i++) {
-        const struct sp_line *other = &occurrences->outline->lines[i];
-        is_own = is_for_multi_token(other) || strcmp(other->name, line->name) != 0;
+    const struct sp_outline *outline = occurrences->outline;
+    struct sp_map ordinary = {0};
+    bool has_some = false;
+    for (size_t i = 0; i < outline->count && !has_some; i++) has_some = is_for_multi_token(&outline->lines[i]);
+    for (size_t i = 0; i < outline->count && has_some; i++)
+        if (!is_for_multi_token(&outline->lines[i])) sp_map_add(&ordinary, outline->lines[i].name, i);
+    for (size_t i = 0; i < outline->count && has_some; i++) {
+        const struct sp_line *line = &outline->lines[i];
+        occurrences->of[i].is_own_of_multi_token =
+            line->hole_count == 1 && is_for_multi_token(line) && sp_map_get(&ordinary, line->name) == SIZE_MAX;
     }
-    return is_own;
+    sp_map_free(&ordinary);
 }
 
 /* Whether the file has a tensor of one of these lines in the layer of that number, among the layers of the line; in any
@@ -319,7 +324,7 @@ static bool has_own_line(const struct sp_occurrences *occurrences, const struct 
     const size_t front = (size_t)(strchr(line->name, (unsigned char)SP_INDEX_MARK) - line->name) + 1;
     for (size_t i = 0; i < occurrences->outline->count; i++) {
         const struct sp_line *own = &occurrences->outline->lines[i];
-        if (strncmp(own->name, line->name, front) != 0 || !is_own_line(occurrences, own)) continue;
+        if (!occurrences->of[i].is_own_of_multi_token || strncmp(own->name, line->name, front) != 0) continue;
         if (!layer) return true;
         const size_t pattern = sp_shapes_find(occurrences->shapes, own->name);
         if (pattern != SHAPEPROOF_NONE &&
@@ -448,6 +453,7 @@ void sp_occurrences_init(struct sp_occurrences *occurrences, struct sp_outline *
     for (size_t i = 0; i < outline->count; i++)
         occurrences->of[i] =
             (struct sp_occurrence){.line = &outline->lines[i], .indexed = is_indexed(&outline->lines[i])};
+    mark_own_lines(occurrences);
     sp_occurrences_renew(occurrences, SP_CONTESTED_BY_ALL);
 }
 

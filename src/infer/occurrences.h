@@ -53,7 +53,8 @@ struct sp_occurrence {
     const struct sp_line *line;
     size_t *named; /* the tensors (in the shapes' `named`), by the numbers in their names */
     size_t count;
-    bool indexed;        /* the shape or the conditions of the line depend on the index of a loop */
+    bool indexed;               /* the shape or the conditions of the line depend on the index of a loop */
+    bool is_own_of_multi_token; /* only layers for multi-token prediction have such a line */
     bool is_contested;   /* other lines make the same names, and it is not certain that the tensors are this one's */
     size_t unknown;      /* a hole of the line's name whose expression has no value yet; SIZE_MAX: none */
     int64_t *iterations; /* NULL, unless a number of the name is an expression, {before(s) + j}, and all of these have
