@@ -111,8 +111,8 @@ static int report_card(const struct cli_args *args, const char *path, const stru
     return status;
 }
 
-/* Evaluates `active` for the predicted model. NULL if the table does not say how much of it a token uses, or the value
- * cannot be computed: then the card has no row for it. */
+/* Evaluates `active` for the predicted model. NULL, after a warning, if that fails; the value has no text if the table
+ * does not say how much of it a token uses. In both cases the card has no row for it. */
 static struct shapeproof_evaluation *evaluate_active(struct cli_subject *subject,
                                                      const struct shapeproof_prediction *prediction,
                                                      struct shapeproof_expressions **expressions)
@@ -125,7 +125,12 @@ static struct shapeproof_evaluation *evaluate_active(struct cli_subject *subject
     *expressions =
         shapeproof_expressions_new(subject->tables, shapeproof_prediction_table(prediction), &lines, &letters, &error);
     shapeproof_free(letters);
-    return *expressions ? shapeproof_evaluate(*expressions, subject->config, &how, &error) : NULL;
+    struct shapeproof_evaluation *evaluation =
+        *expressions ? shapeproof_evaluate(*expressions, subject->config, &how, &error) : NULL;
+    if (evaluation) return evaluation;
+    error.message[strcspn(error.message, "\n")] = '\0'; /* without the lines that show the place */
+    cli_warning("active parameters", error.message);
+    return NULL;
 }
 
 /* Writes the card with the prediction, and with the active parameters of a mixture. */
