@@ -202,7 +202,7 @@ static void test_flops_are_what_torch_counts(void **state)
     (void)state;
     check_lines("fixtures/measures/flops.jsonl", check_flops, 235);
     check_lines("fixtures/measures/flops_composites.jsonl", check_flops, 64);
-    check_lines("fixtures/measures/flops_images.jsonl", check_flops, 84);
+    check_lines("fixtures/measures/flops_images.jsonl", check_flops, 85);
 }
 
 /* ---- the output layer ---- */
