@@ -135,14 +135,14 @@ static void check_expanded_cache(struct shapeproof_tables *tables, char *line)
 static void test_cache_is_what_transformers_keeps(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/cache.jsonl", check_cache, 178);
+    check_lines("fixtures/measures/cache.jsonl", check_cache, 179);
     check_lines("fixtures/measures/cache_expanded.jsonl", check_expanded_cache, 3);
 }
 
 static void test_each_cache_is_divided_among_ranks(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/cache.jsonl", check_cache_of_rank, 178);
+    check_lines("fixtures/measures/cache.jsonl", check_cache_of_rank, 179);
 }
 
 /* A line of fixtures/measures/sizes.jsonl: an expression, and what peft or an optimizer has; or of shard.jsonl, and
@@ -170,7 +170,7 @@ static void test_sizes_are_those_of_peft_and_of_optimizers(void **state)
 static void test_shards_are_those_of_transformers_and_megatron(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/shard.jsonl", check_size, 484);
+    check_lines("fixtures/measures/shard.jsonl", check_size, 486);
 }
 
 /* A line of fixtures/measures/flops*.jsonl; images alone have no tokens, and text alone has no images. */
@@ -202,7 +202,7 @@ static void test_flops_are_what_torch_counts(void **state)
     (void)state;
     check_lines("fixtures/measures/flops.jsonl", check_flops, 235);
     check_lines("fixtures/measures/flops_composites.jsonl", check_flops, 64);
-    check_lines("fixtures/measures/flops_images.jsonl", check_flops, 85);
+    check_lines("fixtures/measures/flops_images.jsonl", check_flops, 106);
 }
 
 /* ---- the output layer ---- */
