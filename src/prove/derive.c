@@ -448,7 +448,7 @@ static const struct sp_poly *count_measure(struct forms *forms, const char *meas
                                  .patches = sp_atom_open(symbolic, "patches", "patches", 0, NULL).poly,
                                  .has_every_argument = true};
         if (count->table->has_images) asked.images = sp_atom_open(symbolic, "images", "images", 0, NULL).poly;
-        return sp_count_flops(count, &asked);
+        return sp_count_flops(count, NULL, &asked, &(struct sp_open_formula){assume_condition, forms});
     }
     const struct sp_poly *elements = sp_count_cache(count, 1, tokens.poly, NULL, one, SP_CACHE_LATENT_FORM);
     return elements ? sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(2 /* bytes of an element */)) : NULL;

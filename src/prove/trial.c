@@ -101,7 +101,8 @@ static const struct sp_poly *sizing_of_claim(void *context, const struct sp_expr
 static const struct sp_poly *flops_of_claim(void *context, const struct sp_flops *asked)
 {
     struct sp_trial *trial = context;
-    return sp_count_flops(trial->count, asked);
+    const struct sp_open_formula open = {evaluate_condition, trial};
+    return sp_count_flops(trial->count, &trial->when, asked, trial->looks_ahead ? &open : NULL);
 }
 
 /* elements(NAME), count(NAME) and dim(NAME, index): of the table, or of what stands in its place. */

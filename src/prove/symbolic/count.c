@@ -1234,7 +1234,8 @@ static bool says_tokens(struct sp_count *count, const struct sp_flops *asked)
 
 /* Walks through the table, with `causal` and the arguments given, and adds up what is multiplied in a forward pass over
  * one sequence or image: elements of matrices as often as they are, and the work. */
-const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flops *asked)
+const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_values *known,
+                                     const struct sp_flops *asked, const struct sp_open_formula *open)
 {
     enum {
         OPERATIONS = 2 /* a multiplication and an addition */,
@@ -1261,6 +1262,9 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flo
             "patches", sp_sym_of_value(&count->symbolic, sp_value_absent(sp_flops_names[SP_FLOPS_PATCHES])), NULL};
     struct walk walk = {.symbolic = &count->symbolic,
                         .counted = COUNTS_PRODUCTS,
+                        .count = count,
+                        .known = known,
+                        .open = open,
                         .active = &count->flops,
                         .flops = asked,
                         .given = given,

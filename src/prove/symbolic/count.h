@@ -125,7 +125,7 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
 const struct sp_poly *sp_count_states(struct sp_count *count, unsigned tp, const struct sp_sym_given *given,
                                       size_t given_count);
 struct sp_values;
-/* What is done with a condition of a formula for activations whose truth depends on hyper-parameters. */
+/* What is done with a condition of a measure, `measures flops if CONDITION`, whose truth depends on hyper-parameters. */
 struct sp_open_formula {
     /* The condition stands in `env`. */
     void (*assume)(void *context, const struct sp_sym_env *env, const struct sp_expr *condition);
@@ -146,7 +146,9 @@ const struct sp_poly *sp_count_cache(struct sp_count *count, unsigned tp, const 
 /* The parameters of the rank with most of them, of as many as shard(...) has. NULL with a message when that is not
  * known. */
 const struct sp_poly *sp_count_shard(struct sp_count *count, const struct sp_expr *expr);
-/* The operations of a pass, two for each multiplication and addition. NULL with a message when that is not known. */
-const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_flops *asked);
+/* The operations of a pass, two for each multiplication and addition. NULL with a message when that is not known; of
+ * conditions as for activations. */
+const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_values *known,
+                                     const struct sp_flops *asked, const struct sp_open_formula *open);
 
 #endif
