@@ -267,7 +267,7 @@ static struct shapeproof_symbol symbol_of_info(struct sp_count *count, const str
     if (info->is_computed) symbol.formula = sp_formula_words(symbolic, info->key);
     else {
         symbol.key = info->key;
-        symbol.fallback = default_words(count, info->fallback || !pair ? info : pair, seen);
+        symbol.fallback = info->list ? info->list : default_words(count, info->fallback || !pair ? info : pair, seen);
     }
     return symbol;
 }
@@ -594,6 +594,38 @@ static void fail_derivation(const struct shapeproof_derivation *derivation, bool
     hint_at_settings(unit, hyper, error);
 }
 
+static struct shapeproof_derivation *new_derivation(void)
+{
+    struct shapeproof_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
+    *derivation = (struct shapeproof_derivation){0};
+    return derivation;
+}
+
+static bool derive_counted(struct shapeproof_derivation *derivation, bool is_counted, const char *measure)
+{
+    return is_counted && derive(derivation, measure) && !derivation->count.symbolic.algebra.failed;
+}
+
+static struct shapeproof_derivation *finish(struct shapeproof_derivation *derivation,
+                                            enum shapeproof_formula_notation notation)
+{
+    if (notation == SHAPEPROOF_FORMULA_LATEX) typeset(derivation);
+    return derivation;
+}
+
+/* The characters of the formulas and of the parts that they name. */
+static size_t length_of(const struct shapeproof_derivation *derivation)
+{
+    size_t length = 0;
+    for (size_t i = 0; i < derivation->formula_count; i++)
+        length += strlen(derivation->formulas[i].when) + strlen(derivation->formulas[i].text);
+    for (size_t i = 0; i < derivation->parts.count; i++)
+        length += strlen(derivation->parts.items[i].name) + strlen(derivation->parts.items[i].formula);
+    return length;
+}
+
+/* A formula of a measure is for the lists that the table has by default, or for all lists of numbers, with sums over
+ * their items: the shorter one of the two is derived. */
 struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *tables,
                                                 const struct shapeproof_config *config,
                                                 const struct shapeproof_derive_options *options,
@@ -618,13 +650,18 @@ struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *
     const struct sp_hyper *hyper = config ? sp_config_hyper(config) : NULL;
     const struct sp_unit *unit = sp_choose_table(tables, options->table, hyper, error);
     if (!unit) return NULL;
-    struct shapeproof_derivation *derivation = sp_realloc(NULL, 1, sizeof *derivation);
-    *derivation = (struct shapeproof_derivation){0};
+    struct shapeproof_derivation *derivation = new_derivation();
     const bool counted = sp_count_table(&derivation->count, tables, unit, hyper, SP_SIDES_MAY_DIFFER);
-    if (counted && derive(derivation, options->measure) && !derivation->count.symbolic.algebra.failed) {
-        if (options->notation == SHAPEPROOF_FORMULA_LATEX) typeset(derivation);
-        return derivation;
+    const bool good = derive_counted(derivation, counted, options->measure);
+    if (counted && options->measure && derivation->count.symbolic.took_list) {
+        struct shapeproof_derivation *general = new_derivation();
+        const bool is_open = sp_count_table_of_lists(&general->count, tables, unit, hyper, SP_SIDES_MAY_DIFFER);
+        const bool is_better = derive_counted(general, is_open, options->measure) &&
+                               (!good || length_of(general) < length_of(derivation));
+        shapeproof_derivation_free(is_better ? derivation : general);
+        if (is_better) return finish(general, options->notation);
     }
+    if (good) return finish(derivation, options->notation);
     fail_derivation(derivation, counted, unit, hyper, error);
     shapeproof_derivation_free(derivation);
     return NULL;

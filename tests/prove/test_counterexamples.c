@@ -39,7 +39,7 @@ static const struct sp_poly *group_there(void *place, const char *name)
 
 static const struct sp_poly *flops_there(void *place, const struct sp_flops *asked)
 {
-    return sp_count_flops(&((struct place *)place)->there, asked);
+    return sp_count_flops(&((struct place *)place)->there, NULL, asked, NULL);
 }
 
 static bool by_table(struct place *place, const struct sp_expr *expr, struct sp_rational *value)

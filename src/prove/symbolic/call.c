@@ -384,6 +384,7 @@ static struct sp_sym unknown_call(struct sp_symbolic *symbolic, const struct sp_
  *     min(a, b), max([a, b])     symbolic_extreme
  *     sum([a, b])                a + b
  *     int(n), round(n)           n, if it is whole
+ *     ceil_div(n, 1)             n, if it is whole and never negative
  *     at([a, b], 1)              b
  *     at(n, 1)                   n, where both sides of a pair are equal
  *     len([a, b])                2
@@ -406,6 +407,10 @@ static bool call_known(struct sp_symbolic *symbolic, const struct sp_operation *
     *out = first;
     if (is_named_function(operation, "int") || is_named_function(operation, "round"))
         return first.kind == SP_SYM_NUMBER && sp_poly_is_whole(symbolic, first.poly);
+    struct shapeproof_value divisor;
+    if (is_named_function(operation, "ceil_div") && sp_sym_literal(args[1], &divisor))
+        return divisor.type == SHAPEPROOF_VALUE_INT && divisor.integer == 1 && first.kind == SP_SYM_NUMBER &&
+               sp_poly_is_whole(symbolic, first.poly) && sp_poly_never_negative(symbolic, first.poly);
     if (is_named_function(operation, "at") && is_list) return sp_sym_item(symbolic, operation, args, out);
     if (is_named_function(operation, "at") && symbolic->fixed.scalars && first.kind == SP_SYM_NUMBER) return true;
     if (is_named_function(operation, "len") && is_list) {

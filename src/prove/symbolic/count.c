@@ -1051,6 +1051,14 @@ bool sp_count_table(struct sp_count *count, const struct shapeproof_tables *tabl
     return count_how(count, tables, table, &how);
 }
 
+bool sp_count_table_of_lists(struct sp_count *count, const struct shapeproof_tables *tables,
+                             const struct sp_unit *table, const struct sp_hyper *settings, enum sp_sides sides)
+{
+    const struct sp_sym_fixed how = {
+        .settings = settings, .scalars = sides == SP_SIDES_ARE_EQUAL, .opens_lists = true};
+    return count_how(count, tables, table, &how);
+}
+
 bool sp_count_settled(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                       const struct sp_hyper *settings)
 {

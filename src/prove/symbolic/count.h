@@ -79,6 +79,9 @@ enum sp_sides {
  * count->messages. Free it with sp_count_free in either case. */
 bool sp_count_table(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,
                     const struct sp_hyper *settings, enum sp_sides sides);
+/* The same, where lists of numbers count as given also if the table has a default for them. */
+bool sp_count_table_of_lists(struct sp_count *count, const struct shapeproof_tables *tables,
+                             const struct sp_unit *table, const struct sp_hyper *settings, enum sp_sides sides);
 /* Counts it as a prediction would: what `settings` does not give is absent, and has its default. Then everything is a
  * number. */
 bool sp_count_settled(struct sp_count *count, const struct shapeproof_tables *tables, const struct sp_unit *table,

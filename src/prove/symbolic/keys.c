@@ -437,17 +437,29 @@ static bool rest_of_chain(struct sp_symbolic *symbolic, const struct sp_sym_env 
     return first_set(symbolic, env, rest, NULL, out);
 }
 
+/* Whether a default is a list of numbers. */
+static bool is_list_of_numbers(struct sp_sym sym)
+{
+    if (sym.kind != SP_SYM_VALUE || sym.value.type != SHAPEPROOF_VALUE_LIST) return false;
+    bool good = sym.value.count > 0;
+    for (size_t i = 0; i < sym.value.count && good; i++) good = sp_value_is_number(sym.value.items[i]);
+    return good;
+}
+
 /* An open key in front of a default: a symbol with that default if it is a number. Of a text or a list the default
- * itself is the value, since formulas are for the texts and lists of the table. */
+ * itself is the value, since formulas are for the texts and lists of the table, unless lists are open. */
 static bool open_symbolic_key(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *rest,
                               const char *name, const char *path, struct sp_sym *out)
 {
     struct sp_sym fallback;
     if (!rest_of_chain(symbolic, env, rest, &fallback)) return false;
-    const bool numeric = is_numeric_default(fallback);
-    if (numeric || !sp_sym_is_set(fallback))
+    const bool numeric = is_numeric_default(fallback), is_list = is_list_of_numbers(fallback);
+    symbolic->took_list = symbolic->took_list || (is_list && !symbolic->fixed.opens_lists);
+    if (numeric || !sp_sym_is_set(fallback) || (is_list && symbolic->fixed.opens_lists))
         *out = sp_atom_open(symbolic, name, path, env->frame->depends, numeric ? &fallback : NULL);
     else *out = fallback;
+    if (is_list && symbolic->fixed.opens_lists)
+        symbolic->symbols.items[sp_map_get(&symbolic->symbols.keys, path)].list = sp_sym_words(symbolic, fallback);
     return true;
 }
 

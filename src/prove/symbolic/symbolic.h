@@ -84,6 +84,7 @@ struct sp_symbol_info {
     const char *key;                /* "n_embd"; of one that is computed, the expression */
     const struct sp_poly *fallback; /* its default in terms of other symbols, or NULL */
     bool is_computed;               /* M = min(F, L): a name for an expression, no hyper-parameter */
+    const char *list;               /* its default if that is a list of numbers: "[2, 2, 6, 2]"; else NULL */
     bool is_list, is_text;          /* it is used as a list, or as a text or an object */
     bool was_left_out;              /* of a list or a text: once its default was taken for it */
     bool is_ambiguous;              /* the table has different defaults for it */
@@ -110,6 +111,7 @@ struct sp_sym_fixed {
      * functions without one. False with *why. NULL elsewhere. */
     bool (*tensors)(void *context, const struct sp_expr *expr, int64_t index, int64_t *value, const char **why);
     bool scalars; /* SP_SIDES_ARE_EQUAL: a hyper-parameter stands for both sides of a pair, at(x, 0) is x */
+    bool opens_lists; /* a list of numbers is a symbol also if it has a default */
 };
 
 /* What is known of the atoms, by their number in the algebra. */
@@ -212,6 +214,7 @@ struct sp_symbolic {
     struct sp_sym_premises premises;
     struct sp_sharding *sharding; /* NULL: dimensions are whole, as in a file */
     struct sp_divisors *divisors; /* where those of a claim are collected; NULL: they are not */
+    bool took_list;   /* the default of a list of numbers was taken for a key that is open */
     bool is_counting; /* the table is evaluated, and not a claim: its divisors are sizes, its quotients are whole */
     size_t steps;     /* of evaluation, towards a limit */
     unsigned depth;   /* of expressions and definitions within one another */
