@@ -606,15 +606,15 @@ static bool derive_counted(struct shapeproof_derivation *derivation, bool is_cou
     return is_counted && derive(derivation, measure) && !derivation->count.symbolic.algebra.failed;
 }
 
-static struct shapeproof_derivation *finish(struct shapeproof_derivation *derivation,
-                                            enum shapeproof_formula_notation notation)
+static struct shapeproof_derivation *finish_derivation(struct shapeproof_derivation *derivation,
+                                                       enum shapeproof_formula_notation notation)
 {
     if (notation == SHAPEPROOF_FORMULA_LATEX) typeset(derivation);
     return derivation;
 }
 
 /* The characters of the formulas and of the parts that they name. */
-static size_t length_of(const struct shapeproof_derivation *derivation)
+static size_t derivation_length(const struct shapeproof_derivation *derivation)
 {
     size_t length = 0;
     for (size_t i = 0; i < derivation->formula_count; i++)
@@ -657,11 +657,11 @@ struct shapeproof_derivation *shapeproof_derive(const struct shapeproof_tables *
         struct shapeproof_derivation *general = new_derivation();
         const bool is_open = sp_count_table_of_lists(&general->count, tables, unit, hyper, SP_SIDES_MAY_DIFFER);
         const bool is_better = derive_counted(general, is_open, options->measure) &&
-                               (!good || length_of(general) < length_of(derivation));
+                               (!good || derivation_length(general) < derivation_length(derivation));
         shapeproof_derivation_free(is_better ? derivation : general);
-        if (is_better) return finish(general, options->notation);
+        if (is_better) return finish_derivation(general, options->notation);
     }
-    if (good) return finish(derivation, options->notation);
+    if (good) return finish_derivation(derivation, options->notation);
     fail_derivation(derivation, counted, unit, hyper, error);
     shapeproof_derivation_free(derivation);
     return NULL;

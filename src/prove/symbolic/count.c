@@ -55,7 +55,7 @@ struct walk {
     const struct sp_sym_given *given;     /* what each table sees: of COUNTS_STATES and COUNTS_KEPT the arguments of
                                              the measure, of COUNTS_PRODUCTS those of flops and `causal` */
     size_t given_count;
-    /* COUNTS_KEPT: */
+    /* COUNTS_KEPT and COUNTS_PRODUCTS: */
     struct sp_count *count;             /* what is counted */
     const struct sp_values *known;      /* what `when` of a claim gives */
     const struct sp_open_formula *open; /* NULL: a formula whose conditions are open has no value */
@@ -1054,8 +1054,7 @@ bool sp_count_table(struct sp_count *count, const struct shapeproof_tables *tabl
 bool sp_count_table_of_lists(struct sp_count *count, const struct shapeproof_tables *tables,
                              const struct sp_unit *table, const struct sp_hyper *settings, enum sp_sides sides)
 {
-    const struct sp_sym_fixed how = {
-        .settings = settings, .scalars = sides == SP_SIDES_ARE_EQUAL, .opens_lists = true};
+    const struct sp_sym_fixed how = {.settings = settings, .scalars = sides == SP_SIDES_ARE_EQUAL, .opens_lists = true};
     return count_how(count, tables, table, &how);
 }
 

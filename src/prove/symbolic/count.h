@@ -128,7 +128,8 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
 const struct sp_poly *sp_count_states(struct sp_count *count, unsigned tp, const struct sp_sym_given *given,
                                       size_t given_count);
 struct sp_values;
-/* What is done with a condition of a measure, `measures flops if CONDITION`, whose truth depends on hyper-parameters. */
+/* What is done with a condition of a measure, `measures flops if CONDITION`, whose truth depends on hyper-parameters.
+ */
 struct sp_open_formula {
     /* The condition stands in `env`. */
     void (*assume)(void *context, const struct sp_sym_env *env, const struct sp_expr *condition);

@@ -110,7 +110,7 @@ struct sp_sym_fixed {
     /* What a claim about a checkpoint alone asks of its tensors: dim(wte.weight, 0), where the index is 0, or -1 for
      * functions without one. False with *why. NULL elsewhere. */
     bool (*tensors)(void *context, const struct sp_expr *expr, int64_t index, int64_t *value, const char **why);
-    bool scalars; /* SP_SIDES_ARE_EQUAL: a hyper-parameter stands for both sides of a pair, at(x, 0) is x */
+    bool scalars;     /* SP_SIDES_ARE_EQUAL: a hyper-parameter stands for both sides of a pair, at(x, 0) is x */
     bool opens_lists; /* a list of numbers is a symbol also if it has a default */
 };
 
@@ -214,7 +214,7 @@ struct sp_symbolic {
     struct sp_sym_premises premises;
     struct sp_sharding *sharding; /* NULL: dimensions are whole, as in a file */
     struct sp_divisors *divisors; /* where those of a claim are collected; NULL: they are not */
-    bool took_list;   /* the default of a list of numbers was taken for a key that is open */
+    bool took_list;               /* the default of a list of numbers was taken for a key that is open */
     bool is_counting; /* the table is evaluated, and not a claim: its divisors are sizes, its quotients are whole */
     size_t steps;     /* of evaluation, towards a limit */
     unsigned depth;   /* of expressions and definitions within one another */
