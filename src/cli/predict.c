@@ -37,6 +37,13 @@ static const struct cli_option options[] = {
     {.name = "patches",
      .argument = "N",
      .help = "with --by measure, the number of patches of an image, for a model that reads images of any size"},
+    {.name = "sounds",
+     .argument = "N",
+     .help = "with --by measure, the number of sounds of a sequence, for a model of text and sound; default: 1"},
+    {.name = "source-tokens",
+     .argument = "LENGTH",
+     .help = "with --by measure, what an encoder reads for each sequence: tokens, steps of a spectrogram or samples of "
+             "a sound"},
     {CLI_OPTION_BATCH},
     {CLI_OPTION_ROWS},
     {CLI_OPTION_EXACT},
@@ -251,8 +258,8 @@ struct measures {
     struct shapeproof_evaluation *evaluation;
 };
 
-/* Evaluates the measures of a side with --tokens, --batch, --images, --patches and the dtype of its tensors; exit
- * status. `other`: the side beside it, or NULL. */
+/* Evaluates the measures of a side with --tokens, --batch and the like, and the dtype of its tensors; exit status.
+ * `other`: the side beside it, or NULL. */
 static int measure_side(const struct cli_args *args, const struct side *side, const struct side *other,
                         struct measures *measures)
 {
@@ -265,6 +272,9 @@ static int measure_side(const struct cli_args *args, const struct side *side, co
     if (status == CLI_OK) status = cli_take_size(args, "images", cli_units_of_sequences, "--images 2", &what.images);
     if (status == CLI_OK)
         status = cli_take_size(args, "patches", cli_units_of_sequences, "--patches 1024", &what.patches);
+    if (status == CLI_OK) status = cli_take_size(args, "sounds", cli_units_of_sequences, "--sounds 2", &what.sounds);
+    if (status == CLI_OK)
+        status = cli_take_size(args, "source-tokens", cli_units_of_tokens, "--source-tokens 512", &what.source_tokens);
     if (status != CLI_OK) return status;
     const struct shapeproof_evaluate_options how = {.prediction = side->prediction};
     measures->expressions = shapeproof_measures_new(side->subject.tables, side->prediction, &what, &error);
@@ -346,7 +356,7 @@ static bool options_agree(const struct cli_args *args)
     static const char *const lists[] = {"all", "formulas", "stored"};
     const bool sums_up = cli_value(args, "by", NULL) || cli_value(args, "against", NULL);
     const char *of_sums = cli_value(args, "rows", NULL) ? "rows" : cli_flag(args, "exact") ? "exact" : NULL;
-    static const char *const measures[] = {"tokens", "batch", "images", "patches"};
+    static const char *const measures[] = {"tokens", "batch", "images", "patches", "sounds", "source-tokens"};
     const char *of_lists = NULL, *of_measures = NULL;
     for (size_t i = 0; i < sizeof measures / sizeof *measures && !of_measures; i++)
         if (cli_value(args, measures[i], NULL)) of_measures = measures[i];

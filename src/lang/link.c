@@ -206,9 +206,9 @@ static void inherit(struct linker *linker, struct sp_unit *unit, unsigned depth)
         /* What other tensors are used for, nobody has said. */
         if (!unit->section_count && !unit->state_count && !unit->measures) unit->measures = parent->measures;
         if (!unit->says_unit) {
-            unit->is_of_images = parent->is_of_images;
-            unit->has_images = parent->has_images;
-            unit->has_images_apart = parent->has_images_apart;
+            unit->only_input = parent->only_input;
+            unit->inputs = parent->inputs;
+            unit->are_inputs_apart = parent->are_inputs_apart;
         }
         if (!unit->pipeline.count) unit->pipeline = parent->pipeline;
         inherit_states(&linker->tables->arena, unit, parent);

@@ -443,11 +443,16 @@ static const struct sp_poly *count_measure(struct forms *forms, const char *meas
     const struct sp_sym tokens = sp_atom_open(symbolic, "tokens", "tokens", 0, NULL);
     if (strcmp(measure, "activations") == 0) return count_activations(forms, tokens.poly);
     if (strcmp(measure, "flops") == 0) {
-        struct sp_flops asked = {.batch = one,
-                                 .tokens = count->table->is_of_images ? NULL : tokens.poly,
-                                 .patches = sp_atom_open(symbolic, "patches", "patches", 0, NULL).poly,
-                                 .has_every_argument = true};
-        if (count->table->has_images) asked.images = sp_atom_open(symbolic, "images", "images", 0, NULL).poly;
+        const bool is_of_tokens = !count->table->only_input;
+        const bool is_given[SP_FLOPS_ARGUMENTS] = {[SP_FLOPS_TOKENS] = is_of_tokens,
+                                                   [SP_FLOPS_IMAGES] = count->table->inputs & SP_INPUT_IMAGE,
+                                                   [SP_FLOPS_SOUNDS] = count->table->inputs & SP_INPUT_SOUND,
+                                                   [SP_FLOPS_PATCHES] = true,
+                                                   [SP_FLOPS_SOURCE_TOKENS] = is_of_tokens};
+        struct sp_flops asked = {.numbers = {[SP_FLOPS_BATCH] = one}, .has_every_argument = true};
+        for (size_t i = SP_FLOPS_TOKENS; i < SP_FLOPS_ARGUMENTS; i++)
+            if (is_given[i])
+                asked.numbers[i] = sp_atom_open(symbolic, sp_flops_names[i], sp_flops_names[i], 0, NULL).poly;
         return sp_count_flops(count, NULL, &asked, &(struct sp_open_formula){assume_condition, forms});
     }
     const struct sp_poly *elements = sp_count_cache(count, 1, tokens.poly, NULL, one, SP_CACHE_LATENT_FORM);
@@ -510,9 +515,15 @@ static void assume_convention(struct shapeproof_derivation *derivation, const ch
         if (has_two_forms(count)) assume_words(derivation, "latent keys and values (form=latent)");
         return;
     }
-    assume_words(derivation, count->table->is_of_images ? "a forward pass over one image"
-                             : count->table->has_images ? "a forward pass over one sequence and its images"
-                                                        : "a forward pass over one sequence");
+    static const char *const passes[] = {[0] = "a forward pass over one sequence",
+                                         [SP_INPUT_IMAGE] = "a forward pass over one sequence and its images",
+                                         [SP_INPUT_SOUND] = "a forward pass over one sequence and its sounds",
+                                         [SP_INPUT_IMAGE | SP_INPUT_SOUND] =
+                                             "a forward pass over one sequence, its images and its sounds"};
+    const unsigned only_input = count->table->only_input;
+    assume_words(derivation, only_input == SP_INPUT_IMAGE   ? "a forward pass over one image"
+                             : only_input == SP_INPUT_SOUND ? "a forward pass over one sound"
+                                                            : passes[count->table->inputs]);
     if (count->flops.has_attention) assume_words(derivation, "full attention");
     assume_words(derivation, "2 operations for a multiply-add");
 }

@@ -87,23 +87,38 @@ static void add_passes(struct measure_list *list, const char *pass)
         add_measure(list, sp_arena_printf(&list->arena, "flops(%s%s)", pass, variants[i]));
 }
 
-/* Of a table of tokens with images, the tokens and the images apart. A number of images or patches that the table does
+/* Of a table of tokens with images or sounds, the tokens and each of these apart. A number of them that the table does
  * not read is asked for, too, so that the measure says so. */
 static void add_flops(struct measure_list *list, const struct sp_unit *table,
                       const struct shapeproof_measures_options *what)
 {
     struct sp_arena *arena = &list->arena;
     const char *patches = what->patches ? sp_arena_printf(arena, ", patches=%" PRIu64, what->patches) : "";
-    if (table->has_images || what->images) {
-        const uint64_t images = what->images ? what->images : 1;
-        add_passes(list,
-                   sp_arena_printf(arena, "tokens=%" PRIu64 ", images=0, batch=%" PRIu64, what->tokens, what->batch));
-        add_passes(list, sp_arena_printf(arena, "tokens=0, images=%" PRIu64 "%s, batch=%" PRIu64, images, patches,
-                                         what->batch));
+    const char *source =
+        what->source_tokens ? sp_arena_printf(arena, ", source_tokens=%" PRIu64, what->source_tokens) : "";
+    const bool has_images = table->inputs & SP_INPUT_IMAGE || what->images;
+    const bool has_sounds = table->inputs & SP_INPUT_SOUND || what->sounds;
+    if (has_images || has_sounds) {
+        add_passes(list, sp_arena_printf(arena, "tokens=%" PRIu64 "%s%s%s, batch=%" PRIu64, what->tokens, source,
+                                         has_images ? ", images=0" : "", has_sounds ? ", sounds=0" : "", what->batch));
+        if (has_images)
+            add_passes(list, sp_arena_printf(arena, "tokens=0, images=%" PRIu64 "%s%s, batch=%" PRIu64,
+                                             what->images ? what->images : 1, has_sounds ? ", sounds=0" : "", patches,
+                                             what->batch));
+        if (has_sounds)
+            add_passes(list,
+                       sp_arena_printf(arena, "tokens=0, %ssounds=%" PRIu64 ", batch=%" PRIu64,
+                                       has_images ? "images=0, " : "", what->sounds ? what->sounds : 1, what->batch));
         return;
     }
-    const char *tokens = table->is_of_images ? "" : sp_arena_printf(arena, "tokens=%" PRIu64 ", ", what->tokens);
+    const char *tokens =
+        table->only_input ? "" : sp_arena_printf(arena, "tokens=%" PRIu64 "%s, ", what->tokens, source);
     add_passes(list, sp_arena_printf(arena, "%sbatch=%" PRIu64 "%s", tokens, what->batch, patches));
+}
+
+static bool reads_source(const struct sp_unit *table)
+{
+    return sp_unit_is_measured_by(table, (struct shapeproof_value){0}, "source_tokens");
 }
 
 /* lora and shard are not among them: their arguments have no usual value. */
@@ -111,9 +126,10 @@ static void list_measures(struct measure_list *list, const struct sp_unit *table
                           const struct shapeproof_prediction *prediction,
                           const struct shapeproof_measures_options *what)
 {
-    const bool has_source = sp_unit_is_measured_by(table, (struct shapeproof_value){0}, "source_tokens");
+    const bool has_source = reads_source(table);
     const char *length = sp_arena_printf(&list->arena, "tokens=%" PRIu64, what->tokens);
-    const char *source = has_source ? sp_arena_printf(&list->arena, ", source_tokens=%" PRIu64, what->tokens) : "";
+    const uint64_t source_tokens = what->source_tokens ? what->source_tokens : what->tokens;
+    const char *source = has_source ? sp_arena_printf(&list->arena, ", source_tokens=%" PRIu64, source_tokens) : "";
     add_measure(list, "total");
     add_active(list, table, prediction);
     add_flops(list, table, what);
@@ -124,13 +140,17 @@ static void list_measures(struct measure_list *list, const struct sp_unit *table
     add_measure(list, sp_arena_printf(&list->arena, "activations(%s, batch=%" PRIu64 ")", length, what->batch));
 }
 
-static bool reads_patches(const struct sp_unit *table) { return table->has_images || table->is_of_images; }
+static bool reads_patches(const struct sp_unit *table) { return (table->inputs | table->only_input) & SP_INPUT_IMAGE; }
 
-/* Takes from the options the images and patches that only the model with the other table can read. */
-static void drop_images_of_other(struct shapeproof_measures_options *what, const struct sp_unit *table,
+/* Takes from the options the images, patches and sounds that only the model with the other table can read, and what
+ * its encoder reads. */
+static void drop_inputs_of_other(struct shapeproof_measures_options *what, const struct sp_unit *table,
                                  const struct sp_unit *other)
 {
-    if (other->has_images && !table->has_images) what->images = 0;
+    const unsigned of_other_alone = other->inputs & ~table->inputs;
+    if (of_other_alone & SP_INPUT_IMAGE) what->images = 0;
+    if (of_other_alone & SP_INPUT_SOUND) what->sounds = 0;
+    if (reads_source(other) && !reads_source(table)) what->source_tokens = 0;
     if (reads_patches(other) && !reads_patches(table)) what->patches = 0;
 }
 
@@ -156,7 +176,7 @@ struct shapeproof_expressions *shapeproof_measures_new(struct shapeproof_tables 
     }
     const char *table = shapeproof_prediction_table(prediction);
     struct measure_list list = {.count = 0};
-    if (what.against) drop_images_of_other(&what, prediction->table, what.against->table);
+    if (what.against) drop_inputs_of_other(&what, prediction->table, what.against->table);
     list_measures(&list, sp_tables_unit(tables, table), prediction, &what);
     const struct shapeproof_claim_lines lines = {.name = "measure", .items = list.items, .count = list.count};
     char *letters;
@@ -302,17 +322,20 @@ static bool is_causal(struct asked *asked, const struct sp_expr *flops, const st
 static void describe_flops(struct asked *asked, const struct sp_expr *expr, struct shapeproof_evaluated *item)
 {
     const struct sp_active_count *flops = &asked->trial.count->flops;
+    const struct sp_unit *table = asked->expressions->table;
     struct sp_text text = {0};
     sp_text_puts(&text, expr->value.integer & SP_FLOPS_TRAINING ? "forward and backward pass" : "forward pass");
     if (expr->value.integer & SP_FLOPS_WEIGHTS_ALONE) sp_text_puts(&text, " without attention scores");
     else if (flops->has_attention)
         sp_text_puts(&text, is_causal(asked, expr, item) ? ", causal attention" : ", full attention");
     sp_text_puts(&text, ", 2 operations a multiply-add");
-    if (asked->expressions->table->has_images)
-        sp_text_puts(&text, asked->expressions->table->has_images_apart ? "; the tokens are those of the text alone"
-                                                                        : "; the tokens include those of the images");
+    if (table->inputs)
+        sp_text_puts(&text, table->are_inputs_apart           ? "; the tokens are those of the text alone"
+                            : table->inputs == SP_INPUT_IMAGE ? "; the tokens include those of the images"
+                            : table->inputs == SP_INPUT_SOUND ? "; the tokens include those of the sounds"
+                                                              : "; the tokens include those of the images and sounds");
     for (size_t i = 0; i < flops->share_count; i++)
-        if (!expr->name || sp_group_is_in(asked->expressions->table, flops->shares[i].group, expr->name))
+        if (!expr->name || sp_group_is_in(table, flops->shares[i].group, expr->name))
             put_share(&text, &flops->shares[i]);
     item->unit = "operations";
     item->convention = sp_text_keep(&text, asked->trial.arena);

@@ -67,7 +67,18 @@ enum sp_flops_bits {
 
 /* The arguments of flops(...), which rows read by these names. Each may be missing with all behind it: `count` is
  * without them then. One that is missing before another is a literal that is absent. */
-enum sp_flops_argument { SP_FLOPS_BATCH, SP_FLOPS_TOKENS, SP_FLOPS_IMAGES, SP_FLOPS_PATCHES, SP_FLOPS_ARGUMENTS };
+enum sp_flops_argument {
+    SP_FLOPS_BATCH,
+    SP_FLOPS_TOKENS,
+    SP_FLOPS_IMAGES,
+    SP_FLOPS_SOUNDS,
+    SP_FLOPS_PATCHES,
+    SP_FLOPS_SOURCE_TOKENS,
+    SP_FLOPS_ARGUMENTS
+};
+
+/* What a pass can read beside tokens, or in their place: a set of bits. */
+enum sp_input { SP_INPUT_IMAGE = 1, SP_INPUT_SOUND = 2 };
 
 /* The arguments of a cache. Its states read them as `tokens`, `batch`, `expanded` and `source_tokens`. */
 enum sp_cache_argument {
@@ -422,9 +433,9 @@ struct sp_unit {
     struct sp_unadapted *unadapted; /* of all its lines `unadapted` */
     size_t unadapted_count;
     bool says_unit;        /* it has the line `unit`, which otherwise the table that it extends has */
-    bool is_of_images;     /* `unit image`: a pass is over images, and not over sequences of tokens */
-    bool has_images;       /* `unit token, image`: a pass is over sequences of tokens, each with images */
-    bool has_images_apart; /* `unit token, image apart`: and no token stands for an image */
+    unsigned only_input;   /* `unit image`: a pass is over images (enum sp_input); 0: over sequences of tokens */
+    unsigned inputs;       /* `unit token, image`: each sequence of tokens has images (bits of enum sp_input) */
+    bool are_inputs_apart; /* `unit token, image apart`: and no token stands for an image */
     struct sp_pipeline pipeline;
     struct sp_claim *claims;
     size_t claim_count;

@@ -370,11 +370,12 @@ static bool is_sizing(const char *name)
            strcmp(name, "shard") == 0;
 }
 
-/* One of the named arguments of flops(...): the first four have expressions, attention and pass words. */
+/* One of the named arguments of flops(...): `attention` and `pass` have words, the others expressions. */
 static bool parse_flops_argument(struct sp_parser *parser, struct sp_expr *expr, unsigned *seen)
 {
     enum { ATTENTION = SP_FLOPS_ARGUMENTS, PASS }; /* behind the indexes of expr->args */
-    static const char *const names[] = {"batch", "tokens", "images", "patches", "attention", "pass", NULL};
+    static const char *const names[] = {"batch",         "tokens",    "images", "sounds", "patches",
+                                        "source_tokens", "attention", "pass",   NULL};
     static const struct {
         size_t name;
         const char *word;
@@ -384,8 +385,9 @@ static bool parse_flops_argument(struct sp_parser *parser, struct sp_expr *expr,
                  {ATTENTION, "none", SP_FLOPS_WEIGHTS_ALONE},
                  {PASS, "forward", 0},
                  {PASS, "training", SP_FLOPS_TRAINING}};
-    const size_t name =
-        sp_parse_argument_name(parser, names, "'tokens', 'images', 'patches', 'batch', 'attention' or 'pass'", seen);
+    const size_t name = sp_parse_argument_name(
+        parser, names, "'tokens', 'source_tokens', 'images', 'patches', 'sounds', 'batch', 'attention' or 'pass'",
+        seen);
     if (name == SIZE_MAX) return false;
     if (name < SP_FLOPS_ARGUMENTS) {
         if (expr->count <= name) expr->count = name + 1;
@@ -401,7 +403,8 @@ static bool parse_flops_argument(struct sp_parser *parser, struct sp_expr *expr,
 }
 
 /* flops = "flops" "(" [ worked { "," worked } [ "," ] ] ")" ;
- * worked = "[" group-name "]" | ( "tokens" | "images" | "patches" | "batch" ) "=" expr
+ * worked = "[" group-name "]"
+ *        | ( "tokens" | "source_tokens" | "images" | "patches" | "sounds" | "batch" ) "=" expr
  *        | ( "attention" | "pass" ) "=" NAME ; */
 static bool parse_flops(struct sp_parser *parser, struct sp_expr *expr)
 {
@@ -424,9 +427,11 @@ static bool parse_flops(struct sp_parser *parser, struct sp_expr *expr)
         if (!sp_parse_accept(parser, ",")) break;
     }
     expr->span = join_spans(expr->span, parser->lexer.token.span);
-    if (expr->count > SP_FLOPS_IMAGES && expr->args[SP_FLOPS_IMAGES] && !expr->args[SP_FLOPS_TOKENS])
+    if (expr->args[SP_FLOPS_IMAGES] && !expr->args[SP_FLOPS_TOKENS])
         return sp_parse_fail(parser, expr->span, "expected flops(tokens=..., images=...)");
-    for (size_t i = SP_FLOPS_BATCH + 1; i < expr->count; i++) /* what is not given before `patches` */
+    if (expr->args[SP_FLOPS_SOUNDS] && !expr->args[SP_FLOPS_TOKENS])
+        return sp_parse_fail(parser, expr->span, "expected flops(tokens=..., sounds=...)");
+    for (size_t i = SP_FLOPS_BATCH + 1; i < expr->count; i++) /* what is not given before another argument */
         if (!expr->args[i]) expr->args[i] = implied(parser, expr->span, sp_value_absent(""));
     return sp_parse_close(parser, ")", open, "',' or ')'");
 }

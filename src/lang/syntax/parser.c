@@ -408,18 +408,35 @@ static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
     } while (sp_parse_accept(parser, ","));
 }
 
-/* of-work = "unit" ( "token" [ "," "image" [ "apart" ] ] | "image" ) ; */
+/* input = "image" | "sound" ; 0 if the next token is neither */
+static unsigned accept_input(struct sp_parser *parser)
+{
+    return sp_parse_accept(parser, "image") ? SP_INPUT_IMAGE : sp_parse_accept(parser, "sound") ? SP_INPUT_SOUND : 0;
+}
+
+/* of-work = "unit" ( "token" { "," input } [ "apart" ] | input ) ; */
 static void parse_unit_of_work(struct sp_parser *parser, struct sp_unit *unit)
 {
     sp_lexer_next(&parser->lexer);
     unit->says_unit = true;
-    unit->is_of_images = sp_token_is(&parser->lexer, "image");
-    if (sp_parse_accept(parser, "image")) return;
-    if (!sp_parse_accept(parser, "token"))
-        sp_parse_fail(parser, parser->lexer.token.span, "expected what a pass is over: 'token' or 'image'");
-    else if (sp_parse_accept(parser, ",") && !(unit->has_images = sp_parse_accept(parser, "image")))
-        sp_parse_fail(parser, parser->lexer.token.span, "expected 'image', what a pass is over besides tokens");
-    else if (unit->has_images) unit->has_images_apart = sp_parse_accept(parser, "apart");
+    unit->only_input = accept_input(parser);
+    if (unit->only_input) return;
+    if (!sp_parse_accept(parser, "token")) {
+        sp_parse_fail(parser, parser->lexer.token.span, "expected what a pass is over: 'token', 'image' or 'sound'");
+        return;
+    }
+    while (sp_parse_accept(parser, ",")) {
+        const struct sp_span span = parser->lexer.token.span;
+        const unsigned input = accept_input(parser);
+        if (!input || input & unit->inputs) {
+            sp_parse_fail(parser, span,
+                          input ? "this input is named twice"
+                                : "expected 'image' or 'sound', what a pass is over besides tokens");
+            return;
+        }
+        unit->inputs |= input;
+    }
+    if (unit->inputs) unit->are_inputs_apart = sp_parse_accept(parser, "apart");
 }
 
 /* pipeline = "pipeline" NAME "of" expr ; */

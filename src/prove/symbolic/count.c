@@ -62,7 +62,7 @@ struct walk {
     /* COUNTS_PRODUCTS: */
     const struct sp_flops *flops;
     const struct sp_poly *times; /* of what is used, where its rows do not say it */
-    bool is_in_images;           /* what is counted is a pass over one image */
+    unsigned only_input;         /* what is counted is a pass over one image or sound (enum sp_input); 0: tokens */
     /* COUNTS_SHARD: */
     const struct sp_sizing *sizing;
     struct stage *stage; /* NULL: all layers are on one rank */
@@ -489,9 +489,21 @@ static const struct sp_unit *chosen_table(struct walk *walk, const struct sp_sym
     return NULL;
 }
 
+static enum sp_flops_argument argument_of_input(unsigned input)
+{
+    return input == SP_INPUT_IMAGE ? SP_FLOPS_IMAGES : SP_FLOPS_SOUNDS;
+}
+
+/* What a pass is over, by enum sp_input; 0: tokens. */
+static const char *words_of_input(unsigned input)
+{
+    return !input ? "tokens" : input == SP_INPUT_IMAGE ? "images" : "sounds";
+}
+
 /* Opens for a count of products what a use says of them: how often the elements multiply. A table of images that a
  * table of tokens with images uses is run once for each image, or as often as `times` behind the use says: its *passes.
- * Any other table of tokens cannot use it, since it does not say how many images there are. */
+ * Any other table of tokens cannot use it, since it does not say how many images there are. The same is true of sounds.
+ */
 static bool open_products(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
                           struct sp_sym_frame *frame, const struct sp_poly **passes)
 {
@@ -503,15 +515,15 @@ static bool open_products(struct walk *walk, const struct sp_sym_env *env, const
         *passes = walk->times;
         return true;
     }
-    if (!unit->is_table || unit->is_of_images == walk->is_in_images) return true;
-    if (!unit->is_of_images || !walk->flops->images)
-        return sp_sym_fail(walk->symbolic, row->unit_span,
-                           "the table '%s' is about images, and what uses it about tokens, or the other way round",
-                           unit->name);
-    *passes = expr ? walk->times : walk->flops->images;
+    if (!unit->is_table || unit->only_input == walk->only_input) return true;
+    const struct sp_poly *inputs = unit->only_input ? walk->flops->numbers[argument_of_input(unit->only_input)] : NULL;
+    if (walk->only_input || !inputs)
+        return sp_sym_fail(walk->symbolic, row->unit_span, "the table '%s' is about %s, and what uses it about %s",
+                           unit->name, words_of_input(unit->only_input), words_of_input(walk->only_input));
+    *passes = expr ? walk->times : inputs;
     if (is_negative(*passes)) return sp_sym_fail(walk->symbolic, row->span, "a table multiplies less than 0 times");
     walk->times = sp_poly_int(&walk->symbolic->algebra, 1);
-    walk->is_in_images = true;
+    walk->only_input = unit->only_input;
     return true;
 }
 
@@ -544,7 +556,7 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
         if (!count_view(walk, env, row, frame)) return false;
     }
     const struct sp_poly *times = walk->times, *passes = NULL;
-    const bool was_in_images = walk->is_in_images;
+    const unsigned outer_input = walk->only_input;
     sp_sym_note_keys(walk->symbolic, &(struct sp_sym_env){.frame = frame});
     const bool is_shared = has_share(env, row);
     walk->uses++;
@@ -557,7 +569,7 @@ static bool count_use(struct walk *walk, const struct sp_sym_env *env, const str
     walk->uses--;
     walk->shares -= is_shared;
     walk->times = times;
-    walk->is_in_images = was_in_images;
+    walk->only_input = outer_input;
     if (good && !row->optional && !take_shares(walk, env, row, &wanted)) good = false;
     if (!row->optional) multiply_into(walk, tally, &inner, wanted);
     free_tally(&inner);
@@ -1223,20 +1235,41 @@ const struct sp_poly *sp_count_cache(struct sp_count *count, unsigned tp, const 
     return sp_count_states(count, tp, given, given_count);
 }
 
-/* Whether those arguments are given that the table is about: tokens, tokens and images, or neither. */
+/* Whether those arguments are given that the table is about: tokens, tokens with images or sounds, or neither. */
 static bool says_tokens(struct sp_count *count, const struct sp_flops *asked)
 {
+    static const char *const with[] = {
+        [0] = "sequences of tokens: flops(tokens=...)",
+        [SP_INPUT_IMAGE] = "sequences of tokens with images: flops(tokens=..., images=...)",
+        [SP_INPUT_SOUND] = "sequences of tokens with sounds: flops(tokens=..., sounds=...)",
+        [SP_INPUT_IMAGE | SP_INPUT_SOUND] =
+            "sequences of tokens with images and sounds: flops(tokens=..., images=..., sounds=...)"};
     const struct sp_unit *table = count->table;
-    const char *about = table->is_of_images ? "images: flops(batch=...)"
-                        : table->has_images ? "sequences of tokens with images: flops(tokens=..., images=...)"
-                                            : "sequences of tokens: flops(tokens=...)";
+    const struct sp_poly *const *numbers = asked->numbers;
+    const bool has_images = table->inputs & SP_INPUT_IMAGE, has_sounds = table->inputs & SP_INPUT_SOUND;
+    const bool has_patches = numbers[SP_FLOPS_PATCHES] && !asked->has_every_argument;
     if (!(table->measures & SP_MEASURE_FLOPS)) return true; /* the count says so */
-    const bool has_patches = asked->patches && !asked->has_every_argument;
-    if (table->is_of_images
-            ? !asked->tokens
-            : asked->tokens && table->has_images == (asked->images != NULL) && (table->has_images || !has_patches))
+    if (table->only_input) {
+        if (!numbers[SP_FLOPS_TOKENS]) return true;
+        return sp_sym_fail(&count->symbolic, table->span, "the table '%s' is about %s: flops(batch=...)", table->name,
+                           words_of_input(table->only_input));
+    }
+    if (numbers[SP_FLOPS_TOKENS] && has_images == (numbers[SP_FLOPS_IMAGES] != NULL) &&
+        has_sounds == (numbers[SP_FLOPS_SOUNDS] != NULL) && (has_images || !has_patches))
         return true;
-    return sp_sym_fail(&count->symbolic, table->span, "the table '%s' is about %s", table->name, about);
+    return sp_sym_fail(&count->symbolic, table->span, "the table '%s' is about %s", table->name, with[table->inputs]);
+}
+
+/* The argument of flops(...), for the rows to read it. The number of patches and what an encoder reads need not be
+ * given: then a row that reads it is not known, whatever the configuration says. No image has any number of patches. */
+static struct sp_sym given_number(struct sp_count *count, const struct sp_flops *asked, enum sp_flops_argument argument)
+{
+    const struct sp_poly *const *numbers = asked->numbers;
+    const struct sp_poly *images = numbers[SP_FLOPS_IMAGES];
+    if (numbers[argument]) return sp_sym_of_poly(numbers[argument]);
+    if (argument == SP_FLOPS_PATCHES && images && sp_poly_is_zero(images))
+        return sp_sym_of_poly(sp_poly_int(&count->symbolic.algebra, 1));
+    return sp_sym_of_value(&count->symbolic, sp_value_absent(sp_flops_names[argument]));
 }
 
 /* Walks through the table, with `causal` and the arguments given, and adds up what is multiplied in a forward pass over
@@ -1249,24 +1282,14 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_val
         PASSES = 3 /* forward; backward takes two as long */
     };
     struct sp_algebra *algebra = &count->symbolic.algebra;
-    const struct {
-        const char *name;
-        const struct sp_poly *number;
-    } numbers[] = {
-        {"tokens", asked->tokens}, {"images", asked->images}, {"patches", asked->patches}, {"batch", asked->batch}};
-    struct sp_sym_given given[1 + sizeof numbers / sizeof *numbers] = {
+    const struct sp_poly *const *numbers = asked->numbers;
+    struct sp_sym_given given[1 + SP_FLOPS_ARGUMENTS] = {
         {"causal", sp_sym_of_value(&count->symbolic, sp_value_bool(asked->how & SP_FLOPS_CAUSAL)), NULL}};
     size_t given_count = 1;
-    bool reads_patches = false;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (numbers[i].number)
-            given[given_count++] = (struct sp_sym_given){numbers[i].name, sp_sym_of_poly(numbers[i].number),
-                                                         strcmp(numbers[i].name, "patches") ? NULL : &reads_patches};
-    if (!asked->patches && asked->images && sp_poly_is_zero(asked->images)) /* no image has any number */
-        given[given_count++] = (struct sp_sym_given){"patches", sp_sym_of_poly(sp_poly_int(algebra, 1)), NULL};
-    else if (!asked->patches) /* a row that reads it is not known, whatever the configuration says */
-        given[given_count++] = (struct sp_sym_given){
-            "patches", sp_sym_of_value(&count->symbolic, sp_value_absent(sp_flops_names[SP_FLOPS_PATCHES])), NULL};
+    bool is_read[SP_FLOPS_ARGUMENTS] = {false};
+    for (enum sp_flops_argument i = SP_FLOPS_BATCH; i < SP_FLOPS_ARGUMENTS; i++)
+        if (numbers[i] || i == SP_FLOPS_PATCHES || i == SP_FLOPS_SOURCE_TOKENS)
+            given[given_count++] = (struct sp_sym_given){sp_flops_names[i], given_number(count, asked, i), &is_read[i]};
     struct walk walk = {.symbolic = &count->symbolic,
                         .counted = COUNTS_PRODUCTS,
                         .count = count,
@@ -1276,21 +1299,26 @@ const struct sp_poly *sp_count_flops(struct sp_count *count, const struct sp_val
                         .flops = asked,
                         .given = given,
                         .given_count = given_count,
-                        .is_in_images = count->table->is_of_images,
-                        .times = asked->tokens ? asked->tokens : sp_poly_int(algebra, 1)};
+                        .only_input = count->table->only_input,
+                        .times = numbers[SP_FLOPS_TOKENS] ? numbers[SP_FLOPS_TOKENS] : sp_poly_int(algebra, 1)};
     if (!says_tokens(count, asked)) return NULL;
     count->flops.share_count = 0;
     count->flops.has_lookup = count->flops.has_attention = false;
     const struct sp_poly *sum = sum_rows(&walk, new_given_frame(&walk, count), asked->group);
-    const bool has_images = !asked->images || !sp_poly_is_zero(asked->images);
-    if (sum && asked->patches && has_images && !reads_patches && !asked->has_every_argument) {
+    const bool has_images = !numbers[SP_FLOPS_IMAGES] || !sp_poly_is_zero(numbers[SP_FLOPS_IMAGES]);
+    const enum sp_flops_argument optional[] = {SP_FLOPS_SOURCE_TOKENS, SP_FLOPS_PATCHES};
+    for (size_t i = 0; sum && !asked->has_every_argument && i < sizeof optional / sizeof *optional; i++) {
+        const enum sp_flops_argument argument = optional[i];
+        if (!numbers[argument] || is_read[argument] || (argument == SP_FLOPS_PATCHES && !has_images)) continue;
         sp_sym_fail(&count->symbolic, count->table->span,
-                    "no row of '%s' that is counted reads `patches`: leave out patches=", count->table->name);
+                    "no row of '%s' that is counted reads `%s`: leave out %s=", count->table->name,
+                    sp_flops_names[argument], sp_flops_names[argument]);
         return NULL;
     }
     const int passes = asked->how & SP_FLOPS_TRAINING ? PASSES : 1;
-    return sum ? sp_poly_mul(algebra, asked->batch, sp_poly_scale(algebra, sum, sp_rational_int(OPERATIONS * passes)))
-               : NULL;
+    if (!sum) return NULL;
+    return sp_poly_mul(algebra, numbers[SP_FLOPS_BATCH],
+                       sp_poly_scale(algebra, sum, sp_rational_int(OPERATIONS * passes)));
 }
 
 /* ---- shards ---- */

@@ -287,7 +287,7 @@ static bool unknown_key(struct sp_symbolic *symbolic, const struct sp_sym_env *e
 /* Whether the name is one that arguments of measures have: cache(tokens=tokens, dtype=bf16) for all lengths. */
 static bool is_measured_name(const char *path)
 {
-    static const char *const names[] = {"tokens", "source_tokens", "images", "patches", "batch", "rank"};
+    static const char *const names[] = {"tokens", "source_tokens", "images", "sounds", "patches", "batch", "rank"};
     return SP_IS_AMONG(path, names);
 }
 

@@ -58,6 +58,8 @@ static bool not_set(struct sp_symbolic *symbolic, struct sp_span span, struct sh
 {
     if (value.type == SHAPEPROOF_VALUE_ABSENT && value.string == sp_flops_names[SP_FLOPS_PATCHES])
         return sp_sym_fail(symbolic, span, "the number of patches of an image is not given: flops(..., patches=...)");
+    if (value.type == SHAPEPROOF_VALUE_ABSENT && value.string == sp_flops_names[SP_FLOPS_SOURCE_TOKENS])
+        return sp_sym_fail(symbolic, span, "what the encoder reads is not given: flops(..., source_tokens=...)");
     const bool heard = symbolic->report.messages != &symbolic->report.unheard, named = value.string && *value.string;
     if (heard && named && !symbolic->report.missing && value.type == SHAPEPROOF_VALUE_ABSENT)
         symbolic->report.missing = value.string;

@@ -570,7 +570,8 @@ static bool is_group_of_work(const struct sp_unit *table, const char *name)
     return false;
 }
 
-const char *const sp_flops_names[SP_FLOPS_ARGUMENTS] = {"batch", "tokens", "images", "patches"};
+const char *const sp_flops_names[SP_FLOPS_ARGUMENTS] = {"batch",  "tokens",  "images",
+                                                        "sounds", "patches", "source_tokens"};
 
 /* flops(tokens = ..., batch = ...): the operations of a pass. */
 static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
@@ -580,12 +581,10 @@ static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env
     if (!env->flops) return sp_sym_fail(symbolic, expr->span, "'flops' needs a table");
     if (expr->name && !env->group(env->context, expr->name) && !is_group_of_work(symbolic->root, expr->name))
         return no_such_group(symbolic, expr);
-    const struct sp_poly **const numbers[SP_FLOPS_ARGUMENTS] = {&asked.batch, &asked.tokens, &asked.images,
-                                                                &asked.patches};
     for (size_t i = 0; i < expr->count; i++) {
         const struct sp_expr *arg = expr->args[i];
         const bool is_missing = arg->kind == SP_EXPR_LITERAL && arg->value.type == SHAPEPROOF_VALUE_ABSENT;
-        if (!is_missing && !whole_number(symbolic, env, arg, sp_flops_names[i], numbers[i])) return false;
+        if (!is_missing && !whole_number(symbolic, env, arg, sp_flops_names[i], &asked.numbers[i])) return false;
     }
     const struct sp_poly *poly = env->flops(env->context, &asked);
     if (poly) *out = sp_sym_of_poly(poly);

@@ -275,13 +275,12 @@ struct sp_sym_binding {
 extern const char *const sp_flops_names[SP_FLOPS_ARGUMENTS];
 /* Which operations are asked for: flops(...). */
 struct sp_flops {
-    const char *group;             /* NULL: of all */
-    const struct sp_poly *batch;   /* sequences, or images */
-    const struct sp_poly *tokens;  /* of each sequence; NULL: not given, as of the two below */
-    const struct sp_poly *images;  /* of each sequence */
-    const struct sp_poly *patches; /* of each image */
-    unsigned how;                  /* enum sp_flops_bits */
-    bool has_every_argument;       /* for a formula: it is no mistake when no row reads `patches` */
+    const char *group; /* NULL: of all */
+    /* The sequences, images or sounds; the tokens, images and sounds of each sequence; the patches of each image; what
+     * an encoder reads for each sequence. NULL: not given. */
+    const struct sp_poly *numbers[SP_FLOPS_ARGUMENTS];
+    unsigned how;            /* enum sp_flops_bits */
+    bool has_every_argument; /* for a formula: it is no mistake when no row reads `patches` or `source_tokens` */
 };
 
 /* Where an expression stands, which decides what the names in it mean. */
