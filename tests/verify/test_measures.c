@@ -203,7 +203,7 @@ static void test_flops_are_what_torch_counts(void **state)
     check_lines("fixtures/measures/flops.jsonl", check_flops, 235);
     check_lines("fixtures/measures/flops_composites.jsonl", check_flops, 64);
     check_lines("fixtures/measures/flops_images.jsonl", check_flops, 106);
-    check_lines("fixtures/measures/flops_sound.jsonl", check_flops, 4);
+    check_lines("fixtures/measures/flops_sound.jsonl", check_flops, 18);
 }
 
 /* ---- the output layer ---- */
