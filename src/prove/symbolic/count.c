@@ -366,8 +366,8 @@ static bool says_division(struct walk *walk, const struct sp_sym_env *env, const
 }
 
 /* Counts a row that is a tensor: the product of its dimensions, where it is there. The dimensions are noted to be
- * sizes. An optional tensor or a buffer is read, for its keys, but not counted. False after a mistake; so are all
- * below. */
+ * sizes. An optional tensor is read, for its keys, but not counted; nor is a buffer, unless products are counted and it
+ * says how often it multiplies. False after a mistake; so are all below. */
 static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, struct tally *tally)
 {
     const struct sp_poly *present, **shape = sp_arena_array(&walk->symbolic->algebra.arena, row->rank, sizeof *shape);
@@ -390,7 +390,9 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
         size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
     }
     if (!sp_poly_is_zero(size) && !says_division(walk, env, row)) return false;
-    const bool counts = !row->optional && !row->buffer && !sp_poly_is_zero(size);
+    const bool is_left_out =
+        row->optional || (row->buffer && !(walk->counted == COUNTS_PRODUCTS && row->times));
+    const bool counts = !is_left_out && !sp_poly_is_zero(size);
     if (counts && walk->counted == COUNTS_PRODUCTS && !row->work && !take_times(walk, env, row, &size)) return false;
     if (counts && !sp_poly_is_zero(size) && !take_shares(walk, env, row, &size)) return false;
     if (counts && walk->measure && !measure_tensor(walk, env, row, shape, present, &size)) return false;
@@ -406,7 +408,7 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
                                        .tensors = present,
                                        .shape = sp_poly_is_zero(size) ? NULL : shape,
                                        .rank = row->rank};
-    if (row->optional || row->buffer) return true; /* but its hyper-parameters are known now */
+    if (is_left_out) return true; /* but its hyper-parameters are known now */
     add_to(walk, tally, count);
     return true;
 }
