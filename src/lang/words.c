@@ -180,6 +180,17 @@ static bool section_depends_on(struct key_search *search, const struct sp_sectio
     return depends;
 }
 
+/* Whether the row uses a table that reads the object `audio_config`, and a measure of that table reads the key behind
+ * the dot of `audio_config.is_longer`. */
+static bool used_table_is_measured_by(const struct sp_row *row, struct shapeproof_value root, const char *key)
+{
+    const size_t object = strcspn(key, ".");
+    const char *const from = row->from && row->from->kind == SP_EXPR_NAME ? row->from->name : NULL;
+    if (!key[object] || !row->unit || !row->unit->is_table || !from) return false;
+    return strlen(from) == object && strncmp(from, key, object) == 0 &&
+           sp_unit_is_measured_by(row->unit, sp_value_member(root, from), key + object + 1);
+}
+
 bool sp_unit_is_measured_by(const struct sp_unit *unit, struct shapeproof_value root, const char *key)
 {
     const char *dot = strrchr(key, '.');
@@ -189,6 +200,9 @@ bool sp_unit_is_measured_by(const struct sp_unit *unit, struct shapeproof_value 
     memset(search.searched, 0, unit->definition_count * sizeof *search.searched);
     for (size_t i = 0; i < unit->section_count && !is_measured; i++)
         is_measured = section_depends_on(&search, &unit->sections[i]);
+    for (size_t i = 0; i < unit->section_count; i++)
+        for (size_t k = 0; k < unit->sections[i].row_count && !is_measured; k++)
+            is_measured = used_table_is_measured_by(&unit->sections[i].rows[k], root, key);
     for (size_t i = 0; i < unit->state_count && !is_measured; i++)
         is_measured = section_depends_on(&search, &unit->states[i]);
     for (size_t i = 0; i < unit->formula_condition_count && !is_measured; i++)
