@@ -527,8 +527,8 @@ static void test_shares_multiply(void **state)
     expect_number("{\"model_type\": \"flock\", \"n\": 1, \"k\": 1}", "active", 40 + 12 + 8);
 }
 
-/* What counts of a wren for n tokens: of two wings a half, of two plumes a third of 3*4, 7 and 3 times, the codes, and the
- * head. */
+/* What counts of a wren for n tokens: of two wings a half, of two plumes a third of 3*4, 7 and 3 times, the codes, and
+ * the head. */
 static int64_t products_of_wren(int64_t n) { return n * 24 + 4 * 10 + n * 10 + n * 40; }
 
 static void test_matrices_multiply_as_often_as_the_table_says(void **state)

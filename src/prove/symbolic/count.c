@@ -390,8 +390,7 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
         size = sp_poly_mul(&walk->symbolic->algebra, size, shape[i]);
     }
     if (!sp_poly_is_zero(size) && !says_division(walk, env, row)) return false;
-    const bool is_left_out =
-        row->optional || (row->buffer && !(walk->counted == COUNTS_PRODUCTS && row->times));
+    const bool is_left_out = row->optional || (row->buffer && !(walk->counted == COUNTS_PRODUCTS && row->times));
     const bool counts = !is_left_out && !sp_poly_is_zero(size);
     if (counts && walk->counted == COUNTS_PRODUCTS && !row->work && !take_times(walk, env, row, &size)) return false;
     if (counts && !sp_poly_is_zero(size) && !take_shares(walk, env, row, &size)) return false;
