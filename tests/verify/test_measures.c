@@ -170,7 +170,7 @@ static void test_sizes_are_those_of_peft_and_of_optimizers(void **state)
 static void test_shards_are_those_of_transformers_and_megatron(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/shard.jsonl", check_size, 486);
+    check_lines("fixtures/measures/shard.jsonl", check_size, 508);
 }
 
 /* A line of fixtures/measures/flops*.jsonl; images alone have no tokens, and text alone has no images. */
@@ -200,7 +200,7 @@ static void check_flops(struct shapeproof_tables *tables, char *line)
 static void test_flops_are_what_torch_counts(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/flops.jsonl", check_flops, 235);
+    check_lines("fixtures/measures/flops.jsonl", check_flops, 248);
     check_lines("fixtures/measures/flops_composites.jsonl", check_flops, 64);
     check_lines("fixtures/measures/flops_images.jsonl", check_flops, 106);
     check_lines("fixtures/measures/flops_sound.jsonl", check_flops, 38);
@@ -468,6 +468,8 @@ static const char birds[] = "table bird\n"
                             "egg.{i} (E by ep, 10 by tp)\n"
                             "[roof]\n"
                             "top (11 by tp, 4) same as twigs when tied\n"
+                            "crest.* feather(3, 1)\n"
+                            "ridge (3) same as crest.shaft\n"
                             "part feather(w, h)\n"
                             "barbs (w, h)\n"
                             "shaft (w)\n"
@@ -577,21 +579,21 @@ static void test_a_rank_has_its_part_of_what_is_divided(void **state)
 {
     (void)state;
     const char *raven = "{\"model_type\": \"raven\", \"n\": 5, \"E\": 6, \"tied\": true}";
-    /* twigs; wings and claws of 5 layers; the experts of 4, and the eggs of 6 */
-    expect_number(raven, "total", 44 + 5 * (24 * 4 + 9 * 3) + 4 * 6 * 16 + 6 * 60);
+    /* twigs; wings and claws of 5 layers; the experts of 4, the eggs of 6, and the crest */
+    expect_number(raven, "total", 44 + 5 * (24 * 4 + 9 * 3) + 4 * 6 * 16 + 6 * 60 + 6);
     expect_number(raven, "shard(tp=1) - total", 0);
-    expect_number(raven, "shard(tp=2)", 24 + 5 * (12 * 4 + 5 * 3) + 4 * 6 * 8 + 6 * 30);
+    expect_number(raven, "shard(tp=2)", 24 + 5 * (12 * 4 + 5 * 3) + 4 * 6 * 8 + 6 * 30 + 6);
     /* 6 feathers of 4 ranks: 2 on the first; each of 2 claws is on two ranks */
-    expect_number(raven, "shard(tp=4, dtype=int8)", 12 + 5 * (8 * 4 + 5 * 3) + 4 * 6 * 4 + 6 * 18);
-    expect_number(raven, "shard(ep=4)", 44 + 5 * (24 * 4 + 9 * 3) + 4 * 2 * 16 + 6 * 20);
-    expect_number(raven, "shard(tp=2, ep=6, etp=4)", 24 + 5 * (12 * 4 + 5 * 3) + 4 * 4 + 6 * 3);
-    expect_number(raven, "shard(tp=2, whole=[nest, chicks])", 44 + 5 * (12 * 4 + 5 * 3) + 4 * 6 * 16 + 6 * 30);
-    /* 3 and 2 layers; the first stage has no experts in layer 0; the last one has the egg behind the last layer, and
-     * twigs of its own */
+    expect_number(raven, "shard(tp=4, dtype=int8)", 12 + 5 * (8 * 4 + 5 * 3) + 4 * 6 * 4 + 6 * 18 + 6);
+    expect_number(raven, "shard(ep=4)", 44 + 5 * (24 * 4 + 9 * 3) + 4 * 2 * 16 + 6 * 20 + 6);
+    expect_number(raven, "shard(tp=2, ep=6, etp=4)", 24 + 5 * (12 * 4 + 5 * 3) + 4 * 4 + 6 * 3 + 6);
+    expect_number(raven, "shard(tp=2, whole=[nest, chicks])", 44 + 5 * (12 * 4 + 5 * 3) + 4 * 6 * 16 + 6 * 30 + 6);
+    /* 3 and 2 layers; the first stage has no experts in layer 0; the last one has the egg behind the last layer, twigs
+     * of its own, and of the crest no copy for the ridge */
     expect_number(raven, "shard(pp=2)", 44 + 3 * (24 * 4 + 9 * 3) + 2 * 6 * 16 + 3 * 60);
-    expect_number(raven, "shard(pp=5)", 44 + 24 * 4 + 9 * 3 + 6 * 16 + 2 * 60);
+    expect_number(raven, "shard(pp=5)", 44 + 24 * 4 + 9 * 3 + 6 * 16 + 2 * 60 + 6);
     expect_number("{\"model_type\": \"rook\", \"n\": 5, \"E\": 6, \"tied\": true}", "shard(tp=2)",
-                  24 + 5 * (12 * 4 + 5 * 3) + 4 * 6 * 8 + 6 * 30);
+                  24 + 5 * (12 * 4 + 5 * 3) + 4 * 6 * 8 + 6 * 30 + 6);
 }
 
 static void test_shards_that_are_not_known(void **state)

@@ -186,6 +186,45 @@ static const char *row_name(struct walk *walk, const struct sp_sym_env *env, con
     return sp_text_keep(&text, &walk->symbolic->algebra.arena);
 }
 
+static bool is_apart(const struct walk *walk, const struct sp_section *section);
+
+/* Whether a row is written so: the first `length` bytes of `text`. */
+static bool is_written(const struct sp_row *row, const char *text, size_t length)
+{
+    const struct sp_span name = row->name.span;
+    return name.length == length && memcmp(name.source->text + name.offset, text, length) == 0;
+}
+
+/* Whether the row is written as the tie, or uses a part that has a row for it: "lm_head.*" has "lm_head.bias". */
+static bool has_name(const struct sp_row *row, const struct sp_template *tie)
+{
+    const struct sp_span name = row->name.span;
+    const char *text = tie->span.source->text + tie->span.offset;
+    if (is_written(row, text, tie->span.length)) return true;
+    if (row->kind != SP_ROW_USE || !row->unit || name.length < 2 || tie->span.length < name.length) return false;
+    const size_t front = name.length - 1; /* without the asterisk */
+    if (memcmp(name.source->text + name.offset, text, front) != 0) return false;
+    for (size_t i = 0; i < row->unit->section_count; i++)
+        for (size_t k = 0; k < row->unit->sections[i].row_count; k++)
+            if (is_written(&row->unit->sections[i].rows[k], text + front, tie->span.length - front)) return true;
+    return false;
+}
+
+/* Whether the tensor to which a row behind the layers is tied stands behind the layers, too. Both are then on the last
+ * stage, which needs no copy. A tie within a part says nothing of layers. */
+static bool ties_behind_layers(const struct walk *walk, const struct sp_unit *unit, const struct sp_template *tie)
+{
+    bool met_layers = false, found = false;
+    for (size_t i = 0; i < unit->section_count && !walk->uses && !found; i++) {
+        const struct sp_section *section = &unit->sections[i];
+        const bool apart = is_apart(walk, section);
+        met_layers = met_layers || !apart;
+        for (size_t k = 0; k < section->row_count && apart && met_layers && !found; k++)
+            found = has_name(&section->rows[k], tie);
+    }
+    return found;
+}
+
 /* How often the row counts, in *out: 1 where its condition holds and it is not tied to another tensor, else 0. */
 static bool presence(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row,
                      const struct sp_poly **out)
@@ -196,7 +235,9 @@ static bool presence(struct walk *walk, const struct sp_sym_env *env, const stru
     if (row->condition && !sp_sym_condition(walk->symbolic, env, row->condition, out)) return false;
     if (!row->has_tie || walk->counted == COUNTS_PRODUCTS) return true; /* a matrix multiplies in all its places */
     if (walk->measure && walk->measure->counts_tied_layers && !row->lookup) return true;
-    if (walk->stage && walk->stage->is_behind && !walk->stage->is_first) return true;
+    if (walk->stage && walk->stage->is_behind && !walk->stage->is_first &&
+        !ties_behind_layers(walk, env->frame->unit, &row->tie))
+        return true;
     if (row->tie_condition && !sp_sym_condition(walk->symbolic, env, row->tie_condition, &tied)) return false;
     *out = sp_poly_mul(algebra, *out, sp_poly_sub(algebra, sp_poly_int(algebra, 1), tied));
     return true;
