@@ -90,7 +90,7 @@ static void check_model(struct shapeproof_tables *tables, char *line)
 static void test_active_is_what_transformers_uses(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/active.jsonl", check_model, 95);
+    check_lines("fixtures/measures/active.jsonl", check_model, 101);
 }
 
 /* Checks the bytes of a line of fixtures/measures/cache*.jsonl: `form` is an argument of cache(), or empty. */
@@ -135,14 +135,14 @@ static void check_expanded_cache(struct shapeproof_tables *tables, char *line)
 static void test_cache_is_what_transformers_keeps(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/cache.jsonl", check_cache, 185);
+    check_lines("fixtures/measures/cache.jsonl", check_cache, 197);
     check_lines("fixtures/measures/cache_expanded.jsonl", check_expanded_cache, 3);
 }
 
 static void test_each_cache_is_divided_among_ranks(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/cache.jsonl", check_cache_of_rank, 185);
+    check_lines("fixtures/measures/cache.jsonl", check_cache_of_rank, 197);
 }
 
 /* A line of fixtures/measures/sizes.jsonl: an expression, and what peft or an optimizer has; or of shard.jsonl, and
