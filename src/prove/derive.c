@@ -455,7 +455,14 @@ static const struct sp_poly *count_measure(struct forms *forms, const char *meas
                 asked.numbers[i] = sp_atom_open(symbolic, sp_flops_names[i], sp_flops_names[i], 0, NULL).poly;
         return sp_count_flops(count, NULL, &asked, &(struct sp_open_formula){assume_condition, forms});
     }
-    const struct sp_poly *elements = sp_count_cache(count, 1, tokens.poly, NULL, one, SP_CACHE_LATENT_FORM);
+    const struct sp_cache_asked asked = {.tokens = tokens.poly,
+                                         .batch = one,
+                                         .source_tokens =
+                                             sp_atom_open(symbolic, "source_tokens", "source_tokens", 0, NULL).poly,
+                                         .images = sp_atom_open(symbolic, "images", "images", 0, NULL).poly,
+                                         .form = SP_CACHE_LATENT_FORM,
+                                         .tp = 1};
+    const struct sp_poly *elements = sp_count_cache(count, &asked);
     return elements ? sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(2 /* bytes of an element */)) : NULL;
 }
 
@@ -489,8 +496,12 @@ static void assume_class(struct shapeproof_derivation *derivation)
 static bool has_two_forms(struct sp_count *count)
 {
     const struct sp_poly *one = sp_poly_int(&count->symbolic.algebra, 1);
-    const struct sp_poly *latent = sp_count_cache(count, 1, one, NULL, one, SP_CACHE_LATENT_FORM);
-    const struct sp_poly *expanded = sp_count_cache(count, 1, one, NULL, one, SP_CACHE_EXPANDED_FORM);
+    const struct sp_cache_asked in_latent_form = {
+        .tokens = one, .batch = one, .source_tokens = one, .images = one, .form = SP_CACHE_LATENT_FORM, .tp = 1};
+    struct sp_cache_asked in_expanded_form = in_latent_form;
+    in_expanded_form.form = SP_CACHE_EXPANDED_FORM;
+    const struct sp_poly *latent = sp_count_cache(count, &in_latent_form);
+    const struct sp_poly *expanded = sp_count_cache(count, &in_expanded_form);
     return latent && expanded && !sp_poly_equal(latent, expanded);
 }
 

@@ -76,8 +76,13 @@ static bool cache_bytes(struct sp_count *count, struct cache cache, uint64_t *by
     if (!begin_measure(count)) return false;
     if (cache.tokens > INT64_MAX || cache.batch > INT64_MAX || cache.source_tokens > INT64_MAX) return false;
     const struct sp_poly *source = cache.source_tokens ? sp_poly_int(algebra, (int64_t)cache.source_tokens) : NULL;
-    const struct sp_poly *elements = sp_count_cache(count, cache.tp, sp_poly_int(algebra, (int64_t)cache.tokens),
-                                                    source, sp_poly_int(algebra, (int64_t)cache.batch), cache.form);
+    const struct sp_cache_asked asked = {.tokens = sp_poly_int(algebra, (int64_t)cache.tokens),
+                                         .batch = sp_poly_int(algebra, (int64_t)cache.batch),
+                                         .source_tokens = source,
+                                         .images = NULL,
+                                         .form = cache.form,
+                                         .tp = cache.tp};
+    const struct sp_poly *elements = sp_count_cache(count, &asked);
     return !algebra->failed && bytes_of(elements, cache.bits, bytes);
 }
 
@@ -92,11 +97,15 @@ static struct cache cache_of(const struct shapeproof_fit *facts, uint64_t batch)
                           .tp = 1};
 }
 
-/* Whether the cache was not counted because the number of tokens of the encoder is not given. */
-static bool lacks_source(const struct sp_count *count)
+/* Why the cache was not counted, if it depends on a number that is not given; else NULL. */
+static const char *lacking_input(const struct sp_count *count)
 {
     const char *missing = count->symbolic.report.missing;
-    return missing && strcmp(missing, "source_tokens") == 0;
+    if (missing && strcmp(missing, "source_tokens") == 0)
+        return "the number of tokens that the encoder reads, source_tokens, is not given";
+    return missing && strcmp(missing, "images") == 0
+               ? "it depends on the number of images: use eval 'cache(tokens=..., images=..., dtype=...)'"
+               : NULL;
 }
 
 /* Whether the cache was not counted because of a limit of memory or time, and not because it is too large for a number
@@ -375,8 +384,8 @@ static bool fill_in(struct fit *fit, struct sp_count *count, const struct shapep
     const bool weights_fit = facts->weights <= facts->memory;
     const uint64_t room = weights_fit ? facts->memory - facts->weights : 0;
     if (facts->tokens && (!cache_bytes(count, cache_of(facts, 1), &one) || !cache_bytes(count, cache, &facts->cache))) {
-        facts->why = lacks_source(count) ? "the number of tokens that the encoder reads, source_tokens, is not given"
-                                         : reason_of(&fit->arena, count, 0);
+        const char *lacking = lacking_input(count);
+        facts->why = lacking ? lacking : reason_of(&fit->arena, count, 0);
         facts->verdict =
             weights_fit && !surely_exceeds(count, cache, room) ? SHAPEPROOF_FIT_UNKNOWN : SHAPEPROOF_FIT_NO;
         return true;

@@ -68,8 +68,10 @@ bool sp_solve_is_monotone(const struct sp_expr *expr)
 /* The argument of a measure at `index`, as it is called; NULL for one that is not solved for, such as a dtype. */
 static const char *argument_name(const struct sp_expr *expr, size_t index)
 {
-    static const char *const of_cache[SP_CACHE_ARGUMENTS] = {
-        [SP_CACHE_TOKENS] = "tokens", [SP_CACHE_BATCH] = "batch", [SP_CACHE_SOURCE_TOKENS] = "source_tokens"};
+    static const char *const of_cache[SP_CACHE_ARGUMENTS] = {[SP_CACHE_TOKENS] = "tokens",
+                                                             [SP_CACHE_BATCH] = "batch",
+                                                             [SP_CACHE_SOURCE_TOKENS] = "source_tokens",
+                                                             [SP_CACHE_IMAGES] = "images"};
     static const char *const of_activations[SP_ACTIVATIONS_ARGUMENTS] = {
         [SP_ACTIVATIONS_TOKENS] = "tokens", [SP_ACTIVATIONS_BATCH] = "batch"};
     if (expr->kind == SP_EXPR_CACHE) return of_cache[index];
@@ -114,8 +116,8 @@ static struct sp_expr *with_argument(struct sp_arena *arena, const struct sp_exp
     for (size_t i = 0; i < expr->count; i++) {
         const char *own = argument_name(expr, i);
         copy->args[i] = with_argument(arena, expr->args[i], name, value);
-        if (own && strcmp(own, name) == 0 && copy->args[i]->kind == SP_EXPR_LITERAL)
-            copy->args[i]->value = sp_value_int(value);
+        const bool is_given = copy->args[i]->kind == SP_EXPR_LITERAL && sp_value_is_set(copy->args[i]->value);
+        if (own && strcmp(own, name) == 0 && is_given) copy->args[i]->value = sp_value_int(value);
     }
     return copy;
 }

@@ -160,17 +160,16 @@ struct measured {
     const char *side_by_side; /* the expression itself, where the points may have different ones; else NULL */
 };
 
-/* Behind an argument that only some models have: how many tokens an encoder reads, or that there is no image or sound.
+/* Behind an argument that only some models have: how many tokens an encoder reads, or how many images or sounds there are.
  * Returns `at` if no such argument begins there. */
 static const char *skip_input(const char *at)
 {
-    static const char source[] = ", source_tokens=", images[] = ", images=0", sounds[] = ", sounds=0";
-    if (strncmp(at, source, sizeof source - 1) == 0) {
-        at += sizeof source - 1;
-        return at + strspn(at, "0123456789");
+    static const char *const inputs[] = {", source_tokens=", ", images=", ", sounds="};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        const size_t length = strlen(inputs[i]);
+        if (strncmp(at, inputs[i], length) == 0) return at + length + strspn(at + length, "0123456789");
     }
-    if (strncmp(at, images, sizeof images - 1) == 0) at += sizeof images - 1;
-    return strncmp(at, sounds, sizeof sounds - 1) == 0 ? at + sizeof sounds - 1 : at;
+    return at;
 }
 
 /* Whether two expressions are the same measure of different models: they are equal without such arguments.

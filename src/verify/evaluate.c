@@ -133,8 +133,11 @@ static void list_measures(struct measure_list *list, const struct sp_unit *table
     add_measure(list, "total");
     add_active(list, table, prediction);
     add_flops(list, table, what);
-    add_measure(list, sp_arena_printf(&list->arena, "cache(%s%s, batch=%" PRIu64 ", dtype=%s)", length, source,
-                                      what->batch, what->dtype));
+    const char *images = table->has_images_apart
+                             ? sp_arena_printf(&list->arena, ", images=%" PRIu64, what->images ? what->images : 1)
+                             : "";
+    add_measure(list, sp_arena_printf(&list->arena, "cache(%s%s%s, batch=%" PRIu64 ", dtype=%s)", length, source,
+                                      images, what->batch, what->dtype));
     add_measure(list, sp_arena_printf(&list->arena, "bytes(%s)", what->dtype));
     add_measure(list, "optimizer(adam)");
     add_measure(list, sp_arena_printf(&list->arena, "activations(%s, batch=%" PRIu64 ")", length, what->batch));

@@ -93,16 +93,29 @@ static void test_active_is_what_transformers_uses(void **state)
     check_lines("fixtures/measures/active.jsonl", check_model, 101);
 }
 
+/* Writes what a line of fixtures/measures/cache*.jsonl has besides its tokens, as arguments of cache():
+ * ", source_tokens=7, images=2". */
+static void write_inputs(const char *line, char inputs[64])
+{
+    static const char *const names[] = {"source_tokens", "images"};
+    *inputs = '\0';
+    for (size_t i = 0, length = 0; i < sizeof names / sizeof *names; i++) {
+        char quoted[32];
+        snprintf(quoted, sizeof quoted, "\"%s\": ", names[i]);
+        if (!strstr(line, quoted)) continue;
+        length += (size_t)snprintf(inputs + length, 64 - length, ", %s=%d", names[i], (int)number_of(line, names[i]));
+    }
+}
+
 /* Checks the bytes of a line of fixtures/measures/cache*.jsonl: `form` is an argument of cache(), or empty. */
 static void check_form(struct shapeproof_tables *tables, char *line, const char *form)
 {
     const int64_t bytes = number_of(line, "bytes");
     int64_t value;
-    char why[256], source[32] = "", expression[128];
-    if (strstr(line, "source_tokens"))
-        snprintf(source, sizeof source, ", source_tokens=%d", (int)number_of(line, "source_tokens"));
+    char why[256], inputs[64], expression[128];
+    write_inputs(line, inputs);
     snprintf(expression, sizeof expression, "cache(tokens=%d, batch=%d, dtype=f32%s%s)", (int)number_of(line, "tokens"),
-             (int)number_of(line, "batch"), source, form);
+             (int)number_of(line, "batch"), inputs, form);
     *strstr(line, ", \"tokens\"") = '\0';
     const char *config = strchr(line + 1, '{');
     if (!evaluate(tables, config, expression, &value, why)) fail_msg("%s: %s", config, why);
@@ -116,11 +129,10 @@ static void check_cache_of_rank(struct shapeproof_tables *tables, char *line)
 {
     const int64_t bytes = number_of(line, "bytes");
     int64_t value;
-    char why[256], source[32] = "", expression[128];
-    if (strstr(line, "source_tokens"))
-        snprintf(source, sizeof source, ", source_tokens=%d", (int)number_of(line, "source_tokens"));
+    char why[256], inputs[64], expression[128];
+    write_inputs(line, inputs);
     snprintf(expression, sizeof expression, "cache(tokens=%d, batch=%d, dtype=f32%s, tp=2)",
-             (int)number_of(line, "tokens"), (int)number_of(line, "batch"), source);
+             (int)number_of(line, "tokens"), (int)number_of(line, "batch"), inputs);
     *strstr(line, ", \"tokens\"") = '\0';
     const char *config = strchr(line + 1, '{');
     if (!evaluate(tables, config, expression, &value, why)) fail_msg("%s: %s", config, why);
@@ -135,14 +147,14 @@ static void check_expanded_cache(struct shapeproof_tables *tables, char *line)
 static void test_cache_is_what_transformers_keeps(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/cache.jsonl", check_cache, 197);
+    check_lines("fixtures/measures/cache.jsonl", check_cache, 209);
     check_lines("fixtures/measures/cache_expanded.jsonl", check_expanded_cache, 3);
 }
 
 static void test_each_cache_is_divided_among_ranks(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/cache.jsonl", check_cache_of_rank, 197);
+    check_lines("fixtures/measures/cache.jsonl", check_cache_of_rank, 209);
 }
 
 /* A line of fixtures/measures/sizes.jsonl: an expression, and what peft or an optimizer has; or of shard.jsonl, and

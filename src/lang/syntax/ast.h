@@ -80,12 +80,14 @@ enum sp_flops_argument {
 /* What a pass can read beside tokens, or in their place: a set of bits. */
 enum sp_input { SP_INPUT_IMAGE = 1, SP_INPUT_SOUND = 2 };
 
-/* The arguments of a cache. Its states read them as `tokens`, `batch`, `expanded` and `source_tokens`. */
+/* The arguments of a cache. Its states read them as `tokens`, `batch`, `expanded`, `source_tokens` and `images`. The
+ * last two may be missing: each is a literal that is absent then. */
 enum sp_cache_argument {
     SP_CACHE_TOKENS,
     SP_CACHE_BATCH,
-    SP_CACHE_EXPANDED,      /* a literal, true or false: latent keys and values are kept expanded */
-    SP_CACHE_SOURCE_TOKENS, /* the last one, as it may be missing: `count` is without it then */
+    SP_CACHE_EXPANDED, /* a literal, true or false: latent keys and values are kept expanded */
+    SP_CACHE_SOURCE_TOKENS,
+    SP_CACHE_IMAGES,
     SP_CACHE_ARGUMENTS
 };
 
@@ -310,10 +312,10 @@ struct sp_requirement {
     struct sp_span span;
 };
 
-/* measures activations if CONDITION, "why the formula does not hold", and likewise of flops: without it a number is not
- * known. */
+/* measures activations if CONDITION, "why the formula does not hold", and likewise of flops and cache: without it a
+ * number is not known. */
 struct sp_formula_condition {
-    unsigned measure;          /* of enum sp_measure: SP_MEASURE_ACTIVATIONS or SP_MEASURE_FLOPS */
+    unsigned measure;          /* of enum sp_measure: SP_MEASURE_ACTIVATIONS, _FLOPS or _CACHE */
     struct sp_expr *condition; /* may read the arguments of the measure by name */
     const char *reason;        /* why there is no number where the condition is false */
     struct sp_span span;

@@ -267,19 +267,19 @@ static bool parse_cache_ranks(struct sp_parser *parser, struct sp_expr *expr)
  */
 static bool parse_cache_argument(struct sp_parser *parser, struct sp_expr *expr, unsigned *seen)
 {
-    enum { TOKENS, SOURCE_TOKENS, BATCH, DTYPE, FORM, TP };
-    static const char *const names[] = {"tokens", "source_tokens", "batch", "dtype", "form", "tp", NULL};
-    static const enum sp_cache_argument arguments[] = {
-        [TOKENS] = SP_CACHE_TOKENS, [SOURCE_TOKENS] = SP_CACHE_SOURCE_TOKENS, [BATCH] = SP_CACHE_BATCH};
-    const size_t name =
-        sp_parse_argument_name(parser, names, "'tokens', 'source_tokens', 'batch', 'dtype', 'form' or 'tp'", seen);
+    enum { TOKENS, SOURCE_TOKENS, IMAGES, BATCH, DTYPE, FORM, TP };
+    static const char *const names[] = {"tokens", "source_tokens", "images", "batch", "dtype", "form", "tp", NULL};
+    static const enum sp_cache_argument arguments[] = {[TOKENS] = SP_CACHE_TOKENS,
+                                                       [SOURCE_TOKENS] = SP_CACHE_SOURCE_TOKENS,
+                                                       [IMAGES] = SP_CACHE_IMAGES,
+                                                       [BATCH] = SP_CACHE_BATCH};
+    const size_t name = sp_parse_argument_name(
+        parser, names, "'tokens', 'source_tokens', 'images', 'batch', 'dtype', 'form' or 'tp'", seen);
     if (name == SIZE_MAX) return false;
     if (name == DTYPE) return parse_cache_dtype(parser, expr);
     if (name == FORM) return parse_cache_form(parser, expr);
     if (name == TP) return parse_cache_ranks(parser, expr);
-    const enum sp_cache_argument argument = arguments[name];
-    if (argument == SP_CACHE_SOURCE_TOKENS) expr->count = SP_CACHE_ARGUMENTS;
-    return (expr->args[argument] = sp_parse_expression(parser)) != NULL;
+    return (expr->args[arguments[name]] = sp_parse_expression(parser)) != NULL;
 }
 
 /* The value of an argument that is not given. */
@@ -291,7 +291,7 @@ static struct sp_expr *implied(struct sp_parser *parser, struct sp_span span, st
 }
 
 /* cache = "cache" "(" cached { "," cached } ")" ;
- * cached = ( "tokens" | "source_tokens" | "batch" ) "=" expr | "dtype" "=" NAME
+ * cached = ( "tokens" | "source_tokens" | "images" | "batch" ) "=" expr | "dtype" "=" NAME
  *        | "form" "=" ( "latent" | "expanded" ) | "tp" "=" INTEGER ; */
 static bool parse_cache(struct sp_parser *parser, struct sp_expr *expr)
 {
@@ -299,11 +299,13 @@ static bool parse_cache(struct sp_parser *parser, struct sp_expr *expr)
     sp_lexer_next(&parser->lexer);
     expr->kind = SP_EXPR_CACHE;
     expr->args = sp_arena_array(parser->arena, SP_CACHE_ARGUMENTS, sizeof *expr->args);
-    expr->count = SP_CACHE_SOURCE_TOKENS;
+    expr->count = SP_CACHE_ARGUMENTS;
     expr->value = sp_value_int(0);
     expr->args[SP_CACHE_TOKENS] = NULL;
     expr->args[SP_CACHE_BATCH] = implied(parser, expr->span, sp_value_int(1));
     expr->args[SP_CACHE_EXPANDED] = implied(parser, expr->span, sp_value_bool(false));
+    expr->args[SP_CACHE_SOURCE_TOKENS] = implied(parser, expr->span, sp_value_absent("source_tokens"));
+    expr->args[SP_CACHE_IMAGES] = implied(parser, expr->span, sp_value_absent("images"));
     unsigned seen = 0;
     do {
         if (!parse_cache_argument(parser, expr, &seen)) return false;

@@ -364,7 +364,7 @@ static void parse_requirement(struct sp_parser *parser, struct sp_unit *unit)
     if (parsed.message) *SP_PARSE_APPEND(parser, unit->requirements, unit->requirement_count) = parsed;
 }
 
-/* What may stand behind `flops`, and behind `activations` and its source: where the measure is known.
+/* What may stand behind `cache` and `flops`, and behind `activations` and its source: where the measure is known.
  *
  *     known = [ "if" expr "," TEXT ] ; */
 static bool parse_known(struct sp_parser *parser, struct sp_unit *unit, unsigned measure)
@@ -389,7 +389,7 @@ const struct sp_measure_word sp_measure_words[] = {
 };
 
 /* measures = "measures" measure { "," measure } ;
- * measure = "active" | "cache" | "flops" known | "shard" | "activations" [ "by" TEXT ] known ; */
+ * measure = "active" | "cache" known | "flops" known | "shard" | "activations" [ "by" TEXT ] known ; */
 static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
 {
     sp_lexer_next(&parser->lexer);
@@ -404,7 +404,9 @@ static void parse_measures(struct sp_parser *parser, struct sp_unit *unit)
         unit->measures |= word->measure;
         const bool is_formula = word->measure == SP_MEASURE_ACTIVATIONS;
         if (is_formula && sp_parse_accept(parser, "by") && !parse_string(parser, &unit->activations_source)) return;
-        if ((is_formula || word->measure == SP_MEASURE_FLOPS) && !parse_known(parser, unit, word->measure)) return;
+        const bool may_have_condition =
+            is_formula || word->measure == SP_MEASURE_FLOPS || word->measure == SP_MEASURE_CACHE;
+        if (may_have_condition && !parse_known(parser, unit, word->measure)) return;
     } while (sp_parse_accept(parser, ","));
 }
 

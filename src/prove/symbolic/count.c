@@ -375,13 +375,16 @@ static bool is_divided(const struct sp_expr *expr)
     return divided;
 }
 
-/* Whether the expression is a number of tokens, or of pairs of them as the tables call it: pairs(kept(i)). */
-static bool is_of_tokens(const struct sp_expr *expr)
+/* Whether the expression has the name in it. */
+static bool has_name(const struct sp_expr *expr, const char *name)
 {
-    bool is = expr->name && (strcmp(expr->name, "tokens") == 0 || strcmp(expr->name, "pairs") == 0);
-    for (size_t i = 0; i < expr->count && !is; i++) is = is_of_tokens(expr->args[i]);
-    return is;
+    bool has = expr->name && strcmp(expr->name, name) == 0;
+    for (size_t i = 0; i < expr->count && !has; i++) has = has_name(expr->args[i], name);
+    return has;
 }
+
+/* Whether the expression is a number of tokens, or of pairs of them as the tables call it: pairs(kept(i)). */
+static bool is_of_tokens(const struct sp_expr *expr) { return has_name(expr, "tokens") || has_name(expr, "pairs"); }
 
 /* The dimension of a row; of a state that part which the largest rank has. */
 static bool dimension_of(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, size_t index,
@@ -422,7 +425,8 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
         /* that of a tensor is refused when it is predicted */
         if (!sp_row_is_tensor(row) && sp_poly_is_constant(shape[i], &number) && number.num < 0)
             return sp_sym_fail(walk->symbolic, row->shape[i]->span, "a dimension is negative");
-        const bool is_window = row->state || (row->work && !row->is_recurrent && is_of_tokens(row->shape[i]));
+        const bool is_window = row->state ? !has_name(row->shape[i], "images")
+                                          : row->work && !row->is_recurrent && is_of_tokens(row->shape[i]);
         if (is_window && sp_poly_is_zero(shape[i]) && !is_of_nothing(walk))
             return sp_sym_fail(walk->symbolic, row->shape[i]->span,
                                "a dimension of %s is 0, such as a sliding window: what %s is not known",
@@ -921,9 +925,10 @@ static bool formula_holds(struct walk *walk, struct sp_sym_frame *frame, const s
     const char *table = frame->unit->name;
     if (is_known) return sp_sym_fail(walk->symbolic, formula->span, "the table '%s': %s", table, formula->reason);
     const struct sp_span span = formula->condition->span;
-    return sp_sym_fail(walk->symbolic, formula->span, "the %s of '%s' are known only if %.*s",
-                       walk->counted == COUNTS_KEPT ? "activations" : "operations", table, (int)span.length,
-                       span.source->text + span.offset);
+    const bool is_cache = walk->counted == COUNTS_STATES;
+    const char *what = is_cache ? "cache" : walk->counted == COUNTS_KEPT ? "activations" : "operations";
+    return sp_sym_fail(walk->symbolic, formula->span, "the %s of '%s' %s known only if %.*s", what, table,
+                       is_cache ? "is" : "are", (int)span.length, span.source->text + span.offset);
 }
 
 /* Whether all conditions hold that the unit has for the measure. */
@@ -931,6 +936,7 @@ static bool formulas_hold(struct walk *walk, struct sp_sym_frame *frame)
 {
     const unsigned measure = walk->counted == COUNTS_KEPT       ? SP_MEASURE_ACTIVATIONS
                              : walk->counted == COUNTS_PRODUCTS ? SP_MEASURE_FLOPS
+                             : walk->counted == COUNTS_STATES   ? SP_MEASURE_CACHE
                                                                 : 0;
     bool good = true;
     for (size_t i = 0; i < frame->unit->formula_condition_count && good; i++)
@@ -1263,18 +1269,27 @@ const struct sp_poly *sp_count_activations(struct sp_count *count, const struct 
     return sum_rows(&walk, new_given_frame(&walk, count), NULL);
 }
 
-const struct sp_poly *sp_count_cache(struct sp_count *count, unsigned tp, const struct sp_poly *tokens,
-                                     const struct sp_poly *source_tokens, const struct sp_poly *batch,
-                                     enum sp_cache_form form)
+const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_cache_asked *asked)
 {
-    const struct shapeproof_value is_expanded = sp_value_bool(form == SP_CACHE_EXPANDED_FORM);
-    struct sp_sym_given given[4] = {{"tokens", sp_sym_of_poly(tokens), NULL},
-                                    {"batch", sp_sym_of_poly(batch), NULL},
-                                    {"expanded", sp_sym_of_value(&count->symbolic, is_expanded), NULL}};
+    struct sp_symbolic *symbolic = &count->symbolic;
+    const struct shapeproof_value is_expanded = sp_value_bool(asked->form == SP_CACHE_EXPANDED_FORM);
+    const struct {
+        const char *name;
+        const struct sp_poly *number;
+    } inputs[] = {{"source_tokens", asked->source_tokens}, {"images", asked->images}};
+    struct sp_sym_given given[3 + sizeof inputs / sizeof *inputs] = {
+        {"tokens", sp_sym_of_poly(asked->tokens), NULL},
+        {"batch", sp_sym_of_poly(asked->batch), NULL},
+        {"expanded", sp_sym_of_value(symbolic, is_expanded), NULL}};
     size_t given_count = 3;
-    if (source_tokens)
-        given[given_count++] = (struct sp_sym_given){"source_tokens", sp_sym_of_poly(source_tokens), NULL};
-    return sp_count_states(count, tp, given, given_count);
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        const char *name = inputs[i].name;
+        if (inputs[i].number)
+            given[given_count++] = (struct sp_sym_given){name, sp_sym_of_poly(inputs[i].number), NULL};
+        else if (symbolic->fixed.is_settled) /* absent, whatever the configuration says */
+            given[given_count++] = (struct sp_sym_given){name, sp_sym_of_value(symbolic, sp_value_absent(name)), NULL};
+    }
+    return sp_count_states(count, asked->tp, given, given_count);
 }
 
 /* Whether those arguments are given that the table is about: tokens, tokens with images or sounds, or neither. */

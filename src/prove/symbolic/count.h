@@ -143,10 +143,15 @@ const struct sp_poly *sp_count_activations(struct sp_count *count, const struct 
                                            const struct sp_open_formula *open);
 /* How a cache keeps latent keys and values: as they are, or as the keys and values of all heads. */
 enum sp_cache_form { SP_CACHE_LATENT_FORM, SP_CACHE_EXPANDED_FORM };
-/* The same of `batch` sequences of `tokens` tokens, of which an encoder reads `source_tokens` (NULL: not given). */
-const struct sp_poly *sp_count_cache(struct sp_count *count, unsigned tp, const struct sp_poly *tokens,
-                                     const struct sp_poly *source_tokens, const struct sp_poly *batch,
-                                     enum sp_cache_form form);
+/* A cache of `batch` sequences of `tokens` tokens on the largest of `tp` ranks. */
+struct sp_cache_asked {
+    const struct sp_poly *tokens, *batch;
+    const struct sp_poly *source_tokens, *images; /* of each sequence; NULL: not given */
+    enum sp_cache_form form;
+    unsigned tp;
+};
+/* The same for such a cache. */
+const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_cache_asked *asked);
 /* The parameters of the rank with most of them, of as many as shard(...) has. NULL with a message when that is not
  * known. */
 const struct sp_poly *sp_count_shard(struct sp_count *count, const struct sp_expr *expr);

@@ -592,22 +592,28 @@ static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env
 }
 
 /* The arguments of cache(...) or activations(...), as rows read them by name. The arguments in `words`, a set of bits,
- * are true, false or a string; all others are whole numbers. NULL after a mistake. */
+ * are true, false or a string; all others are whole numbers. An argument that is missing is absent in a settled count,
+ * whatever the configuration says, and open in any other. NULL after a mistake. */
 static const struct sp_sym_given *given_arguments(struct sp_symbolic *symbolic, const struct sp_sym_env *env,
-                                                  const struct sp_expr *expr, const char *const *names, unsigned words)
+                                                  const struct sp_expr *expr, const char *const *names, unsigned words,
+                                                  size_t *count)
 {
     struct sp_sym_given *given = sp_arena_array(&symbolic->algebra.arena, expr->count, sizeof *given);
+    *count = 0;
     for (size_t i = 0; i < expr->count; i++) {
         const struct sp_expr *arg = expr->args[i];
         const struct sp_poly *poly;
-        given[i].key = names[i];
-        given[i].is_read = NULL;
-        if (words >> i & 1) {
-            if (!sp_sym_eval(symbolic, env, arg, &given[i].sym)) return NULL;
-            continue;
+        struct sp_sym sym;
+        const bool is_missing = arg->kind == SP_EXPR_LITERAL && arg->value.type == SHAPEPROOF_VALUE_ABSENT;
+        if (is_missing && !symbolic->fixed.is_settled) continue;
+        if (is_missing) sym = sp_sym_of_value(symbolic, arg->value);
+        else if (words >> i & 1) {
+            if (!sp_sym_eval(symbolic, env, arg, &sym)) return NULL;
+        } else {
+            if (!whole_number(symbolic, env, arg, names[i], &poly)) return NULL;
+            sym = sp_sym_of_poly(poly);
         }
-        if (!whole_number(symbolic, env, arg, names[i], &poly)) return NULL;
-        given[i].sym = sp_sym_of_poly(poly);
+        given[(*count)++] = (struct sp_sym_given){.key = names[i], .sym = sym, .is_read = NULL};
     }
     return given;
 }
@@ -617,12 +623,12 @@ static const struct sp_sym_given *given_arguments(struct sp_symbolic *symbolic, 
 static bool symbolic_cache(struct sp_symbolic *symbolic, const struct sp_sym_env *env, const struct sp_expr *expr,
                            struct sp_sym *out)
 {
-    static const char *const names[SP_CACHE_ARGUMENTS] = {"tokens", "batch", "expanded", "source_tokens"};
+    static const char *const names[SP_CACHE_ARGUMENTS] = {"tokens", "batch", "expanded", "source_tokens", "images"};
+    size_t count;
     if (!env->states) return sp_sym_fail(symbolic, expr->span, "'cache' needs a table");
-    const struct sp_sym_given *given = given_arguments(symbolic, env, expr, names, 1U << SP_CACHE_EXPANDED);
+    const struct sp_sym_given *given = given_arguments(symbolic, env, expr, names, 1U << SP_CACHE_EXPANDED, &count);
     if (!given) return false;
-    const struct sp_poly *elements =
-        env->states(env->context, expr->sizing ? expr->sizing->ranks.tp : 1, given, expr->count);
+    const struct sp_poly *elements = env->states(env->context, expr->sizing ? expr->sizing->ranks.tp : 1, given, count);
     if (!elements) return false;
     *out = sp_sym_of_poly(
         sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(expr->value.integer / 8 /* bits of a byte */)));
@@ -635,11 +641,12 @@ static bool symbolic_activations(struct sp_symbolic *symbolic, const struct sp_s
 {
     static const char *const names[SP_ACTIVATIONS_ARGUMENTS] = {"tokens", "batch", "tp", "sequence_parallel",
                                                                 "recompute"};
+    size_t count;
     if (!env->activations) return sp_sym_fail(symbolic, expr->span, "'activations' needs a table");
     const struct sp_sym_given *given = given_arguments(
-        symbolic, env, expr, names, 1U << SP_ACTIVATIONS_SEQUENCE_PARALLEL | 1U << SP_ACTIVATIONS_RECOMPUTE);
+        symbolic, env, expr, names, 1U << SP_ACTIVATIONS_SEQUENCE_PARALLEL | 1U << SP_ACTIVATIONS_RECOMPUTE, &count);
     if (!given) return false;
-    const struct sp_poly *bytes = env->activations(env->context, given, expr->count);
+    const struct sp_poly *bytes = env->activations(env->context, given, count);
     if (bytes) *out = sp_sym_of_poly(bytes);
     return bytes != NULL;
 }
