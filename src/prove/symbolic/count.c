@@ -961,6 +961,7 @@ static bool enter_section(struct walk *walk, const struct sp_section *section, b
     struct stage *stage = walk->stage;
     struct sp_sharding *sharding = walk->symbolic->sharding;
     sharding->is_whole = false;
+    sharding->in_vision = section->name && strcmp(section->name, "vision") == 0;
     for (size_t i = 0; i < walk->sizing->whole_count; i++)
         if (strcmp(walk->sizing->whole[i], section->name) == 0) sharding->is_whole = true;
     if (!stage) return true;

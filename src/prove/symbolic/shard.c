@@ -82,6 +82,7 @@ bool sp_shard_dimension(struct sp_symbolic *symbolic, const struct sp_sym_env *e
     if (!share) return false;
     sp_shard_note(symbolic->sharding,
                   (struct sp_partition_count){division, pieces, ranks, symbolic->sharding->is_whole});
+    if (symbolic->sharding->in_vision) symbolic->sharding->divides_vision = true;
     *out = sp_sym_of_poly(sp_poly_mul(algebra, piece, share));
     return true;
 }
@@ -212,17 +213,6 @@ void sp_put_cache_convention(struct sp_text *text, const struct sp_count *count)
             put_division(text, sharding->divisions[i].division, pieces.num, sharding->divisions[i].ranks);
 }
 
-/* Whether the table has a group of an image encoder, and ranks divide it. By convention tables call it [vision]. */
-static bool divides_vision(const struct sp_unit *table, const struct sp_sizing *sizing)
-{
-    static const char vision[] = "vision";
-    bool divides = false;
-    for (size_t i = 0; i < table->section_count; i++)
-        divides = divides || (table->sections[i].name && strcmp(table->sections[i].name, vision) == 0);
-    for (size_t i = 0; i < sizing->whole_count; i++) divides = divides && strcmp(sizing->whole[i], vision) != 0;
-    return divides && sizing->ranks.tp > 1;
-}
-
 void sp_put_shard_convention(struct sp_text *text, const struct sp_count *count, const struct sp_sizing *sizing)
 {
     const struct sp_shard_count *shard = &count->shard;
@@ -230,7 +220,7 @@ void sp_put_shard_convention(struct sp_text *text, const struct sp_count *count,
     sp_text_puts(text, sizing->bits ? "of the weights of the largest rank" : "of the largest rank");
     if (sizing->ranks.tp > 1 || sizing->ranks.etp > 1)
         sp_text_puts(text, ", divided as Megatron-LM does, without padding");
-    if (divides_vision(count->table, sizing))
+    if (shard->sharding.divides_vision)
         sp_text_puts(text, "; the image encoder is divided, too: whole=[vision] leaves it whole");
     bool has_experts = false;
     for (size_t i = 0; i < shard->sharding.count; i++) {

@@ -175,6 +175,8 @@ struct sp_sharding {
     struct sp_parallelism ranks;
     bool in_experts;                      /* what is counted belongs to experts: etp divides it in place of tp */
     bool is_whole;                        /* it is in a group that tensor parallelism leaves whole */
+    bool in_vision;                       /* it is in the group [vision]: by convention, that of an image encoder */
+    bool divides_vision;                  /* something in that group was divided */
     bool skips_experts;                   /* what belongs to experts does not count */
     bool is_undivided;                    /* the count failed at a state of which the table says no division */
     struct sp_partition_count *divisions; /* heap; each once */
