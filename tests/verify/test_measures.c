@@ -147,14 +147,14 @@ static void check_expanded_cache(struct shapeproof_tables *tables, char *line)
 static void test_cache_is_what_transformers_keeps(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/cache.jsonl", check_cache, 209);
+    check_lines("fixtures/measures/cache.jsonl", check_cache, 211);
     check_lines("fixtures/measures/cache_expanded.jsonl", check_expanded_cache, 3);
 }
 
 static void test_each_cache_is_divided_among_ranks(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/cache.jsonl", check_cache_of_rank, 209);
+    check_lines("fixtures/measures/cache.jsonl", check_cache_of_rank, 211);
 }
 
 /* A line of fixtures/measures/sizes.jsonl: an expression, and what peft or an optimizer has; or of shard.jsonl, and
@@ -182,7 +182,7 @@ static void test_sizes_are_those_of_peft_and_of_optimizers(void **state)
 static void test_shards_are_those_of_transformers_and_megatron(void **state)
 {
     (void)state;
-    check_lines("fixtures/measures/shard.jsonl", check_size, 508);
+    check_lines("fixtures/measures/shard.jsonl", check_size, 518);
 }
 
 /* A line of fixtures/measures/flops*.jsonl; images alone have no tokens, and text alone has no images. */
@@ -213,7 +213,7 @@ static void test_flops_are_what_torch_counts(void **state)
 {
     (void)state;
     check_lines("fixtures/measures/flops.jsonl", check_flops, 248);
-    check_lines("fixtures/measures/flops_composites.jsonl", check_flops, 64);
+    check_lines("fixtures/measures/flops_composites.jsonl", check_flops, 71);
     check_lines("fixtures/measures/flops_images.jsonl", check_flops, 106);
     check_lines("fixtures/measures/flops_sound.jsonl", check_flops, 38);
 }
