@@ -160,15 +160,22 @@ struct measured {
     const char *side_by_side; /* the expression itself, where the points may have different ones; else NULL */
 };
 
-/* Behind an argument that only some models have: how many tokens an encoder reads, or how many images or sounds there are.
- * Returns `at` if no such argument begins there. */
-static const char *skip_input(const char *at)
+/* The length of an argument that only some models have, if one begins there: how many tokens an encoder reads, or how
+ * many images or sounds there are. 0: none begins. */
+static size_t input_length(const char *at)
 {
     static const char *const inputs[] = {", source_tokens=", ", images=", ", sounds="};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         const size_t length = strlen(inputs[i]);
-        if (strncmp(at, inputs[i], length) == 0) return at + length + strspn(at + length, "0123456789");
+        if (strncmp(at, inputs[i], length) == 0) return length + strspn(at + length, "0123456789");
     }
+    return 0;
+}
+
+/* Behind all such arguments. */
+static const char *skip_inputs(const char *at)
+{
+    for (size_t length; (length = input_length(at)) > 0;) at += length;
     return at;
 }
 
@@ -178,8 +185,8 @@ static const char *skip_input(const char *at)
 static bool is_same_measure(const char *a, const char *b)
 {
     for (;; a++, b++) {
-        a = skip_input(a);
-        b = skip_input(b);
+        a = skip_inputs(a);
+        b = skip_inputs(b);
         if (*a != *b) return false;
         if (!*a) return true;
     }

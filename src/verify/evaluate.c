@@ -133,7 +133,7 @@ static void list_measures(struct measure_list *list, const struct sp_unit *table
     add_measure(list, "total");
     add_active(list, table, prediction);
     add_flops(list, table, what);
-    const char *images = table->has_images_apart
+    const char *images = table->are_inputs_apart && table->inputs & SP_INPUT_IMAGE
                              ? sp_arena_printf(&list->arena, ", images=%" PRIu64, what->images ? what->images : 1)
                              : "";
     add_measure(list, sp_arena_printf(&list->arena, "cache(%s%s%s, batch=%" PRIu64 ", dtype=%s)", length, source,

@@ -376,15 +376,15 @@ static bool is_divided(const struct sp_expr *expr)
 }
 
 /* Whether the expression has the name in it. */
-static bool has_name(const struct sp_expr *expr, const char *name)
+static bool mentions(const struct sp_expr *expr, const char *name)
 {
-    bool has = expr->name && strcmp(expr->name, name) == 0;
-    for (size_t i = 0; i < expr->count && !has; i++) has = has_name(expr->args[i], name);
-    return has;
+    bool found = expr->name && strcmp(expr->name, name) == 0;
+    for (size_t i = 0; i < expr->count && !found; i++) found = mentions(expr->args[i], name);
+    return found;
 }
 
 /* Whether the expression is a number of tokens, or of pairs of them as the tables call it: pairs(kept(i)). */
-static bool is_of_tokens(const struct sp_expr *expr) { return has_name(expr, "tokens") || has_name(expr, "pairs"); }
+static bool is_of_tokens(const struct sp_expr *expr) { return mentions(expr, "tokens") || mentions(expr, "pairs"); }
 
 /* The dimension of a row; of a state that part which the largest rank has. */
 static bool dimension_of(struct walk *walk, const struct sp_sym_env *env, const struct sp_row *row, size_t index,
@@ -425,7 +425,7 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
         /* that of a tensor is refused when it is predicted */
         if (!sp_row_is_tensor(row) && sp_poly_is_constant(shape[i], &number) && number.num < 0)
             return sp_sym_fail(walk->symbolic, row->shape[i]->span, "a dimension is negative");
-        const bool is_window = row->state ? !has_name(row->shape[i], "images")
+        const bool is_window = row->state ? !mentions(row->shape[i], "images")
                                           : row->work && !row->is_recurrent && is_of_tokens(row->shape[i]);
         if (is_window && sp_poly_is_zero(shape[i]) && !is_of_nothing(walk))
             return sp_sym_fail(walk->symbolic, row->shape[i]->span,
