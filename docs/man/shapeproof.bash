@@ -147,7 +147,6 @@ _shapeproof() {
     predict:--tokens) COMPREPLY=() ;;
     predict:--images) COMPREPLY=() ;;
     predict:--patches) COMPREPLY=() ;;
-    predict:--sounds) COMPREPLY=() ;;
     predict:--source-tokens) COMPREPLY=() ;;
     predict:--batch) COMPREPLY=() ;;
     predict:--rows|predict:-n) COMPREPLY=() ;;
@@ -236,7 +235,7 @@ _shapeproof() {
         inspect) words='--tree --depth= --totals --offsets --query= --sort= --filter= --by= --redact --rows= --exact --config= --set= --table= --vocabulary= --strict --offline --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         learn) words='--output= --name= --like= --partial --all --table= --trace --offline --limit= --format= --json --no-pager --no-progress --help' ;;
         models) words='--config --names --format= --json --output= --quiet --color= --no-pager --help' ;;
-        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --by= --against= --tokens= --images= --patches= --sounds= --source-tokens= --batch= --rows= --exact --dtype= --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
+        predict) words='--config= --model= --set= --table= --vocabulary= --all --formulas --stored --by= --against= --tokens= --images= --patches= --source-tokens= --batch= --rows= --exact --dtype= --limit= --format= --json --output= --quiet --color= --no-pager --help' ;;
         prove) words='--claims= --claim= --checkpoint= --infer --alone --config= --model= --set= --at= --table= --vocabulary= --allow= --explain --all --offline --limit= --list= --resume= --jobs= --timeout= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         solve) words='--total= --rounds-to= --within= --at-most= --measure= --group= --active --free= --keep= --all --config= --model= --set= --table= --limit= --format= --json --output= --quiet --color= --no-pager --no-progress --help' ;;
         tables) words='--kind= --measure= --parts --names --table= --format= --json --output= --quiet --color= --no-pager --help' ;;

@@ -286,7 +286,6 @@ complete -c shapeproof -n '__shapeproof_is predict' -l against -r -f -a '(shapep
 complete -c shapeproof -n '__shapeproof_is predict' -l tokens -r -f -d 'with --by measure, the number of tokens of a sequence'
 complete -c shapeproof -n '__shapeproof_is predict' -l images -r -f -d 'with --by measure, the number of images of a sequence, for a model of text and images'
 complete -c shapeproof -n '__shapeproof_is predict' -l patches -r -f -d 'with --by measure, the number of patches of an image, for a model that reads images of any size'
-complete -c shapeproof -n '__shapeproof_is predict' -l sounds -r -f -d 'with --by measure, the number of sounds of a sequence, for a model of text and sound'
 complete -c shapeproof -n '__shapeproof_is predict' -l source-tokens -r -f -d 'with --by measure, what an encoder reads for each sequence: tokens, steps of a spectrogram or samples of a sound'
 complete -c shapeproof -n '__shapeproof_is predict' -l batch -r -f -d 'the number of sequences'
 complete -c shapeproof -n '__shapeproof_is predict' -l rows -s n -r -f -d 'with --by, print at most N rows, and one for all others'

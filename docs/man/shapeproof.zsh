@@ -326,7 +326,6 @@ _shapeproof() {
             '*--tokens=[with --by measure, the number of tokens of a sequence]:LENGTH: ' \
             '*--images=[with --by measure, the number of images of a sequence, for a model of text and images]:N: ' \
             '*--patches=[with --by measure, the number of patches of an image, for a model that reads images of any size]:N: ' \
-            '*--sounds=[with --by measure, the number of sounds of a sequence, for a model of text and sound]:N: ' \
             '*--source-tokens=[with --by measure, what an encoder reads for each sequence\: tokens, steps of a spectrogram or samples of a sound]:LENGTH: ' \
             '*--batch=[the number of sequences]:N: ' \
             '*'{-n+,--rows=}'[with --by, print at most N rows, and one for all others]:N: ' \

@@ -46,12 +46,11 @@ struct shapeproof_measures_options {
     uint64_t images;   /* of a sequence, for a model of text and images; 0: 1 */
     uint64_t patches;  /* of an image, for a model that reads images of any size; 0: not given */
     /* The model that this one is compared with, or NULL. If only one of the two reads images, `images` and `patches`
-     * are arguments of that one alone; the same holds for sounds and for what an encoder reads. */
+     * are arguments of that one alone; so is `source_tokens`, if only one of the two has an encoder that reads it. */
     const struct shapeproof_prediction *against;
-    uint64_t sounds;        /* of a sequence, for a model of text and sound; 0: 1 */
-    uint64_t source_tokens; /* what an encoder reads for each sequence: tokens, steps of a spectrogram or samples of a
-                               sound; 0: as many as `tokens` for the cache, not given for flops */
-    uint64_t reserved[2];   /* zero: room for later versions */
+    /* What an encoder reads for each sequence: tokens, steps of a spectrogram or samples of a sound. 0: as many as
+     * `tokens` for the cache, and not given for flops. */
+    uint64_t source_tokens;
 };
 
 /* The measures of a predicted model with these arguments, as expressions to evaluate with this prediction: total,

@@ -37,9 +37,6 @@ static const struct cli_option options[] = {
     {.name = "patches",
      .argument = "N",
      .help = "with --by measure, the number of patches of an image, for a model that reads images of any size"},
-    {.name = "sounds",
-     .argument = "N",
-     .help = "with --by measure, the number of sounds of a sequence, for a model of text and sound; default: 1"},
     {.name = "source-tokens",
      .argument = "LENGTH",
      .help = "with --by measure, what an encoder reads for each sequence: tokens, steps of a spectrogram or samples of "
@@ -272,7 +269,6 @@ static int measure_side(const struct cli_args *args, const struct side *side, co
     if (status == CLI_OK) status = cli_take_size(args, "images", cli_units_of_sequences, "--images 2", &what.images);
     if (status == CLI_OK)
         status = cli_take_size(args, "patches", cli_units_of_sequences, "--patches 1024", &what.patches);
-    if (status == CLI_OK) status = cli_take_size(args, "sounds", cli_units_of_sequences, "--sounds 2", &what.sounds);
     if (status == CLI_OK)
         status = cli_take_size(args, "source-tokens", cli_units_of_tokens, "--source-tokens 512", &what.source_tokens);
     if (status != CLI_OK) return status;
@@ -356,7 +352,7 @@ static bool options_agree(const struct cli_args *args)
     static const char *const lists[] = {"all", "formulas", "stored"};
     const bool sums_up = cli_value(args, "by", NULL) || cli_value(args, "against", NULL);
     const char *of_sums = cli_value(args, "rows", NULL) ? "rows" : cli_flag(args, "exact") ? "exact" : NULL;
-    static const char *const measures[] = {"tokens", "batch", "images", "patches", "sounds", "source-tokens"};
+    static const char *const measures[] = {"tokens", "batch", "images", "patches", "source-tokens"};
     const char *of_lists = NULL, *of_measures = NULL;
     for (size_t i = 0; i < sizeof measures / sizeof *measures && !of_measures; i++)
         if (cli_value(args, measures[i], NULL)) of_measures = measures[i];

@@ -97,7 +97,7 @@ static void add_flops(struct measure_list *list, const struct sp_unit *table,
     const char *source =
         what->source_tokens ? sp_arena_printf(arena, ", source_tokens=%" PRIu64, what->source_tokens) : "";
     const bool has_images = table->inputs & SP_INPUT_IMAGE || what->images;
-    const bool has_sounds = table->inputs & SP_INPUT_SOUND || what->sounds;
+    const bool has_sounds = table->inputs & SP_INPUT_SOUND;
     if (has_images || has_sounds) {
         add_passes(list, sp_arena_printf(arena, "tokens=%" PRIu64 "%s%s%s, batch=%" PRIu64, what->tokens, source,
                                          has_images ? ", images=0" : "", has_sounds ? ", sounds=0" : "", what->batch));
@@ -106,9 +106,8 @@ static void add_flops(struct measure_list *list, const struct sp_unit *table,
                                              what->images ? what->images : 1, has_sounds ? ", sounds=0" : "", patches,
                                              what->batch));
         if (has_sounds)
-            add_passes(list,
-                       sp_arena_printf(arena, "tokens=0, %ssounds=%" PRIu64 ", batch=%" PRIu64,
-                                       has_images ? "images=0, " : "", what->sounds ? what->sounds : 1, what->batch));
+            add_passes(list, sp_arena_printf(arena, "tokens=0, %ssounds=1, batch=%" PRIu64,
+                                             has_images ? "images=0, " : "", what->batch));
         return;
     }
     const char *tokens =
@@ -152,7 +151,6 @@ static void drop_inputs_of_other(struct shapeproof_measures_options *what, const
 {
     const unsigned of_other_alone = other->inputs & ~table->inputs;
     if (of_other_alone & SP_INPUT_IMAGE) what->images = 0;
-    if (of_other_alone & SP_INPUT_SOUND) what->sounds = 0;
     if (reads_source(other) && !reads_source(table)) what->source_tokens = 0;
     if (reads_patches(other) && !reads_patches(table)) what->patches = 0;
 }
@@ -168,7 +166,6 @@ struct shapeproof_expressions *shapeproof_measures_new(struct shapeproof_tables 
     assert(tables && prediction);
     sp_error_reset(error);
     struct shapeproof_measures_options what = options ? *options : none;
-    if (!sp_options_are_known(what.reserved, error)) return NULL;
     if (!what.tokens) what.tokens = 1;
     if (!what.batch) what.batch = 1;
     if (!what.dtype) what.dtype = "f32";

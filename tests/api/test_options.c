@@ -74,7 +74,6 @@ static void later_options_are_refused(void **state)
     REFUSES(shapeproof_verify_options, shapeproof_verify(check, world.tables, options, &error));
     REFUSES(shapeproof_verify_options, shapeproof_verify_values(made, world.config, world.tables, options, &error));
     REFUSES(shapeproof_verify_options, shapeproof_verify_alone(world.inventory, world.tables, options, &error));
-    REFUSES(shapeproof_measures_options, shapeproof_measures_new(world.tables, made, options, &error));
     shapeproof_check_free(check);
     char *letters;
     const char *const total = "total";
