@@ -75,7 +75,7 @@ struct sp_solve_argument {
     bool is_ambiguous; /* it gives several values */
 };
 struct sp_solve_arguments {
-    struct sp_solve_argument items[6]; /* tokens, batch, source_tokens, images, patches, rank */
+    struct sp_solve_argument items[7]; /* tokens, batch, source_tokens, images, sounds, patches, rank */
     size_t count;
 };
 /* Adds the arguments of all measures in the expression. */

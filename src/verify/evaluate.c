@@ -115,9 +115,22 @@ static void add_flops(struct measure_list *list, const struct sp_unit *table,
     add_passes(list, sp_arena_printf(arena, "%sbatch=%" PRIu64 "%s", tokens, what->batch, patches));
 }
 
-static bool reads_source(const struct sp_unit *table)
+static bool unit_reads_source(const struct sp_unit *unit)
 {
-    return sp_unit_is_measured_by(table, (struct shapeproof_value){0}, "source_tokens");
+    return sp_unit_is_measured_by(unit, (struct shapeproof_value){0}, "source_tokens");
+}
+
+/* Whether the cache reads the number of tokens of an encoder: in the table, or in one that it uses for the model. */
+static bool reads_source(const struct shapeproof_prediction *prediction)
+{
+    struct sp_map seen = {0}; /* the names of units */
+    bool reads = unit_reads_source(prediction->table);
+    for (size_t i = 0; i < shapeproof_prediction_count(prediction) && !reads; i++) {
+        const struct sp_unit *unit = prediction->origins[i].frame->unit;
+        reads = sp_map_add(&seen, unit->name, 0) && unit_reads_source(unit);
+    }
+    sp_map_free(&seen);
+    return reads;
 }
 
 /* lora and shard are not among them: their arguments have no usual value. */
@@ -125,7 +138,7 @@ static void list_measures(struct measure_list *list, const struct sp_unit *table
                           const struct shapeproof_prediction *prediction,
                           const struct shapeproof_measures_options *what)
 {
-    const bool has_source = reads_source(table);
+    const bool has_source = reads_source(prediction);
     const char *length = sp_arena_printf(&list->arena, "tokens=%" PRIu64, what->tokens);
     const uint64_t source_tokens = what->source_tokens ? what->source_tokens : what->tokens;
     const char *source = has_source ? sp_arena_printf(&list->arena, ", source_tokens=%" PRIu64, source_tokens) : "";
@@ -146,12 +159,14 @@ static bool reads_patches(const struct sp_unit *table) { return (table->inputs |
 
 /* Takes from the options the images, patches and sounds that only the model with the other table can read, and what
  * its encoder reads. */
-static void drop_inputs_of_other(struct shapeproof_measures_options *what, const struct sp_unit *table,
-                                 const struct sp_unit *other)
+static void drop_inputs_of_other(struct shapeproof_measures_options *what,
+                                 const struct shapeproof_prediction *prediction,
+                                 const struct shapeproof_prediction *against)
 {
+    const struct sp_unit *table = prediction->table, *other = against->table;
     const unsigned of_other_alone = other->inputs & ~table->inputs;
     if (of_other_alone & SP_INPUT_IMAGE) what->images = 0;
-    if (reads_source(other) && !reads_source(table)) what->source_tokens = 0;
+    if (reads_source(against) && !reads_source(prediction)) what->source_tokens = 0;
     if (reads_patches(other) && !reads_patches(table)) what->patches = 0;
 }
 
@@ -176,7 +191,7 @@ struct shapeproof_expressions *shapeproof_measures_new(struct shapeproof_tables 
     }
     const char *table = shapeproof_prediction_table(prediction);
     struct measure_list list = {.count = 0};
-    if (what.against) drop_inputs_of_other(&what, prediction->table, what.against->table);
+    if (what.against) drop_inputs_of_other(&what, prediction, what.against);
     list_measures(&list, sp_tables_unit(tables, table), prediction, &what);
     const struct shapeproof_claim_lines lines = {.name = "measure", .items = list.items, .count = list.count};
     char *letters;
