@@ -53,16 +53,24 @@ bool sp_sym_literal(struct sp_sym sym, struct shapeproof_value *value)
     return true;
 }
 
+/* What is to be said of an argument of a measure that is not given, if the key is one; else NULL. */
+static const char *argument_not_given(const char *key)
+{
+    if (key == sp_flops_names[SP_FLOPS_PATCHES])
+        return "the number of patches of an image is not given: flops(..., patches=...)";
+    if (key == sp_flops_names[SP_FLOPS_SOURCE_TOKENS]) return "what the encoder reads is not given: source_tokens=...";
+    if (key == sp_flops_names[SP_FLOPS_IMAGES]) return "the number of images is not given: images=...";
+    return NULL;
+}
+
 /* Reports that a value is needed and not set, and notes the first key that is absent. Always false. */
 static bool not_set(struct sp_symbolic *symbolic, struct sp_span span, struct shapeproof_value value)
 {
-    if (value.type == SHAPEPROOF_VALUE_ABSENT && value.string == sp_flops_names[SP_FLOPS_PATCHES])
-        return sp_sym_fail(symbolic, span, "the number of patches of an image is not given: flops(..., patches=...)");
-    if (value.type == SHAPEPROOF_VALUE_ABSENT && value.string == sp_flops_names[SP_FLOPS_SOURCE_TOKENS])
-        return sp_sym_fail(symbolic, span, "what the encoder reads is not given: flops(..., source_tokens=...)");
+    const bool is_absent = value.type == SHAPEPROOF_VALUE_ABSENT;
     const bool heard = symbolic->report.messages != &symbolic->report.unheard, named = value.string && *value.string;
-    if (heard && named && !symbolic->report.missing && value.type == SHAPEPROOF_VALUE_ABSENT)
-        symbolic->report.missing = value.string;
+    const char *argument = is_absent ? argument_not_given(value.string) : NULL;
+    if (heard && named && is_absent && !symbolic->report.missing) symbolic->report.missing = value.string;
+    if (argument) return sp_sym_fail(symbolic, span, "%s", argument);
     return sp_sym_fail(symbolic, span, "the hyper-parameter '%s' is %s", value.string ? value.string : "",
                        value.type == SHAPEPROOF_VALUE_NULL ? "null" : "not set");
 }
