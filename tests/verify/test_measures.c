@@ -214,7 +214,7 @@ static void test_flops_are_what_torch_counts(void **state)
     (void)state;
     check_lines("fixtures/measures/flops.jsonl", check_flops, 248);
     check_lines("fixtures/measures/flops_composites.jsonl", check_flops, 71);
-    check_lines("fixtures/measures/flops_images.jsonl", check_flops, 106);
+    check_lines("fixtures/measures/flops_images.jsonl", check_flops, 109);
     check_lines("fixtures/measures/flops_sound.jsonl", check_flops, 38);
 }
 
