@@ -133,8 +133,8 @@ struct shapeproof_derive_options {
     /* The formula of a measure alone; NULL: those of the parameters. "active": the parameters that a token uses.
      * "cache": the bytes that are kept of the tokens of one sequence, with two for an element. "flops": the operations
      * of a forward pass over one sequence or image. "activations": the bytes that training keeps for the backward pass
-     * of one sequence, where the assumptions of the published formula hold. It is for the lists that the table has by
-     * default, or for all lists of numbers, with sums over their items, if that is shorter. */
+     * of one sequence, where the assumptions of the published formula hold. The formula is for the lists that the
+     * table has by default, or for all lists of numbers, with sums over their items, if that is shorter. */
     const char *measure;
     uint64_t reserved[3]; /* zero: room for later versions */
 };

@@ -2,6 +2,7 @@
  * The closed forms of a table: every group and the total for the defaults of its conditions, and then what each
  * condition, changed alone, adds or takes away. Or those of a prediction, for the conditions as it has them. */
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -272,6 +273,22 @@ static struct shapeproof_symbol symbol_of_info(struct sp_count *count, const str
     return symbol;
 }
 
+static bool continues_name(char byte) { return byte == '_' || isalnum((unsigned char)byte); }
+
+/* Whether a formula has the name in it, and not of one of its sides: "P" is in "I // P", and not in "P[0]*P_1". */
+static bool is_in_formulas(const struct shapeproof_derivation *derivation, const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < derivation->formula_count; i++) {
+        const char *text = derivation->formulas[i].text;
+        for (const char *at = text; (at = strstr(at, name)); at += length)
+            if ((at == text || (at[-1] != '.' && !continues_name(at[-1]))) && !continues_name(at[length]) &&
+                at[length] != '[')
+                return true;
+    }
+    return false;
+}
+
 /* The symbols of the formulas. */
 static void list_symbols(struct shapeproof_derivation *derivation, const char *seen)
 {
@@ -279,7 +296,9 @@ static void list_symbols(struct shapeproof_derivation *derivation, const char *s
     derivation->symbols = sp_realloc(NULL, symbolic->symbols.count, sizeof *derivation->symbols);
     for (size_t i = 0; i < symbolic->symbols.count; i++) {
         const struct sp_symbol_info info = symbolic->symbols.items[i];
-        if (!seen[info.atom] || info.unset_key || is_only_pair(symbolic, &symbolic->symbols.items[i], seen)) continue;
+        if (!seen[info.atom] || info.unset_key) continue;
+        if (is_only_pair(symbolic, &symbolic->symbols.items[i], seen) && !is_in_formulas(derivation, info.name))
+            continue;
         derivation->symbols[derivation->symbol_count++] = symbol_of_info(&derivation->count, &info, seen);
     }
 }
@@ -439,6 +458,7 @@ static const struct sp_poly *count_measure(struct forms *forms, const char *meas
     struct sp_count *count = &forms->derivation->count;
     struct sp_symbolic *symbolic = &count->symbolic;
     const struct sp_poly *one = sp_poly_int(&symbolic->algebra, 1);
+    const struct sp_open_formula open = {assume_condition, forms};
     if (strcmp(measure, "active") == 0) return sp_count_active(count, NULL);
     const struct sp_sym tokens = sp_atom_open(symbolic, "tokens", "tokens", 0, NULL);
     if (strcmp(measure, "activations") == 0) return count_activations(forms, tokens.poly);
@@ -453,7 +473,7 @@ static const struct sp_poly *count_measure(struct forms *forms, const char *meas
         for (size_t i = SP_FLOPS_TOKENS; i < SP_FLOPS_ARGUMENTS; i++)
             if (is_given[i])
                 asked.numbers[i] = sp_atom_open(symbolic, sp_flops_names[i], sp_flops_names[i], 0, NULL).poly;
-        return sp_count_flops(count, NULL, &asked, &(struct sp_open_formula){assume_condition, forms});
+        return sp_count_flops(count, NULL, &asked, &open);
     }
     const struct sp_cache_asked asked = {.tokens = tokens.poly,
                                          .batch = one,
@@ -461,7 +481,8 @@ static const struct sp_poly *count_measure(struct forms *forms, const char *meas
                                              sp_atom_open(symbolic, "source_tokens", "source_tokens", 0, NULL).poly,
                                          .images = sp_atom_open(symbolic, "images", "images", 0, NULL).poly,
                                          .form = SP_CACHE_LATENT_FORM,
-                                         .tp = 1};
+                                         .tp = 1,
+                                         .open = &open};
     const struct sp_poly *elements = sp_count_cache(count, &asked);
     return elements ? sp_poly_scale(&symbolic->algebra, elements, sp_rational_int(2 /* bytes of an element */)) : NULL;
 }

@@ -63,19 +63,20 @@ static const struct sp_poly *active_of_claim(void *context, const char *group)
     return sp_count_active(trial->count, group);
 }
 
-/* cache(...) */
-static const struct sp_poly *states_of_claim(void *context, unsigned tp, const struct sp_sym_given *given, size_t count)
-{
-    struct sp_trial *trial = context;
-    return sp_count_states(trial->count, tp, given, count);
-}
-
 /* What a look ahead does with the open conditions of a formula: it only evaluates them, for their symbols. */
 static void evaluate_condition(void *context, const struct sp_sym_env *env, const struct sp_expr *condition)
 {
     struct sp_trial *trial = context;
     const struct sp_poly *holds;
     sp_sym_condition(&trial->count->symbolic, env, condition, &holds);
+}
+
+/* cache(...) */
+static const struct sp_poly *states_of_claim(void *context, unsigned tp, const struct sp_sym_given *given, size_t count)
+{
+    struct sp_trial *trial = context;
+    const struct sp_open_formula open = {evaluate_condition, trial};
+    return sp_count_states(trial->count, &trial->when, tp, given, count, trial->looks_ahead ? &open : NULL);
 }
 
 /* activations(...) */

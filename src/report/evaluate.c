@@ -160,22 +160,25 @@ struct measured {
     const char *side_by_side; /* the expression itself, where the points may have different ones; else NULL */
 };
 
-/* The length of an argument that only some models have, if one begins there: how many tokens an encoder reads, or how
- * many images or sounds there are. 0: none begins. */
-static size_t input_length(const char *at)
+/* The length of an argument that only some models have and that does not say what the measure is about, if one begins
+ * there: what an encoder reads, how many images a cache keeps, or that operations are of no image or sound. 0: none. */
+static size_t input_length(const char *at, bool is_cache)
 {
     static const char *const inputs[] = {", source_tokens=", ", images=", ", sounds="};
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         const size_t length = strlen(inputs[i]);
-        if (strncmp(at, inputs[i], length) == 0) return length + strspn(at + length, "0123456789");
+        if (strncmp(at, inputs[i], length) != 0) continue;
+        const size_t digits = strspn(at + length, "0123456789");
+        const bool is_none = digits == 1 && at[length] == '0';
+        return i == 0 || is_cache || is_none ? length + digits : 0;
     }
     return 0;
 }
 
 /* Behind all such arguments. */
-static const char *skip_inputs(const char *at)
+static const char *skip_inputs(const char *at, bool is_cache)
 {
-    for (size_t length; (length = input_length(at)) > 0;) at += length;
+    for (size_t length; (length = input_length(at, is_cache)) > 0;) at += length;
     return at;
 }
 
@@ -184,9 +187,10 @@ static const char *skip_inputs(const char *at)
  *   cache(tokens=8, source_tokens=8, batch=1, dtype=bf16), cache(tokens=8, batch=1, dtype=bf16) -> true */
 static bool is_same_measure(const char *a, const char *b)
 {
+    const bool is_cache = strncmp(a, "cache(", strlen("cache(")) == 0;
     for (;; a++, b++) {
-        a = skip_inputs(a);
-        b = skip_inputs(b);
+        a = skip_inputs(a, is_cache);
+        b = skip_inputs(b, is_cache);
         if (*a != *b) return false;
         if (!*a) return true;
     }

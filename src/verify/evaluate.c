@@ -112,7 +112,8 @@ static void add_flops(struct measure_list *list, const struct sp_unit *table,
     }
     const char *tokens =
         table->only_input ? "" : sp_arena_printf(arena, "tokens=%" PRIu64 "%s, ", what->tokens, source);
-    add_passes(list, sp_arena_printf(arena, "%sbatch=%" PRIu64 "%s", tokens, what->batch, patches));
+    add_passes(list, sp_arena_printf(arena, "%sbatch=%" PRIu64 "%s%s", tokens, what->batch,
+                                     table->only_input ? source : "", patches));
 }
 
 static bool unit_reads_source(const struct sp_unit *unit)
@@ -120,7 +121,7 @@ static bool unit_reads_source(const struct sp_unit *unit)
     return sp_unit_is_measured_by(unit, (struct shapeproof_value){0}, "source_tokens");
 }
 
-/* Whether the cache reads the number of tokens of an encoder: in the table, or in one that it uses for the model. */
+/* Whether a measure reads what an encoder does: in the table, or in one that it uses for the model. */
 static bool reads_source(const struct shapeproof_prediction *prediction)
 {
     struct sp_map seen = {0}; /* the names of units */
@@ -157,8 +158,8 @@ static void list_measures(struct measure_list *list, const struct sp_unit *table
 
 static bool reads_patches(const struct sp_unit *table) { return (table->inputs | table->only_input) & SP_INPUT_IMAGE; }
 
-/* Takes from the options the images, patches and sounds that only the model with the other table can read, and what
- * its encoder reads. */
+/* Takes from the options the images and patches that only the model with the other table can read, and what its encoder
+ * reads. */
 static void drop_inputs_of_other(struct shapeproof_measures_options *what,
                                  const struct shapeproof_prediction *prediction,
                                  const struct shapeproof_prediction *against)

@@ -1245,11 +1245,17 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
     return sum_rows(&walk, count->frame, NULL);
 }
 
-const struct sp_poly *sp_count_states(struct sp_count *count, unsigned tp, const struct sp_sym_given *given,
-                                      size_t given_count)
+const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_values *known, unsigned tp,
+                                      const struct sp_sym_given *given, size_t given_count,
+                                      const struct sp_open_formula *open)
 {
-    struct walk walk = {
-        .symbolic = &count->symbolic, .counted = COUNTS_STATES, .given = given, .given_count = given_count};
+    struct walk walk = {.symbolic = &count->symbolic,
+                        .counted = COUNTS_STATES,
+                        .count = count,
+                        .known = known,
+                        .open = open,
+                        .given = given,
+                        .given_count = given_count};
     sp_free(count->shard.sharding.divisions);
     count->shard = (struct sp_shard_count){.sharding = {.ranks = {.tp = tp, .pp = 1, .ep = 1, .etp = tp}}};
     if (tp > 1) walk.states = &count->shard.sharding;
@@ -1277,7 +1283,8 @@ const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_cac
     const struct {
         const char *name;
         const struct sp_poly *number;
-    } inputs[] = {{"source_tokens", asked->source_tokens}, {"images", asked->images}};
+    } inputs[] = {{sp_flops_names[SP_FLOPS_SOURCE_TOKENS], asked->source_tokens},
+                  {sp_flops_names[SP_FLOPS_IMAGES], asked->images}};
     struct sp_sym_given given[3 + sizeof inputs / sizeof *inputs] = {
         {"tokens", sp_sym_of_poly(asked->tokens), NULL},
         {"batch", sp_sym_of_poly(asked->batch), NULL},
@@ -1290,7 +1297,7 @@ const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_cac
         else if (symbolic->fixed.is_settled) /* absent, whatever the configuration says */
             given[given_count++] = (struct sp_sym_given){name, sp_sym_of_value(symbolic, sp_value_absent(name)), NULL};
     }
-    return sp_count_states(count, asked->tp, given, given_count);
+    return sp_count_states(count, NULL, asked->tp, given, given_count, asked->open);
 }
 
 /* Whether those arguments are given that the table is about: tokens, tokens with images or sounds, or neither. */
@@ -1319,7 +1326,7 @@ static bool says_tokens(struct sp_count *count, const struct sp_flops *asked)
 }
 
 /* The argument of flops(...), for the rows to read it. The number of patches and what an encoder reads need not be
- * given: then a row that reads it is not known, whatever the configuration says. No image has any number of patches. */
+ * given: then a row that reads it is not known, whatever the configuration says; without images it may be any number, such as 1. */
 static struct sp_sym given_number(struct sp_count *count, const struct sp_flops *asked, enum sp_flops_argument argument)
 {
     const struct sp_poly *const *numbers = asked->numbers;

@@ -122,11 +122,6 @@ struct sp_row_measure {
 };
 /* The sum of a measure over all tensors that count as parameters. NULL with a message when it is not known. */
 const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_row_measure *measure);
-/* The elements of all states, also of the tables that this one uses, on the largest of `tp` ranks of tensor
- * parallelism, where these arguments of cache(...) are given. What is divided is in count->shard. NULL with a message
- * when that is not known. */
-const struct sp_poly *sp_count_states(struct sp_count *count, unsigned tp, const struct sp_sym_given *given,
-                                      size_t given_count);
 struct sp_values;
 /* What is done with a condition of a measure, `measures flops if CONDITION`, whose truth depends on hyper-parameters.
  */
@@ -135,9 +130,14 @@ struct sp_open_formula {
     void (*assume)(void *context, const struct sp_sym_env *env, const struct sp_expr *condition);
     void *context;
 };
-/* The same for the bytes of activations, where these arguments of activations(...) are given. NULL with a message also
- * where a condition of a formula does not follow from the values that are known (NULL: of none), unless `open` assumes
- * it. */
+/* The elements of all states, also of the tables that this one uses, on the largest of `tp` ranks of tensor
+ * parallelism, where these arguments of cache(...) are given. What is divided is in count->shard. NULL with a message
+ * when that is not known, and where a condition of the measure does not follow from the values that are known (NULL: of
+ * none), unless `open` assumes it. */
+const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_values *known, unsigned tp,
+                                      const struct sp_sym_given *given, size_t given_count,
+                                      const struct sp_open_formula *open);
+/* The same for the bytes of activations, where these arguments of activations(...) are given. */
 const struct sp_poly *sp_count_activations(struct sp_count *count, const struct sp_values *known,
                                            const struct sp_sym_given *given, size_t given_count,
                                            const struct sp_open_formula *open);
@@ -149,8 +149,9 @@ struct sp_cache_asked {
     const struct sp_poly *source_tokens, *images; /* of each sequence; NULL: not given */
     enum sp_cache_form form;
     unsigned tp;
+    const struct sp_open_formula *open; /* NULL: no condition is assumed */
 };
-/* The same for such a cache. */
+/* The elements of such a cache, as sp_count_states. */
 const struct sp_poly *sp_count_cache(struct sp_count *count, const struct sp_cache_asked *asked);
 /* The parameters of the rank with most of them, of as many as shard(...) has. NULL with a message when that is not
  * known. */

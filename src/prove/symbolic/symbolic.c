@@ -591,6 +591,14 @@ static bool symbolic_flops(struct sp_symbolic *symbolic, const struct sp_sym_env
     return poly != NULL;
 }
 
+/* The entry of sp_flops_names, by whose address a missing argument is known, if it has that name; else the name. */
+static const char *flops_name(const char *name)
+{
+    for (size_t i = 0; i < SP_FLOPS_ARGUMENTS; i++)
+        if (strcmp(sp_flops_names[i], name) == 0) return sp_flops_names[i];
+    return name;
+}
+
 /* The arguments of cache(...) or activations(...), as rows read them by name. The arguments in `words`, a set of bits,
  * are true, false or a string; all others are whole numbers. An argument that is missing is absent in a settled count,
  * whatever the configuration says, and open in any other. NULL after a mistake. */
@@ -606,7 +614,7 @@ static const struct sp_sym_given *given_arguments(struct sp_symbolic *symbolic, 
         struct sp_sym sym;
         const bool is_missing = arg->kind == SP_EXPR_LITERAL && arg->value.type == SHAPEPROOF_VALUE_ABSENT;
         if (is_missing && !symbolic->fixed.is_settled) continue;
-        if (is_missing) sym = sp_sym_of_value(symbolic, arg->value);
+        if (is_missing) sym = sp_sym_of_value(symbolic, sp_value_absent(flops_name(names[i])));
         else if (words >> i & 1) {
             if (!sp_sym_eval(symbolic, env, arg, &sym)) return NULL;
         } else {
