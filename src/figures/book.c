@@ -27,7 +27,7 @@ struct judged_model {
     struct shapeproof_config *config;
     struct shapeproof_prediction *prediction;
     struct sp_figure_parts parts; /* all 0 until a figure needs a convention */
-    const char **expressions; /* of the figures that do not count the total */
+    const char **expressions;     /* of the figures that do not count the total */
     size_t expression_count;
     struct shapeproof_expressions *parsed;    /* NULL: there are none, or they are malformed */
     struct shapeproof_evaluation *evaluation; /* of these; likewise */

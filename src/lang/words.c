@@ -191,6 +191,18 @@ static bool used_table_is_measured_by(const struct sp_row *row, struct shapeproo
            sp_unit_is_measured_by(row->unit, sp_value_member(root, from), key + object + 1);
 }
 
+bool sp_unit_multiplies_by(const struct sp_unit *unit, const char *key)
+{
+    struct key_search search = {.unit = unit, .key = key};
+    bool multiplies = false;
+    search.searched = sp_realloc(NULL, unit->definition_count, sizeof *search.searched);
+    memset(search.searched, 0, unit->definition_count * sizeof *search.searched);
+    for (size_t i = 0; i < unit->section_count && !multiplies; i++)
+        multiplies = section_depends_on(&search, &unit->sections[i]);
+    sp_free(search.searched);
+    return multiplies;
+}
+
 bool sp_unit_is_measured_by(const struct sp_unit *unit, struct shapeproof_value root, const char *key)
 {
     const char *dot = strrchr(key, '.');

@@ -14,6 +14,8 @@ void sp_unit_words(const struct sp_unit *unit, struct sp_map *words);
  * of work uses, or what is kept at run time. No tensor needs to depend on it. Nothing depends on num_hidden_layers of
  * `n_layer default num_hidden_layers` where n_layer is set in `root`, the configuration. */
 bool sp_unit_is_measured_by(const struct sp_unit *unit, struct shapeproof_value root, const char *key);
+/* Whether operations depend on the key, which is an argument of a measure: in the rows of the unit itself. */
+bool sp_unit_multiplies_by(const struct sp_unit *unit, const char *key);
 /* The key that a definition of the unit is the value of, num_hidden_layers of "L" in
  * `L = num_hidden_layers default 12`; NULL when the unit defines no such name. */
 const char *sp_unit_key_of_name(const struct sp_unit *unit, const char *name);

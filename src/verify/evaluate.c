@@ -141,8 +141,11 @@ static void list_measures(struct measure_list *list, const struct sp_unit *table
 {
     const bool has_source = reads_source(prediction);
     const char *length = sp_arena_printf(&list->arena, "tokens=%" PRIu64, what->tokens);
+    /* an encoder of text reads as many tokens unless more is said; one of sound reads something else */
+    const bool is_given = what->source_tokens || !sp_unit_multiplies_by(table, "source_tokens");
     const uint64_t source_tokens = what->source_tokens ? what->source_tokens : what->tokens;
-    const char *source = has_source ? sp_arena_printf(&list->arena, ", source_tokens=%" PRIu64, source_tokens) : "";
+    const char *source =
+        has_source && is_given ? sp_arena_printf(&list->arena, ", source_tokens=%" PRIu64, source_tokens) : "";
     add_measure(list, "total");
     add_active(list, table, prediction);
     add_flops(list, table, what);
