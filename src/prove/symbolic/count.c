@@ -1326,8 +1326,8 @@ static bool says_tokens(struct sp_count *count, const struct sp_flops *asked)
 }
 
 /* The argument of flops(...), for the rows to read it. The number of patches and what an encoder reads need not be
- * given: then a row that reads it is not known, whatever the configuration says; without
- * images, the number of patches may be any, such as 1. */
+ * given: then a row that reads it is not known, whatever the configuration says. Without images, the number of patches
+ * may be any, such as 1. */
 static struct sp_sym given_number(struct sp_count *count, const struct sp_flops *asked, enum sp_flops_argument argument)
 {
     const struct sp_poly *const *numbers = asked->numbers;
