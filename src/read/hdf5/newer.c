@@ -5,10 +5,13 @@
  * is set to 3 in each part, and the library reads the rest. */
 #include "read/hdf5/newer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cursor.h"
+#include "base/process/child.h"
 #include "read/hdf5/header.h"
 
 enum { SPACE = 1, TYPE = 3, LAYOUT = 8 };
@@ -146,11 +149,13 @@ static bool read_datatype(struct sp_cursor in, struct sp_h5_type *type)
         return true;
     }
     unsigned char *encoded = calloc(1, in.length + ENCODED_HEAD + BEYOND);
-    if (!encoded) return false;
+    if (!encoded) _exit(SP_CHILD_NO_MEMORY);
     encoded[0] = TYPE;
     memcpy(encoded + ENCODED_HEAD, in.data, in.length);
     struct sp_cursor walk = sp_cursor_of(encoded + ENCODED_HEAD, in.length);
+    errno = 0;
     const hid_t id = lower_version(encoded + ENCODED_HEAD, &walk, 0) ? H5Tdecode(encoded) : -1;
+    if (id < 0 && errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY); /* it says nothing about the type */
     if (id >= 0) *type = sp_h5_type_of(id, "");
     if (id >= 0) H5Tclose(id);
     free(encoded);

@@ -2,8 +2,12 @@
  * A type that libhdf5 cannot describe any further (it returns a failure) comes out as its class alone. */
 #include "read/hdf5/types.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/process/child.h"
 
 static struct sp_h5_type known(enum shapeproof_dtype dtype, hid_t type)
 {
@@ -70,11 +74,14 @@ static struct sp_h5_type floating(hid_t type)
     return custom_float(bits);
 }
 
+/* Each member has a name. The library gives none only without memory, which says nothing about the type: then the
+ * process ends. */
 static bool has_member(hid_t type, unsigned index, const char *wanted)
 {
     char *name = H5Tget_member_name(type, index);
-    const bool same = name && strcmp(name, wanted) == 0;
-    if (name) H5free_memory(name);
+    if (!name) _exit(SP_CHILD_NO_MEMORY);
+    const bool same = strcmp(name, wanted) == 0;
+    H5free_memory(name);
     return same;
 }
 
@@ -84,7 +91,9 @@ static struct sp_h5_type enumeration(hid_t type)
     if (H5Tget_size(type) == 1 && H5Tget_nmembers(type) == 2 && has_member(type, 0, "FALSE") &&
         has_member(type, 1, "TRUE"))
         return known(SHAPEPROOF_DTYPE_BOOL, type);
+    errno = 0;
     const hid_t base = H5Tget_super(type);
+    if (base < 0 && errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
     if (base < 0) return other_type("enum", NO_SIZE);
     const struct sp_h5_type result = integer(base);
     H5Tclose(base);
