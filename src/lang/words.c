@@ -191,14 +191,27 @@ static bool used_table_is_measured_by(const struct sp_row *row, struct shapeproo
            sp_unit_is_measured_by(row->unit, sp_value_member(root, from), key + object + 1);
 }
 
-bool sp_unit_multiplies_by(const struct sp_unit *unit, const char *key)
+/* A search that has looked at no definition yet; sp_free its `searched`. */
+static struct key_search open_search(const struct sp_unit *unit, struct shapeproof_value root, const char *key)
 {
-    struct key_search search = {.unit = unit, .key = key};
-    bool multiplies = false;
+    struct key_search search = {.unit = unit, .root = root, .key = key};
     search.searched = sp_realloc(NULL, unit->definition_count, sizeof *search.searched);
     memset(search.searched, 0, unit->definition_count * sizeof *search.searched);
-    for (size_t i = 0; i < unit->section_count && !multiplies; i++)
-        multiplies = section_depends_on(&search, &unit->sections[i]);
+    return search;
+}
+
+static bool rows_depend_on(struct key_search *search)
+{
+    bool depend = false;
+    for (size_t i = 0; i < search->unit->section_count && !depend; i++)
+        depend = section_depends_on(search, &search->unit->sections[i]);
+    return depend;
+}
+
+bool sp_unit_multiplies_by(const struct sp_unit *unit, const char *key)
+{
+    struct key_search search = open_search(unit, (struct shapeproof_value){0}, key);
+    const bool multiplies = rows_depend_on(&search);
     sp_free(search.searched);
     return multiplies;
 }
@@ -206,12 +219,8 @@ bool sp_unit_multiplies_by(const struct sp_unit *unit, const char *key)
 bool sp_unit_is_measured_by(const struct sp_unit *unit, struct shapeproof_value root, const char *key)
 {
     const char *dot = strrchr(key, '.');
-    struct key_search search = {.unit = unit, .root = root, .key = dot ? dot + 1 : key};
-    bool is_measured = false;
-    search.searched = sp_realloc(NULL, unit->definition_count, sizeof *search.searched);
-    memset(search.searched, 0, unit->definition_count * sizeof *search.searched);
-    for (size_t i = 0; i < unit->section_count && !is_measured; i++)
-        is_measured = section_depends_on(&search, &unit->sections[i]);
+    struct key_search search = open_search(unit, root, dot ? dot + 1 : key);
+    bool is_measured = rows_depend_on(&search);
     for (size_t i = 0; i < unit->section_count; i++)
         for (size_t k = 0; k < unit->sections[i].row_count && !is_measured; k++)
             is_measured = used_table_is_measured_by(&unit->sections[i].rows[k], root, key);

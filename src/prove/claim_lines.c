@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/call.h"
+#include "base/chars.h"
 #include "base/error.h"
 #include "prove/claims.h"
 #include "prove/symbolic/count.h"
@@ -69,12 +70,11 @@ static bool begins_name(char byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
 }
-static bool continues_name(char byte) { return begins_name(byte) || (byte >= '0' && byte <= '9'); }
 
 static size_t name_length(const char *text)
 {
     size_t length = begins_name(*text);
-    while (length && continues_name(text[length])) length++;
+    while (length && sp_is_word(text[length])) length++;
     return length;
 }
 
@@ -191,7 +191,7 @@ static const char *skip_to_name(const char *at)
     if (*at == '[') at += strcspn(at, "]");
     if (!*at) return at;
     at++;
-    while (continues_name(at[-1]) && continues_name(*at)) at++;
+    while (sp_is_word(at[-1]) && sp_is_word(*at)) at++;
     return at;
 }
 

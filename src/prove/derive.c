@@ -2,7 +2,6 @@
  * The closed forms of a table: every group and the total for the defaults of its conditions, and then what each
  * condition, changed alone, adds or takes away. Or those of a prediction, for the conditions as it has them. */
 #include <assert.h>
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -273,8 +272,6 @@ static struct shapeproof_symbol symbol_of_info(struct sp_count *count, const str
     return symbol;
 }
 
-static bool continues_name(char byte) { return byte == '_' || isalnum((unsigned char)byte); }
-
 /* Whether a formula has the name in it, and not of one of its sides: "P" is in "I // P", and not in "P[0]*P_1". */
 static bool is_in_formulas(const struct shapeproof_derivation *derivation, const char *name)
 {
@@ -282,8 +279,7 @@ static bool is_in_formulas(const struct shapeproof_derivation *derivation, const
     for (size_t i = 0; i < derivation->formula_count; i++) {
         const char *text = derivation->formulas[i].text;
         for (const char *at = text; (at = strstr(at, name)); at += length)
-            if ((at == text || (at[-1] != '.' && !continues_name(at[-1]))) && !continues_name(at[length]) &&
-                at[length] != '[')
+            if ((at == text || (at[-1] != '.' && !sp_is_word(at[-1]))) && !sp_is_word(at[length]) && at[length] != '[')
                 return true;
     }
     return false;

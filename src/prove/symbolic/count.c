@@ -420,10 +420,9 @@ static bool count_tensor(struct walk *walk, const struct sp_sym_env *env, const 
     if (!sp_sym_spend(walk->symbolic, row->span, 1) || !presence(walk, env, row, &present)) return false;
     const struct sp_poly *size = present;
     for (size_t i = 0; i < row->rank && !sp_poly_is_zero(size); i++) {
-        struct sp_rational number;
         if (!dimension_of(walk, env, row, i, &shape[i])) return false;
         /* that of a tensor is refused when it is predicted */
-        if (!sp_row_is_tensor(row) && sp_poly_is_constant(shape[i], &number) && number.num < 0)
+        if (!sp_row_is_tensor(row) && is_negative(shape[i]))
             return sp_sym_fail(walk->symbolic, row->shape[i]->span, "a dimension is negative");
         const bool is_window = row->state ? !mentions(row->shape[i], "images")
                                           : row->work && !row->is_recurrent && is_of_tokens(row->shape[i]);
@@ -1245,17 +1244,25 @@ const struct sp_poly *sp_count_measure(struct sp_count *count, const struct sp_r
     return sum_rows(&walk, count->frame, NULL);
 }
 
+/* A walk that counts a measure with these arguments, under what is known of its conditions. */
+static struct walk walk_of_measure(struct sp_count *count, enum counted counted, const struct sp_values *known,
+                                   const struct sp_sym_given *given, size_t given_count,
+                                   const struct sp_open_formula *open)
+{
+    return (struct walk){.symbolic = &count->symbolic,
+                         .counted = counted,
+                         .count = count,
+                         .known = known,
+                         .open = open,
+                         .given = given,
+                         .given_count = given_count};
+}
+
 const struct sp_poly *sp_count_states(struct sp_count *count, const struct sp_values *known, unsigned tp,
                                       const struct sp_sym_given *given, size_t given_count,
                                       const struct sp_open_formula *open)
 {
-    struct walk walk = {.symbolic = &count->symbolic,
-                        .counted = COUNTS_STATES,
-                        .count = count,
-                        .known = known,
-                        .open = open,
-                        .given = given,
-                        .given_count = given_count};
+    struct walk walk = walk_of_measure(count, COUNTS_STATES, known, given, given_count, open);
     sp_free(count->shard.sharding.divisions);
     count->shard = (struct sp_shard_count){.sharding = {.ranks = {.tp = tp, .pp = 1, .ep = 1, .etp = tp}}};
     if (tp > 1) walk.states = &count->shard.sharding;
@@ -1266,13 +1273,7 @@ const struct sp_poly *sp_count_activations(struct sp_count *count, const struct 
                                            const struct sp_sym_given *given, size_t given_count,
                                            const struct sp_open_formula *open)
 {
-    struct walk walk = {.symbolic = &count->symbolic,
-                        .counted = COUNTS_KEPT,
-                        .count = count,
-                        .known = known,
-                        .open = open,
-                        .given = given,
-                        .given_count = given_count};
+    struct walk walk = walk_of_measure(count, COUNTS_KEPT, known, given, given_count, open);
     return sum_rows(&walk, new_given_frame(&walk, count), NULL);
 }
 
