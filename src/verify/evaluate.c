@@ -141,7 +141,7 @@ static void list_measures(struct measure_list *list, const struct sp_unit *table
 {
     const bool has_source = reads_source(prediction);
     const char *length = sp_arena_printf(&list->arena, "tokens=%" PRIu64, what->tokens);
-    /* an encoder of text reads as many tokens unless more is said; one of sound reads something else */
+    /* Without the option, an encoder of text reads `tokens` tokens. Of an encoder of sound the number is not known. */
     const bool is_given = what->source_tokens || !sp_unit_multiplies_by(table, "source_tokens");
     const uint64_t source_tokens = what->source_tokens ? what->source_tokens : what->tokens;
     const char *source =

@@ -53,7 +53,7 @@ bool sp_sym_literal(struct sp_sym sym, struct shapeproof_value *value)
     return true;
 }
 
-/* What is to be said of an argument of a measure that is not given, if the key is one; else NULL. */
+/* The message for an argument of a measure that is not given. NULL if the key is no such argument. */
 static const char *argument_not_given(const char *key)
 {
     if (key == sp_flops_names[SP_FLOPS_PATCHES])
