@@ -194,6 +194,7 @@ void cli_tell_amount(const char *unit, uint64_t done, uint64_t total)
 {
     char of_done[32], of_total[32];
     if (!progress.on || !is_time()) return;
+    if (done == 1 && !total) return; /* the unit is a plural, and the first of many tells nothing */
     if (strcmp(unit, "bytes") == 0) tell_bytes(done, total);
     else if (total) cli_tell_step("%s of %s %s", grouped(of_done, done), grouped(of_total, total), unit);
     else cli_tell_step("%s %s", grouped(of_done, done), unit);

@@ -29,6 +29,7 @@ static struct {
     int master;
     char shown[MOST_SHOWN]; /* what the terminal was sent, NUL-terminated */
     size_t length;
+    bool wants_progress; /* otherwise no command shows its progress, however slow the machine is */
 } terminal;
 
 /* In the child: makes the terminal its own, with a new environment, and becomes the shell. */
@@ -44,6 +45,7 @@ static inline void be_shell(int slave, const char *line)
     static const char *const others[] = {"PAGER", "SHAPEPROOF_PAGER", "LESS", "LESSOPEN", "LV", "COLUMNS",
                                          "LINES", "NO_COLOR",         "CI"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) unsetenv(others[i]);
+    if (!terminal.wants_progress) setenv("CI", "true", 1);
     execl("/bin/sh", "sh", "-c", line, (char *)NULL);
     _exit(127);
 }

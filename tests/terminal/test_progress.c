@@ -142,6 +142,7 @@ static void test_list(void **state)
 
 int main(void)
 {
+    terminal.wants_progress = true;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line_appears_and_vanishes),
         cmocka_unit_test(test_quick_command_has_no_line),
