@@ -10,6 +10,7 @@ struct place {
     const struct sp_section *section; /* or NULL */
     size_t clauses;                   /* of it that are around the expression, or before it */
     const struct sp_definition *defining;
+    bool is_number_of_name; /* it is all there is between the braces of a name, such as h.{i}.weight */
 };
 
 struct slot_place {
@@ -109,17 +110,18 @@ static bool is_argument(struct sp_expr *expr, const struct sp_definition *functi
 static bool is_loop(struct sp_expr *expr, const struct place *place)
 {
     unsigned loops = 0;
-    bool found = false;
+    struct sp_clause *found = NULL;
     for (size_t i = 0; i < place->clauses; i++) {
-        const struct sp_clause *clause = &place->section->clauses[i];
+        struct sp_clause *clause = &place->section->clauses[i];
         if (clause->kind == SP_CLAUSE_IF) continue;
         if (clause->name == expr->name) {
             expr->reach = SP_REACH_LOOP;
             expr->index = loops;
-            found = true;
+            found = clause;
         }
         loops++;
     }
+    if (found && !place->is_number_of_name) found->is_read = true;
     return found;
 }
 
@@ -154,7 +156,12 @@ static void resolve_expr(struct slots *slots, const struct place *place, struct 
 
 static void resolve_template(struct slots *slots, const struct place *place, const struct sp_template *name)
 {
-    for (size_t i = 0; i < name->count; i++) resolve_expr(slots, place, name->pieces[i].hole);
+    struct place inside = *place;
+    for (size_t i = 0; i < name->count; i++) {
+        struct sp_expr *hole = name->pieces[i].hole;
+        inside.is_number_of_name = hole && hole->kind == SP_EXPR_NAME;
+        resolve_expr(slots, &inside, hole);
+    }
 }
 
 static void resolve_arguments(struct slots *slots, const struct place *place, const struct sp_argument *args,

@@ -284,6 +284,7 @@ struct sp_clause {
     const char *name;
     struct sp_expr *first, *last; /* EACH: `first` is the list; IF: `first` is the condition */
     bool by_ep;                   /* RANGE: the items are experts, which ranks divide */
+    bool is_read; /* RANGE and EACH: more than names of tensors depends on the index; set where names are resolved */
 };
 
 /* pipeline NAME of COUNT: each loop with the index NAME is over layers 0..COUNT-1, which pipeline stages divide. */

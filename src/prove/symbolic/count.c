@@ -19,7 +19,8 @@
 
 enum {
     MAX_USES = 64,     /* parts used within one another */
-    UNROLL = 64,       /* iterations of a loop over known numbers that are counted one by one */
+    UNROLL = 256,      /* iterations of a loop over known numbers that are counted one by one: more than any published
+                          model has layers, so that lists of layers are read item by item */
     MAX_NAME = 1024,   /* bytes that a hole of a name is filled with */
     MAX_ROUNDS = 8,    /* of counting again with another list given */
     SCRATCH_PARTS = 16 /* of the memory, of which a count takes one before it begins anew */
@@ -807,7 +808,7 @@ static bool clip_loop(struct walk *walk, const struct sp_clause *loop, const str
 
 /* The iterations of a loop `for i in first..last`. One over fewer than UNROLL known indices is unrolled, so that list
  * items in it are known too; one that is known to be empty counts nothing. Any other is summed with its index as a
- * symbol. */
+ * symbol, also one whose iterations are alike, because only names depend on the index. */
 static bool count_iterations(const struct place *place, size_t clause, const struct sp_poly *first,
                              const struct sp_poly *last)
 {
@@ -816,7 +817,7 @@ static bool count_iterations(const struct place *place, size_t clause, const str
     const bool known =
         sp_poly_is_constant(first, &from) && sp_poly_is_constant(last, &to) && from.den == 1 && to.den == 1;
     if (known && to.num < from.num) return true;
-    if (!known || (uint64_t)to.num - (uint64_t)from.num >= UNROLL)
+    if (!known || (uint64_t)to.num - (uint64_t)from.num >= UNROLL || !place->env->section->clauses[clause].is_read)
         return sum_loop(walk, place->env, clause, first, last, NULL, place->tally);
     for (int64_t i = from.num; i <= to.num; i++)
         if (!with_index(walk, place->env, clause, sp_sym_of_poly(sp_poly_int(&walk->symbolic->algebra, i)),
