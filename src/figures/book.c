@@ -7,10 +7,12 @@
 #include "base/call.h"
 #include "base/error.h"
 #include "base/watch.h"
+#include "config/choose.h"
+#include "config/config.h"
 #include "config/published.h"
 #include "figures/conventions.h"
 #include "prove/printed.h"
-#include "shapeproof/evaluate.h"
+#include "verify/verify.h"
 
 struct shapeproof_figures {
     struct sp_arena arena;
@@ -20,16 +22,21 @@ struct shapeproof_figures {
 
 /* ---- the figures of one model ---- */
 
-/* A published model under judgement, and the lines of the book that are about it. */
+/* A published model under judgement, and the lines of the book that are about it.
+ *
+ * A prediction has each tensor of each expert; a count of the table takes as long for 256 experts as for 8. On the
+ * other hand, a count of a table without experts takes longer than its prediction. So a model without experts all of
+ * whose figures are its total is predicted, and any other is counted, and is predicted only if a figure needs a
+ * convention. */
 struct judged_model {
     const struct shapeproof_model *model;
     struct shapeproof_tables *tables;
     struct shapeproof_config *config;
-    struct shapeproof_prediction *prediction;
-    struct sp_figure_parts parts; /* all 0 until a figure needs a convention */
-    const char **expressions;     /* of the figures that do not count the total */
+    struct shapeproof_prediction *prediction; /* NULL until it is needed */
+    struct sp_figure_parts parts;             /* all 0 until a figure needs a convention */
+    const char **expressions;                 /* of all its figures */
     size_t expression_count;
-    struct shapeproof_expressions *parsed;    /* NULL: there are none, or they are malformed */
+    struct shapeproof_expressions *parsed;    /* NULL: the total is predicted, or they are malformed */
     struct shapeproof_evaluation *evaluation; /* of these; likewise */
 };
 
@@ -44,18 +51,23 @@ static bool counts_embeddings(const char *expression)
            !strstr(expression, "head]");
 }
 
-/* Evaluates the expressions together, because each evaluation counts the table. */
-static void evaluate_expressions(struct judged_model *judged, struct shapeproof_error *error)
+static bool predict_model(struct judged_model *judged, struct shapeproof_error *error)
 {
-    const char *table = shapeproof_prediction_table(judged->prediction);
+    if (!judged->prediction) judged->prediction = shapeproof_predict(judged->tables, judged->config, NULL, error);
+    return judged->prediction;
+}
+
+/* Evaluates the expressions together, because each evaluation counts the table. */
+static bool evaluate_expressions(struct judged_model *judged, const struct sp_unit *table,
+                                 struct shapeproof_error *error)
+{
     const struct shapeproof_claim_lines lines = {
         .name = "figures.json", .items = judged->expressions, .count = judged->expression_count};
     char *letters = NULL;
-    if (!lines.count) return;
-    judged->parsed = shapeproof_expressions_new(judged->tables, table, &lines, &letters, error);
-    const struct shapeproof_evaluate_options what = {.prediction = judged->prediction};
-    if (judged->parsed) judged->evaluation = shapeproof_evaluate(judged->parsed, judged->config, &what, error);
+    judged->parsed = shapeproof_expressions_new(judged->tables, table->name, &lines, &letters, error);
+    if (judged->parsed) judged->evaluation = sp_evaluate_by_count(judged->parsed, judged->config, error);
     sp_free(letters);
+    return judged->evaluation;
 }
 
 /* The number that an expression has; false with the reason when it is not a whole number. */
@@ -69,30 +81,44 @@ static bool take_value(const struct shapeproof_evaluated *result, uint64_t *valu
     return true;
 }
 
-/* The parts of the model, for the conventions under which the value of an expression, or the total for NULL, may be
- * printed. */
-static struct sp_figure_parts parts_of(struct judged_model *judged, const struct shapeproof_evaluated *result,
-                                       uint64_t value)
+/* The parts of the model, for the conventions under which its total, or another value that counts its embeddings, may
+ * be printed. False with an error where it cannot be predicted. */
+static bool take_parts(struct judged_model *judged, const struct shapeproof_figure *figure,
+                       struct sp_figure_parts *parts, struct shapeproof_error *error)
 {
+    if (!predict_model(judged, error)) return false;
     if (!judged->parts.total) judged->parts = sp_figure_parts_of(judged->prediction);
-    const struct sp_figure_parts parts = judged->parts;
-    return result ? (struct sp_figure_parts){.total = value, .tokens = parts.tokens, .head = parts.head} : parts;
+    *parts = judged->parts;
+    if (!counts_total(figure))
+        *parts = (struct sp_figure_parts){.total = figure->total, .tokens = parts->tokens, .head = parts->head};
+    return true;
 }
 
-/* Judges a figure. `result` is the value of its expression; NULL: it counts the total. Most figures are right as they
- * are printed: only for the others are the tensors gone through for the parts. */
+/* The first line of an error. */
+static const char *reason_of(struct sp_arena *arena, const struct shapeproof_error *error)
+{
+    return sp_arena_copy(arena, error->message, strcspn(error->message, "\n"));
+}
+
+/* Judges a figure. `result` is the value of its expression; NULL: it is the total of the prediction. Most figures are
+ * right as they are printed: only for the others are the tensors gone through for the parts. */
 static void judge_figure(struct shapeproof_figure *figure, struct sp_arena *arena, struct judged_model *judged,
                          const struct shapeproof_evaluated *result)
 {
     const char *why = NULL;
-    figure->total = shapeproof_prediction_totals(judged->prediction)->unique_parameters;
-    if (result && !take_value(result, &figure->total, &why)) {
+    struct shapeproof_error error = {0};
+    if (!result) figure->total = shapeproof_prediction_totals(judged->prediction)->unique_parameters;
+    else if (!take_value(result, &figure->total, &why)) {
         figure->why = sp_arena_string(arena, why);
         return;
     }
     struct sp_figure_judgement judgement = sp_figure_judge(arena, figure->printed, figure->total, NULL);
-    if (judgement.verdict == SHAPEPROOF_REFUTED && (!result || counts_embeddings(figure->of))) {
-        const struct sp_figure_parts parts = parts_of(judged, result, figure->total);
+    if (judgement.verdict == SHAPEPROOF_REFUTED && (counts_total(figure) || counts_embeddings(figure->of))) {
+        struct sp_figure_parts parts;
+        if (!take_parts(judged, figure, &parts, &error)) {
+            figure->why = reason_of(arena, &error);
+            return;
+        }
         judgement = sp_figure_judge(arena, figure->printed, figure->total, &parts);
     }
     figure->verdict = judgement.verdict;
@@ -102,30 +128,42 @@ static void judge_figure(struct shapeproof_figure *figure, struct sp_arena *aren
     if (judgement.verdict == SHAPEPROOF_REFUTED) figure->right = sp_printed_like(arena, figure->printed, figure->total);
 }
 
+/* Whether a token uses only a share of a group of the table: it has experts. */
+static bool has_share(const struct sp_unit *table)
+{
+    for (size_t i = 0; i < table->section_count; i++)
+        if (table->sections[i].share.part) return true;
+    return false;
+}
+
 /* Judges the figures from index `first` on that are about the model. */
 static void judge_model(struct shapeproof_figures *figures, const struct sp_book_lines *lines, size_t first,
                         struct shapeproof_tables *tables)
 {
     struct judged_model judged = {.model = lines->items[first].model, .tables = tables};
     struct shapeproof_error error = {0};
+    bool are_totals = true;
     size_t next = 0; /* of the expressions */
     judged.expressions = sp_arena_array(&figures->arena, lines->count, sizeof *judged.expressions);
-    for (size_t i = first; i < lines->count; i++)
-        if (lines->items[i].model == judged.model && !counts_total(&figures->items[i]))
-            judged.expressions[judged.expression_count++] = lines->items[i].of;
+    for (size_t i = first; i < lines->count; i++) {
+        if (lines->items[i].model != judged.model) continue;
+        judged.expressions[judged.expression_count++] = lines->items[i].of;
+        are_totals = are_totals && counts_total(&figures->items[i]);
+    }
     judged.config = shapeproof_config_new();
     shapeproof_config_take_model(judged.config, judged.model);
-    judged.prediction = shapeproof_predict(tables, judged.config, NULL, &error);
-    if (judged.prediction) evaluate_expressions(&judged, &error);
-    const char *why = sp_arena_copy(&figures->arena, error.message, strcspn(error.message, "\n"));
+    const struct sp_unit *table = sp_choose_table(tables, NULL, sp_config_hyper(judged.config), &error);
+    const bool is_predicted = are_totals && table && !has_share(table);
+    const bool is_known =
+        table && (is_predicted ? predict_model(&judged, &error) : evaluate_expressions(&judged, table, &error));
+    const char *why = is_known ? NULL : reason_of(&figures->arena, &error);
     for (size_t i = first; i < lines->count; i++) {
         struct shapeproof_figure *figure = &figures->items[i];
         if (lines->items[i].model != judged.model) continue;
-        const bool is_total = counts_total(figure);
-        if (!judged.prediction || (!is_total && !judged.evaluation)) figure->why = why;
+        if (!is_known) figure->why = why;
         else
             judge_figure(figure, &figures->arena, &judged,
-                         is_total ? NULL : shapeproof_evaluation_get(judged.evaluation, next++));
+                         is_predicted ? NULL : shapeproof_evaluation_get(judged.evaluation, next++));
     }
     shapeproof_evaluation_free(judged.evaluation);
     shapeproof_expressions_free(judged.parsed);

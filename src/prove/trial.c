@@ -40,12 +40,13 @@ const struct sp_poly *sp_trial_sum_of_group(const struct sp_trial *trial, const 
     return sp_count_group(trial->count, name) ? sp_poly_int(algebra, 0) : NULL;
 }
 
-/* [group] and `total`. */
-static const struct sp_poly *group_of_claim(void *context, const char *name)
+const struct sp_poly *sp_trial_group(const struct sp_trial *trial, const char *name)
 {
-    const struct sp_trial *trial = context;
     return trial->sums ? sp_trial_sum_of_group(trial, trial->sums, name) : sp_count_group(trial->count, name);
 }
+
+/* [group] and `total`. */
+static const struct sp_poly *group_of_claim(void *context, const char *name) { return sp_trial_group(context, name); }
 
 /* stored([group]), stored(total) and stored(bytes). */
 static const struct sp_poly *stored_group(void *context, const char *name)

@@ -77,6 +77,8 @@ const char *sp_trial_key_of_name(const struct sp_trial *trial, const char *name)
  * no such group. */
 const struct sp_poly *sp_trial_sum_of_group(const struct sp_trial *trial, const struct sp_group_sums *sums,
                                             const char *name);
+/* The same of what [group] and `total` stand for in the claim: trial->sums, or the table. */
+const struct sp_poly *sp_trial_group(const struct sp_trial *trial, const char *name);
 /* Where the expressions of the claim are evaluated; its context is the trial. */
 struct sp_sym_env sp_trial_env(struct sp_trial *trial);
 /* A premise as an equation, *symbol = *value, where the value is in terms of other symbols. False when the count has no

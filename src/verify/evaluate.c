@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Expressions of the language of claims at one configuration. They stand below `claims for TABLE`, as claims do, and
  * are evaluated where a claim is: in the table, counted with everything as configured. The groups and the total are
- * those of the prediction; with other settings, as in total(vocab_size = 128000), those of a second prediction. */
+ * those of the prediction, or without one those of the count; with other settings, as in total(vocab_size = 128000),
+ * those of a second prediction. */
 #include "shapeproof/evaluate.h"
 
 #include <assert.h>
@@ -291,7 +292,7 @@ static void describe_active(struct asked *asked, const char *group, struct shape
             put_share(&text, &active->shares[i]);
     item->unit = "parameters";
     item->convention = sp_text_keep(&text, asked->trial.arena);
-    const struct sp_poly *all = sp_trial_sum_of_group(&asked->trial, asked->trial.sums, group);
+    const struct sp_poly *all = sp_trial_group(&asked->trial, group);
     if (sp_poly_is_constant(all, &whole)) item->whole = (uint64_t)whole.num;
 }
 
@@ -398,12 +399,12 @@ static bool names_group(const struct sp_expr *expr)
 }
 
 /* [language] counts the tensors of the group alone if it has some; says that those of the tables it uses are left out:
- * "[language: layers]". */
+ * "[language: layers]". Without a prediction, which knows the tables in use, nothing is said. */
 static void describe_group(struct asked *asked, const char *name, struct shapeproof_evaluated *item)
 {
     const struct sp_group_sums *sums = asked->trial.sums;
     const size_t length = strlen(name);
-    for (size_t i = 0; i < sums->count; i++) {
+    for (size_t i = 0; sums && i < sums->count; i++) {
         const char *other = sums->items[i].name;
         if (strncmp(other, name, length) != 0 || strncmp(other + length, ": ", 2) != 0) continue;
         if (sp_group_is_in(asked->expressions->table, other, name)) return;
@@ -453,8 +454,33 @@ static bool evaluate_all(struct shapeproof_evaluation *evaluation, struct asked 
     return true;
 }
 
-/* Predicts the table, whose groups and total the expressions may name, and counts it with all settled for everything
- * else. */
+/* Counts the table with all settled, and evaluates the expressions. [group] and `total` are those of the prediction, or
+ * for NULL those of the count. */
+static struct shapeproof_evaluation *evaluate(const struct shapeproof_expressions *expressions,
+                                              const struct shapeproof_config *config,
+                                              const struct shapeproof_prediction *prediction,
+                                              const struct sp_group_sums *stored, struct shapeproof_error *error)
+{
+    struct shapeproof_evaluation *evaluation = sp_realloc(NULL, 1, sizeof *evaluation);
+    *evaluation = (struct shapeproof_evaluation){.count = 0};
+    struct sp_count count = {.table = NULL};
+    struct sp_group_sums sums = {.count = 0};
+    if (prediction) sums = sp_verify_predicted_sums(&evaluation->arena, prediction);
+    struct asked asked = {.trial = {.arena = &evaluation->arena,
+                                    .count = &count,
+                                    .unit = expressions->unit,
+                                    .sums = prediction ? &sums : NULL,
+                                    .stored = stored},
+                          .expressions = expressions,
+                          .config = config};
+    const bool counted = count_table(&asked) && evaluate_all(evaluation, &asked);
+    if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, sp_sym_failure(&count.symbolic), count.messages.data);
+    sp_count_free(&count);
+    if (counted) return evaluation;
+    shapeproof_evaluation_free(evaluation);
+    return NULL;
+}
+
 struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expressions *expressions,
                                                   const struct shapeproof_config *config,
                                                   const struct shapeproof_evaluate_options *options,
@@ -470,24 +496,17 @@ struct shapeproof_evaluation *shapeproof_evaluate(const struct shapeproof_expres
     struct shapeproof_prediction *own = options->prediction ? NULL : predict_table(expressions, config, error);
     const struct shapeproof_prediction *prediction = own ? own : options->prediction;
     if (!prediction) return NULL;
-    struct shapeproof_evaluation *evaluation = sp_realloc(NULL, 1, sizeof *evaluation);
-    *evaluation = (struct shapeproof_evaluation){.count = 0};
-    struct sp_count count = {.table = NULL};
-    const struct sp_group_sums sums = sp_verify_predicted_sums(&evaluation->arena, prediction);
-    struct asked asked = {.trial = {.arena = &evaluation->arena,
-                                    .count = &count,
-                                    .unit = expressions->unit,
-                                    .sums = &sums,
-                                    .stored = options->checkpoint ? &options->checkpoint->sums : NULL},
-                          .expressions = expressions,
-                          .config = config};
-    const bool counted = count_table(&asked) && evaluate_all(evaluation, &asked);
-    if (!counted) sp_fail_lines(error, SHAPEPROOF_ERR_TABLE, sp_sym_failure(&count.symbolic), count.messages.data);
-    sp_count_free(&count);
+    const struct sp_group_sums *stored = options->checkpoint ? &options->checkpoint->sums : NULL;
+    struct shapeproof_evaluation *evaluation = evaluate(expressions, config, prediction, stored, error);
     shapeproof_prediction_free(own);
-    if (counted) return evaluation;
-    shapeproof_evaluation_free(evaluation);
-    return NULL;
+    return evaluation;
+}
+
+struct shapeproof_evaluation *sp_evaluate_by_count(const struct shapeproof_expressions *expressions,
+                                                   const struct shapeproof_config *config,
+                                                   struct shapeproof_error *error)
+{
+    return evaluate(expressions, config, NULL, NULL, error);
 }
 
 void shapeproof_evaluation_free(struct shapeproof_evaluation *evaluation)

@@ -16,6 +16,7 @@
 
 #include "check/check.h"
 #include "prove/claims.h"
+#include "shapeproof/evaluate.h"
 #include "shapeproof/verify.h"
 
 enum { SP_DEVIATION_KINDS = SHAPEPROOF_DEVIATION_UNPREDICTED + 1 };
@@ -89,6 +90,11 @@ void sp_verify_claims(struct shapeproof_verification *verification);
 /* alone.c: holds each claim about a checkpoint alone that stands in these files against the file. */
 void sp_verify_alone(struct shapeproof_verification *verification, const struct shapeproof_tables *tables,
                      const struct shapeproof_verify_options *options);
+/* evaluate.c: as shapeproof_evaluate, but [group] and `total` are those of the count, so that a model of many tensors
+ * need not be predicted. For a measure of the table [group], no convention says which tables it leaves out. */
+struct shapeproof_evaluation *sp_evaluate_by_count(const struct shapeproof_expressions *expressions,
+                                                   const struct shapeproof_config *config,
+                                                   struct shapeproof_error *error);
 
 /* "928 more": the left side less the right side, in the arena; NULL for none. */
 const char *sp_verify_amount(struct shapeproof_verification *verification, struct sp_claim_sides sides);

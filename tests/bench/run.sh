@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# `make bench`: wall time and user time (medians) and peak memory of `shapeproof inspect --json`, and of the Python
+# `make bench`: wall time and user time (medians) and peak memory of commands; beside `inspect --json`, of the Python
 # libraries asked for the same names, dtypes and shapes. The whole process is measured, imports included: that is what a
 # script pays.
 #
@@ -87,6 +87,9 @@ OBJ=$OBJ sh tests/bench/thousand.sh "$dir/thousand"
 row 'predict gpt2' shapeproof "$runs" "$SHAPEPROOF" predict gpt2
 row 'predict gpt2, 1,000 tables more' shapeproof "$runs" "$dir/thousand/shapeproof" predict gpt2
 row 'version, 1,000 tables more' shapeproof "$runs" "$dir/thousand/shapeproof" --version
+
+# All built-in claims, and all figures of the book about published models.
+row 'prove, all claims and figures' shapeproof "$runs" "$SHAPEPROOF" prove
 
 # Many at once, on all processors.
 SHAPEPROOF=$SHAPEPROOF sh tests/bench/fleet.sh "${BENCH_FLEET:-10000}"

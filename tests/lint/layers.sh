@@ -65,7 +65,7 @@ src/prove/shorten       prove        prove/symbolic lang/syntax/lexer.h lang bas
 src/prove/latex         prove        lang/syntax/parser.h lang base
 src/prove/fit           prove        prove/symbolic lang/syntax/parser.h config lang base
 src/verify/             verify       prove check names config lang model base
-src/figures/            figures      prove/printed.h config/published.h model base
+src/figures/            figures      verify prove/printed.h config lang model base
 src/redact/             redact       model base
 src/breakdown/          breakdown    names base
 src/report/             report       names base
