@@ -118,7 +118,7 @@ fresh_root() { # RELEASE
 enter() { # COMMAND
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${http_proxy+http_proxy="$http_proxy"} \
         ${https_proxy+https_proxy="$https_proxy"} ${no_proxy+no_proxy="$no_proxy"} \
-        ${host_ran:+SHAPEPROOF_SAMPLE=8} \
+        ${host_ran:+SHAPEPROOF_SAMPLE=32} \
         chroot "$dir/run" /bin/sh -ec "cd /root
             [ -d shapeproof ] || git clone -q -c advice.detachedHead=false /shapeproof.bundle shapeproof
             cd shapeproof
