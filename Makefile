@@ -287,9 +287,9 @@ lint:  ## lint: layering, banned functions, format, static analysis
 fuzz-replay: $(FUZZ_BIN)  ## fuzz-replay: the fuzz targets over every fixture
 	@$(RUN_ENV) sh tests/fuzz/replay.sh
 
-fuzz:  ## fuzz: fuzz each target for FUZZ_SECONDS (60) with clang's libFuzzer
+fuzz:  ## fuzz: fuzz each target for TIME seconds (60) with clang's libFuzzer
 	@$(SELF) $(JOBS) MODE=fuzz CC=clang fuzz-bin
-	@OBJ=$(BUILD)/fuzz sh tests/fuzz/fuzz.sh
+	@OBJ=$(BUILD)/fuzz TIME=$(TIME) sh tests/fuzz/fuzz.sh
 
 .PHONY: fuzz-bin
 fuzz-bin: $(FUZZ_BIN)
