@@ -19,7 +19,8 @@
 #include "prove/symbolic/sums.h"
 
 enum {
-    MAX_STEPS = 4 * 1000 * 1000, /* of one count or reduction: expressions and iterations */
+    LEAST_STEPS = 4 * 1000 * 1000, /* that a count or reduction may take: expressions and iterations */
+    STEPS_PART = 16, /* of the steps of a prediction: a step takes so much longer with formulas than with numbers */
     MAX_MESSAGES = 20
 };
 
@@ -71,13 +72,17 @@ enum shapeproof_kind sp_sym_failure(const struct sp_symbolic *symbolic)
     return symbolic->algebra.failed == sp_algebra_overflowed ? SHAPEPROOF_KIND_OVERFLOW : SHAPEPROOF_KIND_NONE;
 }
 
-bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, size_t steps)
+bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, uint64_t steps)
 {
+    const uint64_t part = sp_budget_steps() / STEPS_PART, most = part < LEAST_STEPS ? LEAST_STEPS : part;
     if (symbolic->algebra.failed) return false;
-    if (symbolic->steps > MAX_STEPS) return false; /* it was reported */
+    if (symbolic->steps > most) return false; /* it was reported */
     sp_budget_spend(steps);
-    symbolic->steps += steps < MAX_STEPS ? steps : MAX_STEPS;
-    return symbolic->steps <= MAX_STEPS || sp_sym_fail(symbolic, span, "the table takes more than %d steps", MAX_STEPS);
+    symbolic->steps += steps < most ? steps : most;
+    return symbolic->steps <= most ||
+           sp_sym_fail(symbolic, span,
+                       "the formulas of the table take more than %" PRIu64 " steps; --limit steps=N allows N/%d", most,
+                       STEPS_PART);
 }
 
 const struct sp_symbol_info *sp_sym_symbol(const struct sp_symbolic *symbolic, const char *name)
