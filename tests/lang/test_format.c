@@ -47,6 +47,18 @@ static void assert_layout(const char *text, const char *expected)
     free(twice);
 }
 
+/* A name that leaves no room for its shape moves no other row, neither before the shape is broken nor after. */
+static void test_a_name_of_a_line(void **state)
+{
+    (void)state;
+    char text[512], expected[1024], name[119] = {0};
+    memset(name, 'a', sizeof name - 1);
+    snprintf(text, sizeof text, "table t\n[g]\nq (2, 3) if f\n%s (2, 3)\n[h]\nv (2)\nw (2)\nx (2)\ny (2)\n", name);
+    snprintf(expected, sizeof expected,
+             "table t\n[g]\nq   (2, 3)   if f\n%s   (2,\n%122s3)\n[h]\nv   (2)\nw   (2)\nx   (2)\ny   (2)\n", name, "");
+    assert_layout(text, expected);
+}
+
 static void test_the_built_in_tables_are_laid_out(void **state)
 {
     (void)state;
@@ -257,6 +269,7 @@ static void test_mistakes_are_the_parsers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_name_of_a_line),
         cmocka_unit_test(test_the_built_in_tables_are_laid_out),
         cmocka_unit_test(test_titles_stay),
         cmocka_unit_test(test_what_they_say_stays_the_same),

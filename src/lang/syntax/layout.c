@@ -168,10 +168,12 @@ static size_t end_of_unit(const struct layout *layout, size_t first)
     return end;
 }
 
-/* Whether the row has the place it needs with its shape at that column; one that is broken already never has. */
+/* Whether the row has the place it needs with its shape at that column. One that is broken already never has; of one
+ * whose name is longer than the column, the shape stands behind the name, wherever the column is. */
 static bool row_fits(const struct sp_statement *row, size_t column)
 {
     const size_t tail = *row->cells[2] ? GAP + width_of(row->cells[2]) : 0;
+    if (width_of(last_line_of(row->cells[0])) > column) return true;
     if (strchr(row->cells[1], SP_CELL_BREAK) || strchr(row->cells[2], SP_CELL_BREAK)) return false;
     return column + GAP + width_of(row->cells[1]) + tail <= LINE;
 }
