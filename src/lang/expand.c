@@ -409,6 +409,18 @@ static bool loop_is_too_long(const struct place *place, size_t clause, int64_t f
     return true;
 }
 
+/* Whether no iteration of the loop makes a tensor if the first one did not: only names depend on the index, or the
+ * condition behind it is false whatever the index is, as in `for i in 0..N-1 if decoder` of an encoder. */
+static bool is_empty_loop(const struct place *place, size_t clause)
+{
+    const struct sp_section *section = place->env->section;
+    const struct sp_clause *loop = &section->clauses[clause], *next = loop + 1;
+    bool holds = true;
+    if (!loop->is_read) return true;
+    return clause + 1 < section->clause_count && next->kind == SP_CLAUSE_IF && !next->reads_index &&
+           sp_eval_bool(&place->x->eval, place->env, next->first, &holds) && !holds;
+}
+
 /* A range that ends before it begins is empty, `dense..layers-1` where all layers are dense; but a hyper-parameter that
  * is a number of modules is a mistake when it is negative. */
 static bool expand_range(const void *at, size_t clause)
@@ -425,8 +437,11 @@ static bool expand_range(const void *at, size_t clause)
         return sp_eval_fail(eval, loop->last->span, "%s is %" PRId64 ", and a number of modules cannot be negative",
                             key, last + 1);
     if (eval->hyper->scope && eval->hyper->scope->indices) return expand_some(place, clause, first, last);
-    for (int64_t i = first; i <= last && expand_iteration(place, clause, sp_value_int(i)) && i < INT64_MAX; i++)
+    const size_t before = place->x->out->count;
+    for (int64_t i = first; i <= last && expand_iteration(place, clause, sp_value_int(i)) && i < INT64_MAX; i++) {
+        if (i == first && place->x->out->count == before && is_empty_loop(place, clause)) return true;
         if (i == first && loop_is_too_long(place, clause, i + 1, last)) return false;
+    }
     return true;
 }
 

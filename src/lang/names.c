@@ -11,6 +11,7 @@ struct place {
     size_t clauses;                   /* of it that are around the expression, or before it */
     const struct sp_definition *defining;
     bool is_number_of_name; /* it is all there is between the braces of a name, such as h.{i}.weight */
+    bool is_of_measure;     /* it is a share, or says how often something multiplies */
 };
 
 struct slot_place {
@@ -26,6 +27,7 @@ struct slots {
     size_t count, mask;
     struct shapeproof_tables *tables;
     struct sp_unit *unit;
+    bool met_index; /* a name that was resolved is the index of a loop, or a local definition, which may read it */
 };
 
 static void reserve_places(struct slots *slots, size_t count)
@@ -121,7 +123,8 @@ static bool is_loop(struct sp_expr *expr, const struct place *place)
         }
         loops++;
     }
-    if (found && !place->is_number_of_name) found->is_read = true;
+    if (found && place->is_of_measure) found->is_measured = true;
+    else if (found && !place->is_number_of_name) found->is_read = true;
     return found;
 }
 
@@ -141,7 +144,10 @@ static void resolve_name(struct slots *slots, const struct place *place, struct 
 {
     expr->slot = slot_of(slots, expr->name);
     if (place->defining && is_argument(expr, place->defining)) return;
-    if (place->section && (is_loop(expr, place) || is_local(expr, place))) return;
+    if (place->section && (is_loop(expr, place) || is_local(expr, place))) {
+        slots->met_index = true;
+        return;
+    }
     if (!place->section && place->defining && place->defining->name == expr->name) expr->reach = SP_REACH_KEY;
 }
 
@@ -172,16 +178,19 @@ static void resolve_arguments(struct slots *slots, const struct place *place, co
 
 /* ---- units ---- */
 
-static void resolve_share(struct slots *slots, const struct place *place, const struct sp_row_share *share)
+/* The share and the times of a section or row. */
+static void resolve_measures(struct slots *slots, struct place place, const struct sp_row_share *share,
+                             struct sp_expr *times)
 {
-    resolve_expr(slots, place, share->part);
-    resolve_expr(slots, place, share->whole);
+    place.is_of_measure = true;
+    resolve_expr(slots, &place, share->part);
+    resolve_expr(slots, &place, share->whole);
+    resolve_expr(slots, &place, times);
 }
 
 static void resolve_row(struct slots *slots, const struct place *place, const struct sp_row *row)
 {
-    resolve_share(slots, place, &row->share);
-    resolve_expr(slots, place, row->times);
+    resolve_measures(slots, *place, &row->share, row->times);
     resolve_template(slots, place, &row->name);
     resolve_template(slots, place, &row->tie);
     for (size_t i = 0; i < row->old_count; i++) resolve_template(slots, place, &row->olds[i]);
@@ -206,11 +215,13 @@ static void resolve_section(struct slots *slots, const struct sp_section *sectio
 {
     struct place place = {.section = section};
     for (; place.clauses < section->clause_count; place.clauses++) {
-        resolve_expr(slots, &place, section->clauses[place.clauses].first);
-        resolve_expr(slots, &place, section->clauses[place.clauses].last);
+        struct sp_clause *clause = &section->clauses[place.clauses];
+        slots->met_index = false;
+        resolve_expr(slots, &place, clause->first);
+        resolve_expr(slots, &place, clause->last);
+        if (slots->met_index) clause->reads_index = true; /* what is inherited was resolved before */
     }
-    resolve_share(slots, &place, &section->share);
-    resolve_expr(slots, &place, section->times);
+    resolve_measures(slots, place, &section->share, section->times);
     resolve_definitions(slots, place, section->locals, section->local_count);
     for (size_t i = 0; i < section->row_count; i++) resolve_row(slots, &place, &section->rows[i]);
 }

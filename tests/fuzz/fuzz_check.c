@@ -35,9 +35,8 @@ static void check_input(const unsigned char *data, size_t size)
 
 static void fuzz_input(const unsigned char *data, size_t size)
 {
-    const struct shapeproof_limits limits = {.tensors = MOST_TENSORS};
     struct shapeproof_error error = {0};
-    fuzz_must(shapeproof_set_limits(&limits, &error));
+    fuzz_must(shapeproof_set_limits(&(struct shapeproof_limits){.tensors = MOST_TENSORS}, &error));
     fuzz_tables(add_small_table);
     if (size <= MAX_SIZE) fuzz_undone(check_input, data, size);
 }

@@ -284,7 +284,10 @@ struct sp_clause {
     const char *name;
     struct sp_expr *first, *last; /* EACH: `first` is the list; IF: `first` is the condition */
     bool by_ep;                   /* RANGE: the items are experts, which ranks divide */
-    bool is_read; /* RANGE and EACH: more than names of tensors depends on the index; set where names are resolved */
+    /* RANGE and EACH, set where names are resolved: what depends on the index, beside numbers in names of tensors */
+    bool is_read;     /* which tensors there are, or their shapes */
+    bool is_measured; /* how often they multiply, or which share of them is in use */
+    bool reads_index; /* IF, set likewise: the condition may depend on the index of a loop around it */
 };
 
 /* pipeline NAME of COUNT: each loop with the index NAME is over layers 0..COUNT-1, which pipeline stages divide. */

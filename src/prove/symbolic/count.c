@@ -817,7 +817,8 @@ static bool count_iterations(const struct place *place, size_t clause, const str
     const bool known =
         sp_poly_is_constant(first, &from) && sp_poly_is_constant(last, &to) && from.den == 1 && to.den == 1;
     if (known && to.num < from.num) return true;
-    if (!known || (uint64_t)to.num - (uint64_t)from.num >= UNROLL || !place->env->section->clauses[clause].is_read)
+    const struct sp_clause *loop = &place->env->section->clauses[clause];
+    if (!known || (uint64_t)to.num - (uint64_t)from.num >= UNROLL || !(loop->is_read || loop->is_measured))
         return sum_loop(walk, place->env, clause, first, last, NULL, place->tally);
     for (int64_t i = from.num; i <= to.num; i++)
         if (!with_index(walk, place->env, clause, sp_sym_of_poly(sp_poly_int(&walk->symbolic->algebra, i)),
