@@ -288,6 +288,7 @@ fuzz-replay: $(FUZZ_BIN)  ## fuzz-replay: the fuzz targets over every fixture
 	@$(RUN_ENV) sh tests/fuzz/replay.sh
 
 fuzz:  ## fuzz: fuzz each target for TIME seconds (60) with clang's libFuzzer
+	@CC=clang sh .ci/deps build fuzz
 	@$(SELF) $(JOBS) MODE=fuzz CC=clang fuzz-bin
 	@OBJ=$(BUILD)/fuzz TIME=$(TIME) sh tests/fuzz/fuzz.sh
 
