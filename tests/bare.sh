@@ -15,7 +15,7 @@
 # installation and the program of the README, "make test" and "make test CC=clang". Another command is .ci/run. What
 # the host itself has run just now is left out in the root of the host's own release, where it would be the same
 # compiler, libraries and tests once more. The tests of clang run in that root alone then: the others compile by clang,
-# and run the tests of gcc. Of the thousands of tables and claims that the host has tried, the roots try a sample
+# a fuzz target among it, and run the tests of gcc. Of the thousands of tables and claims that the host has tried, the roots try a sample
 # (SHAPEPROOF_SAMPLE, tests/sample.h): the compiler and the libraries are others there, the tables are the same.
 #
 # Needs root and a Debian or Ubuntu host, whose mirror and apt settings are used. Where the system does not let root
@@ -169,7 +169,7 @@ for release in $releases; do
         elif [ -n "$host_ran" ] && [ "$release" != "${VERSION_CODENAME:-}" ] &&
             [ "$command" = "make test CC=clang" ]; then
             # shellcheck disable=SC2016 # it is the root's shell that expands it
-            run "$release" 'make deps CC=clang && make -j"$(nproc)" all CC=clang'
+            run "$release" 'make deps CC=clang && make -j"$(nproc)" all build/release/tests/fuzz/fuzz_check CC=clang'
         else run "$release" "$command"; fi
     done
 done

@@ -33,7 +33,8 @@
 /* The floor of a target whose inputs may be compressed: what the limits of inflated bytes (docs/formats.md) come to. */
 #define FUZZ_MEMORY_INFLATED ((size_t)512 << 20)
 /* Under sanitizers, on a machine that does other things, too. */
-enum { FUZZ_SECONDS_FLOOR = 5, FUZZ_MICROSECONDS_PER_BYTE = 500 };
+#define FUZZ_SECONDS_FLOOR 5.0
+#define FUZZ_SECONDS_PER_BYTE 0.0005
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 static void fuzz_input(const unsigned char *data, size_t size);
@@ -66,7 +67,7 @@ static inline void fuzz_judge_cost(size_t size, size_t bytes, double seconds)
         fprintf(stderr, "amplification: %zu bytes of memory for an input of %zu bytes\n", bytes, size);
         abort();
     }
-    if (seconds > FUZZ_SECONDS_FLOOR + (double)size * FUZZ_MICROSECONDS_PER_BYTE / 1e6) {
+    if (seconds > FUZZ_SECONDS_FLOOR + (double)size * FUZZ_SECONDS_PER_BYTE) {
         fprintf(stderr, "amplification: %.1f s for an input of %zu bytes\n", seconds, size);
         abort();
     }
