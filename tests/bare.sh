@@ -14,9 +14,10 @@
 # The releases are bookworm and trixie by default, on a host that is not Debian its own; the commands "make demo", the
 # installation and the program of the README, "make test" and "make test CC=clang". Another command is .ci/run. What
 # the host itself has run just now is left out in the root of the host's own release, where it would be the same
-# compiler, libraries and tests once more. The tests of clang run in that root alone then: the others compile by clang,
-# a fuzz target among it, and run the tests of gcc. Of the thousands of tables and claims that the host has tried, the roots try a sample
-# (SHAPEPROOF_SAMPLE, tests/sample.h): the compiler and the libraries are others there, the tables are the same.
+# compiler, libraries and tests once more. The tests of clang run in that root alone then: the others compile by
+# clang, a fuzz target among it, and run the tests of gcc. Of the thousands of tables and claims that the host has
+# tried, the roots try a sample (SHAPEPROOF_SAMPLE, tests/sample.h): the compiler and the libraries are others there,
+# the tables are the same.
 #
 # Needs root and a Debian or Ubuntu host, whose mirror and apt settings are used. Where the system does not let root
 # mount (in most containers), it says "skipped: ..." and ends with status 77.
