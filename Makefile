@@ -35,7 +35,7 @@ HARDEN  := $(shell folder=$$(mktemp -d) && cd "$$folder" && for flag in -fstack-
     -fstack-clash-protection -fcf-protection -mbranch-protection=standard; do \
     echo 'int x;' | $(CC) -Werror $$flag -c -x c - -o /dev/null 2>/dev/null && echo $$flag; done; rm -rf "$$folder")
 FLAGS_release := -O2 -g1 $(HARDEN) $(FORTIFY)
-FLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSP_ARENA_MALLOC
+FLAGS_asan    := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_fuzz    := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS_tsan    := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 FLAGS_coverage := -O0 -g --coverage -Wl,--wrap=_exit,--wrap=sp_system_confine,--wrap=sp_child_limit

@@ -9,6 +9,17 @@
 #include "base/call.h"
 #include "base/fault.h"
 
+#ifdef __SANITIZE_ADDRESS__ /* gcc */
+#define WITH_ADDRESS_SANITIZER
+#elif defined __has_feature
+#if __has_feature(address_sanitizer) /* clang */
+#define WITH_ADDRESS_SANITIZER
+#endif
+#endif
+#ifdef WITH_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
+
 struct sp_arena_block {
     struct sp_arena_block *next;
     size_t size, used;
@@ -33,35 +44,44 @@ static struct sp_arena_block *new_block(struct sp_arena *arena, size_t size)
     return block;
 }
 
-#ifdef SP_ARENA_MALLOC
-static void *take_bytes(struct sp_arena *arena, size_t size, size_t alignment)
-{
-    (void)alignment;
-    arena->used += round_up(size, sizeof(max_align_t));
-    return new_block(arena, size)->data;
-}
+/* In a build with AddressSanitizer what lies between two allocations must not be touched: REDZONE bytes at least, as
+ * between two of its own malloc. */
+#ifdef WITH_ADDRESS_SANITIZER
+enum { REDZONE = 16 };
+#define LEAST_ALIGNMENT sizeof(max_align_t)
+#define FORBID(memory, size) __asan_poison_memory_region((memory), (size))
+#define ALLOW(memory, size) __asan_unpoison_memory_region((memory), (size))
 #else
+enum { REDZONE = 0 };
+#define LEAST_ALIGNMENT ((size_t)1)
+#define FORBID(memory, size) ((void)0)
+#define ALLOW(memory, size) ((void)0)
+#endif
+
 static struct sp_arena_block *larger_block(struct sp_arena *arena, size_t size)
 {
     size_t grow = arena->blocks ? arena->blocks->size * 2 : 4096;
     if (grow > (size_t)1 << 20) grow = (size_t)1 << 20;
-    return new_block(arena, size > grow ? size : grow);
+    struct sp_arena_block *block = new_block(arena, size > grow ? size : grow);
+    FORBID(block->data, block->size);
+    return block;
 }
 
 /* What is used counts whole units, so that a limit does not depend on how closely strings are packed. */
 static void *take_bytes(struct sp_arena *arena, size_t size, size_t alignment)
 {
     struct sp_arena_block *block = arena->blocks;
-    size_t start = block ? round_up(block->used, alignment) : 0;
+    if (alignment < LEAST_ALIGNMENT) alignment = LEAST_ALIGNMENT;
+    size_t start = block ? round_up(block->used + REDZONE, alignment) : 0;
     arena->used += round_up(size, sizeof(max_align_t));
     if (!block || start > block->size || block->size - start < size) {
         block = larger_block(arena, size);
         start = 0;
     }
     block->used = start + size;
+    ALLOW((char *)block->data + start, size);
     return (char *)block->data + start;
 }
-#endif
 
 void *sp_arena_alloc(struct sp_arena *arena, size_t size)
 {

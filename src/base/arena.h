@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * One arena per opened checkpoint, table or comparison: everything lives until sp_arena_free.
  * Allocation never returns NULL: without memory the public function fails (base/call.h). Memory is zeroed.
- * Compiled with SP_ARENA_MALLOC (the sanitizer build), each allocation is its own malloc, so that ASan sees it. */
+ * Under AddressSanitizer the bytes between two allocations are poisoned, so that it sees an overrun. */
 #ifndef SP_BASE_ARENA_H
 #define SP_BASE_ARENA_H
 

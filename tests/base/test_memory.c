@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Arena, map, cursor, checked arithmetic and file. In the sanitizer build the arena is made of single allocations. */
+ * Arena, map, cursor, checked arithmetic and file. */
 #define _GNU_SOURCE /* mkstemp, ftruncate */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,10 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include "base/arena.h"
 #include "base/checked.h"
@@ -48,6 +52,23 @@ static void test_arena(void **state)
     assert_null(arena.blocks);
     sp_arena_free(&arena);
 }
+
+#ifdef __SANITIZE_ADDRESS__
+/* AddressSanitizer knows the end of each allocation of an arena. */
+static void test_ends_in_an_arena(void **state)
+{
+    (void)state;
+    struct sp_arena arena = {0};
+    for (size_t size = 1; size < 10000; size += 1 + size / 2) {
+        const char *bytes = sp_arena_alloc(&arena, size), *text = sp_arena_copy(&arena, "", 0);
+        assert_false(__asan_address_is_poisoned(bytes + size - 1));
+        assert_true(__asan_address_is_poisoned(bytes + size));
+        assert_false(__asan_address_is_poisoned(text));
+        assert_true(__asan_address_is_poisoned(text + 1));
+    }
+    sp_arena_free(&arena);
+}
+#endif
 
 static void test_arena_strings(void **state)
 {
@@ -249,9 +270,18 @@ static void test_not_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arena),      cmocka_unit_test(test_arena_strings), cmocka_unit_test(test_arena_mixture),
-        cmocka_unit_test(test_grow),       cmocka_unit_test(test_push),          cmocka_unit_test(test_map),
-        cmocka_unit_test(test_cursor),     cmocka_unit_test(test_checked),       cmocka_unit_test(test_file),
+        cmocka_unit_test(test_arena),
+#ifdef __SANITIZE_ADDRESS__
+        cmocka_unit_test(test_ends_in_an_arena),
+#endif
+        cmocka_unit_test(test_arena_strings),
+        cmocka_unit_test(test_arena_mixture),
+        cmocka_unit_test(test_grow),
+        cmocka_unit_test(test_push),
+        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_cursor),
+        cmocka_unit_test(test_checked),
+        cmocka_unit_test(test_file),
         cmocka_unit_test(test_not_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,7 +267,6 @@ static void texts(void **state)
     sp_text_free(&table);
 }
 
-#ifndef SP_ARENA_MALLOC /* where each allocation costs its own bookkeeping, these take several GB */
 /* Each part uses the one before it twice: 2^60 uses. */
 static void uses(void **state)
 {
@@ -290,11 +289,10 @@ static void memory(void **state)
     assert_mistake(table.data, "", "the table takes almost all of 256 MiB of memory; --limit memory=SIZE allows more");
     sp_text_free(&table);
 }
-#endif
 
 /* ---- the stack: a thread of an application may have little of it ---- */
 
-#ifdef SP_ARENA_MALLOC
+#ifdef __SANITIZE_ADDRESS__
 enum { STACK = 8 << 20 }; /* sanitizers make frames larger */
 #else
 enum { STACK = 1 << 20 };
@@ -369,10 +367,8 @@ int main(void)
         cmocka_unit_test(overflows),
         cmocka_unit_test(tensors),
         cmocka_unit_test(texts),
-#ifndef SP_ARENA_MALLOC
         cmocka_unit_test(uses),
         cmocka_unit_test(memory),
-#endif
         cmocka_unit_test(stack),
         cmocka_unit_test(a_large_table_is_fast),
     };

@@ -6,9 +6,9 @@
 #   OUT=/tmp/out CC=clang CXX=clang++ CFLAGS="-O1 -g -fsanitize=address,fuzzer-no-link" CXXFLAGS="$CFLAGS" \
 #       LIB_FUZZING_ENGINE=-fsanitize=fuzzer bash tests/fuzz/oss-fuzz/build.sh
 
-# MODE is none of the Makefile's, so that the flags are those of OSS-Fuzz alone. Each allocation of an arena is a malloc
-# of its own, which a sanitizer watches. The compiler is a newer one than that of `make`: its warnings are no errors.
-flags="$CFLAGS -DSP_ARENA_MALLOC -Wno-error"
+# MODE is none of the Makefile's, so that the flags are those of OSS-Fuzz alone. The compiler is a newer one than that of
+# `make`: its warnings are no errors.
+flags="$CFLAGS -Wno-error"
 build="make -j$(nproc) MODE=oss-fuzz BUILD=build/oss-fuzz FORTIFY= HARDEN= BROWSE=no"
 $build CC="$CC" CFLAGS="$flags" build/oss-fuzz/oss-fuzz/libshapeproof.a
 
