@@ -117,6 +117,21 @@ static void assert_message(const char *table, const char *settings, const char *
     run_free(&run);
 }
 
+/* What is shown of a long line ends at a carriage return, and a mistake far behind that moves it no further. */
+static void behind_a_carriage_return(void **state)
+{
+    (void)state;
+    char table[1024], expected[512], shown[61] = {0};
+    memset(shown, 'x', sizeof shown - 1);
+    snprintf(table, sizeof table, "#%0200d%s\r%0300d\001\ntable t\n", 0, shown, 0);
+    snprintf(expected, sizeof expected,
+             "t.shapes:1:%d: a table file is UTF-8 text without control characters\n"
+             "    1 | %s\n"
+             "      | %60s^",
+             1 + 200 + 60 + 300 + 1, shown, "");
+    assert_message(table, "", expected);
+}
+
 static void carets(void **state)
 {
     (void)state;
@@ -289,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(carets),
+        cmocka_unit_test(behind_a_carriage_return),
         cmocka_unit_test(place_of_a_missing_key),
         cmocka_unit_test(several_in_one_run),
         cmocka_unit_test(long_lines),

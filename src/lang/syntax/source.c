@@ -72,17 +72,19 @@ struct extract {
 static bool inside_character(char c) { return ((unsigned char)c & 0xc0) == 0x80; }
 
 /* The part of the line of a span that is shown: all that the user has of it, or MAX_SHOWN bytes around the beginning of
- * the span, cut between characters. */
+ * the span, cut between characters. Only what is in front of a carriage return is shown, also if the span is behind it.
+ */
 static struct extract extract_of(struct sp_span span)
 {
     const char *text = span.source->text;
     const size_t start = line_start(span);
     struct extract shown = {start + added_to(start, text, origin_of(span)), start + strcspn(text + start, "\r\n")};
     if (shown.to - shown.from <= MAX_SHOWN) return shown;
-    if (span.offset > shown.from + SHOWN_BEFORE) shown.from = span.offset - SHOWN_BEFORE;
+    const size_t place = span.offset < shown.to ? span.offset : shown.to;
+    if (place > shown.from + SHOWN_BEFORE) shown.from = place - SHOWN_BEFORE;
     if (shown.to > shown.from + MAX_SHOWN) shown.to = shown.from + MAX_SHOWN;
-    while (shown.from < span.offset && inside_character(text[shown.from])) shown.from++;
-    while (shown.to > span.offset && inside_character(text[shown.to])) shown.to--;
+    while (shown.from < place && inside_character(text[shown.from])) shown.from++;
+    while (shown.to > place && inside_character(text[shown.to])) shown.to--;
     return shown;
 }
 
