@@ -70,6 +70,22 @@ struct parted {
     enum place place;
 };
 
+/* An end of names, with its length: each of the names of a checkpoint is held against all of them. */
+struct end {
+    const char *text;
+    size_t length;
+};
+#define END(text)                                                                                                      \
+    {                                                                                                                  \
+        (text), sizeof(text) - 1                                                                                       \
+    }
+
+static bool has_end(const char *name, size_t length, const struct end *end)
+{
+    return length >= end->length && name[length - 1] == end->text[end->length - 1] &&
+           memcmp(name + length - end->length, end->text, end->length) == 0;
+}
+
 static const char *find_marker(const char *name)
 {
     static const char marker[] = "parametrizations.";
@@ -79,16 +95,18 @@ static const char *find_marker(const char *name)
 }
 
 /* Takes the name of a tensor of a quantised module apart. Other modules have a "scale", too, but as a vector. */
-static bool take_packed_apart(const struct shapeproof_tensor *tensor, struct parted *parted)
+static bool take_packed_apart(const struct shapeproof_tensor *tensor, size_t length, struct parted *parted)
 {
-    static const char *const parts[] = {PACKED_MATRIX, PACKED_BIAS, PACKED_EMBEDDING, "scale", "zero_point"};
+    static const struct end parts[] = {END(PACKED_MATRIX), END(PACKED_BIAS), END(PACKED_EMBEDDING), END("scale"),
+                                       END("zero_point")};
     const char *name = tensor->name;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const size_t front = strlen(name) - strlen(parts[i]);
-        if (!sp_ends_with(name, parts[i]) || (front && name[front - 1] != '.')) continue;
-        if (parts[i][0] != '_' && tensor->rank) return false;
+        if (!has_end(name, length, &parts[i])) continue;
+        const size_t front = length - parts[i].length;
+        if (front && name[front - 1] != '.') continue;
+        if (parts[i].text[0] != '_' && tensor->rank) return false;
         sp_text_append(&parted->weight, name, front);
-        sp_text_puts(&parted->weight, strcmp(parts[i], PACKED_BIAS) == 0 ? "bias" : "weight");
+        sp_text_puts(&parted->weight, strcmp(parts[i].text, PACKED_BIAS) == 0 ? "bias" : "weight");
         parted->part = name + front;
         parted->place = IN_MODULE;
         return true;
@@ -98,22 +116,24 @@ static bool take_packed_apart(const struct shapeproof_tensor *tensor, struct par
 
 static bool take_apart(const struct shapeproof_tensor *tensor, struct parted *parted)
 {
-    static const char *const tails[] = {"_g", "_v", "_orig", "_u", "_mask"};
+    static const struct end tails[] = {END("_g"), END("_v"), END("_orig"), END("_u"), END("_mask")};
     const char *name = tensor->name;
-    const char *at = find_marker(name), *weight = at ? strchr(at, '.') + 1 : NULL;
-    const size_t length = weight ? strcspn(weight, ".") : 0;
+    const size_t length = strlen(name);
+    /* few names have the rarest letter of the marker, which is looked for much faster */
+    const char *at = memchr(name, 'z', length) ? find_marker(name) : NULL, *weight = at ? strchr(at, '.') + 1 : NULL;
+    const size_t below = weight ? strcspn(weight, ".") : 0;
     parted->weight.length = 0;
-    if (length && weight[length] == '.') {
+    if (below && weight[below] == '.') {
         sp_text_append(&parted->weight, name, (size_t)(at - name));
-        sp_text_append(&parted->weight, weight, length);
-        parted->part = weight + length + 1;
+        sp_text_append(&parted->weight, weight, below);
+        parted->part = weight + below + 1;
         parted->place = BELOW_MARKER;
         return true;
     }
-    if (take_packed_apart(tensor, parted)) return true;
+    if (take_packed_apart(tensor, length, parted)) return true;
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
-        if (!sp_ends_with(name, tails[i])) continue;
-        const size_t stem = strlen(name) - strlen(tails[i]);
+        if (!has_end(name, length, &tails[i])) continue;
+        const size_t stem = length - tails[i].length;
         if (!stem || name[stem - 1] == '.') return false;
         sp_text_append(&parted->weight, name, stem);
         parted->part = name + stem;
