@@ -269,12 +269,14 @@ static value *make_text(struct machine *m, enum sp_pickle_type type, const char 
  * does not. */
 static value *make_unicode(struct machine *m, const char *text, size_t length)
 {
-    uint32_t code;
-    for (size_t at = 0, taken; at < length && !m->pickle->odd_text; at += taken) {
-        taken = sp_utf8_decode(text + at, length - at, &code);
-        if (!taken) taken = sp_utf8_decode_odd(text + at, length - at, &code);
+    size_t at = sp_utf8_check(text, length);
+    while (at < length && !m->pickle->odd_text) {
+        uint32_t code;
+        const size_t taken = sp_utf8_decode_odd(text + at, length - at, &code);
         const bool is_long_nul = taken == 2 && !code; /* which other programs write, and Python does not read */
         m->pickle->odd_text = !taken || is_long_nul;
+        at += taken;
+        at += sp_utf8_check(text + at, length - at);
     }
     return make_text(m, SP_PICKLE_STR, text, length);
 }
