@@ -6,7 +6,7 @@
 #   OUT=/tmp/out CC=clang CXX=clang++ CFLAGS="-O1 -g -fsanitize=address,fuzzer-no-link" CXXFLAGS="$CFLAGS" \
 #       LIB_FUZZING_ENGINE=-fsanitize=fuzzer bash tests/fuzz/oss-fuzz/build.sh
 
-# MODE is none of the Makefile's, so that the flags are those of OSS-Fuzz alone. The compiler is a newer one than that of
+# MODE is none of the Makefile's, so that the flags are those of OSS-Fuzz alone. The compiler is newer than that of
 # `make`: its warnings are no errors.
 flags="$CFLAGS -Wno-error"
 build="make -j$(nproc) MODE=oss-fuzz BUILD=build/oss-fuzz FORTIFY= HARDEN= BROWSE=no"
