@@ -72,16 +72,17 @@ enum shapeproof_kind sp_sym_failure(const struct sp_symbolic *symbolic)
     return symbolic->algebra.failed == sp_algebra_overflowed ? SHAPEPROOF_KIND_OVERFLOW : SHAPEPROOF_KIND_NONE;
 }
 
-bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, uint64_t steps)
+bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, size_t steps)
 {
-    const uint64_t part = sp_budget_steps() / STEPS_PART, most = part < LEAST_STEPS ? LEAST_STEPS : part;
+    const uint64_t part = sp_budget_steps() / STEPS_PART;
+    const size_t most = part < LEAST_STEPS ? LEAST_STEPS : part < SIZE_MAX / 2 ? (size_t)part : SIZE_MAX / 2;
     if (symbolic->algebra.failed) return false;
     if (symbolic->steps > most) return false; /* it was reported */
     sp_budget_spend(steps);
     symbolic->steps += steps < most ? steps : most;
     return symbolic->steps <= most ||
            sp_sym_fail(symbolic, span,
-                       "the formulas of the table take more than %" PRIu64 " steps; --limit steps=N allows N/%d", most,
+                       "the formulas of the table take more than %zu steps; --limit steps=N allows N/%d", most,
                        STEPS_PART);
 }
 

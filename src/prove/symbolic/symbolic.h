@@ -218,7 +218,7 @@ struct sp_symbolic {
     struct sp_divisors *divisors; /* where those of a claim are collected; NULL: they are not */
     bool took_list;               /* the default of a list of numbers was taken for a key that is open */
     bool is_counting; /* the table is evaluated, and not a claim: its divisors are sizes, its quotients are whole */
-    uint64_t steps;   /* of evaluation, towards a limit */
+    size_t steps;     /* of evaluation, towards a limit */
     unsigned depth;   /* of expressions and definitions within one another */
 };
 
@@ -339,7 +339,7 @@ struct sp_sym_heard {
 struct sp_sym_heard sp_sym_begin_look_ahead(struct sp_symbolic *symbolic);
 void sp_sym_end_look_ahead(struct sp_symbolic *symbolic, struct sp_sym_heard heard);
 /* Counts steps of the evaluation. False when there were too many, which was reported, or the algebra has failed. */
-bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, uint64_t steps);
+bool sp_sym_spend(struct sp_symbolic *symbolic, struct sp_span span, size_t steps);
 /* The keys that the definitions of a table or part, or branches of them, begin with: each is a hyper-parameter of its
  * own. */
 void sp_sym_note_keys(struct sp_symbolic *symbolic, const struct sp_sym_env *env);
