@@ -399,7 +399,7 @@ static bool names_group(const struct sp_expr *expr)
 }
 
 /* [language] counts the tensors of the group alone if it has some; says that those of the tables it uses are left out:
- * "[language: layers]". Without a prediction, which knows the tables in use, nothing is said. */
+ * "[language: layers]". A prediction lists these groups; without one, this says nothing. */
 static void describe_group(struct asked *asked, const char *name, struct shapeproof_evaluated *item)
 {
     const struct sp_group_sums *sums = asked->trial.sums;
