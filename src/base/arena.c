@@ -33,17 +33,6 @@ static size_t round_up(size_t size, size_t unit)
     return (size + unit - 1) & ~(unit - 1);
 }
 
-/* An arena that was there before the call gets its block back when the call fails: one with an old block is old. */
-static struct sp_arena_block *new_block(struct sp_arena *arena, size_t size)
-{
-    if (arena->blocks) sp_keep(arena->blocks, arena, sizeof *arena);
-    struct sp_arena_block *block = sp_zeroed(sizeof *block + size);
-    block->next = arena->blocks;
-    block->size = size;
-    arena->blocks = block;
-    return block;
-}
-
 /* In a build with AddressSanitizer what lies between two allocations must not be touched: REDZONE bytes at least, as
  * between two of its own malloc. */
 #ifdef WITH_ADDRESS_SANITIZER
@@ -58,12 +47,17 @@ enum { REDZONE = 0 };
 #define ALLOW(memory, size) ((void)0)
 #endif
 
+/* An arena that was there before the call gets its block back when the call fails: one with an old block is old. */
 static struct sp_arena_block *larger_block(struct sp_arena *arena, size_t size)
 {
-    size_t grow = arena->blocks ? arena->blocks->size * 2 : 4096;
-    if (grow > (size_t)1 << 20) grow = (size_t)1 << 20;
-    struct sp_arena_block *block = new_block(arena, size > grow ? size : grow);
-    FORBID(block->data, block->size);
+    const size_t most = (size_t)1 << 20, twice = arena->blocks ? arena->blocks->size * 2 : 4096;
+    const size_t usual = twice < most ? twice : most, room = size > usual ? size : usual;
+    if (arena->blocks) sp_keep(arena->blocks, arena, sizeof *arena);
+    struct sp_arena_block *block = sp_zeroed(sizeof *block + room);
+    block->next = arena->blocks;
+    block->size = room;
+    arena->blocks = block;
+    FORBID(block->data, room);
     return block;
 }
 
