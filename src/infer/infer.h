@@ -91,6 +91,7 @@ struct sp_attempt {
     bool is_second_choice; /* was only made to be transposed: never named as an equal of the best one */
     bool has_stages;       /* sp_has_stages; false if the attempt was made by stages (sp_attempt_by_stages) */
     bool without_layers;   /* the table has loops, and the file no tensor of any */
+    bool is_beyond_repair; /* a repair has tried all of its values in vain: another one would try the same */
 };
 
 /* joined.c: what is one in the file and several in the table, or the other way round. */

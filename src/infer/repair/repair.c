@@ -219,16 +219,22 @@ struct tried {
     struct score score;
 };
 
+/* How much of what is known a climb begins with. Each start knows a part of what the one before it knows. */
+enum start { ALL_THAT_IS_KNOWN, WHAT_DIMENSIONS_TOLD, NOTHING, STARTS };
+
 struct repair {
     struct sp_attempt *attempt;
     struct shapeproof_prediction *prediction; /* the best so far */
-    struct sp_naming naming;                  /* under which all are compared */
+    struct sp_naming naming;                  /* under which all are compared: that of the start */
+    struct sp_naming naming_of[STARTS];       /* the best naming for the prediction of each start */
+    bool has_naming[STARTS];
     struct score score;                       /* of the prediction */
     struct sp_map states; /* a configuration as JSON, and the naming, from which values are tried -> its number */
     size_t state;         /* the number of attempt->config under the naming */
     struct sp_map places; /* "3 n_layer 12", a state and a value -> the place in `tried` */
     SP_ARRAY(struct tried) tried;
-    size_t *left; /* tensors that may still be compared */
+    size_t *left;      /* tensors that may still be compared */
+    bool ran_out;      /* a value was not tried, because no more tensors may be compared */
     enum {
         VALUES, /* a value is kept if fewer tensors are wrong; lists only if little is wrong */
         SIZES,  /* also if the shapes come nearer to the file's: several values may make one size */
@@ -360,7 +366,10 @@ static bool comes_nearer(struct repair *repair, const struct shapeproof_predicti
 static bool try_candidate(struct repair *repair, const char *key, struct shapeproof_value value)
 {
     const size_t cost = shapeproof_inventory_count(repair->attempt->view->inventory) + 10;
-    if (*repair->left < cost) return false;
+    if (*repair->left < cost) {
+        repair->ran_out = true;
+        return false;
+    }
     *repair->left -= cost;
     size_t place;
     const struct tried *before = find_tried(repair, key, value, &place);
@@ -485,26 +494,28 @@ static bool repair_keys(struct repair *repair, enum standing standing)
 
 /* ---- where to begin ---- */
 
-/* The naming for the first prediction, which all others are compared under. */
-static struct sp_naming naming_for(const struct repair *repair)
+/* The naming for the prediction of a start, under which all others of the climb are compared. */
+static struct sp_naming naming_for(struct repair *repair, enum start start)
 {
     struct sp_match match;
+    if (repair->has_naming[start]) return repair->naming_of[start];
     sp_match_begin(&match, repair->attempt->view->inventory, repair->prediction);
-    const struct sp_naming naming = sp_naming_infer(repair->hints.arena, &match);
+    repair->naming_of[start] = sp_naming_infer(repair->hints.arena, &match);
+    repair->has_naming[start] = true;
     sp_match_free(&match);
-    return naming;
+    return repair->naming_of[start];
 }
 
 /* Climbs from what is known in the attempt, pass by pass, as long as that explains more. True when everything is
  * explained in the end. */
-static bool repair_from_known(struct repair *repair)
+static bool repair_from_known(struct repair *repair, enum start start)
 {
     shapeproof_config_free(repair->attempt->config);
     repair->attempt->config = sp_known_config(repair->attempt);
     repair->score = (struct score){.errors = SIZE_MAX};
     repair->prediction = predict_variant(repair, "", sp_value_absent(""));
     if (!repair->prediction) return false;
-    repair->naming = naming_for(repair);
+    repair->naming = naming_for(repair, start);
     note_state(repair);
     struct tried first;
     comes_nearer(repair, repair->prediction, &first);
@@ -518,40 +529,43 @@ static bool repair_from_known(struct repair *repair)
     return !repair->score.errors;
 }
 
-/* How much of what is known a climb begins with. */
-enum start { ALL_THAT_IS_KNOWN, WHAT_DIMENSIONS_TOLD, NOTHING, STARTS };
-
-static void begin_from(struct repair *repair, enum start start)
+/* Forgets what the start does not know. Returns how many facts are left. */
+static size_t begin_from(struct repair *repair, enum start start)
 {
     struct sp_known *known = &repair->attempt->outline.solver.known;
-    if (start == ALL_THAT_IS_KNOWN) return;
+    if (start == ALL_THAT_IS_KNOWN) return known->used.count;
     if (start == WHAT_DIMENSIONS_TOLD) sp_known_keep_dimensions(known);
     else sp_known_clear(known);
     sp_solver_tell_class(&repair->attempt->outline.solver, repair->attempt->class);
+    return known->used.count;
 }
 
-/* Climbs with each kind of steps (repair->what) from each start, until everything is explained. Otherwise what is known
- * is as it was. */
+/* Climbs with each kind of steps (repair->what) from each start, until everything is explained. A start that knows as
+ * many facts as the one before it is the same, and is left out. Without an explanation what is known is as it was. */
 static bool repair_from_anywhere(struct repair *repair)
 {
     struct sp_known *known = &repair->attempt->outline.solver.known;
-    for (repair->what = VALUES; repair->what <= LISTS; repair->what++)
+    for (repair->what = VALUES; repair->what <= LISTS; repair->what++) {
+        size_t before = SIZE_MAX;
         for (enum start start = ALL_THAT_IS_KNOWN; start < STARTS; start++) {
             const struct sp_mark mark = sp_known_mark(known);
-            begin_from(repair, start);
-            if (repair_from_known(repair)) {
+            const size_t facts = begin_from(repair, start);
+            if (facts != before && repair_from_known(repair, start)) {
                 sp_known_commit(known, &mark);
                 return true;
             }
+            before = facts;
             sp_known_undo(known, &mark);
         }
+    }
     return false;
 }
 
 void sp_attempt_repair(struct sp_attempt *attempt, size_t *left)
 {
+    if (attempt->is_beyond_repair) return;
     struct repair repair = {.attempt = attempt, .hints = {.arena = &attempt->outline.solver.arena}, .left = left};
-    repair_from_anywhere(&repair);
+    attempt->is_beyond_repair = !repair_from_anywhere(&repair) && !repair.ran_out;
     sp_map_free(&repair.states);
     sp_map_free(&repair.places);
     sp_free(repair.tried.items);
