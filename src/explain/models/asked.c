@@ -33,6 +33,18 @@ const struct sp_file_answer *sp_ask_file(struct sp_answer_cache *asked, const st
     return answer;
 }
 
+const struct sp_parametrised *sp_ask_parametrised(struct sp_answer_cache *asked,
+                                                  const struct shapeproof_inventory *inventory, size_t *count)
+{
+    if (!asked->parametrised) {
+        struct sp_parametrised *found;
+        asked->parametrised_count = sp_parametrised_find(&asked->arena, inventory, &found);
+        asked->parametrised = found;
+    }
+    *count = asked->parametrised_count;
+    return asked->parametrised;
+}
+
 void sp_asked_free(struct sp_answer_cache *asked)
 {
     for (size_t i = 0; i < asked->answers.count; i++) shapeproof_inference_free(asked->answers.items[i].inference);

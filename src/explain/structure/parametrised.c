@@ -5,6 +5,7 @@
 
 #include "base/order.h"
 #include "explain/gather.h"
+#include "explain/models/asked.h"
 #include "model/layouts.h"
 #include "model/parametrised.h"
 
@@ -121,9 +122,9 @@ void sp_explain_parametrised(struct shapeproof_check *check)
 {
     enum { MOST_PARTS = 20 }; /* causes of their own; further ones are left as findings */
     struct parametrised all = {.check = check};
-    struct sp_parametrised *stored;
+    size_t count;
     if (!sp_check_open(check)) return;
-    const size_t count = sp_parametrised_find(&check->arena, check->inventory, &stored);
+    const struct sp_parametrised *stored = sp_ask_parametrised(check->asked, check->inventory, &count);
     if (!count) return;
     list_findings(&all);
     for (size_t i = 0; i < count; i++) {

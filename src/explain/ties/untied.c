@@ -8,12 +8,12 @@
 #include "check/ties.h"
 #include "explain/causes.h"
 #include "explain/gather.h"
+#include "explain/models/asked.h"
 #include "explain/remedy.h"
 #include "explain/renaming.h"
 #include "explain/what_if.h"
 #include "lang/prediction.h"
 #include "model/layouts.h"
-#include "model/parametrised.h"
 
 /* ---- flags of ties ---- */
 
@@ -144,8 +144,8 @@ static void collect_untied(struct shapeproof_check *check, struct list *list)
 /* Weights that the file stores under a parametrisation, or packed, are not missing either. */
 static void note_parametrised(struct shapeproof_check *check, struct list *list)
 {
-    struct sp_parametrised *stored;
-    const size_t count = sp_parametrised_find(&check->arena, check->inventory, &stored);
+    size_t count;
+    const struct sp_parametrised *stored = sp_ask_parametrised(check->asked, check->inventory, &count);
     for (size_t i = 0; i < count; i++) {
         struct sp_text name = {0};
         sp_naming_apply(&check->naming, stored[i].weight, &name);
