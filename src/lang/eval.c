@@ -67,13 +67,11 @@ void sp_eval_settle(struct sp_eval *eval)
     sp_budget_spend(steps);
 }
 
-bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
+bool sp_eval_spend_looking(struct sp_eval *eval, struct sp_span span, size_t steps)
 {
-    enum { LOOK_EVERY = 256 }; /* steps: the budget is looked at so often */
     const size_t before = eval->steps;
     if (__builtin_add_overflow(before, steps, &eval->steps)) eval->steps = SIZE_MAX;
     if (eval->stopped) return false;
-    if (before / LOOK_EVERY == eval->steps / LOOK_EVERY) return true;
     if (sp_budget_lacks_steps(eval->steps))
         sp_eval_exceed(eval, span, "the table takes more than %" PRIu64 " steps; --limit steps=N allows more",
                        sp_budget_steps());

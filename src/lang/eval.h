@@ -158,9 +158,20 @@ bool sp_eval_int(struct sp_eval *eval, const struct sp_env *env, const struct sp
                  int64_t *value);
 /* The name that a template makes, behind the frame's prefix. Borrowed until the next call; NULL after a mistake. */
 const struct sp_text *sp_eval_template(struct sp_eval *eval, const struct sp_env *env, const struct sp_template *name);
+/* The limits of steps and memory are looked at once in so many steps. */
+enum { SP_LOOK_EVERY = 256 };
+/* sp_eval_spend where the limits are to be looked at, or nothing more is evaluated. */
+bool sp_eval_spend_looking(struct sp_eval *eval, struct sp_span span, size_t steps);
 /* Counts the steps towards the budget (base/budget.h): what takes time in proportion to a size is counted as a fraction
- * of that size. False when a limit is reached (steps or memory), which was reported. */
-bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps);
+ * of that size. False when a limit is reached (steps or memory), which was reported. Inline, because every expression
+ * that is evaluated comes here. */
+static inline bool sp_eval_spend(struct sp_eval *eval, struct sp_span span, size_t steps)
+{
+    if (eval->stopped || steps >= SP_LOOK_EVERY - eval->steps % SP_LOOK_EVERY)
+        return sp_eval_spend_looking(eval, span, steps);
+    eval->steps += steps;
+    return true;
+}
 /* Spends the steps that the budget of the call does not know yet. */
 void sp_eval_settle(struct sp_eval *eval);
 /* Reports that a limit of steps, memory or tensors is exceeded; always false. */
