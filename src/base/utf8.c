@@ -41,7 +41,8 @@ size_t sp_utf8_decode_odd(const char *bytes, size_t length, uint32_t *code)
     return 3;
 }
 
-/* How many bytes at `p` are ASCII: all of a header as a rule, so that it is looked at 32 bytes at a time. */
+/* How many bytes at `p` are ASCII: all of a header as a rule, so that it is looked at 32 bytes at a time, and what is
+ * left, or a short text, a word at a time. */
 static size_t ascii_length(const char *p, size_t left)
 {
     size_t i = 0;
@@ -50,7 +51,12 @@ static size_t ascii_length(const char *p, size_t left)
                              sp_word_at(p + i + 3 * SP_WORD);
         if (all & SP_WORD_OF(0x80)) break;
     }
-    while (i < left && !(p[i] & 0x80)) i++;
+    while (i < left) {
+        const size_t length = left - i < SP_WORD ? left - i : SP_WORD;
+        const uint64_t others = sp_word_of_bytes(p + i, length) & SP_WORD_OF(0x80);
+        if (others) return i + sp_word_first(others);
+        i += length;
+    }
     return i;
 }
 
@@ -59,7 +65,7 @@ size_t sp_utf8_check(const char *bytes, size_t length)
     for (size_t i = 0;;) {
         uint32_t code;
         i += ascii_length(bytes + i, length - i);
-        const size_t step = sp_utf8_decode(bytes + i, length - i, &code);
+        const size_t step = i < length ? sp_utf8_decode(bytes + i, length - i, &code) : 0;
         if (!step) return i; /* the end, too */
         i += step;
     }

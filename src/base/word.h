@@ -23,6 +23,27 @@ static inline uint64_t sp_word_at(const char *p)
     return word;
 }
 
+static inline uint64_t sp_half_word_at(const char *p)
+{
+    uint32_t half;
+    memcpy(&half, p, sizeof half);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    half = __builtin_bswap32(half);
+#endif
+    return half;
+}
+
+/* The same of `length` bytes, at most eight; those behind them are 0. Fewer are read in parts that overlap: five as the
+ * first four and the last four, three as the first, the middle and the last one. */
+static inline uint64_t sp_word_of_bytes(const char *p, size_t length)
+{
+    if (length == SP_WORD) return sp_word_at(p);
+    if (length >= 4) return sp_half_word_at(p) | sp_half_word_at(p + length - 4) << 8 * (length - 4);
+    if (!length) return 0;
+    const uint64_t first = (unsigned char)p[0], middle = (unsigned char)p[length / 2];
+    return first | middle << 8 * (length / 2) | (uint64_t)(unsigned char)p[length - 1] << 8 * (length - 1);
+}
+
 /* A set of bytes of a word, from the functions below: true when it has a member, and the first is exact; further ones
  * are not, because a subtraction borrows from the byte above. */
 static inline uint64_t sp_word_below(uint64_t word, unsigned char limit) /* at most 0x80 */

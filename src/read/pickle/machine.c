@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/real.h"
 #include "base/utf8.h"
+#include "base/word.h"
 #include "read/pickle/escapes.h"
 #include "read/pickle/pickle.h"
 
@@ -284,10 +285,9 @@ static value *make_unicode(struct machine *m, const char *text, size_t length)
 /* Two's complement, little-endian, any length. */
 static value *make_long(struct machine *m, const struct operand *operand)
 {
-    uint64_t bits = 0;
-    if (operand->length > 8) return make_text(m, SP_PICKLE_BIG, operand->text, operand->length);
-    for (size_t i = operand->length; i-- > 0;) bits = bits << 8 | (unsigned char)operand->text[i];
-    if (operand->length && operand->length < 8 && (operand->text[operand->length - 1] & 0x80))
+    if (operand->length > SP_WORD) return make_text(m, SP_PICKLE_BIG, operand->text, operand->length);
+    uint64_t bits = sp_word_of_bytes(operand->text, operand->length);
+    if (operand->length && operand->length < SP_WORD && (operand->text[operand->length - 1] & 0x80))
         bits |= UINT64_MAX << 8 * operand->length;
     return make_integer(m, (int64_t)bits);
 }
