@@ -132,6 +132,13 @@ bool sp_budget_lacks_trial(void)
     return lacks;
 }
 
+bool sp_budget_is_past(uint64_t steps)
+{
+    const bool is_past = current && current->steps > steps;
+    if (is_past) current->step_refusals++;
+    return is_past;
+}
+
 uint64_t sp_budget_steps_taken(void) { return current ? current->steps : 0; }
 
 void sp_budget_pause(struct sp_budget *budget)
@@ -165,6 +172,14 @@ void sp_budget_spend(uint64_t steps)
     if (before / LOOK_EVERY == current->steps / LOOK_EVERY) return;
     if (current->steps > (current->part_end ? current->part_end : most_steps())) current->exceeded = SP_BUDGET_OF_STEPS;
     else if (!sp_budget_is_late()) return;
+    sp_call_exceed();
+}
+
+void sp_budget_exceed_part(const char *what)
+{
+    if (!current) return;
+    current->exceeded = SP_BUDGET_OF_STEPS;
+    current->exceeding_part = what;
     sp_call_exceed();
 }
 
@@ -275,10 +290,15 @@ void sp_budget_describe(struct shapeproof_error *error)
         [SP_BUDGET_OF_TIME] = limits_now()->time,
     };
     const enum sp_budget_kind kind = sp_budget_exceeded();
+    const char *part = current ? current->exceeding_part : NULL;
     const char *what = current && current->spender ? current->spender : "this";
     const char *file = current ? current->file : "", *colon = *file ? ": " : "";
     sp_error_reset(error);
-    if (current && current->part_end && kind == SP_BUDGET_OF_STEPS)
+    if (current) current->exceeding_part = NULL;
+    if (part)
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                "%s%s%s takes too many steps; --limit steps=N allows more", file, colon, part);
+    else if (current && current->part_end && kind == SP_BUDGET_OF_STEPS)
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                 "%s%s%s takes more than %s, its part of the limit; --limit steps=N allows more", file, colon, what,
                 most_text(kind).text);

@@ -48,7 +48,8 @@ struct sp_budget {
     size_t memory_refusals, step_refusals;  /* how often less was done, for want of memory or of steps */
     const void *objects[SP_BUDGET_OBJECTS]; /* that `reused` counts */
     size_t object_count;
-    const char *spender; /* what is under way; NULL: nothing that has a name */
+    const char *exceeding_part; /* what has taken its part of the steps, until that is described; or NULL */
+    const char *spender;        /* what is under way; NULL: nothing that has a name */
     char file[256];      /* path of the first file; "": none */
 };
 
@@ -76,6 +77,9 @@ uint64_t sp_budget_input(void);
 /* Spends steps, each of some 5 to 20 ns: an evaluation, a term, a comparison. Lets the call fail if it has taken too
  * many of them, or too much time; that is looked at every 4,096 steps. */
 void sp_budget_spend(uint64_t steps);
+/* Lets the call fail because something has taken its part of the steps: "matching patterns of modules", a static text.
+ * Each of these may take longer than a step. */
+void sp_budget_exceed_part(const char *what);
 /* Lets the call fail if its time is over: for loops that wait. */
 void sp_budget_check_time(void);
 /* Until sp_budget_end_part, what is done may take one of so many shares of the steps that are left to the call. For
@@ -85,6 +89,8 @@ void sp_budget_end_part(void);
 /* Whether the steps that are left are too few for a trial, which may take those of two predictions; likewise counted as
  * a refusal (sp_budget_step_refusals). */
 bool sp_budget_lacks_trial(void);
+/* Whether the call has taken more than so many steps, which is counted as a refusal, too. */
+bool sp_budget_is_past(uint64_t steps);
 /* The steps that the call has taken: who tries out many things bounds what each of them takes. */
 uint64_t sp_budget_steps_taken(void);
 /* Bytes that go out next, before the call ends. Lets it fail if they are too many. */

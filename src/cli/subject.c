@@ -500,12 +500,13 @@ void cli_warn_of_objection(const struct cli_subject *subject, const struct shape
     shapeproof_free(why);
 }
 
-/* Whether a checkpoint of the configuration stores other tensors than the model has, of which there is a prediction. */
-static bool is_quantised(const struct cli_subject *subject, const struct shapeproof_prediction *model)
+/* Whether a checkpoint of the configuration stores other tensors than the model has, of which there is a prediction.
+ * False with a message in the error if that cannot be told, as when too many patterns name modules. */
+static bool is_quantised(const struct cli_subject *subject, const struct shapeproof_prediction *model,
+                         struct shapeproof_error *error)
 {
     const struct shapeproof_predict_options what = {.table = subject->table_name, .stored = true};
-    struct shapeproof_error ignored = {0};
-    struct shapeproof_prediction *stored = shapeproof_predict(subject->tables, subject->config, &what, &ignored);
+    struct shapeproof_prediction *stored = shapeproof_predict(subject->tables, subject->config, &what, error);
     const bool is = stored && shapeproof_prediction_count(stored) != shapeproof_prediction_count(model);
     shapeproof_prediction_free(stored);
     return is;
@@ -521,8 +522,10 @@ void cli_warn_of_quantisation(const struct cli_subject *subject, const struct sh
         cli_warning(*path ? path : NULL, error.message);
         return;
     }
-    if (!*path || !is_quantised(subject, prediction))
-        return; /* no file: a built-in model, whose values have no quantisation */
+    if (!*path) return; /* no file: a built-in model, whose values have no quantisation */
+    const bool is = is_quantised(subject, prediction, &error);
+    if (*error.message) cli_warning(path, error.message);
+    if (!is) return;
     snprintf(message, sizeof message,
              "the configuration quantises the weights, and %s; predict --stored lists what is "
              "stored",

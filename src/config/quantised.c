@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/chars.h"
+#include "base/checked.h"
 #include "base/dtype_word.h"
 #include "base/map.h"
 #include "base/text.h"
@@ -209,7 +211,7 @@ static size_t find_module_rule(const struct sp_rules *rules, const char *module,
 {
     const size_t named = named_rule(rules, module);
     if (named != SIZE_MAX) return named;
-    for (size_t i = 0; i < rules->count && *budget; i++, --*budget)
+    for (size_t i = 0; i < rules->count; i++, *budget -= *budget > 0)
         if (fits_pattern(rules, rules->object.members[rules->patterns[i]].key, module, budget))
             return rules->patterns[i];
     return rules->dialect && rules->dialect->other ? sp_map_get(&rules->named, rules->dialect->other) : SIZE_MAX;
@@ -245,7 +247,10 @@ static struct sp_module_rule rules_for(const struct sp_rules *rules, struct sp_a
 
 /* ---- quantised ---- */
 
-enum { MAX_GLOBS = 4096, MAX_GROUPS = 64, MAX_METHOD = 64, PATTERN_BUDGET = 50 * 1000 * 1000 };
+enum { MAX_GLOBS = 4096, MAX_GROUPS = 64, MAX_METHOD = 64 };
+/* Matching patterns may take the steps of a prediction divided by that: 4 million by default. A step of a regular
+ * expression takes up to 300 ns. */
+enum { PATTERN_SHARE = 16 };
 
 /* ---- the method ---- */
 
@@ -465,7 +470,7 @@ static bool is_exempt_by_nature(const struct sp_quantised *quantised, const char
 static bool targets_module(const struct sp_quantised *quantised, struct shapeproof_value targets, const char *module)
 {
     if (targets.type != SHAPEPROOF_VALUE_LIST) return true;
-    for (size_t i = 0; i < targets.count && *quantised->budget; i++, --*quantised->budget) {
+    for (size_t i = 0; i < targets.count; i++, *quantised->budget -= *quantised->budget > 0) {
         const char *target = targets.items[i].type == SHAPEPROOF_VALUE_STRING ? targets.items[i].string : "";
         const bool is_class = strncmp(target, "re:", 3) != 0 && !strpbrk(target, ".*_");
         if (is_class || sp_module_matches(target, module, quantised->budget)) return true;
@@ -632,7 +637,7 @@ bool sp_quantised_open(struct sp_quantised *quantised, const struct shapeproof_t
     read_exemptions(quantised);
     sp_rules_open(&quantised->rules, &quantised->arena, quantised->object, quantised->path, quantised->method);
     quantised->budget = sp_arena_alloc(&quantised->arena, sizeof *quantised->budget);
-    *quantised->budget = PATTERN_BUDGET;
+    *quantised->budget = sp_size_saturated(sp_budget_steps() / PATTERN_SHARE);
     return true;
 }
 

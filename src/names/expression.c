@@ -268,10 +268,9 @@ bool sp_expression_search(const char *expression, size_t length, const char *tex
 bool sp_expression_begins(const char *expression, const char *text, size_t *budget)
 {
     struct sp_expression_match found = {0};
-    const size_t steps = *budget < STEPS_AT_MOST ? *budget : STEPS_AT_MOST;
-    struct search search = {.text = text, .found = &found, .steps = steps};
+    struct search search = {.text = text, .found = &found, .steps = *budget};
     const bool matches = match_alternatives(&search, expression, expression + strlen(expression), 0, NULL);
-    *budget -= steps - search.steps;
+    *budget = search.steps;
     return matches && search.steps;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/chars.h"
 #include "names/expression.h"
 
@@ -214,8 +215,10 @@ bool sp_module_matches(const char *pattern, const char *module, size_t *budget)
 {
     struct machine m = {.dialect = MODULES, .pattern = pattern, .name = module, .budget = budget};
     m.end = pattern + strlen(pattern);
-    if (!*budget) return false;
-    return strncmp(pattern, "re:", 3) == 0 ? sp_expression_begins(pattern + 3, module, budget) : run_machine(&m);
+    const bool is_regular = strncmp(pattern, "re:", 3) == 0;
+    const bool matches = *budget && (is_regular ? sp_expression_begins(pattern + 3, module, budget) : run_machine(&m));
+    if (!*budget) sp_budget_exceed_part("matching patterns of modules");
+    return matches;
 }
 
 /* ---- mistakes ---- */

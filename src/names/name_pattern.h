@@ -37,7 +37,7 @@ bool sp_name_pattern_parse(struct sp_name_pattern *pattern, const char *text, si
 bool sp_name_pattern_matches(const struct sp_name_pattern *pattern, const char *name);
 
 /* Whether a pattern of modules means this one, or one that it is within. What is unfinished counts as far as it goes.
- * What it takes is subtracted from the budget; without one nothing matches. */
+ * What it takes is subtracted from the budget. When nothing is left of that, the call fails as with too many steps. */
 bool sp_module_matches(const char *pattern, const char *module, size_t *budget);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/chars.h"
 #include "base/checked.h"
 #include "explain/gather.h"
@@ -344,6 +345,9 @@ enum { MAX_TRIALS = 4 };      /* changes that are tried on the whole in a round 
 enum { MAX_TWINS = 8 };       /* changes that are tried with other keys in a round */
 enum { MAX_MISSPELT = 8 };    /* keys under wrong names that are looked at */
 enum { MAX_GUESSED = 20000 }; /* tensors that guesses, which no finding suggests, may predict in all */
+/* The samples of a round may take together the steps of a prediction divided by that: 2 million by default, some 50 ms.
+ * A table of 1,000 layers, each with keys of its own, has as many changes to try, and each takes a prediction. */
+enum { SAMPLE_SHARE = 32 };
 
 struct search {
     struct shapeproof_check *check;
@@ -418,7 +422,9 @@ static struct sp_hypothesis best_change(const struct search *search)
     const struct sp_change *changes = search->proposals.items;
     struct sp_hypothesis best = {.check = search->check};
     int64_t gains[SP_MOST_PROPOSALS] = {0}, top = 0; /* 0: tried, or not worth it */
-    for (size_t i = 0; i < search->proposals.count; i++) gains[i] = sp_sample_gain(&search->sample, base, &changes[i]);
+    const uint64_t end = sp_add_saturated(sp_budget_steps_taken(), sp_budget_steps() / SAMPLE_SHARE);
+    for (size_t i = 0; i < search->proposals.count && !sp_budget_is_past(end); i++)
+        gains[i] = sp_sample_gain(&search->sample, base, &changes[i]);
     for (int tried = 0; tried < MAX_TRIALS; tried++) {
         const size_t i = most_promising(search, gains);
         if (i == SHAPEPROOF_NONE || (best.vanishes && gains[i] < top / 2)) break;
