@@ -50,7 +50,7 @@ struct sp_budget {
     size_t object_count;
     const char *exceeding_part; /* what has taken its part of the steps, until that is described; or NULL */
     const char *spender;        /* what is under way; NULL: nothing that has a name */
-    char file[256];      /* path of the first file; "": none */
+    char file[256];             /* path of the first file; "": none */
 };
 
 /* The budget of a call that begins. */

@@ -211,7 +211,7 @@ static size_t find_module_rule(const struct sp_rules *rules, const char *module,
 {
     const size_t named = named_rule(rules, module);
     if (named != SIZE_MAX) return named;
-    for (size_t i = 0; i < rules->count; i++, *budget -= *budget > 0)
+    for (size_t i = 0; i<rules->count; i++, *budget -= *budget> 0)
         if (fits_pattern(rules, rules->object.members[rules->patterns[i]].key, module, budget))
             return rules->patterns[i];
     return rules->dialect && rules->dialect->other ? sp_map_get(&rules->named, rules->dialect->other) : SIZE_MAX;
@@ -470,7 +470,7 @@ static bool is_exempt_by_nature(const struct sp_quantised *quantised, const char
 static bool targets_module(const struct sp_quantised *quantised, struct shapeproof_value targets, const char *module)
 {
     if (targets.type != SHAPEPROOF_VALUE_LIST) return true;
-    for (size_t i = 0; i < targets.count; i++, *quantised->budget -= *quantised->budget > 0) {
+    for (size_t i = 0; i<targets.count; i++, *quantised->budget -= *quantised->budget> 0) {
         const char *target = targets.items[i].type == SHAPEPROOF_VALUE_STRING ? targets.items[i].string : "";
         const bool is_class = strncmp(target, "re:", 3) != 0 && !strpbrk(target, ".*_");
         if (is_class || sp_module_matches(target, module, quantised->budget)) return true;

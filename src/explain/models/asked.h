@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What a check finds out about its file alone: what the file is by inference, under one table or under all, and which of
+ * What a check finds out about its file alone: what the file is by inference, under one table or all, and which of
  * its weights are parametrised. Each is asked once, however often an explainer, or the same check with its explainers
  * in other orders, comes back to it. */
 #ifndef SP_EXPLAIN_MODELS_ASKED_H

@@ -228,13 +228,13 @@ struct repair {
     struct sp_naming naming;                  /* under which all are compared: that of the start */
     struct sp_naming naming_of[STARTS];       /* the best naming for the prediction of each start */
     bool has_naming[STARTS];
-    struct score score;                       /* of the prediction */
+    struct score score;   /* of the prediction */
     struct sp_map states; /* a configuration as JSON, and the naming, from which values are tried -> its number */
     size_t state;         /* the number of attempt->config under the naming */
     struct sp_map places; /* "3 n_layer 12", a state and a value -> the place in `tried` */
     SP_ARRAY(struct tried) tried;
-    size_t *left;      /* tensors that may still be compared */
-    bool ran_out;      /* a value was not tried, because no more tensors may be compared */
+    size_t *left; /* tensors that may still be compared */
+    bool ran_out; /* a value was not tried, because no more tensors may be compared */
     enum {
         VALUES, /* a value is kept if fewer tensors are wrong; lists only if little is wrong */
         SIZES,  /* also if the shapes come nearer to the file's: several values may make one size */
