@@ -205,15 +205,23 @@ static bool fits_pattern(const struct sp_rules *rules, const char *key, const ch
     return fits;
 }
 
+/* Each pattern that is looked at takes a step. */
+static void spend_step(size_t *budget)
+{
+    if (*budget) --*budget;
+}
+
 /* The index of the rule for a module: one with its name, else the first pattern that fits, else the one that the
  * dialect has for all others; or SIZE_MAX. */
 static size_t find_module_rule(const struct sp_rules *rules, const char *module, size_t *budget)
 {
     const size_t named = named_rule(rules, module);
     if (named != SIZE_MAX) return named;
-    for (size_t i = 0; i<rules->count; i++, *budget -= *budget> 0)
+    for (size_t i = 0; i < rules->count; i++) {
+        spend_step(budget);
         if (fits_pattern(rules, rules->object.members[rules->patterns[i]].key, module, budget))
             return rules->patterns[i];
+    }
     return rules->dialect && rules->dialect->other ? sp_map_get(&rules->named, rules->dialect->other) : SIZE_MAX;
 }
 
@@ -470,7 +478,8 @@ static bool is_exempt_by_nature(const struct sp_quantised *quantised, const char
 static bool targets_module(const struct sp_quantised *quantised, struct shapeproof_value targets, const char *module)
 {
     if (targets.type != SHAPEPROOF_VALUE_LIST) return true;
-    for (size_t i = 0; i<targets.count; i++, *quantised->budget -= *quantised->budget> 0) {
+    for (size_t i = 0; i < targets.count; i++) {
+        spend_step(quantised->budget);
         const char *target = targets.items[i].type == SHAPEPROOF_VALUE_STRING ? targets.items[i].string : "";
         const bool is_class = strncmp(target, "re:", 3) != 0 && !strpbrk(target, ".*_");
         if (is_class || sp_module_matches(target, module, quantised->budget)) return true;
