@@ -86,6 +86,7 @@ static const char *const refused[][2] = {
     {"bad/negative.npy", "refused: byte 61 of its header: a dimension is expected\n"},
     {"bad/nesting.npy", "refused: byte 410 of its header: less nesting is expected\n"},
     {"bad/no_dictionary.npy", "refused: byte 10 of its header: a dictionary is expected\n"},
+    {"bad/nul.npy", "refused: byte 24 of its header: NUL\n"},
     {"bad/number.npy", "refused: byte 62 of its header: a comma is expected\n"},
     {"bad/overflow.npy", "refused: the product of its dimensions overflows 64 bits\n"},
     {"bad/rank.npy", "refused: more than 64 dimensions\n"},

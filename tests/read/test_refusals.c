@@ -659,7 +659,9 @@ static void damaged_headers(void **state)
     struct sp_text text = {0};
     (void)state;
     put_zip(&text, &member, 1);
-    memcpy(text.data + text.length - END - ENTRY - strlen(member.name) + 16, "\1\2\3\4", 4); /* its CRC */
+    enum { CRC_IN_HEADER = 14, CRC_IN_ENTRY = 16 };
+    memcpy(text.data + CRC_IN_HEADER, "\1\2\3\4", 4);
+    memcpy(text.data + text.length - END - ENTRY - strlen(member.name) + CRC_IN_ENTRY, "\1\2\3\4", 4);
     write_text("a.npz", &text);
     expect("a.npz", SHAPEPROOF_KIND_NONE, "! numpy refuses it: a.npy does not match its CRC\n");
 }

@@ -87,6 +87,17 @@ static const struct refusal refusals[] = {
      "ambiguous archive: member 'archive/data.pkl' has 137 bytes in the directory, 99 in its own header"},
     {"header_inflated.zip", SHAPEPROOF_KIND_MALFORMED,
      "ambiguous archive: member 'archive/data.pkl' has 137 bytes in the directory, 99 in its own header"},
+    {"header_zero.zip", SHAPEPROOF_KIND_MALFORMED,
+     "ambiguous archive: member 'archive/data.pkl' has 137 bytes in the directory, 0 in its own header"},
+    {"header_crc.zip", SHAPEPROOF_KIND_MALFORMED,
+     "ambiguous archive: member 'archive/data.pkl' has the CRC e8b2ca42 in the directory, 12345678 in its own header"},
+    {"path_other.zip", SHAPEPROOF_KIND_MALFORMED,
+     "ambiguous archive: member 'archive/data.pkl' has another name in its Unicode Path field"},
+    {"header_path.zip", SHAPEPROOF_KIND_MALFORMED,
+     "ambiguous archive: member 'archive/data.pkl' has another name in its Unicode Path field"},
+    {"header_wide.zip", SHAPEPROOF_KIND_MALFORMED,
+     "zip member 'archive/data.pkl': short zip64 field in its own header"},
+    {"path_short.zip", SHAPEPROOF_KIND_MALFORMED, "zip member 'archive/data.pkl': short Unicode Path field"},
     {"directory_flag.zip", SHAPEPROOF_KIND_MALFORMED,
      "ambiguous archive: member 'archive/data.pkl' has data and is marked as a directory"},
     {"header_extra.zip", SHAPEPROOF_KIND_MALFORMED, "zip member 'archive/data.pkl' runs into what begins at byte 183"},
@@ -164,6 +175,21 @@ static void test_volumes(void **state)
     fclose(scratch);
 }
 
+/* A Unicode Path that is the name; and two that readers ignore, with the CRC of an earlier name, and of version 2. */
+static void test_paths(void **state)
+{
+    static const char *const files[] = {BAD "path_same.zip", BAD "path_old.zip", BAD "path_version.zip"};
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct shapeproof_error error = {0};
+        struct shapeproof_inventory *inventory = index_path(files[i], &error);
+        assert_string_equal(error.message, "");
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+        assert_int_equal(shapeproof_inventory_count(inventory), 1);
+        shapeproof_inventory_close(inventory);
+    }
+}
+
 /* torch does not check it, so it is worth no more than a warning. */
 static void test_wrong_crc(void **state)
 {
@@ -209,8 +235,9 @@ static void test_random_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries), cmocka_unit_test(test_read),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_volumes), cmocka_unit_test(test_wrong_crc), cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_entries),       cmocka_unit_test(test_read),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_volumes),       cmocka_unit_test(test_paths), cmocka_unit_test(test_wrong_crc),
+        cmocka_unit_test(test_random_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,6 +345,8 @@ bool sp_npy_parse(struct sp_npy *npy, const char *bytes, size_t length, struct s
     if (bytes[6] == 3 && length >= fixed && sp_utf8_check(bytes + fixed, length - fixed) < length - fixed)
         return sp_malformed(error, "byte %zu of its header: UTF-8 is expected",
                             fixed + sp_utf8_check(bytes + fixed, length - fixed));
+    const char *nul = length > fixed ? memchr(bytes + fixed, 0, length - fixed) : NULL;
+    if (nul) return sp_malformed(error, "byte %zu of its header: NUL", (size_t)(nul - bytes));
     if (length < fixed || !take_char(&scan, '{')) return fail_scan(&scan, "a dictionary");
     while (!take_char(&scan, '}')) {
         if (!take_member(&scan, npy, &seen, &fortran, arena)) return false;

@@ -10,7 +10,7 @@
 #include "base/cursor.h"
 #include "read/zip/directory.h"
 
-enum { COMPARED_NAME = 512 }; /* bytes of a name that are compared with the directory */
+enum { FLAG_DESCRIPTOR = 8 /* CRC and sizes follow the data */ };
 
 struct sp_zip *sp_zip_open(const struct sp_file *file, struct shapeproof_error *error)
 {
@@ -34,73 +34,111 @@ size_t sp_zip_count(const struct sp_zip *zip) { return zip->count; }
 const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index) { return &zip->entries[index]; }
 size_t sp_zip_find(const struct sp_zip *zip, const char *name) { return sp_map_get(&zip->names, name); }
 
-/* Sizes of 0 or all ones are elsewhere: in a descriptor behind the data, or in a zip64 field. */
-static bool size_agrees(const struct sp_zip_entry *entry, uint64_t in_directory, uint64_t in_header,
-                        struct shapeproof_error *error)
+/* What a local header says. The fields behind FLAG_DESCRIPTOR count only without that flag. */
+struct local {
+    uint64_t flags, method, crc, compressed_size, size;
+    uint64_t name, extra; /* lengths */
+};
+
+static struct local parse_local(const unsigned char *header)
 {
-    if (!in_header || in_header == UINT32_MAX || in_header == in_directory) return true;
+    struct sp_cursor cursor = sp_cursor_of(header, SP_ZIP_LOCAL_SIZE);
+    struct local local;
+    sp_cursor_take(&cursor, 6); /* signature, version */
+    local.flags = sp_cursor_le(&cursor, 2);
+    local.method = sp_cursor_le(&cursor, 2);
+    sp_cursor_take(&cursor, 4); /* time, date */
+    local.crc = sp_cursor_le(&cursor, 4);
+    local.compressed_size = sp_cursor_le(&cursor, 4);
+    local.size = sp_cursor_le(&cursor, 4);
+    local.name = sp_cursor_le(&cursor, 2);
+    local.extra = sp_cursor_le(&cursor, 2);
+    return local;
+}
+
+/* A writer that sets FLAG_DESCRIPTOR may leave 0, and put the size behind the data; all ones are then no size, either.
+ * Without the flag, the header has the size itself. */
+static bool size_agrees(const struct sp_zip_entry *entry, const struct local *local, uint64_t in_directory,
+                        uint64_t in_header, struct shapeproof_error *error)
+{
+    const bool is_behind = local->flags & FLAG_DESCRIPTOR && (!in_header || in_header == UINT32_MAX);
+    if (is_behind || in_header == in_directory) return true;
     return sp_malformed(
         error, "ambiguous archive: member '%s' has %" PRIu64 " bytes in the directory, %" PRIu64 " in its own header",
         entry->name, in_directory, in_header);
 }
 
 /* Some readers of zip believe the local header, some the directory: both must say the same. */
-static bool agrees_with_directory(struct sp_cursor header, const struct sp_zip_entry *entry,
+static bool agrees_with_directory(const struct local *local, const struct sp_zip_entry *entry,
                                   struct shapeproof_error *error)
 {
-    sp_cursor_take(&header, 6); /* signature, version */
-    const uint64_t flags = sp_cursor_le(&header, 2), method = sp_cursor_le(&header, 2);
-    sp_cursor_take(&header, 8); /* time, date, CRC */
-    const uint64_t compressed_size = sp_cursor_le(&header, 4), size = sp_cursor_le(&header, 4);
-    const bool encrypted = flags & SP_ZIP_ENCRYPTED, encrypted_there = entry->flags & SP_ZIP_ENCRYPTED;
-    if (method != entry->method)
+    const bool encrypted = local->flags & SP_ZIP_ENCRYPTED, encrypted_there = entry->flags & SP_ZIP_ENCRYPTED;
+    if (local->method != entry->method)
         return sp_malformed(error,
                             "ambiguous archive: member '%s' has method %u in the directory, %u in its own header",
-                            entry->name, entry->method, (unsigned)method);
+                            entry->name, entry->method, (unsigned)local->method);
     if (encrypted != encrypted_there)
         return sp_malformed(error, "ambiguous archive: member '%s' is encrypted by %s alone", entry->name,
                             encrypted ? "its own header" : "the directory");
-    return size_agrees(entry, entry->compressed_size, compressed_size, error) &&
-           size_agrees(entry, entry->size, size, error);
+    if (!(local->flags & FLAG_DESCRIPTOR) && local->crc != entry->crc)
+        return sp_malformed(error,
+                            "ambiguous archive: member '%s' has the CRC %08" PRIx32 " in the directory, %08" PRIx64
+                            " in its own header",
+                            entry->name, entry->crc, local->crc);
+    return size_agrees(entry, local, entry->compressed_size, local->compressed_size, error) &&
+           size_agrees(entry, local, entry->size, local->size, error);
 }
 
-/* A local header has the lengths of the name and of an extra field at byte 26; then follow the name, which must be that
+/* `own`: the name and the extra field of the local header. */
+static bool check_local(struct local *local, const unsigned char *own, const struct sp_zip_entry *entry,
+                        struct shapeproof_error *error)
+{
+    const struct sp_cursor extra = sp_cursor_of(own + local->name, (size_t)local->extra);
+    uint64_t *const sizes[] = {&local->size, &local->compressed_size};
+    if (!sp_zip_apply_wide(extra, sizes, 2))
+        return sp_malformed(error, "zip member '%s': short zip64 field in its own header", entry->name);
+    return agrees_with_directory(local, entry, error) && sp_zip_check_path(extra, entry->name, error);
+}
+
+/* A local header has the lengths of the name and of an extra field at its end; then follow the name, which must be that
  * of the directory, the extra field and the data. */
 bool sp_zip_data_offset(struct sp_zip *zip, size_t index, uint64_t *offset, struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = &zip->entries[index];
-    enum { LENGTHS_AT = 26 };
     const size_t length = strlen(entry->name);
-    unsigned char header[SP_ZIP_LOCAL_SIZE], own[COMPARED_NAME];
+    unsigned char header[SP_ZIP_LOCAL_SIZE];
     if (!sp_file_read(zip->file, entry->header_offset, header, sizeof header, error)) return false;
     if (memcmp(header, "PK\3\4", 4))
         return sp_malformed(error,
                             "zip member '%s': no local header at byte %" PRIu64
                             ": a part of the archive was overwritten, or lost",
                             entry->name, entry->header_offset);
-    struct sp_cursor cursor = sp_cursor_of(header, sizeof header);
-    sp_cursor_take(&cursor, LENGTHS_AT);
-    const uint64_t name = sp_cursor_le(&cursor, 2), extra = sp_cursor_le(&cursor, 2);
-    const size_t compared = length < sizeof own ? length : sizeof own;
-    if (!sp_file_read(zip->file, entry->header_offset + SP_ZIP_LOCAL_SIZE, own, compared, error)) return false;
-    if (name != length || memcmp(own, entry->name, compared) != 0)
-        return sp_malformed(error,
-                            "zip member '%s': its local header at byte %" PRIu64
-                            " has another name: a part of the archive was overwritten",
-                            entry->name, entry->header_offset);
-    if (!agrees_with_directory(sp_cursor_of(header, sizeof header), entry, error)) return false;
+    struct local local = parse_local(header);
     /* No overflow: directory.c has checked header_offset + 30 + compressed_size. */
-    const uint64_t begin = entry->header_offset + SP_ZIP_LOCAL_SIZE + name + extra;
-    if (begin > zip->next[index] || zip->next[index] - begin < entry->compressed_size)
-        return sp_malformed(error, "zip member '%s' runs into what begins at byte %" PRIu64, entry->name,
-                            zip->next[index]);
-    *offset = begin;
-    return true;
+    const uint64_t at = entry->header_offset + SP_ZIP_LOCAL_SIZE;
+    const uint64_t room = zip->next[index] - at - entry->compressed_size;
+    const bool fits = local.name + local.extra <= room;
+    const size_t compared = length < room ? length : (size_t)room;
+    const size_t count = fits ? (size_t)(local.name + local.extra) : compared;
+    unsigned char *own = sp_realloc(NULL, count + 1, 1);
+    bool ok = sp_file_read(zip->file, at, own, count, error);
+    if (ok && (local.name != length || memcmp(own, entry->name, compared) != 0))
+        ok = sp_malformed(error,
+                          "zip member '%s': its local header at byte %" PRIu64
+                          " has another name: a part of the archive was overwritten",
+                          entry->name, entry->header_offset);
+    if (ok && !fits)
+        ok = sp_malformed(error, "zip member '%s' runs into what begins at byte %" PRIu64, entry->name,
+                          zip->next[index]);
+    ok = ok && check_local(&local, own, entry, error);
+    sp_free(own);
+    *offset = at + local.name + local.extra;
+    return ok;
 }
 
 /* ---- what the bytes are for ---- */
 
-enum { FLAG_DESCRIPTOR = 8, DESCRIPTOR = 16, DESCRIPTOR_WIDE = 24, MAX_EXTRA = 65535 };
+enum { DESCRIPTOR = 16, DESCRIPTOR_WIDE = 24, MAX_EXTRA = 65535 };
 
 /* What a writer that did not know the size puts behind the data: 24 bytes, when the sizes there need 64 bits. */
 static uint64_t descriptor_bytes(const struct sp_zip_entry *entry, uint64_t room)

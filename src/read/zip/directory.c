@@ -24,6 +24,7 @@ enum {
     END64_REST = END64_SIZE - 12, /* the size that the zip64 end record states: without its first two fields */
     MAX_END_RECORDS = 4,          /* a member that is itself a zip archive may put its own into the window */
     EXTRA_ZIP64 = 1,
+    EXTRA_PATH = 0x7075,
     DOS_DIRECTORY = 0x10, /* of the external attributes */
     DELETE = 0x7f         /* the control character above all printable ones of ASCII */
 };
@@ -180,18 +181,57 @@ static bool check_end(const struct end *end, struct shapeproof_error *error)
 
 /* ---- the entries ---- */
 
-/* The 64-bit values of those fields that hold all ones, in the fixed order. */
-static bool apply_zip64(struct sp_cursor extra, struct sp_zip_entry *entry)
+/* The next field of an extra field, of which each has an ID and a length in front. False behind the last. */
+static bool next_field(struct sp_cursor *extra, uint64_t *id, struct sp_cursor *field)
 {
-    uint64_t *const fields[] = {&entry->size, &entry->compressed_size, &entry->header_offset};
-    while (extra.ok && sp_cursor_left(&extra) >= 4) {
-        const uint64_t id = sp_cursor_le(&extra, 2), length = sp_cursor_le(&extra, 2);
-        const unsigned char *data = sp_cursor_take(&extra, length);
-        if (!data || id != EXTRA_ZIP64) continue;
-        struct sp_cursor wide = sp_cursor_of(data, (size_t)length);
-        for (size_t i = 0; i < 3; i++)
-            if (*fields[i] == 0xffffffff) *fields[i] = sp_cursor_le(&wide, 8);
-        return wide.ok;
+    if (!extra->ok || sp_cursor_left(extra) < 4) return false;
+    *id = sp_cursor_le(extra, 2);
+    const uint64_t length = sp_cursor_le(extra, 2);
+    const unsigned char *data = sp_cursor_take(extra, length);
+    if (data) *field = sp_cursor_of(data, (size_t)length);
+    return data != NULL;
+}
+
+bool sp_zip_apply_wide(struct sp_cursor extra, uint64_t *const *sizes, size_t count)
+{
+    struct sp_cursor field;
+    uint64_t id;
+    while (next_field(&extra, &id, &field)) {
+        if (id != EXTRA_ZIP64) continue;
+        for (size_t i = 0; i < count; i++)
+            if (*sizes[i] == 0xffffffff) *sizes[i] = sp_cursor_le(&field, 8);
+        return field.ok;
+    }
+    return true;
+}
+
+/* The CRC-32 of zip, bit by bit: names are short. */
+static uint32_t crc_of_name(const char *name)
+{
+    uint32_t crc = UINT32_MAX;
+    for (; *name; name++) {
+        crc ^= (unsigned char)*name;
+        for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+    }
+    return ~crc;
+}
+
+/* Info-ZIP's field with the name in UTF-8: version 1, the CRC of the name in the header, and the path. libzip, and
+ * Python since 3.12, use the path instead of the name if the CRC is right, and Python before 3.12 the name: both must
+ * be the same. With a wrong CRC, or another version, all of them use the name. */
+bool sp_zip_check_path(struct sp_cursor extra, const char *name, struct shapeproof_error *error)
+{
+    struct sp_cursor field;
+    uint64_t id;
+    while (next_field(&extra, &id, &field)) {
+        if (id != EXTRA_PATH) continue;
+        const uint64_t version = sp_cursor_le(&field, 1), crc = sp_cursor_le(&field, 4);
+        if (!field.ok) return sp_malformed(error, "zip member '%s': short Unicode Path field", name);
+        if (version != 1 || crc != crc_of_name(name)) continue;
+        const size_t length = sp_cursor_left(&field);
+        if (length != strlen(name) || memcmp(sp_cursor_take(&field, length), name, length) != 0)
+            return sp_malformed(error, "ambiguous archive: member '%s' has another name in its Unicode Path field",
+                                name);
     }
     return true;
 }
@@ -252,8 +292,10 @@ static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t ind
                             entry->name, version / 10, version % 10, LATEST_VERSION / 10, LATEST_VERSION % 10);
     if (attributes & DOS_DIRECTORY && entry->size && name[name_length - 1] != '/') /* torch would read no byte of it */
         return sp_malformed(error, "ambiguous archive: member '%s' has data and is marked as a directory", entry->name);
-    if (!apply_zip64(sp_cursor_of(extra, (size_t)extra_length), entry))
+    uint64_t *const wide[] = {&entry->size, &entry->compressed_size, &entry->header_offset};
+    if (!sp_zip_apply_wide(sp_cursor_of(extra, (size_t)extra_length), wide, sizeof wide / sizeof *wide))
         return sp_malformed(error, "zip entry '%s': short zip64 field", entry->name);
+    if (!sp_zip_check_path(sp_cursor_of(extra, (size_t)extra_length), entry->name, error)) return false;
     if (!sp_map_add(&zip->names, entry->name, index))
         return sp_malformed(error, "ambiguous archive: two members named '%s'", entry->name);
     return true;

@@ -3,6 +3,7 @@
 #ifndef SP_READ_ZIP_DIRECTORY_H
 #define SP_READ_ZIP_DIRECTORY_H
 
+#include "base/cursor.h"
 #include "base/map.h"
 #include "read/zip/archive.h"
 
@@ -35,5 +36,11 @@ struct sp_zip {
 
 /* Fills entries, count, directory_offset and names from the end of the file (directory.c). */
 bool sp_zip_scan(struct sp_zip *zip, struct shapeproof_error *error);
+
+/* Replaces each of the sizes that is all ones by its 64-bit value in the zip64 field, which has them in this order. A
+ * size stays as it is if there is no such field; false if the field is too short. */
+bool sp_zip_apply_wide(struct sp_cursor extra, uint64_t *const *sizes, size_t count);
+/* Whether each Unicode Path field (0x7075) that readers use has the name of the member. False with an error. */
+bool sp_zip_check_path(struct sp_cursor extra, const char *name, struct shapeproof_error *error);
 
 #endif
