@@ -255,6 +255,123 @@ static void tensors_of_pytorch(void **state)
                  ONLY_ONE("torch._utils._rebuild_meta_tensor_no_storage with 3 arguments, at least 4 expected"));
 }
 
+#define HOOKS P_CALL("collections", "OrderedDict", ")")
+#define THREE P_REBUILD(P_STORAGE("FloatStorage", "0", "2"), "0", P_TUPLE(P_INT("2") P_INT("1")), ONES)
+#define ONES P_TUPLE(P_INT("1") P_INT("1"))
+#define OF_W(value) P_PICKLE(P_DICT(P_STR("w") value))
+#define PARAMETER(arguments) P_CALL("torch.nn.parameter", "Parameter", arguments)
+#define STATED(state) OF_W(P_CALL("torch._utils", "_rebuild_parameter_with_state", P_TUPLE(GOOD P_FALSE HOOKS state)))
+#define OF_CLASS(name, state)                                                                                          \
+    OF_W(P_CALL("torch._tensor", "_rebuild_from_type_v2",                                                              \
+                P_TUPLE(P_GLOBAL("torch._utils", "_rebuild_tensor_v2")                                                 \
+                            name P_TUPLE(FLOATS P_INT("0") TWO P_TUPLE(P_INT("1")) P_FALSE HOOKS) state)))
+#define CHANGED(how) ONLY_ONE(how " after it was rebuilt: torch refuses that, or has another tensor")
+#define ALONE(class) ONLY_ONE(class " makes a tensor without a storage of the file")
+
+/* What a file does to a tensor that it has made. torch.load was asked about each. */
+static void states_of_tensors(void **state)
+{
+    static const char read[] = "w F32 (2) ";
+    static const struct {
+        const char *pickle, *expected;
+    } cases[] = {
+        {OF_W(GOOD P_TUPLE(FLOATS P_INT("0") P_TUPLE(P_INT("1")) P_TUPLE(P_INT("1"))) "b"),
+         CHANGED("a state is set on it")},
+        {OF_W(GOOD P_DICT("") "b"), CHANGED("a state is set on it")},
+        {OF_W(GOOD P_TUPLE(P_FALSE P_FALSE HOOKS) "b"), CHANGED("a state is set on it")},
+        {OF_W(PARAMETER(P_TUPLE(GOOD)) P_TUPLE(P_FALSE P_FALSE HOOKS) "b"), read},
+        {OF_W(PARAMETER(P_TUPLE(GOOD)) P_TUPLE(THREE P_NONE HOOKS P_FALSE P_FALSE) "b"),
+         CHANGED("a state is set on it")},
+        {OF_W(PARAMETER(")") P_TUPLE(GOOD P_NONE HOOKS P_FALSE P_FALSE) "b"), read},
+        {OF_W(GOOD P_STR("a") P_INT("1") "s"), CHANGED("items are set in it")},
+        {OF_W(P_GLOBAL("torch._utils", "_rebuild_tensor_v2")
+                  P_TUPLE(FLOATS P_INT("0") TWO P_TUPLE(P_INT("1")) P_FALSE HOOKS) "\x81"),
+         CHANGED("it is made by NEWOBJ of a function, which is no class")},
+        {STATED(P_DICT(P_STR("x") THREE)), read},
+        {STATED(P_DICT(P_STR("data") THREE)), CHANGED("its state sets `data`")},
+        {STATED(P_TUPLE(P_NONE P_DICT(P_STR("data") P_INT("1")))), CHANGED("its state sets `data`")},
+        {OF_CLASS(P_GLOBAL("torch", "Tensor"), P_DICT(P_STR("x") P_INT("1"))), read},
+        {OF_CLASS(P_GLOBAL("torch", "Tensor"), P_TUPLE(P_INT("1"))),
+         CHANGED("a state without attributes is set on it")},
+        {OF_CLASS(P_GLOBAL("m", "Own"), P_TUPLE(P_INT("1"))), read},
+        {OF_CLASS(P_GLOBAL("m", "Own"), P_DICT(P_STR("data") P_INT("1"))), read},
+        {OF_W(PARAMETER(")")), ALONE("torch.nn.parameter.Parameter")},
+        {OF_W(P_CALL("torch", "Tensor", P_TUPLE(P_INT("2")))), ALONE("torch.Tensor")},
+        {OF_W(P_CALL("torch", "FloatTensor", P_TUPLE(P_INT("2")))), ALONE("torch.FloatTensor")},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool is_read = !strncmp(cases[i].expected, read, sizeof read - 1);
+        expect_torch(cases[i].pickle, is_read ? SHAPEPROOF_KIND_NONE : SHAPEPROOF_KIND_MALFORMED, cases[i].expected);
+    }
+}
+
+/* Two keys that Python takes for one, and two that it does not. */
+#define KEYS(one, other) P_PICKLE(P_DICT(one GOOD other THREE))
+#define SCALAR(type, order, bytes)                                                                                     \
+    P_CALL("numpy.core.multiarray", "scalar",                                                                          \
+           P_TUPLE(P_CALL("numpy", "dtype", P_TUPLE(P_STR(type))) P_TUPLE(P_INT("3") P_STR(order)) "b" bytes))
+#define BYTES(length, bytes) "C" length bytes
+
+static void keys_that_are_equal(void **state)
+{
+    static const struct {
+        const char *pickle;
+        size_t length;
+        bool are_equal;
+    } cases[] = {
+#define CASE(one, other, equal) {KEYS(one, other), sizeof KEYS(one, other) - 1, equal}
+        CASE(P_CALL("torch", "Size", P_TUPLE(P_TUPLE(P_INT("1")))), P_TUPLE(P_INT("1")), true),
+        CASE(P_CALL("torch", "Size", P_TUPLE(P_TUPLE(P_INT("1")))), P_TUPLE(P_INT("2")), false),
+        CASE(P_CALL("builtins", "complex", P_TUPLE(P_INT("1") P_INT("0"))), P_INT("1"), true),
+        CASE(P_CALL("builtins", "complex", P_TUPLE(P_INT("1") P_INT("2"))), P_INT("1"), false),
+        CASE(P_GLOBAL("torch", "float32"), P_GLOBAL("torch", "float32"), true),
+        CASE(P_GLOBAL("torch", "float32"), P_GLOBAL("torch", "float64"), false),
+        CASE(P_CALL("torch", "device", P_TUPLE(P_STR("cpu"))), P_CALL("torch", "device", P_TUPLE(P_STR("cpu"))), true),
+        CASE("Fnan\nq\1", "h\1", true),
+        CASE("Fnan\n", "Fnan\n", false),
+        CASE(SCALAR("i8", "<", BYTES("\10", "\1\0\0\0\0\0\0\0")), P_INT("1"), true),
+        CASE(SCALAR("i2", ">", BYTES("\2", "\377\376")), P_INT("-2"), true),
+        CASE(SCALAR("u1", "|", BYTES("\1", "\377")), P_INT("255"), true),
+        CASE(SCALAR("f2", "<", BYTES("\2", "\0\300")), P_INT("-2"), true),
+        CASE(SCALAR("f4", "<", BYTES("\4", "\0\0\0\77")), "F0.5\n", true),
+        CASE(SCALAR("c8", "<", BYTES("\10", "\0\0\200\77\0\0\0\0")), P_INT("1"), true),
+        CASE(SCALAR("U2", "<", BYTES("\10", "\351\0\0\0\0\0\0\0")), P_STR("\351"), true),
+        CASE(SCALAR("S2", "|", BYTES("\2", "a\0")), BYTES("\1", "a"), true),
+        CASE(SCALAR("i4", "<", BYTES("\4", "\1\0\0\0")), P_INT("2"), false),
+#undef CASE
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_text text = {0};
+        const struct zipped members[] = {{.name = "a/data.pkl", .bytes = cases[i].pickle, .length = cases[i].length},
+                                         SMALL("a/data/0", "eightbyt")};
+        put_zip(&text, members, sizeof members / sizeof *members);
+        write_text("a.pt", &text);
+        expect("a.pt", SHAPEPROOF_KIND_NONE, cases[i].are_equal ? "the last value counts" : " F32 (2) ");
+    }
+}
+
+/* Classes that behave as a dict, made of one and then filled. */
+static void dictionaries_that_are_made_of_others(void **state)
+{
+    static const char twice[] = "\n! a dictionary has the key 'a' twice, the second time as 'a': the last value counts";
+#define FILLED(module, class, arguments) P_PICKLE(P_CALL(module, class, arguments) P_STR("a") THREE "s")
+    (void)state;
+    expect_torch(FILLED("collections", "Counter", P_TUPLE(P_DICT(P_STR("a") GOOD))), SHAPEPROOF_KIND_NONE, twice);
+    expect_torch(FILLED("collections", "defaultdict", P_TUPLE(P_NONE P_DICT(P_STR("a") GOOD))), SHAPEPROOF_KIND_NONE,
+                 twice);
+    expect_torch(FILLED("collections", "OrderedDict", P_TUPLE(P_TUPLE(P_TUPLE(P_STR("a") GOOD)))), SHAPEPROOF_KIND_NONE,
+                 twice);
+    expect_torch(
+        FILLED("__builtin__", "dict", P_TUPLE(P_CALL("collections", "Counter", P_TUPLE(P_DICT(P_STR("a") GOOD))))),
+        SHAPEPROOF_KIND_NONE, twice);
+    /* dict.__new__ ignores what it is given */
+    expect_torch(
+        P_PICKLE(P_GLOBAL("collections", "OrderedDict") P_TUPLE(P_DICT(P_STR("b") GOOD)) "\x81" P_STR("a") THREE "s"),
+        SHAPEPROOF_KIND_NONE, "a F32 (2,1) ");
+}
+
 #define QUANTISED(quantizer)                                                                                           \
     P_PICKLE(P_DICT(P_STR("w") P_CALL(                                                                                 \
         "torch._utils", "_rebuild_qtensor",                                                                            \
@@ -274,6 +391,10 @@ static void quantised_tensors_of_pytorch(void **state)
     expect_torch(QUANTISED(P_TUPLE(P_GLOBAL("torch", "per_channel_symmetric") P_NONE P_NONE P_INT("0"))),
                  SHAPEPROOF_KIND_MALFORMED,
                  ONLY_ONE("its quantizer names the unknown scheme torch.per_channel_symmetric"));
+    expect_torch(QUANTISED(P_TUPLE(P_GLOBAL("torch", "per_channel_affine")
+                                       GOOD P_CALL("torch._utils", "_rebuild_tensor_v2", P_TUPLE(FLOATS)) P_INT("0"))),
+                 SHAPEPROOF_KIND_MALFORMED,
+                 ONLY_ONE("its quantizer: torch._utils._rebuild_tensor_v2 with 1 arguments, at least 6 expected"));
     expect_torch(QUANTISED(P_TUPLE(P_INT("1"))), SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("its quantizer names no scheme"));
 }
 
@@ -1337,6 +1458,9 @@ int main(void)
         cmocka_unit_test(shards_of_a_distributed_checkpoint),
         cmocka_unit_test(tensors_in_rarer_forms),
         cmocka_unit_test(tensors_of_pytorch),
+        cmocka_unit_test(states_of_tensors),
+        cmocka_unit_test(keys_that_are_equal),
+        cmocka_unit_test(dictionaries_that_are_made_of_others),
         cmocka_unit_test(quantised_tensors_of_pytorch),
         cmocka_unit_test(names_of_tensors),
         cmocka_unit_test(subclasses_of_tensors),

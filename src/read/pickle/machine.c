@@ -427,13 +427,14 @@ static value *make_object(struct machine *m, value *callable, value *args, value
     value *made = make(m, SP_PICKLE_OBJECT);
     made->as.object = sp_arena_alloc(m->arena, sizeof *made->as.object);
     *made->as.object = (struct sp_pickle_object){.callable = callable, .args = args, .kwargs = kwargs};
+    made->as.object->is_new = m->code == OP_NEWOBJ || m->code == OP_NEWOBJ_EX;
     if (callable->type != SP_PICKLE_GLOBAL) return made;
     callable->as.global->called = true;
     SP_GROW(m->pickle->calls, m->pickle->call_count, m->call_capacity);
     return m->pickle->calls[m->pickle->call_count++] = made;
 }
 
-/* REDUCE and NEWOBJ: the same to somebody who calls neither. */
+/* REDUCE and NEWOBJ. */
 static value *make_call(struct machine *m)
 {
     value *args = pop(m), *callable = args ? pop(m) : NULL;

@@ -47,6 +47,7 @@ struct sp_pickle_object {
     struct sp_pickle_value *state;  /* NULL without BUILD; after a second BUILD, a tuple of both states */
     struct sp_pickle_value *items;  /* a list of what was appended, or NULL */
     struct sp_pickle_value *pairs;  /* a dict of what was set, or NULL */
+    bool is_new;                    /* of NEWOBJ or NEWOBJ_EX: __new__ of the class alone is called, not __init__ */
 };
 
 struct sp_pickle_value {

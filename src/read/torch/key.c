@@ -165,21 +165,204 @@ bool sp_torch_put_key(struct sp_text *name, const struct sp_pickle_value *key, s
 enum { MAX_TUPLES = 8 /* in one another, of a key */, MAX_IDENTITY = 4096 /* bytes: longer keys are not compared */ };
 
 /* NUL and the backslash escaped: the identity of a key is a string. */
-static void put_identity_bytes(struct sp_text *out, char kind, const char *bytes, size_t length)
+static void put_escaped(struct sp_text *out, const char *bytes, size_t length)
 {
-    sp_text_append(out, &kind, 1);
     for (size_t i = 0; i < length; i++)
         if (bytes[i] && bytes[i] != '\\') sp_text_append(out, bytes + i, 1);
         else sp_text_puts(out, bytes[i] ? "\\\\" : "\\0");
 }
 
-/* Appends the same text for two keys exactly when Python takes them for the same key of a dictionary: 1, 1.0 and True
- * are one. The text begins with the kind: - None, n integer, f other number, s text, b bytes, ( tuple. False for a key
- * that nothing is known of, such as an object, or NaN, which equals nothing. */
+static void put_identity_bytes(struct sp_text *out, char kind, const char *bytes, size_t length)
+{
+    sp_text_append(out, &kind, 1);
+    put_escaped(out, bytes, length);
+}
+
+static bool put_identity(struct sp_torch *torch, struct sp_text *out, const struct sp_pickle_value *key,
+                         unsigned depth);
+
+/* The identity of a value that equals itself alone: NaN, and objects of other classes. */
+static bool put_itself(struct sp_text *out, const struct sp_pickle_value *key)
+{
+    sp_text_printf(out, "@%p", (const void *)key);
+    return true;
+}
+
+static void put_real(struct sp_text *out, double value)
+{
+    if (value == 0) sp_text_puts(out, "n0");
+    else if (isfinite(value) && floor(value) == value) sp_text_printf(out, "n%.0f", value);
+    else sp_text_printf(out, "f%s", sp_real_text(value, 17).text);
+}
+
+/* A complex number equals a real one if it has no imaginary part. */
+static bool put_complex(struct sp_text *out, const struct sp_pickle_value *key, double real, double imaginary)
+{
+    if (isnan(real) || isnan(imaginary)) return put_itself(out, key);
+    put_real(out, real);
+    if (imaginary == 0) return true;
+    sp_text_puts(out, "+");
+    put_real(out, imaginary);
+    sp_text_puts(out, "j");
+    return true;
+}
+
+static bool put_sequence(struct sp_torch *torch, struct sp_text *out, const struct sp_pickle_value *sequence,
+                         unsigned depth)
+{
+    if (depth == MAX_TUPLES) return false;
+    sp_text_printf(out, "(%" PRIu32 ":", sequence->length);
+    for (uint32_t i = 0; i < sequence->length; i++) {
+        struct sp_text item = {0};
+        const bool known = put_identity(torch, &item, sequence->as.items[i], depth + 1);
+        if (known) sp_text_printf(out, "%zu:%s", item.length, item.data);
+        sp_text_free(&item);
+        if (!known || out->length > MAX_IDENTITY) return false;
+    }
+    return true;
+}
+
+/* ---- scalars of NumPy ---- */
+
+/* An unsigned integer of 1 to 8 bytes. */
+static uint64_t load_unsigned(const char *bytes, size_t size, bool is_big_endian)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < size; i++) value = value << 8 | (unsigned char)bytes[is_big_endian ? i : size - 1 - i];
+    return value;
+}
+
+static double half_to_double(uint64_t bits)
+{
+    enum { FRACTION = 10, BIAS = 15, LARGEST = 31 };
+    const int exponent = (int)(bits >> FRACTION & LARGEST);
+    const double sign = bits >> 15 ? -1 : 1;
+    const double fraction = (double)(bits & 0x3ff) / 1024;
+    if (exponent == LARGEST) return fraction > 0 ? (double)NAN : sign * (double)INFINITY;
+    return sign * (exponent ? ldexp(1 + fraction, exponent - BIAS) : ldexp(fraction, 1 - BIAS));
+}
+
+static double load_real(const char *bytes, size_t size, bool is_big_endian)
+{
+    const uint64_t bits = load_unsigned(bytes, size, is_big_endian);
+    const uint32_t low = (uint32_t)bits;
+    float single;
+    double real;
+    memcpy(&single, &low, sizeof single);
+    memcpy(&real, &bits, sizeof real);
+    return size == 2 ? half_to_double(bits) : size == 4 ? (double)single : real;
+}
+
+/* Text in UTF-32, without the zeros at its end. */
+static bool put_utf32(struct sp_text *out, const char *bytes, size_t length, bool is_big_endian)
+{
+    while (length >= 4 && !load_unsigned(bytes + length - 4, 4, is_big_endian)) length -= 4;
+    sp_text_puts(out, "s");
+    for (size_t i = 0; i + 4 <= length; i += 4) {
+        const uint64_t code = load_unsigned(bytes + i, 4, is_big_endian);
+        char text[4];
+        size_t size = 0;
+        if (code > 0x10ffff) return false;
+        if (code < 0x80) text[size++] = (char)code;
+        else {
+            const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3; /* bytes that follow the first */
+            static const unsigned char first[] = {0, 0xc0, 0xe0, 0xf0};
+            text[size++] = (char)(first[more] | code >> 6 * more);
+            for (int left = more - 1; left >= 0; left--) text[size++] = (char)(0x80 | (code >> 6 * left & 0x3f));
+        }
+        put_escaped(out, text, size);
+    }
+    return true;
+}
+
+/* numpy.core.multiarray.scalar(dtype, bytes), which equals the number or text that it holds. The dtype is
+ * numpy.dtype('i8', False, True) with the state (3, '<', ...). False for one of another kind. */
+static bool put_scalar(struct sp_torch *torch, struct sp_text *out, const struct sp_pickle_value *key)
+{
+    const struct sp_pickle_value *type = sp_pickle_arg(key, 0), *word = sp_pickle_arg(type, 0);
+    const char *name = sp_pickle_name(type), *bytes;
+    size_t length;
+    if (!name || strcmp(name, "numpy.dtype") || !sp_pickle_is(word, SP_PICKLE_STR) || !word->length ||
+        !sp_torch_bytes(torch, sp_pickle_arg(key, 1), &bytes, &length) || length > MAX_IDENTITY)
+        return false;
+    const bool is_big_endian = sp_pickle_is_text(sp_pickle_item(type->as.object->state, 1), ">");
+    const bool is_integer = length == 1 || length == 2 || length == 4 || length == 8;
+    const uint64_t bits = is_integer ? load_unsigned(bytes, length, is_big_endian) : 0;
+    const unsigned above = is_integer ? 64 - 8 * (unsigned)length : 0; /* bits */
+    switch (*word->as.text) {
+    case 'b':
+    case '?':
+    case 'u':
+        if (is_integer) sp_text_printf(out, "n%" PRIu64, bits);
+        return is_integer;
+    case 'i':
+        if (is_integer) sp_text_printf(out, "n%" PRId64, (int64_t)(bits << above) >> above);
+        return is_integer;
+    case 'f':
+        return is_integer && length > 1 && put_complex(out, key, load_real(bytes, length, is_big_endian), 0);
+    case 'c':
+        return (length == 8 || length == 16) && put_complex(out, key, load_real(bytes, length / 2, is_big_endian),
+                                                            load_real(bytes + length / 2, length / 2, is_big_endian));
+    case 'S':
+        while (length && !bytes[length - 1]) length--;
+        put_identity_bytes(out, 'b', bytes, length);
+        return true;
+    default:
+        return *word->as.text == 'U' && put_utf32(out, bytes, length, is_big_endian);
+    }
+}
+
+/* ---- objects ---- */
+
+/* The real number of an argument; 0 for none. False for another value. */
+static bool read_real(const struct sp_pickle_value *value, double *real)
+{
+    const bool is_integer = sp_pickle_is(value, SP_PICKLE_INT) || sp_pickle_is(value, SP_PICKLE_BOOL);
+    *real = !value ? 0 : is_integer ? (double)value->as.integer : value->as.real;
+    return !value || is_integer || sp_pickle_is(value, SP_PICKLE_FLOAT);
+}
+
+/* Whether objects of the class are equal if they are made of equal arguments. */
+static bool is_value_class(const char *name)
+{
+    return !strcmp(name, "torch.device") || !strncmp(name, "datetime.", 9) || !strncmp(name, "pathlib.", 8);
+}
+
+/* Appends the identity of a call whose value is known without making the call; false for any other, and then there may
+ * be something in `out`. */
+static bool put_call(struct sp_torch *torch, struct sp_text *out, const struct sp_pickle_value *key, unsigned depth)
+{
+    const struct sp_pickle_value *args = key->as.object->args, *first = sp_pickle_arg(key, 0);
+    const char *name = sp_pickle_name(key), *bytes;
+    size_t length;
+    double real, imaginary;
+    if (!name) return false;
+    if (encoded_text(key)) {
+        if (!sp_torch_bytes(torch, key, &bytes, &length) || length > MAX_IDENTITY) return false;
+        put_identity_bytes(out, 'b', bytes, length);
+        return true;
+    }
+    const char *last = strrchr(name, '.') + 1;
+    const bool is_built_in = !strncmp(name, "builtins.", 9) || !strncmp(name, "__builtin__.", 12);
+    if (!strcmp(name, "torch.Size") || (is_built_in && !strcmp(last, "tuple"))) {
+        const bool is_sequence = sp_pickle_is(first, SP_PICKLE_TUPLE) || sp_pickle_is(first, SP_PICKLE_LIST);
+        return args && (is_sequence || !first) && put_sequence(torch, out, is_sequence ? first : args, depth);
+    }
+    if (is_built_in && !strcmp(last, "complex"))
+        return read_real(first, &real) && read_real(sp_pickle_arg(key, 1), &imaginary) &&
+               put_complex(out, key, real, imaginary);
+    if (!strcmp(name, "numpy.core.multiarray.scalar") || !strcmp(name, "numpy._core.multiarray.scalar"))
+        return put_scalar(torch, out, key);
+    if (!args || !is_value_class(name) || key->as.object->state) return false;
+    sp_text_printf(out, "o%s", name);
+    return put_sequence(torch, out, args, depth);
+}
+
+/* Appends the same text for two keys exactly when Python takes them for the same key of a dictionary: 1, 1.0, True and
+ * 1+0j are one, and so are (1,) and torch.Size([1]). The text begins with the kind: - None, n integer, f other number,
+ * s text, b bytes, ( tuple, g a name, o a call, @ the value itself. False for a key that is too long to be compared. */
 static bool put_identity(struct sp_torch *torch, struct sp_text *out, const struct sp_pickle_value *key, unsigned depth)
 {
-    const char *bytes;
-    size_t length;
     if (out->length > MAX_IDENTITY) return false;
     switch ((enum sp_pickle_type)key->type) {
     case SP_PICKLE_NONE:
@@ -193,32 +376,25 @@ static bool put_identity(struct sp_torch *torch, struct sp_text *out, const stru
         sp_text_puts(out, "n");
         return append_big(out, key);
     case SP_PICKLE_FLOAT:
-        if (isnan(key->as.real)) return false;
-        if (key->as.real == 0) sp_text_puts(out, "n0");
-        else if (isfinite(key->as.real) && floor(key->as.real) == key->as.real)
-            sp_text_printf(out, "n%.0f", key->as.real);
-        else sp_text_printf(out, "f%s", sp_real_text(key->as.real, 17).text);
-        return true;
+        return put_complex(out, key, key->as.real, 0);
     case SP_PICKLE_STR:
     case SP_PICKLE_BYTES:
         if (key->length > MAX_IDENTITY) return false;
         put_identity_bytes(out, key->type == SP_PICKLE_STR ? 's' : 'b', key->as.text, key->length);
         return true;
     case SP_PICKLE_TUPLE:
-        if (depth == MAX_TUPLES) return false;
-        sp_text_printf(out, "(%" PRIu32 ":", key->length);
-        for (uint32_t i = 0; i < key->length; i++) {
-            struct sp_text item = {0};
-            const bool known = put_identity(torch, &item, key->as.items[i], depth + 1);
-            if (known) sp_text_printf(out, "%zu:%s", item.length, item.data);
-            sp_text_free(&item);
-            if (!known || out->length > MAX_IDENTITY) return false;
-        }
+        return put_sequence(torch, out, key, depth);
+    case SP_PICKLE_GLOBAL:
+        sp_text_printf(out, "g%s", key->as.global->name);
         return true;
+    case SP_PICKLE_OBJECT: {
+        const size_t before = out->length;
+        if (put_call(torch, out, key, depth)) return true;
+        out->length = before;
+        return out->length <= MAX_IDENTITY && put_itself(out, key);
+    }
     default:
-        if (!encoded_text(key) || !sp_torch_bytes(torch, key, &bytes, &length) || length > MAX_IDENTITY) return false;
-        put_identity_bytes(out, 'b', bytes, length);
-        return true;
+        return put_itself(out, key);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/checked.h"
 #include "read/torch/torch.h"
 
@@ -15,24 +16,35 @@ enum { MAX_WRAPPERS = 16 };
 struct call {
     enum sp_torch_role role;
     const char *name;
-    struct sp_pickle_value *args;    /* a tuple */
-    struct sp_pickle_value *state;   /* or NULL */
-    struct sp_pickle_value *wrapped; /* of a subclass, the state that it is given; or NULL */
+    struct sp_pickle_value *args;          /* a tuple */
+    struct sp_pickle_value *state;         /* or NULL */
+    struct sp_pickle_value *wrapped;       /* of a subclass, the state that it is given; or NULL */
+    const struct sp_pickle_object *object; /* NULL for a persistent id, and for a function that a subclass is given */
+    const char *change; /* what the file does to the tensor after it was made, here or in a wrapper; NULL: nothing */
 };
 
 static struct sp_pickle_value *arg(const struct call *call, size_t index) { return sp_pickle_item(call->args, index); }
 
 static bool open_call(struct sp_pickle_value *node, struct call *call)
 {
+    const char *change = call->change;
     if (sp_pickle_is(node, SP_PICKLE_PERSID)) {
-        *call = (struct call){SP_TORCH_SAVED, "", node, NULL, NULL};
+        *call = (struct call){.role = SP_TORCH_SAVED, .name = "", .args = node, .change = change};
         return true;
     }
     if (!sp_pickle_is(node, SP_PICKLE_OBJECT)) return false;
-    *call =
-        (struct call){sp_torch_role(node), sp_pickle_name(node), node->as.object->args, node->as.object->state, NULL};
+    const struct sp_pickle_object *object = node->as.object;
+    *call = (struct call){.role = sp_torch_role(node),
+                          .name = sp_pickle_name(node),
+                          .args = object->args,
+                          .state = object->state,
+                          .object = object,
+                          .change = change};
     return true;
 }
+
+/* torch.nn.parameter.Parameter and Buffer; the other ones with this role are functions. */
+static bool is_parameter_class(const struct call *call) { return !strncmp(call->name, "torch.nn.parameter.", 19); }
 
 /* Parameter(data, ...), or in old files Parameter() with a state that begins with the data. */
 static struct sp_pickle_value *parameter_data(const struct call *call)
@@ -41,19 +53,98 @@ static struct sp_pickle_value *parameter_data(const struct call *call)
     return data ? data : sp_pickle_item(call->state, 0);
 }
 
+/* Whether a state that torch sets attribute by attribute (a dict, or a dict and one of slots) sets `data`, to a tensor
+ * or with `any` to any value. */
+static bool sets_data(const struct sp_pickle_value *state, bool any)
+{
+    const struct sp_pickle_value *dicts[] = {state, sp_pickle_item(state, 0), sp_pickle_item(state, 1)};
+    for (size_t i = 0; i < sizeof dicts / sizeof *dicts; i++) {
+        if (!sp_pickle_is(dicts[i], SP_PICKLE_DICT)) continue;
+        sp_budget_spend(dicts[i]->length); /* many tensors may share one state */
+        const struct sp_pickle_value *data = sp_pickle_get(dicts[i], "data");
+        if (data && (any || sp_torch_role(data) >= SP_TORCH_TENSOR)) return true;
+    }
+    return false;
+}
+
+static bool is_dict_or_none(const struct sp_pickle_value *value)
+{
+    return sp_pickle_is(value, SP_PICKLE_NONE) || sp_pickle_is(value, SP_PICKLE_DICT) ||
+           sp_pickle_is(value, SP_PICKLE_OBJECT);
+}
+
+/* Whether torch can set the state attribute by attribute. */
+static bool has_attributes(const struct sp_pickle_value *state)
+{
+    const bool is_pair = sp_pickle_is(state, SP_PICKLE_TUPLE) && state->length == 2;
+    if (is_pair) return is_dict_or_none(state->as.items[0]) && is_dict_or_none(state->as.items[1]);
+    return !state || is_dict_or_none(state);
+}
+
+static bool is_class_of_torch(const struct sp_pickle_value *value)
+{
+    const char *name = sp_pickle_is(value, SP_PICKLE_GLOBAL) ? sp_pickle_name(value) : "";
+    return !strcmp(name, "torch.Tensor") || !strcmp(name, "torch.nn.parameter.Parameter") ||
+           !strcmp(name, "torch.nn.parameter.Buffer");
+}
+
+/* (requires_grad, volatile, hooks), of a Parameter in files of torch before 0.4: it leaves the data alone. */
+static bool is_state_of_variable(const struct sp_pickle_value *state)
+{
+    enum { ITEMS = 3 };
+    return sp_pickle_is(state, SP_PICKLE_TUPLE) && state->length == ITEMS &&
+           sp_pickle_is(state->as.items[0], SP_PICKLE_BOOL);
+}
+
+/* What the file does to the tensor that one call makes, or NULL. torch.load either refuses it, or the tensor has
+ * another shape than its arguments say: set_(storage, offset, size, stride) and `data` replace it. */
+static const char *find_change(const struct call *call)
+{
+    enum { STATE = 3 }; /* the index of the argument */
+    const bool is_parameter = call->role == SP_TORCH_PARAMETER;
+    const bool is_class = call->role == SP_TORCH_OLD_TENSOR || (is_parameter && is_parameter_class(call));
+    const struct sp_pickle_object *object = call->object;
+    if (object && (object->items || object->pairs)) return "items are set in it";
+    if (object && object->is_new && !is_class) return "it is made by NEWOBJ of a function, which is no class";
+    const bool begins = call->role == SP_TORCH_OLD_TENSOR || (is_parameter && !arg(call, 0)); /* it has the data */
+    if (call->state && !begins && !(is_parameter && is_state_of_variable(call->state))) return "a state is set on it";
+    const bool from_type =
+        call->role == SP_TORCH_FROM_TYPE && !strcmp(call->name, "torch._tensor._rebuild_from_type_v2");
+    const bool is_plain =
+        !from_type || is_class_of_torch(arg(call, 1)); /* others may have a __setstate__ of their own */
+    if (!from_type && !(is_parameter && !strcmp(call->name, "torch._utils._rebuild_parameter_with_state"))) return NULL;
+    if (from_type && sp_torch_role(arg(call, 0)) == SP_TORCH_WRAPPER) return NULL; /* its state is its content */
+    if (is_plain && !has_attributes(arg(call, STATE))) return "a state without attributes is set on it";
+    return sets_data(arg(call, STATE), is_plain) ? "its state sets `data`" : NULL;
+}
+
 /* Takes off what only wraps a tensor. False when no rebuild function is underneath. */
 static bool unwrap(struct sp_pickle_value *node, struct call *call)
 {
+    call->change = NULL;
     if (!open_call(node, call)) return false;
     for (int i = 0; i < MAX_WRAPPERS; i++) {
+        const bool is_wrapper = call->role == SP_TORCH_PARAMETER || call->role == SP_TORCH_FROM_TYPE;
+        if (!is_wrapper && (call->role < SP_TORCH_TENSOR || call->role >= SP_TORCH_LOAD_FROM_BYTES)) return false;
+        if (!call->change) call->change = find_change(call);
         if (call->role == SP_TORCH_PARAMETER) {
             if (!open_call(parameter_data(call), call)) return false;
         } else if (call->role == SP_TORCH_FROM_TYPE) {
             struct sp_pickle_value *function = arg(call, 0);
-            *call = (struct call){sp_torch_role(function), sp_pickle_name(function), arg(call, 2), NULL, arg(call, 3)};
-        } else return call->role >= SP_TORCH_TENSOR && call->role < SP_TORCH_LOAD_FROM_BYTES;
+            *call = (struct call){.role = sp_torch_role(function),
+                                  .name = sp_pickle_name(function),
+                                  .args = arg(call, 2),
+                                  .wrapped = arg(call, 3),
+                                  .change = call->change};
+        } else return true;
     }
     return false;
+}
+
+static bool check_change(const struct call *call, struct shapeproof_error *error)
+{
+    return !call->change ||
+           sp_malformed(error, "%s after it was rebuilt: torch refuses that, or has another tensor", call->change);
 }
 
 /* ---- shapes ---- */
@@ -177,6 +268,21 @@ static unsigned count_quantizer_items(const char *scheme)
     return strcmp(scheme, "torch.per_channel_affine_float_qparams") ? 0 : PER_CHANNEL;
 }
 
+static bool check_arguments(const struct call *call, struct shapeproof_error *error);
+
+/* Scales or zero points. They are not listed, but torch refuses the whole file if it cannot rebuild them. */
+static bool check_part_of_quantizer(struct sp_pickle_value *part, struct shapeproof_error *error)
+{
+    struct call call;
+    struct sp_torch_tensor tensor;
+    if (!unwrap(part, &call) || (call.role != SP_TORCH_TENSOR && call.role != SP_TORCH_TENSOR_V3)) return true;
+    if (check_arguments(&call, error) && check_change(&call, error) &&
+        read_shape(arg(&call, 2), arg(&call, 3), &tensor, error))
+        return true;
+    sp_error_prefix(error, "its quantizer");
+    return false;
+}
+
 /* The quantizer of _rebuild_qtensor: (per_tensor_affine, scale, zero point) or (per_channel_affine, scales, zero
  * points, axis). Python refuses other schemes and other numbers of items. */
 static bool check_quantizer(const struct call *call, struct shapeproof_error *error)
@@ -189,9 +295,11 @@ static bool check_quantizer(const struct call *call, struct shapeproof_error *er
     if (!scheme) return sp_malformed(error, "its quantizer names no scheme");
     const unsigned items = count_quantizer_items(scheme);
     if (!items) return sp_malformed(error, "its quantizer names the unknown scheme %.200s", scheme);
-    if (quantizer->length == items) return true;
-    return sp_malformed(error, "its quantizer, of the scheme %s, has %u items, not %u", scheme, quantizer->length,
-                        items);
+    if (quantizer->length != items)
+        return sp_malformed(error, "its quantizer, of the scheme %s, has %u items, not %u", scheme, quantizer->length,
+                            items);
+    return check_part_of_quantizer(quantizer->as.items[1], error) &&
+           check_part_of_quantizer(quantizer->as.items[2], error);
 }
 
 /* Python refuses a call with other numbers of arguments than the function takes. Tensors of torch before 0.4 have no
@@ -242,7 +350,7 @@ static bool read_dense(struct sp_torch *torch, const struct call *call, struct s
 static bool read_old(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
                      struct shapeproof_error *error)
 {
-    const struct call as_call = {SP_TORCH_TENSOR, call->name, call->state, NULL, NULL};
+    const struct call as_call = {.role = SP_TORCH_TENSOR, .name = call->name, .args = call->state};
     return read_dense(torch, &as_call, tensor, error);
 }
 
@@ -270,6 +378,7 @@ static bool read_tensor_part(struct sp_torch *torch, struct sp_pickle_value *nod
     struct call call;
     if (!unwrap(node, &call) || (call.role != SP_TORCH_TENSOR && call.role != SP_TORCH_TENSOR_V3))
         return sp_malformed(error, "a part of a sparse tensor is not a dense tensor");
+    if (!check_change(&call, error)) return false;
     *part = (struct sp_torch_tensor){0};
     return read_dense(torch, &call, part, error);
 }
@@ -320,6 +429,19 @@ static bool read_saved(const struct sp_torch *torch, const struct sp_pickle_valu
     return !saved->why.status;
 }
 
+/* The class of an object that is a tensor by itself: torch.Tensor(2, 3) is one of that shape, and torch.Tensor() and
+ * Parameter() are empty. NULL for every other value. */
+static const char *made_alone(const struct sp_pickle_value *node)
+{
+    const char *name = sp_pickle_is(node, SP_PICKLE_OBJECT) ? sp_pickle_name(node) : NULL;
+    if (!name) return NULL;
+    if (!strcmp(name, "torch.Tensor")) return name;
+    if (strcmp(name, "torch.nn.parameter.Parameter") && strcmp(name, "torch.nn.parameter.Buffer")) return NULL;
+    const struct sp_pickle_value *data = sp_pickle_arg(node, 0), *state = node->as.object->state;
+    if (!data) data = sp_pickle_item(state, 0);
+    return !data || data->type < SP_PICKLE_TUPLE || sp_torch_is_storage(data) ? name : NULL;
+}
+
 bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
                      bool *is_tensor, struct shapeproof_error *error)
 {
@@ -333,7 +455,13 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
         *is_tensor = true;
         return sp_malformed(error, "it is a call of a tensor, which is no function");
     }
-    *is_tensor = unwrap(node, &call) && (call.role != SP_TORCH_OLD_TENSOR || call.state); /* its storage is in that */
+    *is_tensor = unwrap(node, &call);
+    const char *alone = *is_tensor && call.role != SP_TORCH_SAVED ? NULL : made_alone(node);
+    if (alone || (*is_tensor && call.role == SP_TORCH_OLD_TENSOR && !call.state)) { /* its storage is in the state */
+        *is_tensor = true;
+        return sp_malformed(error, "%s makes a tensor without a storage of the file", alone ? alone : call.name);
+    }
+    if (*is_tensor && !check_change(&call, error)) return false;
     if (*is_tensor && call.role == SP_TORCH_SAVED) return read_saved(torch, call.args, tensor, is_tensor, error);
     if (!*is_tensor) return true;
     *tensor = (struct sp_torch_tensor){.dtype_name = shapeproof_dtype_name(SHAPEPROOF_DTYPE_UNKNOWN)};

@@ -182,13 +182,13 @@ static void add_keyed(struct walk *w, struct frame *frame, struct sp_pickle_valu
 }
 
 /* A DICT of what an object that behaves as a dict holds: what it was made of, and then what was set, or NULL. It may be
- * made of a DICT or of a LIST of (key, value), of which items that are no pairs are left out.
+ * made of a DICT, or of a LIST or TUPLE of (key, value), of which items that are no pairs are left out.
  *
  *   OrderedDict([("a", 1), ("b", 2)]), then d["c"] = 3   ->   a, 1, b, 2, c, 3 */
 static struct sp_pickle_value *merge_pairs(struct walk *w, const struct sp_pickle_value *initial,
                                            const struct sp_pickle_value *set)
 {
-    const bool is_list = initial->type == SP_PICKLE_LIST;
+    const bool is_list = initial->type != SP_PICKLE_DICT;
     const size_t most = (size_t)initial->length * (is_list ? 2 : 1) + (set ? set->length : 0);
     struct sp_pickle_value *dict = sp_arena_array(&w->torch->arena, 1, sizeof *dict);
     dict->type = SP_PICKLE_DICT;
@@ -210,20 +210,49 @@ static struct sp_pickle_value *merge_pairs(struct walk *w, const struct sp_pickl
     return dict;
 }
 
+/* What an object that behaves as a dict is made of: its first argument, of a defaultdict the second. NULL for NEWOBJ,
+ * since dict.__new__ ignores its arguments, and for a Counter of elements, since their numbers are no tensors. */
+static struct sp_pickle_value *initial_of(const struct sp_pickle_value *mapping)
+{
+    const char *name = sp_pickle_name(mapping);
+    if (!name) name = "";
+    struct sp_pickle_value *initial = sp_pickle_arg(mapping, !strcmp(name, "collections.defaultdict"));
+    const bool counts = !strcmp(name, "collections.Counter") && !sp_pickle_is(initial, SP_PICKLE_DICT) &&
+                        sp_torch_role(initial) != SP_TORCH_MAPPING;
+    const bool ignores = mapping->as.object->is_new && sp_torch_role(mapping) == SP_TORCH_MAPPING;
+    return counts || ignores ? NULL : initial;
+}
+
+/* Puts what the object is made of in front of what was set. It may be made of another such object. False if what it is
+ * made of is something else, or nested too deeply. */
+static bool merge_initial(struct walk *w, struct sp_pickle_value *mapping, unsigned depth)
+{
+    struct sp_pickle_object *object = mapping->as.object;
+    struct sp_pickle_value *initial = initial_of(mapping);
+    if (mapping->tag & SETTLED || !initial) return true;
+    mapping->tag |= SETTLED;
+    if (sp_pickle_is(initial, SP_PICKLE_OBJECT) && sp_torch_role(initial) == SP_TORCH_MAPPING) {
+        if (depth == MAX_TRANSPARENT || !merge_initial(w, initial, depth + 1)) return false;
+        initial = initial->as.object->pairs;
+        if (!initial) return true;
+    }
+    if (initial->type != SP_PICKLE_DICT && initial->type != SP_PICKLE_LIST && initial->type != SP_PICKLE_TUPLE)
+        return false;
+    w->steps += initial->length;
+    /* Many objects may be made of one list. */
+    if (w->torch->arena.used + 2 * sizeof(void *) * initial->length > SP_PICKLE_MAX_MEMORY) w->pruned = true;
+    else object->pairs = merge_pairs(w, initial, object->pairs);
+    return true;
+}
+
 /* A dict, or an object that behaves as one. */
 static void add_mapping(struct walk *w, struct frame *frame, struct sp_pickle_value *value)
 {
     if (sp_pickle_is(value, SP_PICKLE_DICT)) add_keyed(w, frame, value);
     if (!sp_pickle_is(value, SP_PICKLE_OBJECT)) return;
-    const struct sp_pickle_value *initial = sp_pickle_arg(value, 0);
-    if ((sp_pickle_is(initial, SP_PICKLE_DICT) || sp_pickle_is(initial, SP_PICKLE_LIST)) && !(value->tag & SETTLED)) {
-        w->steps += initial->length;
-        /* Many objects may be made of one list. */
-        if (w->torch->arena.used + 2 * sizeof(void *) * initial->length > SP_PICKLE_MAX_MEMORY) w->pruned = true;
-        else value->as.object->pairs = merge_pairs(w, initial, value->as.object->pairs);
-    }
-    value->tag |= SETTLED;
+    const bool is_known = merge_initial(w, value, 0);
     add_keyed(w, frame, value->as.object->pairs);
+    if (!is_known) add_node_part(frame, INDEXED, value->as.object->args);
 }
 
 static bool registers(const struct sp_pickle_value *attributes)

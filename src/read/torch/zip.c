@@ -282,6 +282,8 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
     torch.folder = sp_arena_printf(&torch.arena, "%sdata/", prefix);
     inventory->format = constants == SIZE_MAX ? &torch_zip_format : &torchscript_format;
     warn_of_members_outside(zip, prefix, inventory);
+    if (sp_zip_lacks_volume(zip))
+        sp_inventory_warn(inventory, "torch refuses it: the numbers of its volumes are not those of one volume");
     warn_of_small_records(zip, prefix, inventory);
     bool ok = check_version(zip, prefix, inventory, error) && index_pickle(&torch, pickle, "data.pkl", error);
     inventory->wrapped += torch.wrappers;

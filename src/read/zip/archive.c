@@ -30,6 +30,7 @@ void sp_zip_close(struct sp_zip *zip)
 }
 
 bool sp_zip_is_far(const struct sp_zip *zip) { return zip->file->source != NULL; }
+bool sp_zip_lacks_volume(const struct sp_zip *zip) { return zip->lacks_volume; }
 size_t sp_zip_count(const struct sp_zip *zip) { return zip->count; }
 const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index) { return &zip->entries[index]; }
 size_t sp_zip_find(const struct sp_zip *zip, const char *name) { return sp_map_get(&zip->names, name); }
@@ -82,9 +83,8 @@ static bool agrees_with_directory(const struct local *local, const struct sp_zip
                             encrypted ? "its own header" : "the directory");
     if (!(local->flags & FLAG_DESCRIPTOR) && local->crc != entry->crc)
         return sp_malformed(error,
-                            "ambiguous archive: member '%s' has the CRC %08" PRIx32 " in the directory, %08" PRIx64
-                            " in its own header",
-                            entry->name, entry->crc, local->crc);
+                            "ambiguous archive: member '%s' has the CRC %08x in the directory, %08x in its own header",
+                            entry->name, (unsigned)entry->crc, (unsigned)local->crc);
     return size_agrees(entry, local, entry->compressed_size, local->compressed_size, error) &&
            size_agrees(entry, local, entry->size, local->size, error);
 }

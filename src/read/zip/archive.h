@@ -30,6 +30,9 @@ void sp_zip_close(struct sp_zip *zip);
 /* Whether the bytes are fetched from elsewhere when they are read. */
 bool sp_zip_is_far(const struct sp_zip *zip);
 size_t sp_zip_count(const struct sp_zip *zip);
+/* Whether a number of a volume is all ones and no record of zip64 has it, or there are no volumes: torch refuses that,
+ * others do not look. */
+bool sp_zip_lacks_volume(const struct sp_zip *zip);
 /* In central-directory order; borrowed until sp_zip_close. */
 const struct sp_zip_entry *sp_zip_entry(const struct sp_zip *zip, size_t index);
 /* Exact name; SIZE_MAX when absent. */

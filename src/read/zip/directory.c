@@ -36,6 +36,7 @@ static const char END_MAGIC[] = "PK\5\6", END64_MAGIC[] = "PK\6\6", LOCATOR_MAGI
 struct end {
     uint64_t entries, size, offset, limit;
     uint64_t close; /* where the last of them ends, with its comment */
+    bool lacks_volume;
 };
 
 static bool starts_with_signature(const unsigned char *bytes, const char *magic) { return !memcmp(bytes, magic, 4); }
@@ -53,6 +54,7 @@ static bool parse_end(const unsigned char *record, struct end *end, struct shape
     end->offset = sp_cursor_le(&cursor, 4);
     if ((disk && disk != 0xffff) || (first_disk && first_disk != 0xffff) || here != end->entries)
         return sp_malformed(error, "zip archive in several volumes");
+    end->lacks_volume = disk || first_disk;
     return true;
 }
 
@@ -154,7 +156,9 @@ static bool follow_locator(const struct sp_zip *zip, struct end *end, struct sha
     sp_cursor_take(&cursor, 4);
     const uint64_t volume = sp_cursor_le(&cursor, 4), at = sp_cursor_le(&cursor, 8), volumes = sp_cursor_le(&cursor, 4);
     if (volume || volumes > 1) return sp_malformed(error, "zip archive in several volumes");
-    return read_end64(zip, at, end, error);
+    if (!read_end64(zip, at, end, error)) return false;
+    end->lacks_volume = !volumes;
+    return true;
 }
 
 static bool check_end(const struct end *end, struct shapeproof_error *error)
@@ -283,6 +287,7 @@ static bool parse_entry(struct sp_zip *zip, struct sp_cursor *cursor, size_t ind
     if (!cursor->ok) return sp_malformed(error, "zip directory ends inside entry %zu", index);
     if (volume > 1 && volume != 0xffff) /* some count from 1; all ones refer to a field of zip64 */
         return sp_malformed(error, "zip archive in several volumes");
+    if (volume == 0xffff) zip->lacks_volume = true; /* torch does not look for it in zip64 */
     if (!check_name(name, (size_t)name_length, index, error)) return false;
     entry->name = sp_arena_copy(&zip->arena, name, (size_t)name_length);
     if (version > LATEST_VERSION) /* which Python refuses, and torch does not look at */
@@ -397,6 +402,7 @@ bool sp_zip_scan(struct sp_zip *zip, struct shapeproof_error *error)
     zip->directory_offset = end.offset;
     zip->count = (size_t)end.entries;
     zip->end = end.close;
+    zip->lacks_volume = end.lacks_volume;
     zip->entries = sp_arena_array(&zip->arena, zip->count, sizeof *zip->entries);
     zip->next = sp_arena_array(&zip->arena, zip->count, sizeof *zip->next);
     return parse_entries(zip, &end, error) && check_case(zip, error) && check_places(zip, error) &&

@@ -32,6 +32,7 @@ struct sp_zip {
     uint64_t *next;            /* of each member: where the next one begins, or the directory */
     uint64_t end;              /* of the end record and its comment */
     struct sp_map names;       /* exact name -> index */
+    bool lacks_volume;         /* see sp_zip_lacks_volume */
 };
 
 /* Fills entries, count, directory_offset and names from the end of the file (directory.c). */
