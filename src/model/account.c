@@ -18,6 +18,7 @@ void sp_inventory_set_size(struct shapeproof_inventory *inventory, uint64_t size
     struct sp_account *account = &inventory->account;
     while (account->sizes.count + 1 < inventory->file_count) *SP_PUSH(&account->sizes) = 0;
     *SP_PUSH(&account->sizes) = size;
+    sp_inventory_allow_names(inventory, size);
 }
 
 uint64_t sp_inventory_file_size(const struct shapeproof_inventory *inventory, uint32_t file)

@@ -107,11 +107,35 @@ void sp_inventory_warn(struct shapeproof_inventory *inventory, const char *forma
 
 enum { UNREAD_NAMED = 10 };
 
+void sp_inventory_allow_names(struct shapeproof_inventory *inventory, uint64_t file_size)
+{
+    inventory->named_bytes = sp_add_saturated(inventory->named_bytes, file_size);
+}
+
+uint64_t sp_inventory_names_left(const struct shapeproof_inventory *inventory)
+{
+    uint64_t most;
+    if (!sp_mul_u64(inventory->named_bytes, SP_NAMES_BUDGET_FACTOR, &most)) most = UINT64_MAX;
+    most = sp_add_saturated(most, SP_NAMES_BUDGET_BASE);
+    return most > inventory->name_bytes ? most - inventory->name_bytes : 0;
+}
+
+bool sp_inventory_spend_names(struct shapeproof_inventory *inventory, uint64_t bytes, struct shapeproof_error *error)
+{
+    if (bytes > sp_inventory_names_left(inventory))
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
+                       "names of more than %d bytes for each byte of the file, and %d MiB besides, in all",
+                       SP_NAMES_BUDGET_FACTOR, SP_NAMES_BUDGET_BASE >> 20);
+    inventory->name_bytes += bytes;
+    return true;
+}
+
 bool sp_inventory_unread(struct shapeproof_inventory *inventory, const char *name, const struct shapeproof_error *why,
                          struct shapeproof_error *error)
 {
     if (why->kind == SHAPEPROOF_KIND_IO || inventory->count >= SP_MAX_TENSORS)
         return sp_fail(error, why->status, why->kind, "%s", why->message);
+    if (!sp_inventory_spend_names(inventory, strlen(name), error)) return false;
     if (!inventory->unread++) inventory->first_unread = *why;
     *SP_PUSH(&inventory->unread_names) = sp_arena_string(&inventory->arena, name);
     if (inventory->unread <= UNREAD_NAMED)

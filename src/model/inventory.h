@@ -36,6 +36,8 @@ struct shapeproof_inventory {
     struct sp_arena arena; /* names, shapes, metadata: everything that the inventory hands out */
     const char *path;
     uint64_t bytes_read;            /* of its files, to make it */
+    uint64_t named_bytes;           /* of the files that may have names, for the limit of names */
+    uint64_t name_bytes;            /* of names that readers have made; see sp_inventory_spend_names */
     bool is_redacted;               /* its texts were replaced by placeholders */
     const struct sp_format *format; /* of its first file; never NULL */
     const char **files;
@@ -96,7 +98,9 @@ enum {
     SP_MAX_TENSORS = 4 * 1000 * 1000,
     SP_MAX_NAME = 64 * 1024,
     SP_MAX_WARNINGS = 1000,
-    SP_MAX_SUSPECTS = 1000
+    SP_MAX_SUSPECTS = 1000,
+    SP_NAMES_BUDGET_BASE = 1 << 20, /* bytes of all names of an inventory: so many, */
+    SP_NAMES_BUDGET_FACTOR = 64     /* and so many for each byte of its files */
 };
 
 struct shapeproof_inventory *sp_inventory_new(const char *path);
@@ -108,6 +112,14 @@ const char *sp_inventory_misnamed(const struct shapeproof_inventory *inventory, 
 /* A new tensor, zeroed, with same_as = SHAPEPROOF_NONE, to be filled at once; the pointer is good until the next call.
  * NULL with an error past SP_MAX_TENSORS. Strings and arrays put into it must live in inventory->arena. */
 struct shapeproof_tensor *sp_inventory_add(struct shapeproof_inventory *inventory, struct shapeproof_error *error);
+/* Names may share bytes of a file: a common beginning, the key of a dictionary, or compressed data. So the memory and
+ * the output that they need are limited by the sizes of the files on disk. A reader spends each name that can be longer
+ * than what it reads for it, before it keeps the name. False with an error when the names of the inventory have too
+ * many bytes in all. */
+bool sp_inventory_spend_names(struct shapeproof_inventory *inventory, uint64_t bytes, struct shapeproof_error *error);
+uint64_t sp_inventory_names_left(const struct shapeproof_inventory *inventory);
+/* A file of that size is read that is not among the files of the inventory (sp_inventory_set_size). */
+void sp_inventory_allow_names(struct shapeproof_inventory *inventory, uint64_t file_size);
 /* Copies both. A key is kept once: its first value, with a warning when a later one differs. */
 void sp_inventory_add_metadata(struct shapeproof_inventory *inventory, const char *key, const char *value);
 /* Adds a warning, unless there is an equal one. Past SP_MAX_WARNINGS one last warning says that there are more. */

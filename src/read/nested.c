@@ -9,8 +9,7 @@
 
 static const struct sp_format pickled_format = {"pickle", 0};
 
-/* Bytes that one prefix may have in front of all names; and all that is listed of the file. */
-enum { MAX_FILES_WITHIN = 3, MAX_PREFIXES = 128 << 20, MAX_LISTED_BYTES = 1 << 30 };
+enum { MAX_FILES_WITHIN = 3, MAX_LISTED_BYTES = 1 << 30 /* of names and shapes, in all */ };
 
 /* ---- one file within another ---- */
 
@@ -53,21 +52,50 @@ static void adopt_claims(struct shapeproof_inventory *inventory, size_t first, c
     if (!in_place) account->claims.count = first;
 }
 
-/* A name of a member is written once, and stands in front of those of all its tensors. */
-static bool prefixes_fit(const char *prefix, size_t count, struct shapeproof_error *error)
+/* The state of an inventory before a file within a file is read. */
+struct before {
+    size_t tensors, claims;
+    uint64_t name_bytes;
+};
+
+/* How many texts of tensors and claims the prefix is put in front of. */
+static uint64_t count_prefixes(const struct shapeproof_inventory *inventory, const struct before *before, bool in_place)
 {
-    const size_t length = strlen(prefix);
-    if (length <= SP_MAX_NAME / 2 && length * count <= MAX_PREFIXES) return true;
+    const struct sp_account *account = &inventory->account;
+    uint64_t count = inventory->count - before->tensors;
+    for (size_t i = before->tensors; i < inventory->count; i++) count += inventory->tensors[i].storage != NULL;
+    for (size_t i = before->claims; in_place && i < account->claims.count; i++) {
+        count += account->claims.items[i].storage != NULL;
+        count += account->claims.items[i].record != NULL;
+    }
+    return count;
+}
+
+/* Spends the names of the tensors from `before` on: all that the reader has not spent itself, since an inner file may
+ * be inflated, or share its bytes with another. Then the prefix, which the outer file has once, for each name. */
+static bool spend_nested_names(struct shapeproof_inventory *inventory, const struct before *before, const char *prefix,
+                               bool in_place, struct shapeproof_error *error)
+{
+    const size_t length = strlen(prefix), count = inventory->count - before->tensors;
+    const uint64_t spent = inventory->name_bytes - before->name_bytes;
+    uint64_t names = 0;
+    for (size_t i = before->tensors; i < inventory->count; i++) names += strlen(inventory->tensors[i].name);
+    if (names > spent && !sp_inventory_spend_names(inventory, names - spent, error)) return false;
+    struct shapeproof_error ignored = {0};
+    const uint64_t prefixes = length * count_prefixes(inventory, before, in_place);
+    if (length <= SP_MAX_NAME / 2 && sp_inventory_spend_names(inventory, prefixes, &ignored)) return true;
     return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
-                   "its name has %zu bytes, in front of the names of %zu tensors; at most %d, and %d in all", length,
-                   count, SP_MAX_NAME / 2, MAX_PREFIXES);
+                   "its name has %zu bytes, in front of the names of %zu tensors; at most %d, and all names together "
+                   "%d for each byte of the file, and %d MiB besides",
+                   length, count, SP_MAX_NAME / 2, SP_NAMES_BUDGET_FACTOR, SP_NAMES_BUDGET_BASE >> 20);
 }
 
 bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, const char *prefix, uint32_t file_index,
                      struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct sp_file file = *inner;
-    const size_t first = inventory->count, claims = inventory->account.claims.count;
+    const struct before before = {inventory->count, inventory->account.claims.count, inventory->name_bytes};
+    const bool in_place = file.fd == outer->fd; /* otherwise it was inflated into a file of its own */
     file.nesting = outer->nesting + 1;
     if (!file.inflated_from) file.inflated_from = outer->inflated_from;
     if (file.nesting > MAX_FILES_WITHIN)
@@ -78,11 +106,10 @@ bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, c
                        MAX_LISTED_BYTES);
     const struct sp_reader *reader = sp_reader_for(&file, error);
     const bool ok = reader && reader->index(&file, file_index, inventory, error) &&
-                    prefixes_fit(prefix, inventory->count - first, error);
-    const bool in_place = file.fd == outer->fd; /* otherwise it was inflated into a file of its own */
+                    spend_nested_names(inventory, &before, prefix, in_place, error);
     const uint64_t base = in_place ? file.base - outer->base : 0;
-    adopt_claims(inventory, claims, prefix, ok && in_place, base);
-    if (ok) adopt_tensors(inventory, first, prefix, in_place, base);
+    adopt_claims(inventory, before.claims, prefix, ok && in_place, base);
+    if (ok) adopt_tensors(inventory, before.tensors, prefix, in_place, base);
     return ok;
 }
 

@@ -100,6 +100,7 @@ static const char *find_elements(struct sp_pieces *pieces, const struct shapepro
     struct sp_data_place place = {0};
     struct sp_data_places places = {.inventory = own, .items = &place};
     const uint32_t index = sp_inventory_add_file(own, file.path);
+    sp_inventory_set_size(own, file.size);
     const struct sp_reader *reader = sp_reader_for(&file, &ignored);
     bool ok = reader && reader->index(&file, index, own, &ignored) && sp_inventory_finish(own, &ignored) &&
               own->count == 1 && is_whole_piece(&own->tensors[0], tensor, piece) && sp_is_row_major(&own->tensors[0]);

@@ -91,22 +91,6 @@ const char *sp_printable_name(const char *bytes, size_t length, struct sp_arena 
     return sp_text_keep(&visible, arena);
 }
 
-uint64_t sp_names_budget(uint64_t file_size)
-{
-    if (file_size > (UINT64_MAX - SP_NAMES_BUDGET_BASE) / SP_NAMES_BUDGET_FACTOR) return UINT64_MAX;
-    return SP_NAMES_BUDGET_BASE + file_size * SP_NAMES_BUDGET_FACTOR;
-}
-
-bool sp_names_spend(uint64_t *budget, size_t length, struct shapeproof_error *error)
-{
-    if (length > *budget)
-        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
-                       "names of more than %d bytes for each byte of the file, and %d MiB besides, in all",
-                       SP_NAMES_BUDGET_FACTOR, SP_NAMES_BUDGET_BASE >> 20);
-    *budget -= length;
-    return true;
-}
-
 const char *sp_window_text(struct sp_window *window, uint64_t length, size_t limit, struct sp_arena *arena)
 {
     const char *name = NULL;

@@ -37,13 +37,4 @@ const char *sp_window_text(struct sp_window *window, uint64_t length, size_t lim
 /* What sp_window_text makes of bytes that are in memory; NULL when there is a NUL among them. */
 const char *sp_printable_name(const char *bytes, size_t length, struct sp_arena *arena);
 
-/* Bytes of names that a file may have in all, where a name may share bytes of the file with others: so many, and so
- * many for each byte of the file. Names of real files have a few bytes for each byte of their entries. */
-enum { SP_NAMES_BUDGET_BASE = 1 << 20, SP_NAMES_BUDGET_FACTOR = 64 };
-
-/* What a file of that size may spend on names. */
-uint64_t sp_names_budget(uint64_t file_size);
-/* Takes a name of that length from the budget; false with an error when it is larger than what is left. */
-bool sp_names_spend(uint64_t *budget, size_t length, struct shapeproof_error *error);
-
 #endif

@@ -364,11 +364,13 @@ static const char *const broken[][2] = {
                        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
                        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' (30012 bytes): its name "
                        "has 30013 bytes, in front of the names of "
-                       "5000 tensors; at most 32768, and 134217728 in all\n"},
+                       "5000 tensors; at most 32768, and all names together 64 for each byte of the file, and 1 MiB "
+                       "besides\n"},
     {"bad/script_attributes.pt", "refused: attributes.pkl: the pickle ends early at byte 3, without STOP\n"},
     {"bad/script_deep.pt", "refused: script/model.json: nested deeper than 127 levels at byte 1060\n"},
     {"bad/script_json.pt", "refused: script/model.json: expected an object at byte 15, found '['\n"},
-    {"bad/script_names.pt", "refused: model.json: names of more than 134217728 bytes\n"},
+    {"bad/script_names.pt",
+     "refused: names of more than 64 bytes for each byte of the file, and 1 MiB besides, in all\n"},
     {"bad/script_number.pt", "torchscript\n"
                              "linear.weight F32 (2,3)\n"
                              "! tensor 'bias' is not read: there is no tensor with its number\n"},

@@ -98,12 +98,40 @@ static void test_long_path(void **state)
     remove_temporary(&file);
 }
 
+/* A deep group in which many links lead to one dataset: each path has the names of all groups. */
+static void write_many_paths(const char *path)
+{
+    enum { DEEP = 10, LINKS = 40 }; /* 40 paths of 32,000 bytes are more than 1 MiB */
+    char name[NAME + 1] = "";
+    hid_t group = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t file = group;
+    memset(name, 'p', NAME);
+    for (int i = 0; i < DEEP; i++) group = H5Gcreate2(group, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    write_dataset(group, "a");
+    for (int i = 0; i < LINKS; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        if (H5Lcreate_hard(group, "a", group, name, H5P_DEFAULT, H5P_DEFAULT) < 0) _exit(1);
+    }
+    _exit(H5Fflush(file, H5F_SCOPE_GLOBAL) < 0);
+}
+
+static void test_many_paths(void **state)
+{
+    struct temporary file = written_by_child(write_many_paths);
+    (void)state;
+    search_finds = REALLY;
+    expect_error(READ, file.path, SHAPEPROOF_KIND_LIMIT,
+                 "paths of more than 64 bytes for each byte of the file, and 1 MiB besides, in all");
+    remove_temporary(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups_without_a_tree),
         cmocka_unit_test(test_lost_links),
         cmocka_unit_test(test_long_path),
+        cmocka_unit_test(test_many_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

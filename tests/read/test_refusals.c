@@ -1015,6 +1015,50 @@ static void members_that_inflate(void **state)
            "! member '4.safetensors' is not read: the members before it inflate to 2048 MiB and more\n");
 }
 
+#define SCALAR P_REBUILD(P_STORAGE("FloatStorage", "0", "1"), "0", P_TUPLE(""), P_TUPLE(""))
+
+/* A dictionary of 35 tensors below a key of 20,000 bytes. */
+static void put_long_names(struct sp_text *text)
+{
+    sp_text_puts(text, "\x80\x02}V");
+    put_times(text, "k", 20000);
+    sp_text_puts(text, "\n}(");
+    for (int i = 0; i < 35; i++) sp_text_printf(text, "V%d\n%s", i, SCALAR);
+    sp_text_puts(text, "us.");
+}
+
+/* The names of two pickles have 1.4 MB, in files that allow 1.05 MB and 64 times their size: all pickles of a file
+ * share that. */
+static void names_of_several_pickles(void **state)
+{
+    struct sp_text pickle = {0}, inner = {0}, text = {0};
+    (void)state;
+    put_long_names(&pickle);
+    const struct zipped packaged[] = {
+        {.name = "p/.data/extern_modules", .bytes = "", .length = 0},
+        {.name = "p/.data/0.storage", .bytes = "four", .length = 4},
+        {.name = "p/a.pkl", .bytes = pickle.data, .length = pickle.length, .method = ZIP_DEFLATED},
+        {.name = "p/b.pkl", .bytes = pickle.data, .length = pickle.length, .method = ZIP_DEFLATED}};
+    put_zip(&text, packaged, 4);
+    write_text("a.pt", &text);
+    expect("a.pt", SHAPEPROOF_KIND_NONE,
+           "! 'b.pkl' is not read: names of more than 64 bytes for each byte of the file, and 1 MiB besides, in all\n");
+    const struct zipped saved[] = {
+        {.name = "a/data.pkl", .bytes = pickle.data, .length = pickle.length, .method = ZIP_DEFLATED},
+        {.name = "a/version", .bytes = "3\n", .length = 2},
+        {.name = "a/data/0", .bytes = "four", .length = 4}};
+    put_zip(&inner, saved, 3);
+    sp_text_free(&pickle);
+    const struct zipped several[] = {{.name = "a.pth", .bytes = inner.data, .length = inner.length},
+                                     {.name = "b.pth", .bytes = inner.data, .length = inner.length}};
+    put_zip(&text, several, 2);
+    sp_text_free(&inner);
+    write_text("a.zip", &text);
+    expect("a.zip", SHAPEPROOF_KIND_NONE,
+           "! member 'b.pth' is not read: names of more than 64 bytes for each byte of the file, and 1 MiB besides, in "
+           "all\n");
+}
+
 /* A file may not grow: as on a full disk. */
 static void no_room_for_what_is_inflated(void **state)
 {
@@ -1484,6 +1528,7 @@ int main(void)
         cmocka_unit_test(indexes_of_keras),
         cmocka_unit_test(layers_of_keras_in_pickles),
         cmocka_unit_test(members_that_inflate),
+        cmocka_unit_test(names_of_several_pickles),
         cmocka_unit_test(no_room_for_what_is_inflated),
         cmocka_unit_test(arrays_that_inflate_to_more),
         cmocka_unit_test(folders_that_vanish),

@@ -200,10 +200,12 @@ static bool spell_key(struct sp_dcp *dcp, const struct sp_pickle_value *key, siz
     struct sp_text text = {0};
     sp_text_puts(&text, "");
     const bool ok = sp_torch_put_key(&text, key, number) && text.length <= SP_MAX_NAME;
-    *name = sp_arena_copy(&dcp->inventory->arena, text.data, ok ? text.length : 0);
+    const bool fits = !ok || sp_inventory_spend_names(dcp->inventory, text.length, dcp->error);
+    *name = sp_arena_copy(&dcp->inventory->arena, text.data, ok && fits ? text.length : 0);
     sp_text_free(&text);
-    return ok || sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "a name is longer than %d bytes",
-                         SP_MAX_NAME);
+    if (ok) return fits;
+    return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "a name is longer than %d bytes",
+                   SP_MAX_NAME);
 }
 
 /* Whether another rank has written the same chunk; then it is taken for that of this rank. */

@@ -177,7 +177,9 @@ const struct sp_reader sp_reader_dcp = {.name = "dcp", .probe = probe_dcp, .inde
 static bool read_named(struct sp_dcp *dcp, const char *name)
 {
     struct sp_file file;
-    const bool ok = sp_file_open(&file, dcp->folder->fd, name, dcp->error) && read_metadata(dcp, &file);
+    bool ok = sp_file_open(&file, dcp->folder->fd, name, dcp->error);
+    if (ok) sp_inventory_allow_names(dcp->inventory, file.size);
+    ok = ok && read_metadata(dcp, &file);
     sp_file_close(&file);
     return ok || sp_folder_blame(dcp->folder, name, dcp->error);
 }

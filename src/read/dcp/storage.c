@@ -244,6 +244,7 @@ static bool begins_with_broken_archive(const struct sp_dcp *dcp, const struct sp
         front.nesting++;
         struct shapeproof_inventory *own = sp_inventory_new(front.path);
         const uint32_t index = sp_inventory_add_file(own, front.path);
+        sp_inventory_set_size(own, front.size);
         const struct sp_reader *reader = sp_reader_for(&front, &why);
         is_broken = (!reader || !reader->index(&front, index, own, &why)) && why.kind == SHAPEPROOF_KIND_MALFORMED;
         shapeproof_inventory_close(own);

@@ -59,7 +59,6 @@ struct tree {
     struct shapeproof_inventory *inventory;
     struct shapeproof_error why; /* of the window */
     struct sp_text path;
-    uint64_t names_left; /* bytes of names: all within a map share its own */
     struct level levels[MAX_DEPTH];
     unsigned depth;
     struct array chunked; /* that is being put together */
@@ -244,7 +243,7 @@ static bool add_array(struct tree *tree, const struct array *array, uint64_t byt
 {
     struct shapeproof_error why = {0};
     struct shapeproof_tensor described;
-    if (!sp_names_spend(&tree->names_left, tree->path.length, error)) return false;
+    if (!sp_inventory_spend_names(tree->inventory, tree->path.length, error)) return false;
     if (!describe_array(tree, array, bytes, &described, &why))
         return sp_inventory_unread(tree->inventory, tree->path.data ? tree->path.data : "", &why, error);
     struct shapeproof_tensor *tensor = sp_inventory_add(tree->inventory, error);
@@ -272,10 +271,7 @@ static bool take_leaf(struct tree *tree, const struct value *value, struct shape
     tree->window.ok = true; /* also after a failure within the array */
     tree->why = (struct shapeproof_error){0};
     tree->window.at = end;
-    if (!good) {
-        if (!sp_names_spend(&tree->names_left, tree->path.length, error)) return false;
-        return sp_inventory_unread(tree->inventory, tree->path.data ? tree->path.data : "", &why, error);
-    }
+    if (!good) return sp_inventory_unread(tree->inventory, tree->path.data ? tree->path.data : "", &why, error);
     if (!top || top->role != CHUNKS) return add_array(tree, &array, array.end - array.begin, error);
     memcpy(tree->chunked.dtype, array.dtype, sizeof array.dtype);
     sp_inventory_claim(tree->inventory, tree->file, array.begin, array.end, SP_USE_TENSOR);
@@ -412,7 +408,7 @@ static bool index_flax(const struct sp_file *file, uint32_t file_index, struct s
                        struct shapeproof_error *error)
 {
     struct tree *tree = sp_realloc(NULL, 1, sizeof *tree);
-    *tree = (struct tree){.inventory = inventory, .file = file_index, .names_left = sp_names_budget(file->size)};
+    *tree = (struct tree){.inventory = inventory, .file = file_index};
     sp_window_open(&tree->window, file, 0, UINT64_MAX, &tree->why);
     tree->window.what = "the tree";
     const bool ok = take_tree(tree, error);

@@ -94,6 +94,7 @@ static bool take_tensor(struct decoder *d)
     struct sp_wire_tensor wire;
     struct sp_arena *arena = &d->inventory->arena;
     if (!sp_wire_get_tensor(&d->in, arena, &wire)) return false;
+    if (!sp_inventory_spend_names(d->inventory, strlen(wire.path), d->error)) return false;
     struct shapeproof_tensor *tensor = sp_inventory_add(d->inventory, d->error);
     if (!tensor) return false;
     tensor->name = wire.path;
@@ -137,6 +138,7 @@ static bool take_alias(struct decoder *d)
         sp_malformed(&why, "a hard link to a dataset that is not read");
         return sp_inventory_unread(d->inventory, path, &why, d->error);
     }
+    if (!sp_inventory_spend_names(d->inventory, strlen(path), d->error)) return false;
     struct shapeproof_tensor *tensor = sp_inventory_add(d->inventory, d->error);
     if (!tensor) return false;
     *tensor = d->inventory->tensors[first];
@@ -310,6 +312,7 @@ bool sp_h5_index(struct sp_h5_source *source, uint32_t file_index, struct shapep
     const struct sp_sandbox_job job = {"the HDF5 library", source->fd, source, sp_h5_prepare, sp_h5_walk};
     char *bytes;
     size_t length;
+    source->names_left = sp_inventory_names_left(inventory);
     if (!sp_sandbox_run(&job, &bytes, &length, error)) return false;
     if (!sp_system_confines)
         sp_inventory_warn(inventory, "the HDF5 library read it without a sandbox: a portable build has only limits of "

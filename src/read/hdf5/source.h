@@ -17,6 +17,7 @@ struct sp_h5_source {
     uint64_t base;               /* where the HDF5 file begins within fd */
     uint64_t origin;             /* where the file begins within fd, from which places are counted */
     uint64_t size;               /* its bytes */
+    uint64_t names_left;         /* bytes that all paths may have (sp_inventory_names_left) */
     size_t part;                 /* of several HDF5 files within `fd`, which: an address is of its own in each */
     /* of the driver, in the child */
     bool opened;

@@ -156,10 +156,13 @@ static char *path_of_link(struct walk *walk, const char *name)
         fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "a path of more than %d bytes in '%.200s'", SP_MAX_NAME, parent);
         return NULL;
     }
-    if (walk->arena.used > (size_t)SP_H5_MAX_PATHS_MIB << 20) {
-        fail_walk(walk, SHAPEPROOF_KIND_LIMIT, "paths of more than %d MiB in all", SP_H5_MAX_PATHS_MIB);
+    if (above + length + 1 > walk->source->names_left) {
+        fail_walk(walk, SHAPEPROOF_KIND_LIMIT,
+                  "paths of more than %d bytes for each byte of the file, and %d MiB besides, in all",
+                  SP_NAMES_BUDGET_FACTOR, SP_NAMES_BUDGET_BASE >> 20);
         return NULL;
     }
+    walk->source->names_left -= above + length + 1;
     char *path = sp_arena_alloc(&walk->arena, above + length + 2);
     snprintf(path, above + length + 2, "%s%s%s", parent, above ? "/" : "", name);
     return path;

@@ -8,8 +8,7 @@
 
 enum {
     SP_H5_MAX_OBJECTS = 2 * 1000 * 1000, /* links, in all groups */
-    SP_H5_MAX_DEPTH = 128,               /* of groups */
-    SP_H5_MAX_PATHS_MIB = 512            /* of all paths together */
+    SP_H5_MAX_DEPTH = 128                /* of groups */
 };
 
 /* Starts the library: no plug-ins, no environment, no messages, no external links. */

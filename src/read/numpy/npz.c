@@ -11,7 +11,6 @@
 #include "base/names.h"
 #include "read/in_order.h"
 #include "read/numpy/header.h"
-#include "read/window.h"
 
 static const struct sp_format npz_format = {"npz", 0};
 
@@ -30,7 +29,7 @@ struct npz {
     struct sp_zip *zip;
     struct shapeproof_inventory *inventory;
     uint32_t file;
-    uint64_t headers_left; /* bytes that headers may still have, inflated */
+    bool is_over_limit; /* the headers have too many bytes in all */
     struct sp_npy_notes notes;
 };
 
@@ -66,13 +65,13 @@ static bool index_member(struct npz *npz, size_t index, const char *name, struct
     const size_t length = sp_npy_header_size(fixed, have, error);
     if (!length) return false;
     if (length > entry->size) return sp_malformed(error, "ends within its header");
-    if (length > npz->headers_left) {
-        npz->headers_left = 0;
+    if (length > sp_inventory_names_left(inventory)) {
+        npz->is_over_limit = true;
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "headers of more than %d bytes for each byte of the file, and %d MiB besides, in all",
                        SP_NAMES_BUDGET_FACTOR, SP_NAMES_BUDGET_BASE >> 20);
     }
-    npz->headers_left -= length;
+    sp_inventory_spend_names(inventory, length, error);
     char *bytes = read_header(npz, index, length, error);
     bool ok = bytes && sp_npy_parse(&npy, bytes, length, &inventory->arena, error);
     sp_free(bytes);
@@ -93,12 +92,7 @@ static bool index_member(struct npz *npz, size_t index, const char *name, struct
 bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
                   struct shapeproof_error *error)
 {
-    struct npz npz = {
-        .zip = zip,
-        .inventory = inventory,
-        .file = file_index,
-        .headers_left = sp_names_budget(sp_inventory_file_size(inventory, file_index)),
-    };
+    struct npz npz = {.zip = zip, .inventory = inventory, .file = file_index};
     struct sp_names others = {0};
     sp_zip_claim(zip, inventory, file_index);
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
@@ -113,7 +107,7 @@ bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inv
         }
         const char *name = sp_arena_copy(&inventory->arena, entry->name, strlen(entry->name) - SUFFIX);
         const bool ok = index_member(&npz, i, name, &why);
-        if (!ok && !npz.headers_left) *error = why;
+        if (npz.is_over_limit) *error = why;
         if (!ok && (error->status || !sp_inventory_unread(inventory, name, &why, error))) break;
         if (why.status) sp_inventory_claim_storage(inventory, file_index, begin, end, NULL, name, false);
         else sp_inventory_claim(inventory, file_index, begin, end, SP_USE_STRUCTURE);

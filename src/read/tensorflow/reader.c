@@ -29,9 +29,8 @@ struct table {
     const struct sp_file *file;
     struct shapeproof_inventory *inventory;
     struct shapeproof_error *error;
-    uint64_t names_left; /* bytes of names: keys share their beginnings */
-    uint64_t parts;      /* entries of parts of tensors, which are not listed */
-    uint64_t last_end;   /* of the block that was read last: blocks follow one another */
+    uint64_t parts;    /* entries of parts of tensors, which are not listed */
+    uint64_t last_end; /* of the block that was read last: blocks follow one another */
     uint32_t index;
 };
 
@@ -212,7 +211,8 @@ static bool add_entry(struct table *table, const struct sp_text *key, const stru
         table->parts++;
         return true;
     }
-    if (!sp_names_spend(&table->names_left, key->length, table->error)) return false;
+    if (!sp_inventory_spend_names(table->inventory, key->length, table->error))
+        return false; /* keys share beginnings */
     const char *name = sp_printable_name(key->data, key->length, &table->inventory->arena);
     if (!name) return sp_malformed(table->error, "a NUL in a name");
     if (!take_entry(table, value, &entry, &why) || !describe_entry(table, name, &entry, &described, &why))
@@ -275,7 +275,6 @@ static bool index_tensorflow(const struct sp_file *file, uint32_t file_index, st
                              struct shapeproof_error *error)
 {
     struct table table = {.file = file, .inventory = inventory, .error = error, .index = file_index};
-    table.names_left = sp_names_budget(file->size);
     struct sp_window window;
     struct block meta, index;
     sp_window_open(&window, file, file->size - FOOTER, UINT64_MAX, error);

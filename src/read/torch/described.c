@@ -20,11 +20,7 @@
 static const struct sp_format torchscript_format = {"torchscript", SP_BY_TORCH | SP_IN_ORDER | SP_WITH_CODE};
 static const struct sp_format pt2_format = {"pt2", 0};
 
-enum {
-    MAX_DESCRIPTION = 64 << 20,
-    MAX_SCRIPT_TENSORS = 100 * 1000,
-    MAX_SCRIPT_NAMES = 128 << 20 /* bytes of all names */
-};
+enum { MAX_DESCRIPTION = 64 << 20, MAX_SCRIPT_TENSORS = 100 * 1000 };
 
 static const char WEIGHTS[] = "_weights_config.json", CONSTANTS[] = "_constants_config.json", MODEL[] = "/model.json";
 
@@ -44,7 +40,6 @@ struct description {
     const char *program; /* of torch.export, where there are several; or NULL */
     /* of TorchScript: */
     struct sp_text path; /* of the module */
-    size_t name_bytes;
     SP_ARRAY(struct described) tensors;
     struct {
         struct parameter {
@@ -212,6 +207,8 @@ static bool take_export_entry(struct description *d, const char *name, const cha
     if (!sp_json_ok(json)) return false;
     if (!is_tensor) return true;
     if (file) described.path = sp_arena_printf(&d->torch->arena, "%s%s", subfolder, file);
+    const size_t program = d->program ? strlen(d->program) + 1 : 0;
+    if (!sp_inventory_spend_names(d->torch->inventory, program + strlen(name), json->error)) return false;
     if (d->program) name = sp_arena_printf(&d->torch->arena, "%s:%s", d->program, name);
     return list_described(d, name, &described, flags, json->error);
 }
@@ -279,10 +276,7 @@ static bool take_parameter(struct description *d)
     }
     if (!sp_json_ok(json) || !name || !type) return false;
     if (strcmp(type, "Tensor") != 0) return true;
-    d->name_bytes += d->path.length + strlen(name) + 1;
-    if (d->name_bytes > MAX_SCRIPT_NAMES)
-        return sp_fail(json->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
-                       "model.json: names of more than %d bytes", MAX_SCRIPT_NAMES);
+    if (!sp_inventory_spend_names(d->torch->inventory, d->path.length + strlen(name) + 1, json->error)) return false;
     parameter.name = sp_arena_printf(&d->torch->inventory->arena, "%s%s", d->path.length ? d->path.data : "", name);
     *SP_PUSH(&d->parameters) = parameter;
     return true;

@@ -20,7 +20,6 @@
 #include "base/chars.h"
 #include "base/names.h"
 #include "read/torch/torch.h"
-#include "read/window.h"
 
 enum {
     MAX_DEPTH = 512,
@@ -29,7 +28,7 @@ enum {
     LOOKUPS = 6, /* keys that expand_module looks for, each once through the attributes */
     MAX_PARTS = 6,
     MAX_TRANSPARENT = 16,
-    LISTED_COST = 32, /* bytes of the budget of names that a tensor takes besides its name */
+    LISTED_COST = 32, /* bytes of the limit of names that a tensor takes besides its name */
     BROKEN_NAMED = 20
 };
 
@@ -87,7 +86,7 @@ struct walk {
     struct sp_text name; /* of the tensor being listed */
     size_t outer;        /* how long the key at the top is that leads to it, when it is not there itself */
     struct sp_map names;
-    uint64_t names_left, steps; /* names_left: bytes that names may still have (sp_names_budget) */
+    uint64_t steps;
     size_t listed, renamed, broken;
     bool pruned, too_deep;
     struct shapeproof_error first; /* why the first of the broken tensors is one */
@@ -483,7 +482,7 @@ static bool list_tensor(struct walk *w, const struct sp_torch_tensor *found, str
         sp_names_add(&w->packed, w->name.data);
         return true;
     }
-    if (!sp_names_spend(&w->names_left, w->name.length + LISTED_COST, w->error)) return false;
+    if (!sp_inventory_spend_names(inventory, w->name.length + LISTED_COST, w->error)) return false;
     struct sp_torch_tensor listed = *found;
     /* What get_extra_state of a module returned, such as the scales of Transformer Engine for FP8. */
     const bool is_extra_state = sp_ends_with(w->name.data, "_extra_state");
@@ -762,8 +761,7 @@ static void warn_of_the_rest(struct walk *w)
  * it is a tensor and entered when it is a container, or leaves the frame when none is left. */
 bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct shapeproof_error *error)
 {
-    const uint64_t size = sp_inventory_file_size(torch->inventory, torch->file);
-    struct walk w = {.torch = torch, .error = error, .names_left = sp_names_budget(size)};
+    struct walk w = {.torch = torch, .error = error};
     const size_t before = torch->inventory->count;
     struct sp_pickle_value *child;
     w.stack = sp_realloc(NULL, MAX_DEPTH, sizeof *w.stack);
