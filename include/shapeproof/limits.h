@@ -23,7 +23,7 @@ struct shapeproof_limits {
     uint64_t tensors;     /* of a prediction that is compared with a file, at most 4,000,000; 0: 262,144, and 16 for
                            * each tensor of the file */
     uint64_t time;        /* milliseconds that a call may take, without its callbacks; 0: any number */
-    uint64_t output;      /* bytes that a call may write to a sink; 0: 256 MiB, and 64 for each byte that it reads */
+    uint64_t output;      /* bytes that a call may write to a sink; 0: 16 MiB, and 64 for each byte that it reads */
     uint64_t reserved[3]; /* zero: room for later versions */
 };
 

@@ -87,7 +87,7 @@ uint64_t sp_budget_memory(void)
 static uint64_t most_output(void)
 {
     const uint64_t given = limits_now()->output;
-    return given ? given : grow_with_input(SP_BUDGET_MEMORY, SP_BUDGET_FACTOR);
+    return given ? given : grow_with_input(SP_BUDGET_OUTPUT, SP_BUDGET_FACTOR);
 }
 
 uint64_t sp_budget_steps(void)

@@ -5,7 +5,7 @@
  *
  *     memory    SP_BUDGET_MEMORY + SP_BUDGET_FACTOR x bytes read, at most the sizes of the files that were opened
  *     steps     SP_BUDGET_ALL_STEPS + SP_BUDGET_STEPS_FACTOR x the same
- *     output    as memory, of what goes out while the call works
+ *     output    SP_BUDGET_OUTPUT + SP_BUDGET_FACTOR x the same, of what goes out while the call works
  *     time      none
  *
  * A call that exceeds it is unwound as one that runs out of memory is (base/call.h). Code that can say more, such as
@@ -21,9 +21,11 @@
 
 /* The floor of memory is four times what proving all built-in claims takes. A tensor takes 30 bytes or more in a file,
  * and `check` holds some 500 bytes for it: the factor is four times that. No search of the tests takes more steps than
- * 191 million, and all but one less than 31 million; with a file, less than 300 for each byte. */
+ * 191 million, and all but one less than 31 million; with a file, less than 300 for each byte. A tensor is some 100
+ * bytes of text, or 350 of JSON; the floor of output is for a long name, with which the others are aligned. */
 enum {
     SP_BUDGET_MEMORY = 256 << 20,       /* bytes */
+    SP_BUDGET_OUTPUT = 16 << 20,        /* bytes */
     SP_BUDGET_FACTOR = 64,              /* bytes for each byte that is read */
     SP_BUDGET_STEPS = 64 * 1000 * 1000, /* of a prediction: evaluations, rows and iterations */
     SP_BUDGET_PREDICTIONS = 8,          /* as long as one may be; some 10 s */

@@ -278,10 +278,10 @@ static void output_is_limited(void **state)
 {
     struct shapeproof_error error = {0};
     (void)state;
-    assert_true(write_bytes(SP_BUDGET_MEMORY - 1000, &error));
-    assert_false(write_bytes(SP_BUDGET_MEMORY + 1000, &error));
+    assert_true(write_bytes(SP_BUDGET_OUTPUT - 1000, &error));
+    assert_false(write_bytes(SP_BUDGET_OUTPUT + 1000, &error));
     assert_exceeded(&error,
-                    "this takes more than 256 MiB of output, the limit for 0 bytes of input; --limit output=SIZE");
+                    "this takes more than 16 MiB of output, the limit for 0 bytes of input; --limit output=SIZE");
     assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.output = 1000}, &error));
     assert_true(write_bytes(1000, &error));
     assert_false(write_bytes(2000, &error));
