@@ -29,6 +29,7 @@ enum {
     SP_BUDGET_FACTOR = 64,              /* bytes for each byte that is read */
     SP_BUDGET_STEPS = 64 * 1000 * 1000, /* of a prediction: evaluations, rows and iterations */
     SP_BUDGET_PREDICTIONS = 8,          /* as long as one may be; some 10 s */
+    SP_BUDGET_INFLATED = 8,             /* bytes that are inflated in a step */
     SP_BUDGET_ALL_STEPS = SP_BUDGET_PREDICTIONS * SP_BUDGET_STEPS, /* of all that a call does */
     SP_BUDGET_STEPS_FACTOR = 4096                                  /* steps for each byte that is read */
 };

@@ -350,6 +350,16 @@ void sp_free(void *memory)
     free(memory);
 }
 
+void sp_count_as(const void *memory, size_t size)
+{
+    struct sp_call *call = under_way;
+    if (!call || !has_block(call, memory)) return;
+    struct sp_block *block = &call->blocks[slot_of(call, memory)];
+    if (size > block->size) spend_memory(size - block->size);
+    else sp_budget_give(block->size - size);
+    block->size = size;
+}
+
 void sp_keep(const void *owner, void *bytes, size_t size)
 {
     if (!under_way || !size || !is_kept_for(under_way, owner, bytes)) return;

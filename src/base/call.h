@@ -100,6 +100,9 @@ void *sp_zeroed(size_t size);
 void *sp_resize(void *memory, size_t old_size, size_t size);
 /* As free. */
 void sp_free(void *memory);
+/* The block counts as so many bytes of memory until it is freed, since it stands for memory that is not on the heap,
+ * such as a file in memory. Lets the call fail when that is too much. Old blocks do not count. */
+void sp_count_as(const void *memory, size_t size);
 /* Whether heap memory was there before the call that is under way; false outside of calls. */
 bool sp_is_old(const void *memory);
 /* The bytes of old memory are restored when the call fails. `owner` is the heap block in which they lie, or one that is

@@ -117,6 +117,8 @@ void sp_file_close(struct sp_file *file)
 {
     if (file->fd >= 0) sp_close(file->fd);
     file->fd = -1;
+    sp_free(file->in_memory);
+    file->in_memory = NULL;
 }
 
 bool sp_write_all(int fd, const void *bytes, size_t length)

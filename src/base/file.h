@@ -26,6 +26,7 @@ struct sp_file {
     const char *path;              /* borrowed: as the user wrote it */
     uint64_t base;                 /* of a file within a file: where it begins in that; else 0 */
     unsigned nesting;              /* how many files it is in, one within the other */
+    void *in_memory;               /* of a file in memory: a block that counts as its bytes (sp_count_as); else NULL */
     uint64_t inflated_from;        /* of what was inflated, in layers: the size of the outermost; else 0 */
     struct sp_byte_source *source; /* of a remote file; NULL for a local one */
 };

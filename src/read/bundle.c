@@ -89,6 +89,8 @@ static bool inflate_into_memory(struct bundle *b, size_t index, struct sp_file *
     if (!bytes) return false;
     inner->fd = sp_hold_fd(sp_system_unnamed_file("member"));
     inner->size = length;
+    inner->in_memory = sp_zeroed(1);
+    sp_count_as(inner->in_memory, length);
     const bool ok = inner->fd >= 0 && sp_write_all(inner->fd, bytes, length);
     const int why = errno;
     sp_free(bytes);

@@ -1027,6 +1027,38 @@ static void put_long_names(struct sp_text *text)
     sp_text_puts(text, "us.");
 }
 
+/* A gzip file of 4 MiB that are no zeros: they count as memory, and not for longer than the file is open. */
+static void memory_of_what_is_inflated(void **state)
+{
+    enum { SIZE = 4 << 20, ROOM = 16 << 10 };
+    struct shapeproof_error error = {0};
+    struct sp_text inner = {0};
+    unsigned char *packed = malloc(ROOM);
+    (void)state;
+    put_le(&inner, 8, 72);
+    sp_text_printf(&inner, "%-72s", "{\"w\":{\"dtype\":\"U8\",\"shape\":[4194304],\"data_offsets\":[0,4194304]}}");
+    put_times(&inner, "x", SIZE);
+    z_stream stream = {.next_in = (unsigned char *)inner.data, .avail_in = (uInt)inner.length, .next_out = packed};
+    stream.avail_out = ROOM;
+    assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK); /* 31: as gzip */
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    scratch_write(&scratch, "a.gz", packed, ROOM - stream.avail_out);
+    deflateEnd(&stream);
+    sp_text_free(&inner);
+    free(packed);
+    const char *path = scratch_path(&scratch, "a.gz");
+    assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.memory = 1 << 20}, &error));
+    assert_null(shapeproof_inventory_open(path, &error));
+    assert_string_equal(strstr(error.message, "a.gz"), "a.gz: reading it takes more than 1 MiB of memory; a larger "
+                                                       "--limit memory=SIZE allows more");
+    assert_true(shapeproof_set_limits(&(struct shapeproof_limits){.memory = 5 << 20}, &error));
+    struct shapeproof_inventory *inventory = shapeproof_inventory_open(path, &error);
+    assert_true(shapeproof_set_limits(NULL, &error));
+    assert_non_null(inventory);
+    shapeproof_inventory_close(inventory);
+    scratch_empty(&scratch);
+}
+
 /* The names of two pickles have 1.4 MB, in files that allow 1.05 MB and 64 times their size: all pickles of a file
  * share that. */
 static void names_of_several_pickles(void **state)
@@ -1528,6 +1560,7 @@ int main(void)
         cmocka_unit_test(indexes_of_keras),
         cmocka_unit_test(layers_of_keras_in_pickles),
         cmocka_unit_test(members_that_inflate),
+        cmocka_unit_test(memory_of_what_is_inflated),
         cmocka_unit_test(names_of_several_pickles),
         cmocka_unit_test(no_room_for_what_is_inflated),
         cmocka_unit_test(arrays_that_inflate_to_more),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * gzip data, one member or several one after another, through zlib, a piece at a time. What is inflated goes to a file
- * in memory, in which runs of zeros are holes: they are most of what a small file can be blown up with. */
+ * in memory, in which runs of zeros are holes, so that they take no memory; all else counts as memory of the call. */
 #define _POSIX_C_SOURCE 200809L /* pwrite, ftruncate */
 #include "read/gzip/gzip.h"
 
@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/fault.h"
 #include "base/system/system.h"
@@ -22,9 +23,11 @@ struct gunzip {
     const struct sp_file *file;
     struct shapeproof_error *error;
     z_stream stream;
-    uint64_t at;   /* of the file: what has been read */
-    uint64_t size; /* of what has been inflated */
-    uint64_t most; /* that it may be */
+    uint64_t at;     /* of the file: what has been read */
+    uint64_t size;   /* of what has been inflated */
+    uint64_t most;   /* that it may be */
+    void *in_memory; /* counts as what is stored, */
+    size_t stored;   /* which are so many bytes */
     int fd;
     unsigned char in[PIECE], out[PIECE];
 };
@@ -59,7 +62,10 @@ static bool store_piece(struct gunzip *g, size_t length)
     if (length > g->most - g->size)
         return sp_fail(g->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
                        "gzip data that inflate to more than %" PRIu64 " bytes", g->most);
-    for (size_t done = 0; length && !holds_zeros(g->out, length) && done < length;) {
+    sp_budget_spend(1 + length / SP_BUDGET_INFLATED);
+    const bool is_stored = length && !holds_zeros(g->out, length);
+    if (is_stored) sp_count_as(g->in_memory, g->stored += length);
+    for (size_t done = 0; is_stored && done < length;) {
         const ssize_t put = pwrite(g->fd, g->out + done, length - done, (off_t)(g->size + done));
         if (put < 0 && errno == EINTR) continue;
         if (put < 0) return fail_store(g->file, "pwrite", errno, g->error);
@@ -126,10 +132,12 @@ bool sp_gzip_inflate(const struct sp_file *file, struct sp_file *inflated, uint6
     g->error = error;
     const uint64_t outermost = file->inflated_from ? file->inflated_from : file->size;
     g->most = most_inflated(outermost);
+    g->in_memory = sp_zeroed(1);
     g->fd = sp_hold_fd(sp_system_unnamed_file("inflated"));
     bool ok = g->fd >= 0 || fail_store(file, "memfd_create", errno, error);
     ok = ok && inflate_all(g);
     *inflated = (struct sp_file){.fd = g->fd, .size = g->size, .path = file->path, .inflated_from = outermost};
+    inflated->in_memory = g->in_memory;
     *used = g->at - g->stream.avail_in;
     if (!ok) sp_file_close(inflated);
     sp_free(g);

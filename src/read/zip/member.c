@@ -184,13 +184,21 @@ static bool fail_member(const struct view *view, const struct sp_zip_entry *entr
     return sp_malformed(error, "zip member '%s' at byte %" PRIu64 ": %s", entry->name, at, zip_error_strerror(why));
 }
 
+/* Reads a piece of at most 1 MiB. What is inflated takes steps. */
+static zip_int64_t read_piece(zip_file_t *member, const struct sp_zip_entry *entry, char *into, uint64_t length)
+{
+    enum { PIECE = 1 << 20 };
+    if (entry->method == SP_ZIP_DEFLATED) sp_budget_spend((length < PIECE ? length : PIECE) / SP_BUDGET_INFLATED);
+    return zip_fread(member, into, length < PIECE ? length : PIECE);
+}
+
 /* libzip never stops at the declared size by itself: ask for one byte more than that. */
 static bool read_all(const struct view *view, zip_file_t *member, struct sp_zip_entry *entry, char *into,
                      struct shapeproof_error *error)
 {
     uint64_t done = 0;
     zip_int64_t got;
-    while (done <= entry->size && (got = zip_fread(member, into + done, entry->size + 1 - done)) != 0) {
+    while (done <= entry->size && (got = read_piece(member, entry, into + done, entry->size + 1 - done)) != 0) {
         if (got > 0) {
             done += (uint64_t)got;
             continue;
@@ -273,7 +281,7 @@ static char *read_view(struct view *view, struct sp_zip_entry *entry, char *head
 {
     struct opened opened;
     if (!open_view(view, entry, &opened, error)) return NULL;
-    if (!head && !entry->method) sp_budget_read(entry->size);
+    if (!head) sp_budget_read(entry->method ? entry->compressed_size : entry->size); /* read next */
     char *bytes = head ? head : sp_realloc(NULL, (size_t)entry->size + 1, 1);
     const bool ok = head ? read_first(view, opened.member, entry, head, count, error)
                          : read_all(view, opened.member, entry, bytes, error);
