@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/chars.h"
 #include "base/suggest.h"
@@ -70,7 +71,72 @@ const char *sp_prediction_key_like(const struct shapeproof_prediction *predictio
     return named ? named : sp_suggest_key(key, prediction->asked, prediction->asked_count);
 }
 
+/* ---- values of many paths ---- */
+
+enum {
+    LEVELS = 4, /* of objects that are indexed; that of a layer in a configuration of Keras is the second */
+    FEW = 32    /* members: so many are searched one by one */
+};
+
+/* Looks up values at paths, most of which go through the same large objects: those of the thousands of layers in a
+ * configuration of Keras. The last large object of each level is indexed. Zero-initialise. */
+struct finder {
+    struct {
+        const struct shapeproof_member *members; /* of the object that is indexed; NULL: of none */
+        struct sp_map index;                     /* key -> place in `members` */
+    } levels[LEVELS];
+    struct sp_text key;
+};
+
+static struct shapeproof_value find_member(struct finder *finder, size_t level, struct shapeproof_value object,
+                                           const char *key)
+{
+    if (level >= LEVELS || object.type != SHAPEPROOF_VALUE_OBJECT || object.count <= FEW) {
+        sp_budget_spend(object.count);
+        return sp_value_member(object, key);
+    }
+    struct sp_map *index = &finder->levels[level].index;
+    if (finder->levels[level].members != object.members) {
+        sp_map_free(index);
+        *index = (struct sp_map){0};
+        finder->levels[level].members = object.members;
+        sp_budget_spend(object.count);
+        for (size_t i = object.count; i-- > 0;) sp_map_add(index, object.members[i].key, i); /* the last one counts */
+    }
+    const size_t place = sp_map_get(index, key);
+    return place == SIZE_MAX ? sp_value_absent(key) : object.members[place].value;
+}
+
+/* The object that has the last component of the path, and in `*leaf` that component. */
+static struct shapeproof_value find_object(struct finder *finder, struct shapeproof_value root, const char *path,
+                                           const char **leaf, size_t *level)
+{
+    *level = 0;
+    for (const char *dot; (dot = strchr(path, '.')) != NULL; path = dot + 1) {
+        finder->key.length = 0;
+        sp_text_append(&finder->key, path, (size_t)(dot - path));
+        root = find_member(finder, (*level)++, root, finder->key.data);
+    }
+    *leaf = path;
+    return root;
+}
+
+static void free_finder(struct finder *finder)
+{
+    for (size_t i = 0; i < LEVELS; i++) sp_map_free(&finder->levels[i].index);
+    sp_text_free(&finder->key);
+}
+
 /* ---- the file ---- */
+
+/* Whether the prediction read the key from the configuration or a setting. An object is not read as one value. */
+static bool is_read(const struct shapeproof_prediction *prediction, const char *key)
+{
+    const size_t place = sp_map_get(&prediction->hyper_names, key);
+    if (place == SHAPEPROOF_NONE) return false;
+    const enum shapeproof_source source = prediction->hypers[place].from.source;
+    return source == SHAPEPROOF_SOURCE_CONFIG || source == SHAPEPROOF_SOURCE_SETTING;
+}
 
 bool shapeproof_prediction_misspelt(const struct shapeproof_prediction *prediction,
                                     const struct shapeproof_config *config, size_t *position,
@@ -78,14 +144,20 @@ bool shapeproof_prediction_misspelt(const struct shapeproof_prediction *predicti
 {
     SP_CALL(NULL, false);
     SP_SPENDS("reading the configuration");
-    const struct shapeproof_value root = sp_config_hyper(config)->root;
-    while (*position < prediction->asked_count) {
+    struct finder finder = {0};
+    found->key = NULL;
+    while (*position < prediction->asked_count && !found->key) {
+        const char *leaf;
+        size_t level;
         found->meant = prediction->asked[(*position)++];
-        if (sp_value_is_set(sp_value_at(root, found->meant))) continue;
-        found->key = sp_unit_misspelt(prediction->table, root, found->meant);
-        if (found->key) return true;
+        if (is_read(prediction, found->meant)) continue;
+        const struct shapeproof_value object =
+            find_object(&finder, sp_config_hyper(config)->root, found->meant, &leaf, &level);
+        if (!sp_value_is_set(find_member(&finder, level, object, leaf)))
+            found->key = sp_unit_misspelt(prediction->table, object, leaf);
     }
-    return false;
+    free_finder(&finder);
+    return found->key;
 }
 
 bool sp_prediction_has_asked(const struct shapeproof_prediction *prediction, const char *key)

@@ -147,10 +147,20 @@ static enum shapeproof_kind kind_of_mistakes(const struct sp_eval *eval)
     return eval->overflows ? SHAPEPROOF_KIND_OVERFLOW : SHAPEPROOF_KIND_LIMIT;
 }
 
+/* The key of the configuration that is most likely meant to be the one at this path, which is not set; or NULL. */
+static const char *misspelt_for(const struct sp_expander *x, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    const struct shapeproof_value root = x->eval.hyper->root;
+    const struct shapeproof_value object =
+        dot ? sp_value_at(root, sp_arena_copy(&x->out->arena, path, (size_t)(dot - path))) : root;
+    return sp_unit_misspelt(x->out->table, object, dot ? dot + 1 : path);
+}
+
 static void report_mistakes(struct sp_expander *x, struct shapeproof_error *error)
 {
     const char *missing = x->eval.first_missing;
-    const char *likely = missing ? sp_unit_misspelt(x->out->table, x->eval.hyper->root, missing) : NULL;
+    const char *likely = missing ? misspelt_for(x, missing) : NULL;
     sp_diagnoses_fail(error, x->unsupported ? SHAPEPROOF_ERR_UNKNOWN : SHAPEPROOF_ERR_TABLE, kind_of_mistakes(&x->eval),
                       x->eval.messages->data);
     if (likely)

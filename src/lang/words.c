@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/suggest.h"
 #include "lang/names.h"
 
@@ -320,22 +321,20 @@ static bool is_key_by_itself(const char *key, const char *meant)
     return are_of_two_sides(key, meant);
 }
 
-const char *sp_unit_misspelt(const struct sp_unit *unit, struct shapeproof_value root, const char *meant)
+const char *sp_unit_misspelt(const struct sp_unit *unit, struct shapeproof_value object, const char *meant)
 {
-    const char *dot = strrchr(meant, '.'), *leaf = dot ? dot + 1 : meant, *found = NULL;
-    struct sp_arena arena = {0};
+    const char *found = NULL;
     struct sp_map words = {0};
-    const struct shapeproof_value object =
-        dot ? sp_value_at(root, sp_arena_copy(&arena, meant, (size_t)(dot - meant))) : root;
-    for (size_t i = 0; object.type == SHAPEPROOF_VALUE_OBJECT && i < object.count && !found; i++) {
+    const size_t count = object.type == SHAPEPROOF_VALUE_OBJECT ? object.count : 0;
+    sp_budget_spend(count);
+    for (size_t i = 0; i < count && !found; i++) {
         const struct shapeproof_member *member = &object.members[i];
-        if (!sp_value_is_set(member->value) || !sp_is_misspelt(member->key, leaf)) continue;
-        if (is_key_by_itself(member->key, leaf)) continue;
+        if (!sp_value_is_set(member->value) || !sp_is_misspelt(member->key, meant)) continue;
+        if (is_key_by_itself(member->key, meant)) continue;
         if (!words.count) sp_unit_words(unit, &words);
         if (sp_map_get(&words, member->key) == SIZE_MAX) found = member->key;
     }
     sp_map_free(&words);
-    sp_arena_free(&arena);
     return found;
 }
 

@@ -19,9 +19,9 @@ bool sp_unit_multiplies_by(const struct sp_unit *unit, const char *key);
 /* The key that a definition of the unit is the value of, num_hidden_layers of "L" in
  * `L = num_hidden_layers default 12`; NULL when the unit defines no such name. */
 const char *sp_unit_key_of_name(const struct sp_unit *unit, const char *name);
-/* The key that is most likely meant to be that one, which is not set: in the same object, spelt nearly so, and nothing
+/* The key of the object that is most likely meant to be that one, which is not set in it: spelt nearly so, and nothing
  * that the unit can read. NULL when there is none. */
-const char *sp_unit_misspelt(const struct sp_unit *unit, struct shapeproof_value root, const char *meant);
+const char *sp_unit_misspelt(const struct sp_unit *unit, struct shapeproof_value object, const char *meant);
 /* "text_config.hidden_size", of a name or a member of one as it is written; NULL of anything else. A longer one than a
  * name is in the arena. */
 const char *sp_expr_key(struct sp_arena *arena, const struct sp_expr *expr);

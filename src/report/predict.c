@@ -241,6 +241,18 @@ static void put_group_lines(const struct shapeproof_prediction *prediction, stru
     sp_arena_free(&arena);
 }
 
+/* Sorts the indices of the tensors by group, those of a group in their order. Sets begins[g] to the place at which
+ * group g begins, and the one behind the last group to the number of tensors: a counting sort. */
+static void sort_by_group(const struct shapeproof_prediction *prediction, size_t *members, size_t *begins)
+{
+    const size_t count = shapeproof_prediction_count(prediction),
+                 groups = shapeproof_prediction_group_count(prediction);
+    memset(begins, 0, (groups + 2) * sizeof *begins);
+    for (size_t i = 0; i < count; i++) begins[shapeproof_prediction_tensor(prediction, i)->group + 2]++;
+    for (size_t group = 2; group < groups + 2; group++) begins[group] += begins[group - 1];
+    for (size_t i = 0; i < count; i++) members[begins[shapeproof_prediction_tensor(prediction, i)->group + 1]++] = i;
+}
+
 /* The table of tensors, group by group. */
 static void put_tensors(const struct shapeproof_prediction *prediction, struct sp_text *text,
                         const struct shapeproof_report_predict_options *options)
@@ -248,17 +260,18 @@ static void put_tensors(const struct shapeproof_prediction *prediction, struct s
     static const struct sp_column columns[] = {
         {"tensor", SP_LEFT}, {"shape", SP_LEFT}, {"", SP_LEFT}, {"parameters", SP_RIGHT}, {"", SP_LEFT}};
     struct sp_table table = {.columns = columns, .column_count = 5};
-    const size_t count = shapeproof_prediction_count(prediction);
-    size_t *members = sp_realloc(NULL, count, sizeof *members);
-    for (size_t group = 0; group < shapeproof_prediction_group_count(prediction); group++) {
-        size_t used = 0;
-        for (size_t i = 0; i < count; i++)
-            if (shapeproof_prediction_tensor(prediction, i)->group == group) members[used++] = i;
+    const size_t groups = shapeproof_prediction_group_count(prediction);
+    size_t *members = sp_realloc(NULL, shapeproof_prediction_count(prediction), sizeof *members);
+    size_t *begins = sp_realloc(NULL, groups + 2, sizeof *begins);
+    sort_by_group(prediction, members, begins);
+    for (size_t group = 0; group < groups; group++) {
         put_group_heading(prediction, &table, group, options->forms);
-        put_group_lines(prediction, &table, members, used, options->report.all);
+        put_group_lines(prediction, &table, members + begins[group], begins[group + 1] - begins[group],
+                        options->report.all);
     }
     sp_table_render(&table, text, &options->report);
     sp_free(members);
+    sp_free(begins);
 }
 
 /* parameters  124,439,808 unique  = E*(N*(12*E + 13) + P + V + 2) */

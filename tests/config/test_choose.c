@@ -112,16 +112,39 @@ static void a_hidden_table_serves_nobody(void **state)
     run_free(&run);
 }
 
+/* Misspelt keys are found in large objects as in small ones. */
+static void misspelt_keys(void **state)
+{
+    (void)state;
+    for (unsigned others = 0; others <= 40; others += 40) {
+        char settings[2048] = "hiden_units=4 layers.hiden_units=5 layers.vocab_size=6";
+        for (unsigned i = 0; i < others; i++) {
+            const size_t length = strlen(settings);
+            snprintf(settings + length, sizeof settings - length, " k%u=1 layers.k%u=1", i, i);
+        }
+        struct run run = predict("table t\nN = layers.hidden_units default 3\nM = hidden_units default 2\n"
+                                 "V = layers.vocab_size\nX = other.hidden_units default 1\nx (N, M, V, X)\n",
+                                 settings);
+        struct shapeproof_misspelt found;
+        size_t position = 0;
+        assert_true(shapeproof_prediction_misspelt(run.prediction, run.config, &position, &found));
+        assert_string_equal(found.key, "hiden_units");
+        assert_string_equal(found.meant, "layers.hidden_units");
+        assert_true(shapeproof_prediction_misspelt(run.prediction, run.config, &position, &found));
+        assert_string_equal(found.key, "hiden_units");
+        assert_string_equal(found.meant, "hidden_units");
+        assert_false(shapeproof_prediction_misspelt(run.prediction, run.config, &position, &found));
+        run_free(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_name),
-        cmocka_unit_test(by_model_type),
-        cmocka_unit_test(by_class),
-        cmocka_unit_test(by_class_alone),
-        cmocka_unit_test(by_class_that_makes_it),
-        cmocka_unit_test(by_architecture),
-        cmocka_unit_test(a_hidden_table_serves_nobody),
+        cmocka_unit_test(by_name),         cmocka_unit_test(misspelt_keys),
+        cmocka_unit_test(by_model_type),   cmocka_unit_test(by_class),
+        cmocka_unit_test(by_class_alone),  cmocka_unit_test(by_class_that_makes_it),
+        cmocka_unit_test(by_architecture), cmocka_unit_test(a_hidden_table_serves_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
