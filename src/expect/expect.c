@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/call.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/order.h"
 #include "lang/syntax/source.h"
 
 enum { MAX_FILE = 256 * 1024 };
@@ -29,6 +31,22 @@ static char *read_file(const char *path, size_t *length, struct shapeproof_error
     return NULL;
 }
 
+/* By prefix, one that is the beginning of another before it; those of one prefix as in the file. */
+static int compare_prefixes(const void *left, const void *right)
+{
+    const struct sp_expectation *a = *(struct sp_expectation *const *)left, *b = *(struct sp_expectation *const *)right;
+    const int order = memcmp(a->name, b->name, a->prefix < b->prefix ? a->prefix : b->prefix);
+    if (order) return order;
+    return a->prefix != b->prefix ? sp_order(a->prefix, b->prefix) : sp_order(a->line, b->line);
+}
+
+static void sort_by_prefix(struct shapeproof_expectations *all)
+{
+    all->sorted = sp_realloc(NULL, all->count, sizeof *all->sorted);
+    for (size_t i = 0; i < all->count; i++) all->sorted[i] = &all->items[i];
+    if (all->count) qsort(all->sorted, all->count, sizeof *all->sorted, compare_prefixes);
+}
+
 struct shapeproof_expectations *shapeproof_expectations_load(const char *path, const char *today,
                                                              struct shapeproof_error *error)
 {
@@ -46,7 +64,7 @@ struct shapeproof_expectations *shapeproof_expectations_load(const char *path, c
         sp_diagnoses_fail(error, SHAPEPROOF_ERR_TABLE, SHAPEPROOF_KIND_MALFORMED, messages.data);
         shapeproof_expectations_free(expectations);
         expectations = NULL;
-    }
+    } else sort_by_prefix(expectations);
     sp_text_free(&messages);
     sp_free(text);
     return expectations;
@@ -56,6 +74,7 @@ void shapeproof_expectations_free(struct shapeproof_expectations *expectations)
 {
     if (!expectations) return;
     sp_free(expectations->items);
+    sp_free(expectations->sorted);
     sp_arena_free(&expectations->arena);
     sp_free(expectations);
 }
@@ -68,12 +87,54 @@ static bool is_about_id(const struct sp_expectation *expectation, const char *id
            (cause && strcmp(expectation->id, cause) == 0);
 }
 
-/* Whether an expectation is about a finding: by its id or its cause, and by one of its names. */
-static bool covers(const struct sp_expectation *expectation, const char *id, const char *cause, const char *name,
-                   const char *other)
+/* A finding, as expectations are about it, and those that cover it. */
+struct covering {
+    struct sp_expecting *expecting;
+    const char *id, *cause; /* `cause` may be NULL */
+    size_t reason;          /* the first expectation that covers it and is not expired; SIZE_MAX: none */
+};
+
+/* Tries an expectation whose prefix the name has. `is_whole`: it has nothing but the prefix. */
+static void try_expectation(struct covering *covering, const struct sp_expectation *item, const char *name,
+                            uint64_t characters, bool is_whole)
 {
-    return is_about_id(expectation, id, cause) && (sp_name_pattern_matches(&expectation->pattern, name) ||
-                                                   (other && sp_name_pattern_matches(&expectation->pattern, other)));
+    const bool has_wildcard = item->prefix < item->pattern.length;
+    sp_budget_spend(1);
+    if ((!has_wildcard && !is_whole) || (item->characters & ~characters)) return;
+    if (!is_about_id(item, covering->id, covering->cause)) return;
+    if (has_wildcard && !sp_name_pattern_matches(&item->pattern, name)) return;
+    const size_t place = (size_t)(item - covering->expecting->expectations->items);
+    covering->expecting->fulfilled[place] = true;
+    if (!item->expired && place < covering->reason) covering->reason = place;
+}
+
+/* The first of sorted[low] to sorted[high - 1] whose prefix has a character at `place` that is not less than `c`. All
+ * of them have the same characters before it, and one there. */
+static size_t first_from(struct sp_expectation *const *sorted, size_t low, size_t high, size_t place, unsigned c)
+{
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if ((unsigned char)sorted[middle]->name[place] < c) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Tries the expectations whose prefix is a beginning of the name. In the order of prefixes those that share the first
+ * characters of the name stand together, the shortest first; each character of the name narrows them down. */
+static void try_name(struct covering *covering, const char *name)
+{
+    const struct shapeproof_expectations *all = covering->expecting->expectations;
+    const uint64_t characters = sp_name_characters(name);
+    size_t low = 0, high = all->count;
+    for (size_t place = 0; low < high; place++) {
+        const unsigned c = (unsigned char)name[place];
+        for (; low < high && all->sorted[low]->prefix == place; low++)
+            try_expectation(covering, all->sorted[low], name, characters, !c);
+        if (!c) return;
+        low = first_from(all->sorted, low, high, place, c);
+        high = first_from(all->sorted, low, high, place, c + 1);
+    }
 }
 
 /* The first expectation that covers the finding and is not expired gives the reason. */
@@ -81,17 +142,14 @@ const char *sp_expected(struct sp_expecting *expecting, const char *id, const ch
                         const char *other)
 {
     const struct shapeproof_expectations *all = expecting->expectations;
-    const char *reason = NULL;
+    struct covering covering = {.expecting = expecting, .id = id, .cause = cause, .reason = SIZE_MAX};
     if (!expecting->fulfilled) {
         expecting->fulfilled = sp_realloc(NULL, all->count, sizeof *expecting->fulfilled);
         memset(expecting->fulfilled, 0, all->count * sizeof *expecting->fulfilled);
     }
-    for (size_t i = 0; i < all->count; i++) {
-        if (!covers(&all->items[i], id, cause, name, other)) continue;
-        expecting->fulfilled[i] = true;
-        if (!reason && !all->items[i].expired) reason = all->items[i].reason;
-    }
-    return reason;
+    try_name(&covering, name);
+    if (other) try_name(&covering, other);
+    return covering.reason == SIZE_MAX ? NULL : all->items[covering.reason].reason;
 }
 
 void sp_expecting_end(struct sp_expecting *expecting, struct sp_arena *arena,

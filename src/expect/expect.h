@@ -12,6 +12,8 @@ struct sp_expectation {
     const char *id;   /* of a finding, or of the cause that explains it; "*" for any */
     const char *name; /* the pattern as it was written */
     struct sp_name_pattern pattern;
+    size_t prefix;       /* the length of its beginning without wildcards */
+    uint64_t characters; /* that every name has which it matches: sp_pattern_characters */
     const char *reason;
     const char *until; /* "YYYY-MM-DD", the last day; or NULL */
     bool expired;
@@ -23,6 +25,7 @@ struct shapeproof_expectations {
     const char *path;
     struct sp_expectation *items; /* heap */
     size_t count, capacity;
+    struct sp_expectation **sorted; /* those of `items`, by the characters before the first wildcard; heap */
 };
 
 /* Reads the lines; false when there were mistakes, which are appended to `messages`. */

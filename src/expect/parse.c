@@ -128,7 +128,11 @@ static bool read_pattern(struct parser *p, struct sp_expectation *expectation)
     const struct word word = next_word(p);
     if (!word.length) return fail_expectation(p, word, "expected a pattern of names, or '*'");
     expectation->name = copy_of(p, word);
-    if (sp_name_pattern_parse(&expectation->pattern, expectation->name, word.length, &mistake)) return true;
+    if (sp_name_pattern_parse(&expectation->pattern, expectation->name, word.length, &mistake)) {
+        expectation->prefix = sp_name_pattern_prefix(&expectation->pattern);
+        expectation->characters = sp_pattern_characters(&expectation->pattern);
+        return true;
+    }
     return fail_expectation(p, (struct word){word.offset + mistake.offset, 1}, mistake.message);
 }
 

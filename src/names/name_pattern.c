@@ -14,6 +14,10 @@
 
 enum { MAX_DIGITS = 18 /* what surely fits in 64 bits */ };
 
+enum { FEW = 256 /* bytes: the sets of places in most names are that long at most, and need no heap */ };
+
+static const char wildcards[] = "*?[{\\"; /* what does not stand for itself begins with one of these */
+
 enum dialect { NAMES, MODULES };
 
 /* ---- sets of places ---- */
@@ -30,7 +34,7 @@ struct machine {
     const char *pattern, *end; /* what is left of it */
     const char *name;
     size_t length;
-    size_t *budget;     /* NULL: as much as it takes */
+    size_t *budget;     /* NULL: the steps of the call */
     struct places next; /* of the step that is being made */
 };
 
@@ -48,18 +52,19 @@ static void leave_all(struct places *places)
     places->any = false;
 }
 
-/* None, on the heap. */
-static struct places new_places(const struct machine *m)
+/* None, in the FEW bytes at `room` or on the heap. */
+static struct places new_places(const struct machine *m, unsigned char *room)
 {
-    struct places places = {.reached = sp_realloc(NULL, m->length + 1, 1)};
+    struct places places = {.reached = m->length < FEW ? room : sp_realloc(NULL, m->length + 1, 1)};
     memset(places.reached, 0, m->length + 1);
     return places;
 }
 
 /* False when nothing is left. */
-static bool spend_budget(const struct machine *m, size_t work)
+static bool spend_budget(const struct machine *m, uint64_t work)
 {
-    if (m->budget) *m->budget -= work < *m->budget ? work : *m->budget;
+    if (!m->budget) sp_budget_spend(work);
+    else *m->budget -= work < *m->budget ? (size_t)work : *m->budget;
     return !m->budget || *m->budget;
 }
 
@@ -92,12 +97,13 @@ static bool accepts(const struct machine *m, const char *atom, char c)
     return c == (*atom == '\\' && atom + 1 < m->end ? atom[1] : *atom);
 }
 
-/* One character forward from every place. */
+/* One character forward from every place. A set is read again for each of them. */
 static void step_character(struct machine *m, struct places *now)
 {
     const char *atom = m->pattern;
     m->pattern = end_of_atom(m, atom);
-    if (!now->any || !spend_budget(m, now->high - now->low + 1)) return;
+    const uint64_t length = (uint64_t)(m->pattern - atom), places = now->high - now->low + 1;
+    if (!now->any || !spend_budget(m, places * length)) return;
     for (size_t i = now->low; i <= now->high; i++)
         if (i < m->length && now->reached[i] && accepts(m, atom, m->name[i])) reach_state(&m->next, i + 1);
     end_step(m, now);
@@ -139,9 +145,13 @@ static void step_alternative(struct machine *m, const struct places *now, const 
     uint64_t first = 0, last = UINT64_MAX;
     const bool is_range = (only && !length) || read_range(text, length, &first, &last);
     for (size_t i = now->low; now->any && i <= now->high; i++) {
+        spend_budget(m, 1);
         if (!now->reached[i]) continue;
         if (is_range) reach_numbers(m, i, first, last);
-        else if (strncmp(m->name + i, text, length) == 0) reach_state(&m->next, i + length);
+        else if (strncmp(m->name + i, text, length) == 0) {
+            spend_budget(m, length);
+            reach_state(&m->next, i + length);
+        }
     }
 }
 
@@ -190,19 +200,55 @@ static bool is_end(const struct machine *m, size_t place)
 
 static bool run_machine(struct machine *m)
 {
+    unsigned char room[FEW], next_room[FEW];
     size_t plain = 0; /* most names differ before the first that is no character of itself */
     bool matches = false;
-    m->length = strlen(m->name);
-    for (; m->pattern < m->end && !strchr("*?[{\\", *m->pattern); m->pattern++)
-        if (!spend_budget(m, 1) || m->name[plain++] != *m->pattern) return false;
-    struct places now = new_places(m);
-    m->next = new_places(m);
+    bool differs = false;
+    for (; m->pattern < m->end && !strchr(wildcards, *m->pattern) && !differs; m->pattern++)
+        differs = m->name[plain++] != *m->pattern;
+    if (!spend_budget(m, plain) || differs) return false;
+    m->length = plain + strlen(m->name + plain);
+    struct places now = new_places(m, room);
+    m->next = new_places(m, next_room);
     reach_state(&now, plain);
     run_glob(m, &now);
     for (size_t i = now.low; now.any && i <= now.high && !matches; i++) matches = now.reached[i] && is_end(m, i);
-    sp_free(now.reached);
-    sp_free(m->next.reached);
+    if (m->length >= FEW) {
+        sp_free(now.reached);
+        sp_free(m->next.reached);
+    }
     return matches && spend_budget(m, 0);
+}
+
+size_t sp_name_pattern_prefix(const struct sp_name_pattern *pattern)
+{
+    size_t length = 0;
+    while (length < pattern->length && !strchr(wildcards, pattern->text[length])) length++;
+    return length;
+}
+
+static uint64_t character_bit(char c) { return UINT64_C(1) << ((unsigned char)c % 64); }
+
+uint64_t sp_name_characters(const char *name)
+{
+    uint64_t characters = 0;
+    for (; *name; name++) characters |= character_bit(*name);
+    return characters;
+}
+
+uint64_t sp_pattern_characters(const struct sp_name_pattern *pattern)
+{
+    const struct machine m = {.dialect = NAMES, .end = pattern->text + pattern->length};
+    uint64_t characters = 0;
+    for (const char *at = pattern->text; at < m.end;) {
+        if (*at == '{') at = (const char *)memchr(at, '}', (size_t)(m.end - at)) + 1;
+        else {
+            if (*at == '\\') characters |= character_bit(at[1]);
+            else if (!strchr(wildcards, *at)) characters |= character_bit(*at);
+            at = end_of_atom(&m, at);
+        }
+    }
+    return characters;
 }
 
 bool sp_name_pattern_matches(const struct sp_name_pattern *pattern, const char *name)

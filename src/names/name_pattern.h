@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A pattern of names without a mistake. The text is borrowed. */
 struct sp_name_pattern {
@@ -33,7 +34,15 @@ struct sp_pattern_mistake {
 
 bool sp_name_pattern_parse(struct sp_name_pattern *pattern, const char *text, size_t length,
                            struct sp_pattern_mistake *mistake);
-/* In time of the product of both lengths. */
+/* How many characters the pattern begins with that stand for themselves: 2 of "h.*.w". A pattern without wildcards has
+ * its whole length. */
+size_t sp_name_pattern_prefix(const struct sp_name_pattern *pattern);
+/* A set of characters: character c is bit c mod 64, so that one may stand for another. Of a name it has all its
+ * characters, and of a pattern those that each name has that it matches: of "h.{0,1}*" those of "h.". So
+ * sp_pattern_characters(p) & ~sp_name_characters(n) is 0 if p matches n. */
+uint64_t sp_name_characters(const char *name);
+uint64_t sp_pattern_characters(const struct sp_name_pattern *pattern);
+/* In time of the product of both lengths, which the steps of the call count. */
 bool sp_name_pattern_matches(const struct sp_name_pattern *pattern, const char *name);
 
 /* Whether a pattern of modules means this one, or one that it is within. What is unfinished counts as far as it goes.

@@ -10,7 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/budget.h"
+#include "base/call.h"
 #include "check/model.h"
+#include "expect/expect.h"
 #include "names/name_pattern.h"
 
 /* ---- patterns ---- */
@@ -75,6 +78,12 @@ static void patterns(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (matches(cases[i].pattern, cases[i].name) != cases[i].matches)
             fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].name);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct sp_name_pattern pattern = {cases[i].pattern, strlen(cases[i].pattern)};
+        if (cases[i].matches) assert_int_equal(sp_pattern_characters(&pattern) & ~sp_name_characters(cases[i].name), 0);
+    }
+    const struct sp_name_pattern pattern = {"h.{x}*[y]?\\z", strlen("h.{x}*[y]?\\z")};
+    assert_int_equal(sp_pattern_characters(&pattern), sp_name_characters("h.z"));
 }
 
 /* What a collapsed line of a report stands for is what it matches as a pattern. */
@@ -100,6 +109,30 @@ static void many_stars(void **state)
     const clock_t before = clock();
     assert_false(matches(pattern, name));
     assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 5);
+}
+
+/* The steps that a pattern takes for a name. */
+static uint64_t steps_of(const char *pattern, const char *name)
+{
+    struct sp_budget budget = sp_budget_new();
+    sp_budget_use(&budget);
+    matches(pattern, name);
+    sp_budget_use(NULL);
+    return budget.steps;
+}
+
+/* A product of both lengths counts as one, and characters without a wildcard only as far as the name has them. */
+static void steps_of_patterns(void **state)
+{
+    char name[1001];
+    (void)state;
+    memset(name, 'a', 1000);
+    name[1000] = '\0';
+    assert_in_range(steps_of("abcd", name), 1, 4);
+    assert_in_range(steps_of("*a", name), 1000, 4000);
+    assert_in_range(steps_of("*a*a*a*a*b", name), 9000, 20000);
+    assert_in_range(steps_of("*[bcdefghij]", name), 10000, 20000);
+    assert_in_range(steps_of("*{b,c,d,e,f,g,h,i,j,k}", name), 10000, 20000);
 }
 
 static void wrong_patterns(void **state)
@@ -177,6 +210,53 @@ static void not_a_file(void **state)
     assert_null(shapeproof_expectations_load("/nonexistent", "2026-06-30", &error));
     assert_int_equal(error.status, SHAPEPROOF_ERR_TABLE);
     assert_string_equal(error.message, "/nonexistent: No such file or directory");
+}
+
+/* ---- findings ---- */
+
+/* Of several that cover a finding, the first in the file gives the reason, and all of them are fulfilled. */
+static void first_reason(void **state)
+{
+    static const char lines[] = "missing a.b # 1\n"
+                                "missing a.* # 2\n"
+                                "missing a.b.c until 2020-01-01 # 3\n"
+                                "missing * # 4\n"
+                                "* a.b.c # 5\n"
+                                "missing \\a.b.c # 6\n"
+                                "missing a.b.cd # 7\n"
+                                "unexpected \u00e9* # 8\n"
+                                "missing a.b # 9\n";
+    static const struct {
+        const char *id, *cause, *name, *other, *reason, *fulfilled;
+    } cases[] = {
+        {"missing", NULL, "a.b.c", NULL, "2", "011111000"},
+        {"missing", NULL, "a.b.c", "a.b", "1", "111111001"},
+        {"missing", NULL, "a.bc", NULL, "2", "010100000"},
+        {"missing", NULL, "a.b.cd", "a.b.c", "2", "011111100"},
+        {"missing", NULL, "a", NULL, "4", "000100000"},
+        {"missing", NULL, "", NULL, "4", "000100000"},
+        {"unexpected", NULL, "a.b.c", NULL, "5", "000010000"},
+        {"unexpected", NULL, "a.b.cd", NULL, NULL, "000000000"},
+        {"unexpected", NULL, "\u00e9.x", NULL, "8", "000000010"},
+        {"unexpected", "missing", "a.b", NULL, "1", "110100001"},
+    };
+    struct scratch scratch;
+    struct shapeproof_error error;
+    (void)state;
+    scratch_make(&scratch);
+    struct shapeproof_expectations *expectations = load(&scratch, lines, "2026-06-30", &error);
+    if (!expectations) fail_msg("%s", error.message);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_expecting expecting = {.expectations = expectations};
+        char fulfilled[sizeof "123456789"] = "";
+        const char *reason = sp_expected(&expecting, cases[i].id, cases[i].cause, cases[i].name, cases[i].other);
+        for (size_t k = 0; k < expectations->count; k++) fulfilled[k] = expecting.fulfilled[k] ? '1' : '0';
+        assert_string_equal(fulfilled, cases[i].fulfilled);
+        assert_string_equal(reason ? reason : "none", cases[i].reason ? cases[i].reason : "none");
+        sp_free(expecting.fulfilled);
+    }
+    shapeproof_expectations_free(expectations);
+    scratch_remove(&scratch);
 }
 
 /* ---- what they do to a check ---- */
@@ -267,6 +347,7 @@ int main(void)
         cmocka_unit_test(mistakes),           cmocka_unit_test(not_a_file),
         cmocka_unit_test(verdicts),           cmocka_unit_test(some_are_left),
         cmocka_unit_test(unused_and_expired), cmocka_unit_test(a_prefix),
+        cmocka_unit_test(steps_of_patterns),  cmocka_unit_test(first_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
