@@ -14,7 +14,7 @@
 
 enum { STEP = 1 << 16, LIMIT_GIB = 64 };
 
-static int open_unnamed(void)
+int cli_open_unnamed(void)
 {
     char path[512];
     const char *folder = getenv("TMPDIR");
@@ -55,7 +55,7 @@ static int copy_input(int to)
 static char *spool_input(void)
 {
     char *path = NULL;
-    const int fd = open_unnamed(), why = fd < 0 ? errno : copy_input(fd);
+    const int fd = cli_open_unnamed(), why = fd < 0 ? errno : copy_input(fd);
     if (!why && asprintf(&path, "/dev/fd/%d", fd) < 0) cli_out_of_memory();
     if (path) cli_path_stands_for(path, "-");
     if (path) return path;

@@ -182,6 +182,9 @@ const char *cli_next_value(const struct cli_args *args, const char *name, size_t
 
 /* ---- checkpoints.c ---- */
 
+/* The descriptor of an empty file without a path, in $TMPDIR or /tmp; -1 with errno. */
+int cli_open_unnamed(void);
+
 /* Puts the path that is meant in place of each operand that is a checkpoint: for a model in the cache of the hub its
  * snapshot, for "-" a file with what standard input holds, for a URL the sparse cache that its headers were fetched
  * into. Then runs the command; an error when what it read there may be of two versions. */

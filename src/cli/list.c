@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ struct list_run {
     const struct cli_args *args;
     int (*run)(const struct cli_args *); /* the command, for one checkpoint */
     struct sp_list list;
-    const char **paths; /* of the list, those that are to be checked */
+    int from, store;    /* the descriptors of the list and of the copy of its paths; -1: none */
+    const char **paths; /* those that are to be checked; NULL: those of the list */
     size_t path_count;
     size_t ended;            /* of these, checked by now */
     size_t before;           /* of the list, checked by an earlier run (--resume) */
@@ -42,15 +44,23 @@ bool cli_asks_for_list(const struct cli_args *args)
            cli_value(args, "timeout", NULL);
 }
 
+/* The path of a task, until the next call; NULL with run->error if it is in a list that cannot be read any more. */
+static const char *path_of(struct list_run *run, size_t task)
+{
+    return run->paths ? run->paths[task] : sp_list_path(&run->list, task, &run->error);
+}
+
 /* ---- one of the list, in its process ---- */
 
 /* Checks one checkpoint, and writes its line of the results to stdout, which the pool collects; behind it its part of
  * each document, and for a run its report as text, with a NUL at the end of each. Returns the exit status. */
 static int check_listed(void *host, size_t task)
 {
-    const struct list_run *run = host;
+    struct list_run *run = host;
     struct sp_text line = {0};
-    struct cli_args one = cli_args_for(run->args, run->paths[task], "json");
+    const char *path = path_of(run, task);
+    if (!path) return CLI_FILE; /* the host says why */
+    struct cli_args one = cli_args_for(run->args, path, "json");
     if (run->configs && run->configs[task] && !cli_value(&one, "config", NULL))
         cli_args_add(&one, "config", run->configs[task]);
     cli_stop_progress();
@@ -61,9 +71,9 @@ static int check_listed(void *host, size_t task)
     }
     if (run->each) cli_capture_text();
     const int status = cli_run_found(&one, run->run);
-    sp_line_write(&line, run->paths[task], status, cli_captured_report(), cli_first_error());
+    sp_line_write(&line, path, status, cli_captured_report(), cli_first_error());
     fwrite(line.data, 1, line.length, stdout);
-    if (status != CLI_OK) cli_keep_error_parts(run->args, cli_first_error(), run->paths[task], status);
+    if (status != CLI_OK) cli_keep_error_parts(run->args, cli_first_error(), path, status);
     for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
         fputs(to->parts ? to->parts : "", stdout);
         putchar('\0');
@@ -112,7 +122,8 @@ static char *take_text(const char **rest, const char *stop)
 
 /* Keeps the parts of the documents, and of a run the text, that stand behind the line of the results, which ends at
  * `line_end`; or, if the process ended without a line, parts that say so. */
-static void keep_listed_parts(struct list_run *run, const struct sp_pool_end *end, const char *line_end)
+static void keep_listed_parts(struct list_run *run, const struct sp_pool_end *end, const char *path,
+                              const char *line_end)
 {
     struct shapeproof_error error;
     if (line_end && !end->signal && !end->late && !end->too_long) {
@@ -122,7 +133,7 @@ static void keep_listed_parts(struct list_run *run, const struct sp_pool_end *en
         return;
     }
     sp_results_explain(end, &error);
-    cli_keep_error_parts(run->args, &error, run->paths[end->task], CLI_FILE);
+    cli_keep_error_parts(run->args, &error, path, CLI_FILE);
     size_t i = 0;
     for (struct cli_output *to = NULL; (to = cli_next_document(to));) {
         run->parts[i++][end->task] = to->parts;
@@ -135,21 +146,23 @@ static bool note_listed(void *host, const struct sp_pool_end *end)
 {
     struct list_run *run = host;
     struct sp_pool_end line = *end;
+    const char *path = path_of(run, end->task);
+    if (!path) return false;
     if (run->documents || run->each) {
         const char *stop = end->length ? memchr(end->output, '\n', end->length) : NULL;
         if (stop) line.length = (size_t)(++stop - end->output);
-        keep_listed_parts(run, end, stop);
+        keep_listed_parts(run, end, path, stop);
     }
     run->ended++;
     if (run->each) {
         struct sp_text text = {0};
-        sp_results_put_line(&text, run->paths[end->task], &line);
+        sp_results_put_line(&text, path, &line);
         run->each[end->task].line = text.data;
         cli_tell_amount("models", run->ended, run->path_count);
         return true;
     }
     if (isatty(run->results.to)) cli_end_step(); /* the line of results stands where that of the step does */
-    if (!sp_results_add(&run->results, run->paths[end->task], &line, &run->error)) return false;
+    if (!sp_results_add(&run->results, path, &line, &run->error)) return false;
     show_progress(run);
     return true;
 }
@@ -207,21 +220,37 @@ static int check_options(const struct cli_args *args)
     return status;
 }
 
+/* Opens the list, and reads it once. Only a regular file can be read again: the paths of another one are copied. */
 static bool read_list_option(struct list_run *run)
 {
     const char *path = cli_value(run->args, "list", NULL);
     const bool input = strcmp(path, "-") == 0;
     const char *name = input ? "standard input" : path;
-    const int from = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (from < 0) {
-        cli_fail(&run->error, CLI_FILE, "%s: %s", path, strerror(errno));
+    struct stat info;
+    /* Standard input of a task is another one. */
+    run->from = input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (run->from < 0) {
+        cli_fail(&run->error, CLI_FILE, "%s: %s: %s", name, input ? "dup" : "open", strerror(errno));
         return false;
     }
-    const bool read = sp_list_read(&run->list, from, name, &run->error);
-    if (!input) close(from);
-    if (!read || run->list.count) return read;
+    if (fstat(run->from, &info) != 0 || !S_ISREG(info.st_mode)) {
+        run->store = cli_open_unnamed();
+        if (run->store < 0) {
+            cli_fail(&run->error, CLI_FILE, "no temporary file for %s: %s", name, strerror(errno));
+            return false;
+        }
+    }
+    if (!sp_list_read(&run->list, run->from, run->store, name, &run->error)) return false;
+    if (run->list.count) return true;
     cli_fail(&run->error, CLI_USAGE, "%s: there is no path in it", name);
     return false;
+}
+
+static void close_list(struct list_run *run)
+{
+    if (run->from >= 0) close(run->from);
+    if (run->store >= 0) close(run->store);
+    sp_list_free(&run->list);
 }
 
 static bool open_output(struct list_run *run)
@@ -232,14 +261,14 @@ static bool open_output(struct list_run *run)
     return true;
 }
 
-static void leave_out_done(struct list_run *run)
+static bool is_done(const void *results, const char *path) { return sp_results_has(results, path); }
+
+static bool leave_out_done(struct list_run *run)
 {
-    run->paths = calloc(run->list.count, sizeof *run->paths);
-    if (!run->paths) cli_out_of_memory();
-    for (size_t i = 0; i < run->list.count; i++) {
-        if (sp_results_has(&run->results, run->list.paths[i])) run->before++;
-        else run->paths[run->path_count++] = run->list.paths[i];
-    }
+    if (run->results.done.count && !sp_list_leave_out(&run->list, is_done, &run->results, &run->before, &run->error))
+        return false;
+    run->path_count = run->list.count;
+    return true;
 }
 
 /* The last line of `check --list`, on stderr: how many checkpoints had which verdict, and how many were not
@@ -350,22 +379,20 @@ bool cli_check_each(const struct cli_args *args, const char **paths, const char 
 
 int cli_run_list(const struct cli_args *args, int (*check)(const struct cli_args *))
 {
-    struct list_run run = {.args = args, .run = check};
+    struct list_run run = {.args = args, .run = check, .from = -1, .store = -1};
     int interrupted = 0, status;
     cli_begin_list(); /* an error is a line of JSON, too, if it is JSON */
     run.stdout_document = cli_stdout_is_document();
     status = check_options(args);
     if (status != CLI_OK) return status;
-    if (read_list_option(&run) && open_output(&run)) {
-        leave_out_done(&run);
+    if (read_list_option(&run) && open_output(&run) && leave_out_done(&run)) {
         open_parts(&run);
         status = run_paths(&run, &interrupted);
         if (!interrupted) put_list_documents(&run);
     } else status = cli_error(&run.error);
     close_parts(&run);
-    free(run.paths);
     sp_results_close(&run.results);
-    sp_list_free(&run.list);
+    close_list(&run);
     if (interrupted) raise(interrupted); /* so that who called sees that it was interrupted */
     return status;
 }

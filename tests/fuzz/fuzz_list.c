@@ -11,10 +11,12 @@ static void fuzz_input(const unsigned char *data, size_t size)
     struct sp_list list;
     const int fd = fuzz_file(data, size);
     fuzz_must(lseek(fd, 0, SEEK_SET) == 0);
-    if (sp_list_read(&list, fd, "input", &error)) {
+    if (sp_list_read(&list, fd, -1, "input", &error)) {
         for (size_t i = 0; i < list.count; i++) {
             struct sp_fleet_line line;
-            char *text = strdup(list.paths[i]);
+            const char *path = sp_list_path(&list, i, &error);
+            fuzz_must(path);
+            char *text = strdup(path);
             fuzz_must(text && *text);
             if (sp_line_read(&line, text, strlen(text))) fuzz_must(line.outcome < SP_LINE_OUTCOMES && line.path);
             free(text);
