@@ -22,7 +22,7 @@ static bool refuse_open(int directory_fd, const char *path, int why, struct shap
     if (sp_fault_note("open", path, why))
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "open: %s", strerror(why));
     const ssize_t length = why == ENOENT ? readlinkat(directory_fd, path, target, sizeof target - 1) : -1;
-    if (length < 0) return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s", strerror(why));
+    if (length < 0) return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "open: %s", strerror(why));
     target[length] = '\0';
     sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "a link to '%s', which is not there: it was not downloaded",
             target);

@@ -66,13 +66,14 @@ static int read_readme(const char *path, char **text, size_t *size)
     *text = NULL;
     if (!stream) {
         if (errno != ENOENT)
-            status = cli_complain(CLI_FILE, NULL, "%s: %s", name, errno ? strerror(errno) : "not a regular file");
+            status = errno ? cli_complain(CLI_FILE, NULL, "%s: open: %s", name, strerror(errno))
+                           : cli_complain(CLI_FILE, NULL, "%s: not a regular file", name);
         free(name);
         return status;
     }
     if (!(*text = malloc(LONGEST_README + 1))) cli_out_of_memory();
     *size = fread(*text, 1, LONGEST_README + 1, stream);
-    if (ferror(stream)) status = cli_complain(CLI_FILE, NULL, "%s: %s", name, strerror(errno));
+    if (ferror(stream)) status = cli_complain(CLI_FILE, NULL, "%s: read: %s", name, strerror(errno));
     fclose(stream);
     if (*size > LONGEST_README) {
         for (*size = LONGEST_README; *size && (*text)[*size - 1] != '\n';) --*size;

@@ -33,11 +33,17 @@ static int complain_of_file(const struct file *file, const char *problem)
     return cli_complain(CLI_FILE, NULL, "%s: %s", file->name, problem);
 }
 
+/* A system call failed with errno. */
+static int complain_of_call(const struct file *file, const char *call)
+{
+    return cli_complain(CLI_FILE, NULL, "%s: %s: %s", file->name, call, strerror(errno));
+}
+
 static int read_stream(struct file *file, FILE *stream)
 {
     if (!(file->text = malloc(MAX_SIZE + 1))) cli_out_of_memory();
     file->length = fread(file->text, 1, MAX_SIZE + 1, stream);
-    if (ferror(stream)) return complain_of_file(file, strerror(errno));
+    if (ferror(stream)) return complain_of_call(file, "read");
     return file->length > MAX_SIZE ? complain_of_file(file, "larger than 1 MiB, which no table file is") : CLI_OK;
 }
 
@@ -45,7 +51,7 @@ static int read_file(struct file *file)
 {
     if (!file->path) return read_stream(file, stdin);
     FILE *stream = fopen(file->path, "rb");
-    if (!stream) return complain_of_file(file, strerror(errno));
+    if (!stream) return complain_of_call(file, "open");
     const int status = read_stream(file, stream);
     fclose(stream);
     return status;
@@ -54,9 +60,9 @@ static int read_file(struct file *file)
 static int write_file(const struct file *file, const char *text, size_t length)
 {
     FILE *stream = fopen(file->path, "wb");
-    if (!stream) return complain_of_file(file, strerror(errno));
+    if (!stream) return complain_of_call(file, "open");
     const bool written = fwrite(text, 1, length, stream) == length;
-    return fclose(stream) == 0 && written ? CLI_OK : complain_of_file(file, strerror(errno));
+    return fclose(stream) == 0 && written ? CLI_OK : complain_of_call(file, "write");
 }
 
 /* Prints it, or says that it differs, or rewrites it; exit status. */

@@ -120,7 +120,8 @@ static int redirect_stdout(const char *path)
         path ? cli_open_file(&outputs.standard.file, path, &status) : open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (fd < 0 && path) return status;
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
-        return cli_complain(CLI_FILE, NULL, "%s: cannot write: %s", path ? path : "/dev/null", strerror(errno));
+        return cli_complain(CLI_FILE, NULL, "%s: %s: %s", path ? path : "/dev/null", fd < 0 ? "open" : "dup2",
+                            strerror(errno));
     close(fd);
     return CLI_OK;
 }
@@ -133,7 +134,8 @@ static int open_format_file(const char *word)
     *output = (struct cli_output){.format = format_named(word), .is_folded = is_jsonl(word)};
     const int fd = cli_open_file(&output->file, strchr(word, '=') + 1, &status);
     if (fd < 0) return status;
-    if (!(output->stream = fdopen(fd, "w"))) cli_out_of_memory();
+    if (!(output->stream = fdopen(fd, "w")))
+        return cli_complain(CLI_FILE, NULL, "%s: fdopen: %s", output->file.name, strerror(errno));
     outputs.file_count++;
     return CLI_OK;
 }
@@ -375,8 +377,9 @@ static bool close_output(struct cli_output *output)
     const bool is_kept = !is_written || !has_report(output);
     errno = why;
     const bool is_done = cli_finish_file(&output->file, is_kept) && is_written;
-    if (!is_done && errno) fprintf(stderr, "shapeproof: cannot write to %s: %s\n", name, strerror(errno));
-    else if (!is_done) fprintf(stderr, "shapeproof: cannot write to %s\n", name);
+    if (!is_done && errno)
+        fprintf(stderr, "shapeproof: %s: %s: %s\n", name, is_written ? "rename" : "write", strerror(errno));
+    else if (!is_done) fprintf(stderr, "shapeproof: %s: cannot be written\n", name);
     shapeproof_free(redacted);
     return is_done;
 }

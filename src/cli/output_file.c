@@ -88,7 +88,7 @@ int cli_open_file(struct cli_file *file, const char *path, int *status)
     const int fd =
         is_direct ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temporary(file, exists ? &existing : NULL);
     if (fd < 0) {
-        *status = cli_complain(CLI_FILE, NULL, "%s: cannot write: %s", path, strerror(errno));
+        *status = cli_complain(CLI_FILE, NULL, "%s: %s: %s", path, is_direct ? "open" : "mkostemp", strerror(errno));
         return -1;
     }
     if (!open_files) handle_signals();

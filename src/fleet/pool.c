@@ -104,12 +104,12 @@ static struct slot *free_slot(struct run *run)
     return NULL;
 }
 
-/* False when the system has no process or pipe left. */
-static bool begin_task(struct run *run)
+/* False with errno and the name of the system call when the system has no process or pipe left. */
+static bool begin_task(struct run *run, const char **call)
 {
     struct slot *slot = free_slot(run);
     int end;
-    const pid_t pid = sp_child_fork(&end);
+    const pid_t pid = sp_child_fork(&end, call);
     if (pid < 0) return false;
     if (pid == 0) be_task(run, run->next, end);
     setpgid(pid, pid); /* whichever of the two is first */
@@ -123,10 +123,11 @@ static bool begin_task(struct run *run)
  * with an error when there is no other. */
 static bool begin_tasks(struct run *run)
 {
+    const char *call;
     while (run->busy < run->pool->jobs && run->next < run->pool->count) {
-        if (begin_task(run)) continue;
+        if (begin_task(run, &call)) continue;
         return run->busy || sp_fail(run->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
-                                    "no process can be started: %s", strerror(errno));
+                                    "no process can be started: %s: %s", call, strerror(errno));
     }
     return true;
 }

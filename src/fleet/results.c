@@ -34,9 +34,9 @@ static void count_line(struct sp_results *results, const struct sp_fleet_line *l
 
 /* ---- what is there ---- */
 
-static bool fail_io(const struct sp_results *results, const char *what, struct shapeproof_error *error)
+static bool fail_io(const struct sp_results *results, const char *call, struct shapeproof_error *error)
 {
-    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: %s%s", results->name, what, strerror(errno));
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: %s: %s", results->name, call, strerror(errno));
 }
 
 static bool refuse_results(const struct sp_results *results, uint64_t number, struct shapeproof_error *error)
@@ -79,7 +79,7 @@ static bool note_all_results(struct sp_results *results, struct sp_text *text, u
         sp_text_reserve(text, STEP);
         const ssize_t got = read(results->to, text->data + text->length, STEP);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail_io(results, "", error);
+        if (got < 0) return fail_io(results, "read", error);
         if (got == 0) return true;
         text->length += (size_t)got;
         if (!note_results(results, text, number, error)) return false;
@@ -95,7 +95,7 @@ static bool cut_file(struct sp_results *results, const struct sp_text *rest, uin
     if (!rest->length) return true;
     if (!sp_line_may_begin(rest->data, rest->length)) return refuse_results(results, number + 1, error);
     if (end < (off_t)rest->length || ftruncate(results->to, end - (off_t)rest->length) != 0)
-        return fail_io(results, "", error);
+        return fail_io(results, "ftruncate", error);
     return true;
 }
 
@@ -112,7 +112,7 @@ bool sp_results_open(struct sp_results *results, const char *path, struct shapep
     *results = (struct sp_results){.name = path};
     results->to = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
     results->own = results->to >= 0;
-    if (!results->own) return fail_io(results, "", error);
+    if (!results->own) return fail_io(results, "open", error);
     const bool ready = lock_file(results, error) && note_all_results(results, &text, &number, error) &&
                        cut_file(results, &text, number, error);
     sp_text_free(&text);
@@ -134,7 +134,7 @@ bool sp_results_has(const struct sp_results *results, const char *path)
 static bool write_result(struct sp_results *results, const char *line, size_t length, struct shapeproof_error *error)
 {
     if (results->to < 0 || sp_write_all(results->to, line, length)) return true;
-    return fail_io(results, "cannot write: ", error);
+    return fail_io(results, "write", error);
 }
 
 /* Whether the output of a process is one whole line about this path, with the exit status of the process. `copy` is of

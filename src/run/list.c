@@ -75,7 +75,8 @@ static bool list_level(struct shapeproof_run *run, int fd, const char *folder, u
     DIR *stream = sp_folder_stream(fd, ".");
     bool ok = true;
     if (!stream)
-        return level || sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: %s", run->path, strerror(errno));
+        return level ||
+               sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: open: %s", run->path, strerror(errno));
     for (const struct dirent *entry; ok && (entry = sp_folder_next(stream, folder));)
         ok = list_entry(run, fd, folder, entry->d_name, level, error);
     sp_folder_end(stream);

@@ -255,7 +255,7 @@ static void test_not_a_file(void **state)
     static const char *const paths[][2] = {
         {"/tmp", "not a regular file"},
         {"/dev/null", "not a regular file"},
-        {"/nonexistent", "No such file or directory"},
+        {"/nonexistent", "open: No such file or directory"},
     };
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct shapeproof_error error = {0};

@@ -227,7 +227,7 @@ static void unreadable_files(void **state)
     struct shapeproof_error error = {0};
     struct shapeproof_config *config = shapeproof_config_new();
     assert_int_equal(shapeproof_config_load(config, "/nowhere/config.json", &error), SHAPEPROOF_ERR_TABLE);
-    assert_string_equal(error.message, "/nowhere/config.json: No such file or directory");
+    assert_string_equal(error.message, "/nowhere/config.json: open: No such file or directory");
     error = (struct shapeproof_error){0};
     assert_int_equal(shapeproof_config_load(config, "/tmp", &error), SHAPEPROOF_ERR_TABLE);
     assert_string_equal(error.message, "/tmp: not a regular file");

@@ -227,9 +227,9 @@ static void missing_texts(void **state)
     assert_int_equal(size_of(config, "vocab_size_src"), -1);
     assert_int_equal(size_of(config, "vocab_size_trg"), 6);
     shapeproof_config_free(config);
-    assert_refused(hpm, "none.txt: No such file or directory");
+    assert_refused(hpm, "none.txt: open: No such file or directory");
     assert_refused("train_bpe_trg=trg.txt\n", "the configuration has no train_bpe_src to count vocab_size_src in");
-    assert_refused("train_bpe_src=$root/x.txt\ntrain_bpe_trg=trg.txt\n", "No such file or directory");
+    assert_refused("train_bpe_src=$root/x.txt\ntrain_bpe_trg=trg.txt\n", "open: No such file or directory");
     config = loaded("num_layers=2\n");
     assert_int_equal(shapeproof_config_count_vocabulary(config, SHAPEPROOF_VOCABULARY_SOCKEYE, false, &error),
                      SHAPEPROOF_OK);

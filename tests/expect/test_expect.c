@@ -209,7 +209,7 @@ static void not_a_file(void **state)
     (void)state;
     assert_null(shapeproof_expectations_load("/nonexistent", "2026-06-30", &error));
     assert_int_equal(error.status, SHAPEPROOF_ERR_TABLE);
-    assert_string_equal(error.message, "/nonexistent: No such file or directory");
+    assert_string_equal(error.message, "/nonexistent: open: No such file or directory");
 }
 
 /* ---- findings ---- */

@@ -156,9 +156,10 @@ static void test_missing_shard(void **state)
     assert_int_equal(symlink("loop", scratch_path(&scratch, "loop")), 0);
     struct shapeproof_inventory *inventory = must_open(scratch_path(&scratch, INDEX));
     assert_int_equal(shapeproof_inventory_count(inventory), 1);
-    ASSERT_WARNINGS(inventory, "shard 'fifo' cannot be read (not a regular file): the index places 1 tensors in it",
-                    "shard 'loop' cannot be read (Too many levels of symbolic links): the index places 1 tensors in it",
-                    "shard '" SHARD2 "' cannot be read (No such file or directory): the index places 2 tensors in it");
+    ASSERT_WARNINGS(
+        inventory, "shard 'fifo' cannot be read (not a regular file): the index places 1 tensors in it",
+        "shard 'loop' cannot be read (open: Too many levels of symbolic links): the index places 1 tensors in it",
+        "shard '" SHARD2 "' cannot be read (open: No such file or directory): the index places 2 tensors in it");
     shapeproof_inventory_close(inventory);
 }
 
@@ -417,9 +418,9 @@ static void test_no_regular_file(void **state)
     struct shapeproof_error error;
     assert_int_equal(mkfifo(scratch_path(&scratch, "fifo"), 0600), 0);
     assert_refused(scratch.joined, "/fifo: not a regular file");
-    assert_refused(scratch_path(&scratch, "absent"), "/absent: No such file or directory");
-    assert_refused(scratch_path(&scratch, "absent/" INDEX), "/absent/" INDEX ": No such file or directory");
-    assert_refused(scratch_path(&scratch, INDEX), "/" INDEX ": No such file or directory");
+    assert_refused(scratch_path(&scratch, "absent"), "/absent: open: No such file or directory");
+    assert_refused(scratch_path(&scratch, "absent/" INDEX), "/absent/" INDEX ": open: No such file or directory");
+    assert_refused(scratch_path(&scratch, INDEX), "/" INDEX ": open: No such file or directory");
     assert_null(shapeproof_inventory_open("/dev/zero", &error));
     assert_string_equal(error.message, "/dev/zero: not a regular file");
     assert_int_equal(error.kind, SHAPEPROOF_KIND_IO);

@@ -17,13 +17,15 @@
 
 /* ---- the parent ---- */
 
-pid_t sp_child_fork(int *end)
+pid_t sp_child_fork(int *end, const char **call)
 {
     int ends[2];
+    *call = "pipe";
     if (sp_system_pipe(ends) != 0) {
         sp_fault_note("pipe", "a child process", errno);
         return -1;
     }
+    *call = "fork";
     const pid_t pid = fork();
     const int why = errno;
     if (pid < 0) sp_fault_note("fork", "a child process", why);
@@ -55,10 +57,11 @@ bool sp_child_start(struct sp_child *child, void (*run)(const void *context, int
                     struct shapeproof_error *error)
 {
     int end;
+    const char *call;
     sp_prepare_to_hold(2);
-    const pid_t pid = sp_child_fork(&end);
+    const pid_t pid = sp_child_fork(&end, &call);
     if (pid < 0)
-        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no process can be started: %s",
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "no process can be started: %s: %s", call,
                        strerror(errno));
     if (pid == 0) {
         sp_call_forget();

@@ -23,9 +23,9 @@ struct sp_child {
     int status;  /* as waitpid has it */
 };
 
-/* Forks, with a pipe: `end` is where the child writes and the parent reads. -1 with errno when the system has no
- * process or pipe left. */
-pid_t sp_child_fork(int *end);
+/* Forks, with a pipe: `end` is where the child writes and the parent reads. When the system has no process or pipe
+ * left, -1 with errno and the name of the system call in *call. */
+pid_t sp_child_fork(int *end, const char **call);
 /* As waitpid, whatever interrupts it; of a host that reaps children by itself it is -1. */
 pid_t sp_child_wait(pid_t pid, int *status, int options);
 
