@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/chars.h"
 #include "base/order.h"
 #include "learn/rows/layout.h"
@@ -570,12 +571,14 @@ static void spell_partition(struct sp_learn_problem *problem, size_t index)
     const size_t count = sp_stem_values(&problem->layout, index, &values);
     const size_t size = count ? next_run(values, count, 0).end : 0;
     size_t whole = 0, partial = 0;
-    if (size > 1 && size <= MOST_SPELLED && runs_are_alike(values, count))
+    if (size > 1 && size <= MOST_SPELLED && runs_are_alike(values, count)) {
+        sp_budget_spend(problem->layout.rows.count);
         for (size_t i = 0; i < problem->layout.rows.count; i++) {
             const struct sp_tensor_row *row = &problem->layout.rows.items[i];
             if (row->index_count <= stem->depth || row->stems[stem->depth] != index) continue;
             *(is_row_whole(row, stem->depth, size) ? &whole : &partial) += 1;
         }
+    }
     if (partial > whole) {
         sp_layout_spell_stem(&problem->layout, stem);
         problem->again = true;

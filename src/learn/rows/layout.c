@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/order.h"
 
 /* ---- division of rows ---- */
@@ -715,6 +716,7 @@ size_t sp_stem_values(const struct sp_layout *layout, size_t stem, struct sp_ste
 {
     const size_t depth = layout->stems.items[stem].depth;
     SP_ARRAY(struct sp_stem_value) list = {0};
+    sp_budget_spend(layout->rows.count);
     for (size_t r = 0; r < layout->rows.count; r++) {
         const struct sp_tensor_row *row = &layout->rows.items[r];
         if (!is_below_stem(row, stem, depth)) continue;
