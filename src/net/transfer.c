@@ -121,7 +121,7 @@ static bool judge_status(int status, struct shapeproof_error *error)
         return false;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_NO_MEMORY)
-        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "the process that fetches is out of memory");
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "the process that fetches: out of memory");
     if (WIFEXITED(status) && WEXITSTATUS(status) > SP_CHILD_FAULT)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
                        "the sandbox for libcurl could not be set up: %s",

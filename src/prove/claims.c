@@ -10,6 +10,7 @@
 #include "base/call.h"
 #include "base/chars.h"
 #include "base/error.h"
+#include "base/fault.h"
 #include "base/real.h"
 #include "base/watch.h"
 #include "prove/claims.h"
@@ -595,13 +596,16 @@ static bool judge_in_call(const struct table_claims *about, const struct sp_loca
     return goes_on || sp_fail_cancelled(error);
 }
 
-/* The same with one of so many shares of the steps that are left to the call. */
+/* The same with one of so many shares of the steps that are left to the call. If the system has no memory, the outer
+ * call fails as well, so that the tables do not keep what it has parsed. No file is read here, so no other error is one
+ * of input. */
 static bool judge_counted_table(const struct table_claims *about, const struct sp_located_claim *only, size_t shares,
                                 struct shapeproof_error *error)
 {
     sp_budget_begin_part(shares);
     const bool good = judge_in_call(about, only, error);
     sp_budget_end_part();
+    if (!good && error->kind == SHAPEPROOF_KIND_IO) sp_out_of_memory();
     return good;
 }
 
