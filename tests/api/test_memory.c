@@ -3,7 +3,14 @@
  * afterwards. malloc and its like are replaced by functions that count, and let the k-th allocation fail; what is freed
  * is overwritten, so that a use of it is seen.
  *
- * Of the allocations of a call, MOST are tried, spread evenly. With FAULTS=N in the environment it is N. */
+ * With AddressSanitizer, the linker replaces the calls of the library (WRAPPED, --wrap=malloc): the sanitizer sees uses
+ * of what is freed, and looks for leaks after each function. That takes time, so only one function in SAMPLED is
+ * called.
+ *
+ * Of the allocations of a call, MOST are tried, spread evenly. With FAULTS=N in the environment it is N, and every
+ * function is called. With ONLY=TEXT only functions are called that have it in their names.
+ *
+ * The headers and the sources tell which functions there are, so that one that is missing here is a failure. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,15 +20,18 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "net/server.h"
 #include "shapeproof/shapeproof.h"
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(WRAPPED) || (defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__))
 #define CAN_REPLACE 1
 #else
 #define CAN_REPLACE 0 /* another C library, or a sanitizer, which has replaced them already */
@@ -35,20 +45,41 @@ enum { MOST = 1 };
 static size_t live, allocations, failing;
 static bool is_counted;
 
-#if CAN_REPLACE
-#include <malloc.h>
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *memory, size_t size);
-extern void __libc_free(void *memory);
-
 static bool is_to_fail(void)
 {
     if (!is_counted || ++allocations != failing) return false;
     errno = ENOMEM;
     return true;
 }
+
+#ifdef WRAPPED
+#include <sanitizer/lsan_interface.h>
+
+enum { SAMPLED = 8 };
+
+extern void *__real_malloc(size_t size);
+extern void *__real_calloc(size_t count, size_t size);
+extern void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+void *__wrap_malloc(size_t size) { return is_to_fail() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) { return is_to_fail() ? NULL : __real_calloc(count, size); }
+void *__wrap_realloc(void *memory, size_t size) { return is_to_fail() ? NULL : __real_realloc(memory, size); }
+static bool leaks(void) { return __lsan_do_recoverable_leak_check() != 0; }
+#else
+enum { SAMPLED = 1 };
+static bool leaks(void) { return false; } /* `live` tells */
+#endif
+
+#if CAN_REPLACE && !defined(WRAPPED)
+#include <malloc.h>
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void __libc_free(void *memory);
 
 void *malloc(size_t size)
 {
@@ -130,13 +161,27 @@ struct world {
     struct shapeproof_keras_names *keras_names;
     struct shapeproof_quantised_model *quantised;
     struct shapeproof_redaction *redaction;
+    struct shapeproof_fit *fit;
+    struct shapeproof_data *data;
+    struct shapeproof_remote *remote;
     char *text, *letters;
+    char cache[32]; /* the folder of a cache, or "" */
 };
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
 
 static void free_world(struct world *w)
 {
     shapeproof_free(w->text);
     shapeproof_free(w->letters);
+    shapeproof_remote_free(w->remote);
+    if (*w->cache) nftw(w->cache, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    shapeproof_data_close(w->data);
+    shapeproof_fit_free(w->fit);
     shapeproof_redaction_free(w->redaction);
     shapeproof_quantised_model_free(w->quantised);
     shapeproof_keras_names_free(w->keras_names);
@@ -171,6 +216,7 @@ static void free_world(struct world *w)
 #define CONFIG "fixtures/models/tiny-gpt2/config.json"
 
 static const struct shapeproof_report_options as_json = {.format = SHAPEPROOF_REPORT_JSON};
+static const struct shapeproof_report_options as_csv = {.format = SHAPEPROOF_REPORT_CSV};
 
 /* Before the call. */
 static void nothing(struct world *w) { (void)w; }
@@ -276,7 +322,7 @@ static bool calls_table_format(struct world *w)
     return (w->text = shapeproof_table_format("t.shapes", text, sizeof text - 1, NULL, &w->error)) != NULL;
 }
 
-static bool calls_add_claims(struct world *w)
+static bool calls_tables_add_claims(struct world *w)
 {
     static const char *const lines[] = {"total = V*d + 2*d"};
     const struct shapeproof_claim_lines claims = {.name = "claims", .items = lines, .count = 1};
@@ -326,7 +372,10 @@ static bool calls_inventory_open(struct world *w)
     return (w->inventory = shapeproof_inventory_open(w->path, &w->error)) != NULL;
 }
 
-static bool calls_inventory_bytes(struct world *w) { return shapeproof_inventory_file_bytes(w->inventory) != NULL; }
+static bool calls_inventory_file_bytes(struct world *w)
+{
+    return shapeproof_inventory_file_bytes(w->inventory) != NULL;
+}
 
 /* The first bytes of each tensor without an obstacle, and their sum. */
 static bool calls_data_read(struct world *w)
@@ -515,7 +564,7 @@ static bool calls_expectations_load(struct world *w)
     return w->expectations != NULL;
 }
 
-static bool calls_quantised(struct world *w)
+static bool calls_quantised_model_new(struct world *w)
 {
     w->quantised = shapeproof_quantised_model_new(w->inventory, &w->error);
     return w->quantised != NULL;
@@ -564,6 +613,365 @@ static bool calls_report_tables(struct world *w)
     return (w->text = shapeproof_report_tables(w->tables, NULL, NULL)) != NULL;
 }
 
+/* ---- calls on what other calls have made ---- */
+
+/* Prepares by a call that is in the list itself. */
+#define AFTER(before, function)                                                                                        \
+    static void after_##function(struct world *w)                                                                      \
+    {                                                                                                                  \
+        before(w);                                                                                                     \
+        assert_true(calls_##function(w));                                                                              \
+    }
+
+static bool calls_config_load_text(struct world *w)
+{
+    static const char text[] = "{\"n_layer\": 3}";
+    return shapeproof_config_load_text(w->config, "config.json", text, sizeof text - 1, &w->error) == SHAPEPROOF_OK;
+}
+
+static void load_sockeye(struct world *w)
+{
+    open_config(w);
+    assert_int_equal(shapeproof_config_load(w->config, "fixtures/sockeye/small.hpm", &w->error), SHAPEPROOF_OK);
+}
+
+static bool calls_config_count_vocabulary(struct world *w)
+{
+    return shapeproof_config_count_vocabulary(w->config, SHAPEPROOF_VOCABULARY_SOCKEYE, true, &w->error) ==
+           SHAPEPROOF_OK;
+}
+
+static bool calls_config_quantisation_is_known(struct world *w)
+{
+    return shapeproof_config_quantisation_is_known(w->config, w->tables, &w->error) == SHAPEPROOF_OK;
+}
+
+static bool calls_config_name_class(struct world *w)
+{
+    shapeproof_config_name_class(w->config, "GPT2LMHeadModel", "model_index.json");
+    return true;
+}
+
+static bool calls_config_is_inside(struct world *w) { return shapeproof_config_is_inside(w->inventory, NULL); }
+static bool calls_tables_kind(struct world *w) { return shapeproof_tables_kind(w->tables, 3) != NULL; }
+
+static bool calls_tables_fits(struct world *w)
+{
+    const struct shapeproof_tables_filter filter = {.measure = "active"};
+    (void)shapeproof_tables_fits(w->tables, 3, &filter);
+    return true;
+}
+
+static bool calls_tables_next_part(struct world *w)
+{
+    size_t position = 0;
+    struct shapeproof_table_info part;
+    return shapeproof_tables_next_part(w->tables, &position, &part);
+}
+
+static bool calls_models_like(struct world *w) { return shapeproof_models_like(w->models, "gpt2-xk") != NULL; }
+
+static bool calls_checkpoint_path(struct world *w) { return (w->text = shapeproof_checkpoint_path(w->path)) != NULL; }
+
+static bool calls_inventory_describe(struct world *w)
+{
+    const struct shapeproof_tensor_description tensor = {.name = "step", .dtype = SHAPEPROOF_DTYPE_I64};
+    return (w->inventory = shapeproof_inventory_describe("model", &tensor, 1, &w->error)) != NULL;
+}
+
+static bool calls_inventory_unused_count(struct world *w)
+{
+    w->sum = shapeproof_inventory_unused_count(w->inventory);
+    return true;
+}
+
+static bool calls_inventory_unused(struct world *w)
+{
+    const struct shapeproof_unused *unused = shapeproof_inventory_unused(w->inventory, 0);
+    w->sum = unused ? unused->bytes : 0;
+    return unused != NULL;
+}
+
+static bool calls_data_open(struct world *w)
+{
+    return (w->data = shapeproof_data_open(w->inventory, &w->error)) != NULL;
+}
+
+AFTER(open_model, data_open)
+
+static bool calls_data_obstacle(struct world *w)
+{
+    for (size_t i = 0; i < shapeproof_inventory_count(w->inventory); i++) (void)shapeproof_data_obstacle(w->data, i);
+    return true;
+}
+
+static bool calls_adapter_describe(struct world *w)
+{
+    bool consistent;
+    return (w->text = shapeproof_adapter_describe(w->inventory, &consistent)) != NULL;
+}
+
+static bool calls_adapter_is_for(struct world *w) { return shapeproof_adapter_is_for(w->inventory, "unet"); }
+
+static void describe_embedding(struct world *w)
+{
+    static const uint64_t shape[] = {3, 2};
+    const struct shapeproof_tensor_description tensor = {
+        .name = "embedding.weight", .dtype = SHAPEPROOF_DTYPE_F32, .rank = 2, .shape = shape};
+    w->inventory = shapeproof_inventory_describe("static", &tensor, 1, &w->error);
+}
+
+static bool calls_embedding_describe(struct world *w)
+{
+    return (w->text = shapeproof_embedding_describe(w->inventory)) != NULL;
+}
+
+/* A configuration that does not say of which class it is. */
+static void open_classless(struct world *w)
+{
+    static const char text[] = "{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 16, \"n_head\": 2, "
+                               "\"vocab_size\": 67, \"n_positions\": 19}";
+    open_tables(w);
+    open_config(w);
+    assert_int_equal(shapeproof_config_load_text(w->config, "config.json", text, sizeof text - 1, &w->error),
+                     SHAPEPROOF_OK);
+    w->inventory = shapeproof_inventory_open(MODEL, &w->error);
+}
+
+static bool calls_unknown_class_describe(struct world *w)
+{
+    w->text = shapeproof_unknown_class_describe(w->inventory, w->tables, w->config);
+    return true;
+}
+
+static bool calls_keras_names_new(struct world *w)
+{
+    return (w->keras_names = shapeproof_keras_names_new(w->inventory, NULL)) != NULL;
+}
+
+static bool calls_prediction_dimension(struct world *w)
+{
+    return (w->text = shapeproof_prediction_dimension(w->prediction, 0, 0)) != NULL;
+}
+
+static void predict_misspelt(struct world *w)
+{
+    static const char text[] = "{\"model_type\": \"gpt2\", \"n_layers\": 1}";
+    open_tables(w);
+    open_config(w);
+    assert_int_equal(shapeproof_config_load_text(w->config, "config.json", text, sizeof text - 1, &w->error),
+                     SHAPEPROOF_OK);
+    w->prediction = shapeproof_predict(w->tables, w->config, NULL, &w->error);
+}
+
+static bool calls_prediction_misspelt(struct world *w)
+{
+    size_t position = 0;
+    struct shapeproof_misspelt found;
+    return shapeproof_prediction_misspelt(w->prediction, w->config, &position, &found);
+}
+
+static bool calls_provenance_text(struct world *w)
+{
+    const struct shapeproof_provenance from = {SHAPEPROOF_SOURCE_DEFAULT, "gpt2.shapes", 9};
+    return (w->text = shapeproof_provenance_text(from)) != NULL;
+}
+
+static bool calls_value_text(struct world *w)
+{
+    const struct shapeproof_value value = {.type = SHAPEPROOF_VALUE_STRING, .string = "gelu"};
+    return (w->text = shapeproof_value_text(value)) != NULL;
+}
+
+static bool calls_set_limits(struct world *w) { return shapeproof_set_limits(NULL, &w->error); }
+
+static bool calls_redaction_new(struct world *w) { return (w->redaction = shapeproof_redaction_new()) != NULL; }
+
+static bool calls_redact_message(struct world *w)
+{
+    w->text = shapeproof_redact_message(w->redaction, "/home/mallory/model.bin: open: Permission denied");
+    return w->text != NULL;
+}
+
+/* A server of its own process, which is no child of this one and ends with it. It serves one file; its port. */
+static int serve_elsewhere(void)
+{
+    static const char array[] =
+        "\x3c\0\0\0\0\0\0\0{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}       ";
+    static int port;
+    int told[2], alive[2];
+    if (port) return port;
+    assert_true(pipe(told) == 0 && pipe(alive) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        if (fork() != 0) _exit(0);
+        char byte;
+        struct server *server = calloc(1, sizeof *server);
+        if (!server) abort();
+        close(alive[1]);
+        server_start(server);
+        serve_file(server, "a.safetensors", array, sizeof array, sizeof array);
+        if (write(told[1], &server->port, sizeof server->port) != sizeof server->port) _exit(1);
+        while (read(alive[0], &byte, 1) < 0) continue;
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    assert_int_equal(read(told[0], &port, sizeof port), sizeof port);
+    close(told[0]);
+    close(told[1]);
+    close(alive[0]);
+    return port;
+}
+
+static void make_cache(struct world *w)
+{
+    strcpy(w->cache, "/tmp/shapeproof.XXXXXX");
+    assert_non_null(mkdtemp(w->cache));
+    serve_elsewhere();
+}
+
+static bool calls_remote_fetch(struct world *w)
+{
+    char url[100];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/ok/a.safetensors", serve_elsewhere());
+    w->remote = shapeproof_remote_fetch(url, &(struct shapeproof_remote_options){.cache = w->cache}, &w->error);
+    return w->remote != NULL;
+}
+
+AFTER(make_cache, remote_fetch)
+static bool calls_remote_confirm(struct world *w) { return shapeproof_remote_confirm(w->remote, &w->error); }
+
+static bool calls_fit_new(struct world *w)
+{
+    const struct shapeproof_fit_options options = {.table = "gpt2"};
+    return (w->fit = shapeproof_fit_new(w->tables, w->config, 1 << 20, &options, &w->error)) != NULL;
+}
+
+static bool calls_card_new(struct world *w)
+{
+    static const char readme[] = "The model has 7,872 parameters.\n";
+    w->card = shapeproof_card_new(w->inventory, w->prediction, readme, sizeof readme - 1);
+    return w->card != NULL;
+}
+
+static bool calls_solve_rounded(struct world *w)
+{
+    return (w->solutions = shapeproof_solve_rounded(w->tables, w->config, "8K", NULL, &w->error)) != NULL;
+}
+
+static bool calls_solve_together_rounded(struct world *w)
+{
+    static const char *const layers = "n_layer";
+    const struct shapeproof_solve_together_options options = {.table = "gpt2", .free = &layers, .free_count = 1};
+    w->combinations = shapeproof_solve_together_rounded(w->tables, w->config, "8K", &options, &w->error);
+    return w->combinations != NULL;
+}
+
+static bool calls_verify_values(struct world *w)
+{
+    w->verification = shapeproof_verify_values(w->prediction, w->config, w->tables, NULL, &w->error);
+    return w->verification != NULL;
+}
+
+AFTER(open_model, infer)
+
+static void infer_for_new(struct world *w)
+{
+    after_infer(w);
+    shapeproof_config_free(w->config);
+    open_config(w);
+}
+
+static bool calls_inference_configure(struct world *w)
+{
+    shapeproof_inference_configure(w->inference, w->config);
+    return true;
+}
+
+/* ---- reports ---- */
+
+AFTER(open_model, breakdown_new)
+AFTER(predict_model, card_new)
+AFTER(open_tables, derive)
+AFTER(open_expressions, evaluate)
+AFTER(open_model, fit_new)
+AFTER(open_model, learn)
+AFTER(open_tables, prove)
+AFTER(open_model, solve)
+AFTER(open_model, solve_together)
+AFTER(check_model, verify)
+AFTER(open_tables, resume_new)
+AFTER(nothing, components_open)
+AFTER(nothing, run_open)
+
+static void prove_book(struct world *w)
+{
+    open_models(w);
+    assert_true(calls_prove(w) && calls_figures_new(w));
+}
+
+#define REPORT(function, ...)                                                                                          \
+    static bool calls_report_##function(struct world *w)                                                               \
+    {                                                                                                                  \
+        return (w->text = shapeproof_report_##function(__VA_ARGS__)) != NULL;                                          \
+    }
+enum { MOST_PARTS = 16 }; /* components or models of the fixtures */
+static const struct shapeproof_component_result no_results[MOST_PARTS];
+static const struct shapeproof_totals no_totals[MOST_PARTS];
+static const struct shapeproof_run_result matches[MOST_PARTS] = {
+    {.verdict = "match", .reason = "all is as predicted"},
+    {.verdict = "match", .reason = "all is as predicted"},
+    {.verdict = "match", .reason = "all is as predicted"},
+    {.verdict = "match", .reason = "all is as predicted"},
+};
+
+REPORT(book, w->proofs, w->figures, NULL, NULL)
+REPORT(breakdown, w->breakdown, NULL, NULL)
+REPORT(card, w->card, NULL, NULL)
+REPORT(component_totals, w->components, no_totals, NULL, NULL)
+REPORT(components, w->components, no_results, NULL, NULL)
+REPORT(derive, w->derivation, NULL, NULL)
+REPORT(evaluate, &(struct shapeproof_evaluated_point){.evaluation = w->evaluation}, 1, NULL, NULL)
+REPORT(fit, w->fit, NULL, NULL)
+REPORT(infer, w->inference, NULL, NULL)
+REPORT(learn, w->learning, NULL, NULL)
+REPORT(models, w->models, "gpt2", NULL, NULL, NULL)
+REPORT(prove, w->proofs, NULL, NULL)
+REPORT(resume, w->resume, NULL, NULL)
+REPORT(run, w->run, matches, NULL, NULL)
+REPORT(solve, w->solutions, NULL, NULL)
+REPORT(solve_together, w->combinations, NULL, NULL)
+REPORT(verify, w->verification, NULL, NULL)
+REPORT(visible, "a\x1b[31m")
+
+static const struct shapeproof_report_options as_sarif = {.format = SHAPEPROOF_REPORT_SARIF};
+
+static bool calls_report_checked(struct world *w)
+{
+    const struct shapeproof_checked checked = {.path = MODEL, .check = w->check};
+    return (w->text = shapeproof_report_checked(&checked, &as_sarif, NULL)) != NULL;
+}
+
+static void report_part(struct world *w)
+{
+    check_model(w);
+    w->letters =
+        shapeproof_report_checked(&(struct shapeproof_checked){.path = MODEL, .check = w->check}, &as_sarif, NULL);
+}
+
+static bool calls_report_document(struct world *w)
+{
+    const char *const part = w->letters;
+    return (w->text = shapeproof_report_document(&part, 1, &as_sarif, NULL)) != NULL;
+}
+
+static bool calls_report_error(struct world *w)
+{
+    const struct shapeproof_error error = {.status = SHAPEPROOF_ERR_FILE, .message = "open: No such file"};
+    const struct shapeproof_checked failed = {.path = MODEL, .status = SHAPEPROOF_ERR_FILE, .error = &error};
+    return (w->text = shapeproof_report_error(&failed, NULL)) != NULL;
+}
+
 /* ---- what is right afterwards ---- */
 
 /* Takes a report as a part of what is compared. */
@@ -585,7 +993,7 @@ static char *describe_world(const struct world *w)
     snprintf(sum, sizeof sum, "%llu\n", (unsigned long long)w->sum);
     take(&all, shapeproof_report_visible(sum));
     if (w->text) take(&all, shapeproof_report_visible(w->text));
-    if (w->tables) take(&all, shapeproof_report_tables(w->tables, &as_json, NULL));
+    if (w->tables) take(&all, shapeproof_report_tables(w->tables, &as_csv, NULL));
     if (w->inventory) take(&all, shapeproof_report_inspect(w->inventory, &inspect, NULL));
     if (w->config && w->tables) {
         struct shapeproof_error error;
@@ -603,6 +1011,15 @@ static char *describe_world(const struct world *w)
         take(&all, shapeproof_report_visible(file->path));
         take(&all, shapeproof_report_visible(file->state == SHAPEPROOF_RUN_WHOLE ? " is whole\n" : " is not\n"));
     }
+    if (w->keras_names) {
+        const char *const *names = shapeproof_keras_names_list(w->keras_names);
+        for (size_t i = 0; i < shapeproof_inventory_count(w->inventory); i++)
+            take(&all, shapeproof_report_visible(names[i] ? names[i] : "-"));
+    }
+    if (w->remote) take(&all, shapeproof_report_visible(shapeproof_remote_name(w->remote)));
+    if (w->fit) take(&all, shapeproof_report_fit(w->fit, NULL, NULL));
+    if (w->card) take(&all, shapeproof_report_card(w->card, NULL, NULL));
+    if (w->verification) take(&all, shapeproof_report_verify(w->verification, NULL, NULL));
     if (w->resume) take(&all, shapeproof_report_resume(w->resume, NULL, NULL));
     if (w->inference) take(&all, shapeproof_report_infer(w->inference, NULL, NULL));
     if (w->learning) take(&all, shapeproof_report_learn(w->learning, NULL, NULL));
@@ -632,7 +1049,7 @@ static const struct operation operations[] = {
     CALL(open_tables, tables_info),
     CALL(open_tables, tables_add_text),
     CALL(open_tables, tables_add_file, .path = "docs/examples/small_gpt2.shapes"),
-    CALL(open_tables, add_claims),
+    CALL(open_tables, tables_add_claims),
     CALL(open_tables, report_tables),
     CALL(open_config, config_load, .path = CONFIG),
     CALL(open_config, config_load, .path = "fixtures/config/small.hpm"),
@@ -663,8 +1080,8 @@ static const struct operation operations[] = {
     CALL(nothing, inventory_open, .path = "fixtures/onnx/ok/external.onnx"),
     CALL(nothing, inventory_open, .path = "fixtures/tensorflow/ok/object.index"),
     CALL(nothing, inventory_open, .path = "fixtures/ranks/ok/tensor_2"),
-    CALL(open_file, inventory_bytes, .path = "fixtures/containers/ok/old.pt"),
-    CALL(open_file, quantised, .path = "fixtures/dequantised/gptq.safetensors"),
+    CALL(open_file, inventory_file_bytes, .path = "fixtures/containers/ok/old.pt"),
+    CALL(open_file, quantised_model_new, .path = "fixtures/dequantised/gptq.safetensors"),
     CALL(open_file, data_read, .path = "fixtures/numpy/ok/compressed.npz"),
     CALL(open_file, data_read, .path = "fixtures/hdf5/ok/plain.h5"),
     CALL(open_file, data_read, .path = "fixtures/dcp/ok/plain"),
@@ -708,7 +1125,64 @@ static const struct operation operations[] = {
     CALL(check_model, report_check),
     CALL(load_model, report_html),
     CALL(diff_models, report_diff),
+    CALL(open_config, config_load_text),
+    CALL(load_sockeye, config_count_vocabulary),
+    CALL(open_model, config_quantisation_is_known),
+    CALL(open_config, config_name_class),
+    CALL(open_file, config_is_inside, .path = "fixtures/keras/ok/fitted.keras"),
+    CALL(open_tables, tables_kind),
+    CALL(open_tables, tables_fits),
+    CALL(open_tables, tables_next_part),
+    CALL(open_models, models_like),
+    CALL(nothing, checkpoint_path, .path = "fixtures/resume/zero"),
+    CALL(nothing, inventory_describe),
+    CALL(open_file, inventory_unused_count, .path = "fixtures/torch/ok/module.pt"),
+    CALL(open_file, inventory_unused, .path = "fixtures/torch/ok/module.pt"),
+    CALL(open_model, data_open),
+    CALL(after_data_open, data_obstacle),
+    CALL(open_file, adapter_describe, .path = "fixtures/adapters/unet_kohya.safetensors"),
+    CALL(open_file, adapter_is_for, .path = "fixtures/adapters/unet_kohya.safetensors"),
+    CALL(describe_embedding, embedding_describe),
+    CALL(open_classless, unknown_class_describe),
+    CALL(open_file, keras_names_new, .path = "fixtures/keras/ok/fitted.keras"),
+    CALL(predict_model, prediction_dimension),
+    CALL(predict_misspelt, prediction_misspelt),
+    CALL(nothing, provenance_text),
+    CALL(nothing, value_text),
+    CALL(nothing, set_limits),
+    CALL(nothing, redaction_new),
+    CALL(open_redaction, redact_message),
+    CALL(make_cache, remote_fetch),
+    CALL(after_remote_fetch, remote_confirm),
+    CALL(open_model, fit_new),
+    CALL(predict_model, card_new),
+    CALL(open_model, solve_rounded),
+    CALL(open_model, solve_together_rounded),
+    CALL(predict_model, verify_values),
+    CALL(infer_for_new, inference_configure),
+    CALL(prove_book, report_book),
+    CALL(after_breakdown_new, report_breakdown),
+    CALL(after_card_new, report_card),
+    CALL(check_model, report_checked),
+    CALL(after_components_open, report_component_totals, .path = "fixtures/adapters/pipeline"),
+    CALL(after_components_open, report_components, .path = "fixtures/adapters/pipeline"),
+    CALL(after_derive, report_derive),
+    CALL(report_part, report_document),
+    CALL(nothing, report_error),
+    CALL(after_evaluate, report_evaluate),
+    CALL(after_fit_new, report_fit),
+    CALL(after_infer, report_infer),
+    CALL(after_learn, report_learn),
+    CALL(open_models, report_models),
+    CALL(after_prove, report_prove),
+    CALL(after_resume_new, report_resume, .path = "fixtures/resume/trainer/checkpoint-4"),
+    CALL(after_run_open, report_run, .path = "fixtures/resume/trainer"),
+    CALL(after_solve, report_solve),
+    CALL(after_solve_together, report_solve_together),
+    CALL(after_verify, report_verify),
+    CALL(nothing, report_visible),
 };
+enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 /* ---- the tests ---- */
 
@@ -763,30 +1237,33 @@ static void fail_once(const struct operation *operation, size_t at, const struct
     free_world(&w);
 }
 
+/* Without a failure; how many allocations there are. */
+static size_t run_operation(const struct operation *operation, struct world *w)
+{
+    if (!run_counted(operation, w, 0))
+        fail_msg("%s %s: %s", operation->name, operation->path ? operation->path : "", w->error.message);
+    return allocations;
+}
+
 static void try_operation(const struct operation *operation, size_t most)
 {
     unsigned counts[2] = {0};
     size_t count = 0, blocks = 0;
     struct expected expected = {.before = NULL};
-    for (int i = 0; i < 2; i++) { /* the first time, libraries keep something for good */
-        struct world w = {.path = operation->path};
-        free(expected.before);
-        free(expected.after);
-        operation->prepare(&w);
-        expected.before = describe_world(&w);
-        free_world(&w);
-        w = (struct world){.path = operation->path};
-        operation->prepare(&w);
-        if (!run_counted(operation, &w, 0))
-            fail_msg("%s %s: %s", operation->name, operation->path ? operation->path : "", w.error.message);
-        count = allocations;
-        expected.after = describe_world(&w);
-        free_world(&w);
-    }
+    struct world first = {.path = operation->path}, again = first;
+    operation->prepare(&first); /* the first time, libraries keep something for good */
+    expected.before = describe_world(&first);
+    run_operation(operation, &first);
+    free_world(&first);
+    operation->prepare(&again);
+    count = run_operation(operation, &again);
+    expected.after = describe_world(&again);
+    free_world(&again);
     blocks = live;
     const size_t runs = count < most ? count : most;
     for (size_t i = 0; i < runs; i++) fail_once(operation, 1 + i * count / runs, &expected, counts);
     if (live != blocks) fail_msg("%s: %zd blocks are left", operation->name, (ssize_t)(live - blocks));
+    if (leaks()) fail_msg("%s: memory is left", operation->name);
     if (getenv("FAULTS"))
         printf("%-20s %-45s %6zu allocations: %4u errors, %3u right\n", operation->name,
                operation->path ? operation->path : "", count, counts[0], counts[1]);
@@ -799,7 +1276,7 @@ static void each_call_fails_whole(void **state)
     const char *only = getenv("ONLY"), *most = getenv("FAULTS");
     (void)state;
     if (!CAN_REPLACE) skip();
-    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+    for (size_t i = 0; i < OPERATIONS; i += only || most ? 1 : SAMPLED)
         if (!only || strstr(operations[i].name, only))
             try_operation(&operations[i], most ? (size_t)strtoul(most, NULL, 10) : MOST);
 }
@@ -840,9 +1317,131 @@ static void a_callback_fails_alone(void **state)
     free_world(&w);
 }
 
+/* ---- the functions that there are ---- */
+
+enum { MOST_FUNCTIONS = 512, LONGEST_NAME = 64 };
+
+struct functions {
+    char names[MOST_FUNCTIONS][LONGEST_NAME];
+    bool must_be_called[MOST_FUNCTIONS];
+    size_t count;
+};
+
+/* All of a file; free() it. */
+static char *read_file(const char *path)
+{
+    enum { LARGEST = 1 << 20 };
+    FILE *file = fopen(path, "r");
+    char *text = malloc(LARGEST);
+    assert_true(file && text);
+    const size_t length = fread(text, 1, LARGEST, file);
+    fclose(file);
+    assert_true(length < LARGEST);
+    text[length] = '\0';
+    return text;
+}
+
+/* The name in front of that bracket; what precedes it, from `from` on, is left of *name. */
+static size_t name_before(const char *from, const char *bracket, const char **name)
+{
+    *name = bracket;
+    while (*name > from && ((*name)[-1] == '_' || ((*name)[-1] >= 'a' && (*name)[-1] <= 'z') ||
+                            ((*name)[-1] >= '0' && (*name)[-1] <= '9')))
+        (*name)--;
+    return (size_t)(bracket - *name);
+}
+
+static size_t find_function(const struct functions *functions, const char *name, size_t length)
+{
+    size_t i = 0;
+    while (i < functions->count &&
+           (strlen(functions->names[i]) != length || memcmp(functions->names[i], name, length) != 0))
+        i++;
+    return i;
+}
+
+/* Adds what a header declares. A function must be called here if it can report an error, or returns what its caller
+ * owns: it allocates. */
+static void add_declared(struct functions *functions, char *text)
+{
+    for (char *at = strstr(text, "SHAPEPROOF_API "); at; at = strstr(at, "SHAPEPROOF_API ")) {
+        char *end = strchr(at, ';'), *bracket = strchr(at, '(');
+        const char *name;
+        if (!end || !bracket) break;
+        *end = '\0';
+        const size_t length = name_before(at, bracket, &name), i = functions->count++;
+        assert_true(length > 0 && length < LONGEST_NAME && functions->count <= MOST_FUNCTIONS);
+        memcpy(functions->names[i], name, length);
+        const char *star = strchr(at, '*'), *constant = strstr(at, "const ");
+        const bool owned = star && star < name && !(constant && constant < star);
+        functions->must_be_called[i] = owned || strstr(at, "struct shapeproof_error *");
+        at = end + 1;
+    }
+}
+
+/* Marks the functions that begin with SP_CALL: they fail when there is no memory. */
+static void mark_calling(struct functions *functions, const char *text)
+{
+    for (const char *call = strstr(text, "\n    SP_CALL("); call; call = strstr(call + 1, "\n    SP_CALL(")) {
+        const char *brace = call;
+        while (brace > text && strncmp(brace, "\n{", 2) != 0) brace--;
+        const char *line = brace;
+        const char *name = text;
+        size_t length = 0;
+        /* The head of the function takes one line or several; the first one begins without a blank. */
+        do
+            for (line--; line > text && *line != '\n';) line--;
+        while (line > text && line[1] == ' ');
+        const char *bracket = strchr(line, '(');
+        if (bracket && bracket < brace) length = name_before(line, bracket, &name);
+        const size_t i = find_function(functions, name, length);
+        if (i < functions->count) functions->must_be_called[i] = true;
+    }
+}
+
+static struct functions *reading;
+
+static int read_source(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    const size_t length = strlen(path);
+    (void)info, (void)walk;
+    if (type != FTW_F || length < 2 || strcmp(path + length - 2, ".c") != 0) return 0;
+    char *text = read_file(path);
+    mark_calling(reading, text);
+    free(text);
+    return 0;
+}
+
+static void every_function_that_allocates_is_called_here(void **state)
+{
+    struct functions *functions = reading = calloc(1, sizeof *functions);
+    glob_t headers;
+    (void)state;
+    assert_non_null(functions);
+    assert_int_equal(glob("include/shapeproof/*.h", 0, NULL, &headers), 0);
+    for (size_t i = 0; i < headers.gl_pathc; i++) {
+        char *text = read_file(headers.gl_pathv[i]);
+        add_declared(functions, text);
+        free(text);
+    }
+    globfree(&headers);
+    assert_int_equal(nftw("src", read_source, 16, FTW_PHYS), 0);
+    size_t called = 0;
+    for (size_t i = 0; i < functions->count; i++) {
+        if (!functions->must_be_called[i]) continue;
+        called++;
+        size_t at = 0;
+        while (at < OPERATIONS && strcmp(operations[at].name, functions->names[i] + strlen("shapeproof_")) != 0) at++;
+        if (at == OPERATIONS) fail_msg("%s allocates, and is not called in this test", functions->names[i]);
+    }
+    assert_true(called > 100); /* the headers and sources were read as meant */
+    free(functions);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_function_that_allocates_is_called_here),
         cmocka_unit_test(each_call_fails_whole),
         cmocka_unit_test(a_callback_fails_alone),
     };

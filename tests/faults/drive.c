@@ -3,7 +3,8 @@
  * kind of call, how the runs ended:
  *
  *   right   with the same status and output as without a fault;
- *   error   with a documented status, and a message that says "out of memory" or has the text of errno;
+ *   error   with a documented status, and a message that names the cause: "out of memory", or in one line the call that
+ *           failed and the text of errno;
  *   other   anything else: without a word, by a signal, with another cause or another answer;
  *   idle    no call has failed, because the run made fewer calls than the run without a fault.
  *
@@ -11,15 +12,18 @@
  *
  *   drive SHAPEPROOF INJECT.so MOST <COMMANDS
  *
- * COMMANDS has the arguments of a command in each line. MOST is how many runs of one command have a call of the same
- * kind fail; they are spread evenly over all calls. The exit status is 1 if a run has ended as `other`, or a command
- * does not succeed. */
+ * INJECT.so is "-" if inject.c is linked into SHAPEPROOF. COMMANDS has the arguments of a command in each line. MOST is
+ * how many runs of one command have a call of the same kind fail; they are spread evenly over all calls. With MESSAGES
+ * in the environment, each line that names a cause is printed. The exit status is 1 if a run has ended as `other`, or a
+ * command does not succeed. */
 #define _GNU_SOURCE
 #include "plan.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +38,16 @@ static const struct {
     [FAULT_MEMORY] = {"memory", ENOMEM}, [FAULT_READ] = {"read", EIO},    [FAULT_STAT] = {"stat", EIO},
     [FAULT_OPEN] = {"open", EMFILE},     [FAULT_FORK] = {"fork", EAGAIN}, [FAULT_PIPE] = {"pipe", ENFILE},
     [FAULT_POLL] = {"poll", EINVAL},     [FAULT_WAIT] = {"wait", ECHILD}, [FAULT_WRITE] = {"write", ENOSPC},
+};
+
+/* How messages name a call, if not by its own name. A call with two names is there twice. */
+static const struct {
+    const char *call, *name;
+} names[] = {
+    {"faccessat", "access"}, {"fdopendir", "open"},  {"fopen", "open"},  {"fstat64", "fstat"},     {"fstatat", "lstat"},
+    {"fstatat", "stat"},     {"mkdirat", "mkdir"},   {"open64", "open"}, {"openat", "open"},       {"openat64", "open"},
+    {"opendir", "open"},     {"pipe2", "pipe"},      {"ppoll", "poll"},  {"pread", "read"},        {"pread64", "read"},
+    {"pwrite64", "pwrite"},  {"renameat", "rename"}, {"stat64", "stat"}, {"readdir64", "readdir"},
 };
 
 enum { MOST_WORDS = 64, MOST_SHOWN = 3, SECONDS = 10, LAST_STATUS = 5 };
@@ -83,7 +97,7 @@ static struct run run_command(char **words, const char *library)
         const int nothing = open("/dev/null", O_RDONLY), kept = dup(plan_fd);
         snprintf(fd, sizeof fd, "%d", kept);
         setenv(PLAN_FD, fd, 1);
-        setenv("LD_PRELOAD", library, 1);
+        if (strcmp(library, "-") != 0) setenv("LD_PRELOAD", library, 1);
         dup2(nothing, STDIN_FILENO);
         dup2(output, STDOUT_FILENO);
         dup2(messages, STDERR_FILENO);
@@ -112,7 +126,50 @@ static struct run run_with_fault(char **words, const char *library, enum fault f
     plan->at = at;
     atomic_store(&plan->calls, 0);
     atomic_store(&plan->fired, 0);
+    memset(plan->call, 0, sizeof plan->call);
     return run_command(words, library);
+}
+
+/* Whether `word` stands somewhere from `text` to `end`, with no letter or digit beside it. */
+static bool has_word(const char *text, const char *end, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = text; end - at >= (ptrdiff_t)length; at++)
+        if (memcmp(at, word, length) == 0 && (at == text || !isalnum((unsigned char)at[-1])) &&
+            !isalnum((unsigned char)at[length]))
+            return true;
+    return false;
+}
+
+/* Whether the text up to `end` names the call that has failed. */
+static bool has_call(const char *text, const char *end)
+{
+    if (has_word(text, end, plan->call)) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].call, plan->call) == 0 && has_word(text, end, names[i].name)) return true;
+    return false;
+}
+
+/* The line of the text that names the cause: that memory ran out; or the call, and behind it the reason. NULL if there
+ * is none. */
+static const char *line_of_cause(const char *text, enum fault fault)
+{
+    const char *why = strerror(faults[fault].error);
+    while (*text) {
+        const char *end = text + strcspn(text, "\n"), *reason = strstr(text, why),
+                   *memory = strstr(text, "out of memory");
+        if (fault == FAULT_MEMORY && memory && memory < end) return text;
+        if (reason && reason < end && (fault == FAULT_MEMORY || has_call(text, reason))) return text;
+        text = end + (*end == '\n');
+    }
+    return NULL;
+}
+
+/* The line of a message or, with --list, of the output that names the cause. */
+static const char *cause_of(const struct run *run, enum fault fault)
+{
+    const char *line = line_of_cause(run->messages, fault);
+    return line ? line : line_of_cause(run->output, fault);
 }
 
 static enum outcome outcome_of(const struct run *run, const struct run *sound, enum fault fault)
@@ -122,16 +179,13 @@ static enum outcome outcome_of(const struct run *run, const struct run *sound, e
         strcmp(run->messages, sound->messages) == 0)
         return RIGHT;
     const int status = WIFEXITED(run->status) ? WEXITSTATUS(run->status) : -1;
-    const char *why = strerror(faults[fault].error), *memory = fault == FAULT_MEMORY ? "out of memory" : why;
-    const bool names_it = strstr(run->messages, why) || strstr(run->messages, memory) || strstr(run->output, why) ||
-                          strstr(run->output, memory); /* a line of --list */
-    return status >= 1 && status <= LAST_STATUS && names_it ? ERROR : OTHER;
+    return status >= 1 && status <= LAST_STATUS && cause_of(run, fault) ? ERROR : OTHER;
 }
 
 /* Says how a run ended that should not have. */
 static void show_other(char **words, enum fault fault, unsigned at, const struct run *run)
 {
-    printf("    %s %u:", faults[fault].name, at);
+    printf("    %s %u, %s:", faults[fault].name, at, plan->call);
     for (char **word = words + 1; *word; word++) printf(" %s", *word);
     if (WIFSIGNALED(run->status)) printf(": ended by signal %d", WTERMSIG(run->status));
     else printf(": status %d", WEXITSTATUS(run->status));
@@ -163,6 +217,10 @@ static void try_fault(char **words, const char *library, enum fault fault, unsig
         struct run run = run_with_fault(words, library, fault, at);
         const enum outcome outcome = outcome_of(&run, &sound, fault);
         if (outcome == OTHER && counts[OTHER] < MOST_SHOWN) show_other(words, fault, at, &run);
+        if (outcome == ERROR && getenv("MESSAGES")) {
+            const char *line = cause_of(&run, fault);
+            printf("    message %s: %.*s\n", plan->call, (int)strcspn(line, "\n"), line);
+        }
         counts[outcome]++;
         free_run(&run);
     }

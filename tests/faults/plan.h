@@ -5,6 +5,8 @@
 
 #include <stdatomic.h>
 
+enum { LONGEST_CALL = 16 };
+
 enum fault {
     FAULT_MEMORY,
     FAULT_READ,
@@ -19,11 +21,12 @@ enum fault {
 };
 
 struct plan {
-    int fault;         /* an enum fault */
-    int error;         /* the errno of the call that fails */
-    unsigned at;       /* which call fails, from 1; 0: none */
-    atomic_uint calls; /* how many there were */
-    atomic_uint fired; /* whether one has failed */
+    int fault;               /* an enum fault */
+    int error;               /* the errno of the call that fails */
+    unsigned at;             /* which call fails, from 1; 0: none */
+    atomic_uint calls;       /* how many there were */
+    atomic_uint fired;       /* whether one has failed */
+    char call[LONGEST_CALL]; /* its name: "openat" */
 };
 
 /* The variable that has the descriptor of the plan. */

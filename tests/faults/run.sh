@@ -4,9 +4,10 @@
 #
 #   sh tests/faults/run.sh [MOST]     so many faults of a kind in a command; default 12
 #
-# drive.c says what counts as passed; at the end is a table of calls and outcomes. It needs a C library whose malloc
-# can be replaced by LD_PRELOAD, and a command that was built without sanitizers: otherwise it is skipped.
-# From the environment: SHAPEPROOF, the command under test; CC; OBJ.
+# drive.c says what counts as passed; at the end is a table of calls and outcomes. The calls are replaced by LD_PRELOAD,
+# for which it needs a C library whose malloc can be replaced so. `make MODE=asan test-faults` links inject.c into the
+# command instead; then errors and leaks that AddressSanitizer finds are failures, too.
+# From the environment: SHAPEPROOF, the command under test; FAULTY, one that inject.c is linked into; CC; OBJ; MESSAGES.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 command=$(realpath "${SHAPEPROOF:-build/shapeproof}")
@@ -15,9 +16,15 @@ tools=${OBJ:-build/release}/faults
 mkdir -p "$tools"
 
 $cc -std=c11 -O1 -Wall -Wextra tests/faults/drive.c -o "$tools/drive" || exit 1
+if [ -n "${FAULTY:-}" ]; then
+    # A status that no command has. The sanitizer of a child has nowhere to print to; its parent sees the status.
+    export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99:detect_leaks=1"
+    "$tools/drive" "$(realpath "$FAULTY")" - "${1:-12}" <tests/faults/commands
+    exit
+fi
 if ! $cc -O1 -fPIC -shared -Wall -Wextra tests/faults/inject.c -o "$tools/inject.so" -ldl ||
     ! LD_PRELOAD=$(realpath "$tools/inject.so") "$command" --version >/dev/null 2>&1; then
-    echo 'skipped: no calls of this command can be replaced (another C library than glibc, or sanitizers)'
+    echo 'skipped: no calls of this command can be replaced (another C library than glibc, or ThreadSanitizer)'
     exit 77
 fi
 "$tools/drive" "$command" "$(realpath "$tools/inject.so")" "${1:-12}" <tests/faults/commands
