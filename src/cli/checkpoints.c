@@ -35,8 +35,8 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
-/* Copies standard input; 0, or the reason in the numbers of errno, EFBIG beyond the limit. */
-static int copy_input(int to)
+/* Copies standard input; 0, or the reason in the numbers of errno, EFBIG beyond the limit, and the call that failed. */
+static int copy_input(int to, const char **call)
 {
     char bytes[STEP];
     cli_begin_step("reading standard input");
@@ -45,6 +45,7 @@ static int copy_input(int to)
         const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
         if (got == 0) return 0;
         if (got < 0 && errno == EINTR) continue;
+        *call = got < 0 ? "read" : "write";
         if (got < 0 || !write_all(to, bytes, (size_t)got)) return errno;
         total += (uint64_t)got;
         if (total > (uint64_t)LIMIT_GIB << 30) return EFBIG;
@@ -55,13 +56,13 @@ static int copy_input(int to)
 static char *spool_input(void)
 {
     char *path = NULL;
-    const int fd = cli_open_unnamed(), why = fd < 0 ? errno : copy_input(fd);
+    const char *call int fd = "mkostemp"; cli_open_unnamed(), why = fd < 0 ? errno : copy_input(fd, &call); copy_input(fd);
     if (!why && asprintf(&path, "/dev/fd/%d", fd) < 0) cli_out_of_memory();
     if (path) cli_path_stands_for(path, "-");
     if (path) return path;
-    if (fd < 0) cli_complain(CLI_FILE, NULL, "no temporary file for standard input: %s", strerror(why));
+    if (fd < 0) cli_complain(CLI_FILE, NULL, "no temporary file for standard input: %s: %s", call, strerror(why));
     else if (why == EFBIG) cli_complain(CLI_FILE, NULL, "standard input has more than %d GiB", LIMIT_GIB);
-    else cli_complain(CLI_FILE, NULL, "standard input: %s", strerror(why));
+    else cli_complain(CLI_FILE, NULL, "standard input: %s: %s", call, strerror(why));
     return NULL;
 }
 

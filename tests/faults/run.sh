@@ -14,12 +14,14 @@ command=$(realpath "${SHAPEPROOF:-build/shapeproof}")
 cc=${CC:-cc}
 tools=${OBJ:-build/release}/faults
 mkdir -p "$tools"
+commands=$tools/commands
+sed "s,OUT/,$tools/," tests/faults/commands >"$commands"
 
 $cc -std=c11 -O1 -Wall -Wextra tests/faults/drive.c -o "$tools/drive" || exit 1
 if [ -n "${FAULTY:-}" ]; then
     # A status that no command has. The sanitizer of a child has nowhere to print to; its parent sees the status.
     export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}exitcode=99:detect_leaks=1"
-    "$tools/drive" "$(realpath "$FAULTY")" - "${1:-12}" <tests/faults/commands
+    "$tools/drive" "$(realpath "$FAULTY")" - "${1:-12}" <"$commands"
     exit
 fi
 if ! $cc -O1 -fPIC -shared -Wall -Wextra tests/faults/inject.c -o "$tools/inject.so" -ldl ||
@@ -27,4 +29,4 @@ if ! $cc -O1 -fPIC -shared -Wall -Wextra tests/faults/inject.c -o "$tools/inject
     echo 'skipped: no calls of this command can be replaced (another C library than glibc, or ThreadSanitizer)'
     exit 77
 fi
-"$tools/drive" "$command" "$(realpath "$tools/inject.so")" "${1:-12}" <tests/faults/commands
+"$tools/drive" "$command" "$(realpath "$tools/inject.so")" "${1:-12}" <"$commands"
