@@ -899,7 +899,7 @@ AFTER(open_model, learn)
 AFTER(open_tables, prove)
 AFTER(open_model, solve)
 AFTER(open_model, solve_together)
-AFTER(check_model, verify)
+AFTER(open_model, verify_alone)
 AFTER(open_tables, resume_new)
 AFTER(nothing, components_open)
 AFTER(nothing, run_open)
@@ -1179,7 +1179,7 @@ static const struct operation operations[] = {
     CALL(after_run_open, report_run, .path = "fixtures/resume/trainer"),
     CALL(after_solve, report_solve),
     CALL(after_solve_together, report_solve_together),
-    CALL(after_verify, report_verify),
+    CALL(after_verify_alone, report_verify),
     CALL(nothing, report_visible),
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
