@@ -45,12 +45,14 @@ enum { MOST = 1 };
 static size_t live, allocations, failing;
 static bool is_counted;
 
+#if CAN_REPLACE
 static bool is_to_fail(void)
 {
     if (!is_counted || ++allocations != failing) return false;
     errno = ENOMEM;
     return true;
 }
+#endif
 
 #ifdef WRAPPED
 #include <sanitizer/lsan_interface.h>
