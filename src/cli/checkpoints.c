@@ -19,7 +19,10 @@ int cli_open_unnamed(void)
     char path[512];
     const char *folder = getenv("TMPDIR");
     const int length = snprintf(path, sizeof path, "%s/shapeproof-XXXXXX", folder && *folder ? folder : "/tmp");
-    if (length < 0 || (size_t)length >= sizeof path) return -1;
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
     const int fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0) unlink(path);
     return fd;
@@ -56,7 +59,8 @@ static int copy_input(int to, const char **call)
 static char *spool_input(void)
 {
     char *path = NULL;
-    const char *call int fd = "mkostemp"; cli_open_unnamed(), why = fd < 0 ? errno : copy_input(fd, &call); copy_input(fd);
+    const char *call = "mkostemp";
+    const int fd = cli_open_unnamed(), why = fd < 0 ? errno : copy_input(fd, &call);
     if (!why && asprintf(&path, "/dev/fd/%d", fd) < 0) cli_out_of_memory();
     if (path) cli_path_stands_for(path, "-");
     if (path) return path;

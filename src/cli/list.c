@@ -236,7 +236,7 @@ static bool read_list_option(struct list_run *run)
     if (fstat(run->from, &info) != 0 || !S_ISREG(info.st_mode)) {
         run->store = cli_open_unnamed();
         if (run->store < 0) {
-            cli_fail(&run->error, CLI_FILE, "no temporary file for %s: %s", name, strerror(errno));
+            cli_fail(&run->error, CLI_FILE, "no temporary file for %s: mkostemp: %s", name, strerror(errno));
             return false;
         }
     }
