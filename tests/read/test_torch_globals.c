@@ -173,10 +173,24 @@ static void test_weights_only(void **state)
 
 #define CALL ")R."
 
-static const struct {
+struct way {
     const char *pickle, *named; /* `named`: what a warning says, or NULL for no warning */
     size_t warnings;
-} ways[] = {
+};
+
+static void assert_ways(const struct way *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t named;
+        const size_t warnings =
+            count_warnings(list[i].pickle, strlen(list[i].pickle), list[i].named ? list[i].named : "", &named);
+        if (warnings != list[i].warnings || (list[i].named && named == 0))
+            fail_msg("%zu: %zu warnings, expected %zu with: %s", i, warnings, list[i].warnings,
+                     list[i].named ? list[i].named : "");
+    }
+}
+
+static const struct way ways[] = {
     /* A dotted attribute is never harmless, even where it leads to what is. */
     {"\x80\x04"
      "ctorch.serialization\nos.system\n" CALL,
@@ -218,7 +232,7 @@ static const struct {
     {"ctorch.storage\n_load_from_bytes\n(U\x04PK\x03\x04tR.", "would call torch.storage._load_from_bytes", 2},
     {"ctorch.storage\n_load_from_bytes\n(U\x04PK\x03\x04tR0N.", "would call torch.storage._load_from_bytes", 2},
     {"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch.storage\n_load_from_bytes\nN(U\x04PK\x03\x04tNtR.",
-     "would call torch.storage._load_from_bytes", 2},
+     "would call torch.storage._load_from_bytes", 3},
     {"ctorch.storage\n_load_from_bytes\n0N.", NULL, 0},
     {"ccollections\nOrderedDict\n)R.", NULL, 0},
 };
@@ -226,13 +240,90 @@ static const struct {
 static void test_ways(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        size_t named;
-        assert_int_equal(
-            count_warnings(ways[i].pickle, strlen(ways[i].pickle), ways[i].named ? ways[i].named : "", &named),
-            ways[i].warnings);
-        if (ways[i].named && named == 0) fail_msg("not named: %s", ways[i].named);
-    }
+    assert_ways(ways, sizeof ways / sizeof *ways);
+}
+
+/* ---- what is changed after it was made ---- */
+
+#define FROMBUFFER "cnumpy._core.numeric\n_frombuffer\n"
+#define RELU "ctorch.nn.functional\nrelu\n"
+#define TAGGED_RELU "ctorch.jit._pickle\nrestore_type_tag\n(" RELU "VAny\ntR"
+#define ATTRIBUTE "(dVa\nI1\nsb."
+#define NAMESPACE "cargparse\nNamespace\n)R"
+#define DTYPE(word) "cnumpy\ndtype\n(V" word "\nI00\nI01\ntR"
+#define RECONSTRUCTOR "ccopyreg\n_reconstructor\n"
+/* (version, byte order, subarray, names, fields, size, alignment, flags) */
+#define STATE(order, size, alignment, flags) "(I3\nV" order "\nNNNI" size "\nI" alignment "\nI" flags "\ntb"
+#define STRUCT(offset, size, flags)                                                                                    \
+    DTYPE("V12")                                                                                                       \
+    "(I3\nV|\nN(Va\nVb\nt(dVa\n(" DTYPE("f4") STATE("<", "-1", "-1", "0") "I0\ntsVb\n(" DTYPE("O8")                    \
+        STATE("|", "-1", "-1", "63") "I" offset "\ntsI" size "\nI1\nI" flags "\ntb"
+#define SUBARRAY(size, flags)                                                                                          \
+    DTYPE("V24")                                                                                                       \
+    "(I3\nV|\n(" DTYPE("f4") "(I2\nI3\nttNNI" size "\nI4\nI" flags "\ntb"
+
+static const struct way changes[] = {
+    {FROMBUFFER "(U\x04"
+                "abcd" DTYPE("u1") "(I4\ntVC\ntRI0\nI7\ns.",
+     "would set items of what numpy._core.numeric._frombuffer returns", 1},
+    {"cbuiltins\nbytearray\n)R(I1\nI2\ne.", "would set items of what builtins.bytearray returns", 1},
+    {"ctorch\nTensor\n)RI0\nI7\ns.", "would set items of what torch.Tensor returns", 1},
+    {TAGGED_RELU ")RVa\nI1\ns.", "would set items of what another object returns", 1},
+    {"ccollections\nOrderedDict\n)RVa\nI1\ns.", NULL, 0},
+    {"ccollections\ndefaultdict\n(cbuiltins\nlist\ntRVa\nI1\ns.", NULL, 0},
+    {"cbuiltins\nset\n)R(I1\nI2\ne.", NULL, 0},
+    /* A function that is returned as it is, by itself and through objects that stand for classes and tensors. */
+    {TAGGED_RELU ATTRIBUTE, "would set attributes of what torch.jit._pickle.restore_type_tag returns", 1},
+    {TAGGED_RELU ")R" ATTRIBUTE, "would set attributes of what another object returns", 1},
+    {"cnumpy._core.multiarray\nscalar\n(" DTYPE("O8") RELU "tR" ATTRIBUTE, "would set attributes of what numpy", 1},
+    {RECONSTRUCTOR "(" RELU NAMESPACE "NtR.", "would let copyreg._reconstructor return something other", 1},
+    {RECONSTRUCTOR "(" RELU "cbuiltins\nobject\nNtR" ATTRIBUTE, "would let copyreg._reconstructor return", 2},
+    {RECONSTRUCTOR "(cnumpy\ndtype\ncbuiltins\nobject\nNtR.", "would let copyreg._reconstructor return", 1},
+    {RECONSTRUCTOR "(cargparse\nNamespace\ncbuiltins\nobject\nNtR" ATTRIBUTE, NULL, 0},
+    {"(" RECONSTRUCTOR "t.", "would let copyreg._reconstructor return", 1},
+    {"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch.jit._pickle\nrestore_type_tag\nctorch\nTensor\n(" NAMESPACE
+     "Vx\nt(dtR.",
+     "would let torch._tensor._rebuild_from_type_v2 set attributes", 1},
+    {"ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n_rebuild_tensor_v2\nctorch\nTensor\n(t(dtR.", NULL, 0},
+    {NAMESPACE ATTRIBUTE, NULL, 0},
+    {"cbuiltins\ngetattr\n)R)R" ATTRIBUTE, "would call builtins.getattr", 1},
+    /* Classes that torch looks for the source of: of modules, which are reported for their names, and others. */
+    {"(Vmodule\n" RELU "Va.py\nVpass\ntQ.", "would look for the source of torch.nn.functional.relu", 1},
+    {"(" RELU "Va.py\nVpass\ntQ.", "would look for the source of torch.nn.functional.relu", 1},
+    {"(Vmodule\nctorch.nn.modules.linear\nLinear\nVa.py\nVpass\ntQ)R" ATTRIBUTE, "torch.nn.modules.linear.Linear", 1},
+    /* Bytes that are unpickled, and have another use. */
+    {"U\x04PK\x03\x04q\x01"
+     "0"
+     "ctorch.storage\n_load_from_bytes\n(h\x01tR0h\x01\x85.",
+     "_load_from_bytes", 2},
+    /* Types of NumPy. */
+    {"cnumpy\nndarray\n((I1\nt" DTYPE("O8") "U\x08"
+                                            "AAAAAAAA"
+                                            "tR.",
+     "would call numpy.ndarray with a buffer", 1},
+    {DTYPE("O8") STATE("|", "-1", "-1", "63") ".", NULL, 0},
+    {DTYPE("O8") STATE("|", "-1", "-1", "0") ".", "a state that does not fit its type", 1},
+    {DTYPE("u8") STATE("<", "-1", "-1", "63") ".", "a state that does not fit its type", 1},
+    {DTYPE("f4") STATE("<", "-1", "-1", "0") ".", NULL, 0},
+    {DTYPE("f4") STATE("<", "-1", "-1", "0") STATE("<", "-1", "-1", "0") ".", "a state that does not fit its type", 1},
+    {DTYPE("U5") STATE("<", "20", "4", "8") ".", NULL, 0},
+    {DTYPE("U5") STATE("<", "21", "4", "8") ".", "a state that does not fit its type", 1},
+    {DTYPE("S5") STATE("|", "5", "0", "0") ".", "a state that does not fit its type", 1},
+    {"cnumpy\ndtype\n(cml_dtypes\nbfloat16\nI00\nI01\ntR" STATE("<", "2", "2", "112") ".", NULL, 0},
+    {"cnumpy\ndtype\n(cml_dtypes\nbfloat16\nI00\nI01\ntR" STATE("<", "1", "1", "112") ".", "does not fit its type", 1},
+    {STRUCT("4", "12", "27") ".", NULL, 0},
+    {STRUCT("4", "12", "16") ".", "does not fit its type", 1},
+    {STRUCT("5", "12", "27") ".", "does not fit its type", 1},
+    {STRUCT("-8", "12", "27") ".", "does not fit its type", 1},
+    {SUBARRAY("24", "0") ".", NULL, 0},
+    {SUBARRAY("20", "0") ".", "does not fit its type", 1},
+    {SUBARRAY("24", "63") ".", "does not fit its type", 1},
+};
+
+static void test_changes(void **state)
+{
+    (void)state;
+    assert_ways(changes, sizeof changes / sizeof *changes);
 }
 
 int main(int count, char **arguments)
@@ -241,6 +332,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_callables),
         cmocka_unit_test(test_weights_only),
         cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_changes),
     };
     if (count > 1) callables = arguments[1];
     return cmocka_run_group_tests(tests, NULL, NULL);

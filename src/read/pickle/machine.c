@@ -351,16 +351,18 @@ static value *make_real_bits(struct machine *m, uint64_t little_endian)
     return make_real(m, real);
 }
 
-/* Notes globals among values that become parts of another one. */
-static void hold_globals(value **items, size_t count)
+/* Notes that values become parts of another one. */
+static void note_uses(value **items, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (items[i]->uses < 2) items[i]->uses++;
         if (items[i]->type == SP_PICKLE_GLOBAL) items[i]->as.global->held = true;
+    }
 }
 
 static value *make_sequence(struct machine *m, enum sp_pickle_type type, value **items, size_t count)
 {
-    hold_globals(items, count);
+    note_uses(items, count);
     value *made = make(m, type);
     made->as.items = count ? sp_arena_array(m->arena, count, sizeof *items) : NULL;
     made->length = made->capacity = (uint32_t)count; /* at most the stack */
@@ -371,7 +373,7 @@ static value *make_sequence(struct machine *m, enum sp_pickle_type type, value *
 static value *make_persid(struct machine *m, value *id)
 {
     if (!id) return NULL;
-    hold_globals(&id, 1);
+    note_uses(&id, 1);
     value *made = make(m, SP_PICKLE_PERSID);
     made->as.id = id;
     SP_GROW(m->pickle->persids, m->pickle->persid_count, m->persid_capacity);
@@ -428,8 +430,8 @@ static value *make_object(struct machine *m, value *callable, value *args, value
     made->as.object = sp_arena_alloc(m->arena, sizeof *made->as.object);
     *made->as.object = (struct sp_pickle_object){.callable = callable, .args = args, .kwargs = kwargs};
     made->as.object->is_new = m->code == OP_NEWOBJ || m->code == OP_NEWOBJ_EX;
-    if (callable->type != SP_PICKLE_GLOBAL) return made;
-    callable->as.global->called = true;
+    note_uses(&args, 1);
+    if (callable->type == SP_PICKLE_GLOBAL) callable->as.global->called = true;
     SP_GROW(m->pickle->calls, m->pickle->call_count, m->call_capacity);
     return m->pickle->calls[m->pickle->call_count++] = made;
 }
@@ -504,7 +506,7 @@ static bool append_all(struct machine *m, value **items, size_t count, enum sp_p
     if (type == SP_PICKLE_DICT && count % 2) return bad_pickle(m, "a key without a value");
     if (!count) return true;
     if (!reserve(m, to, count)) return false;
-    hold_globals(items, count);
+    note_uses(items, count);
     memcpy(to->as.items + to->length, items, count * sizeof *items);
     to->length += (uint32_t)count;
     return true;
@@ -547,7 +549,7 @@ static bool build_object(struct machine *m)
     if (target->type != SP_PICKLE_OBJECT) return bad_pickle(m, "what is below is not an object");
     struct sp_pickle_object *object = target->as.object;
     value *both[] = {object->state, state};
-    hold_globals(&state, 1);
+    note_uses(&state, 1);
     object->state = object->state ? make_sequence(m, SP_PICKLE_TUPLE, both, 2) : state;
     return true;
 }

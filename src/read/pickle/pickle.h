@@ -52,6 +52,7 @@ struct sp_pickle_object {
 
 struct sp_pickle_value {
     uint8_t type;    /* enum sp_pickle_type */
+    uint8_t uses;    /* how often it became a part of another value; 2 stands for more */
     uint32_t tag;    /* 0 at first: for those who interpret the graph */
     uint32_t length; /* bytes of text, items of a container (2 per pair of a dict) */
     uint32_t capacity;
@@ -73,7 +74,7 @@ struct sp_pickle {
     size_t global_count;
     struct sp_pickle_value **persids; /* in order of appearance */
     size_t persid_count;
-    struct sp_pickle_value **calls; /* each OBJECT whose callable is a GLOBAL, in order of appearance */
+    struct sp_pickle_value **calls; /* each OBJECT, in order of appearance */
     size_t call_count;
     bool truncated; /* it failed because the bytes ran out: more of them might help */
     bool odd_text;  /* a text of Python 3 is not UTF-8, which Python refuses */

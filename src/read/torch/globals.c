@@ -452,7 +452,7 @@ bool sp_torch_storage_class(const struct sp_pickle_value *value, enum shapeproof
 
 /* ---- warnings ---- */
 
-static bool is_harmless(const struct sp_pickle_value *global)
+bool sp_torch_is_harmless(const struct sp_pickle_value *global)
 {
     const enum sp_torch_role role = sp_torch_role(global);
     return role != SP_TORCH_UNKNOWN && role != SP_TORCH_COMPILED && !global->as.global->dotted;
@@ -476,7 +476,7 @@ static void warn_of_classes(const struct sp_pickle *pickle, struct shapeproof_in
     for (int torchs = 0; torchs < 2; torchs++)
         for (size_t i = 0; i < pickle->global_count; i++) {
             const struct sp_pickle_global *global = pickle->globals[i]->as.global;
-            if (is_harmless(pickle->globals[i]) || !is_class_of_a_package(global) ||
+            if (sp_torch_is_harmless(pickle->globals[i]) || !is_class_of_a_package(global) ||
                 begins_with(global->name, "torch.") != torchs)
                 continue;
             if (count++ < NAMED_UNKNOWNS) sp_text_printf(&names, "%s%s", count > 1 ? ", " : "", global->name);
@@ -488,8 +488,16 @@ static void warn_of_classes(const struct sp_pickle *pickle, struct shapeproof_in
     sp_text_free(&names);
 }
 
+/* Whether the first argument of a call has no other use: whoever shares it may change it. */
+static bool has_argument_alone(const struct sp_pickle_value *call)
+{
+    const struct sp_pickle_value *argument = sp_pickle_arg(call, 0);
+    return argument && argument->uses < 2 && call->as.object->args->uses < 2;
+}
+
 /* What _load_from_bytes is given is a checkpoint of its own: an old stream is read, and judged as this one. Bytes that
- * are something else, or a function that is handed on to whoever may call it, are not, and reported. */
+ * are something else or have another use, or a function that is handed on to whoever may call it, are not, and
+ * reported. */
 static void judge_nested(struct sp_torch *torch, const struct sp_pickle *pickle)
 {
     bool unread = false;
@@ -499,7 +507,7 @@ static void judge_nested(struct sp_torch *torch, const struct sp_pickle *pickle)
     for (size_t i = 0; i < pickle->call_count && !unread; i++) {
         struct shapeproof_error why = {0};
         unread = sp_torch_role(pickle->calls[i]) == SP_TORCH_LOAD_FROM_BYTES &&
-                 !sp_torch_load_from_bytes(torch, pickle->calls[i], &why);
+                 !(has_argument_alone(pickle->calls[i]) && sp_torch_load_from_bytes(torch, pickle->calls[i], &why));
     }
     if (!unread) return;
     sp_inventory_suspect_global(torch->inventory, LOAD_FROM_BYTES, true);
@@ -513,10 +521,11 @@ void sp_torch_judge(struct sp_torch *torch, const struct sp_pickle *pickle, cons
         sp_inventory_warn(torch->inventory, "Python refuses it: %s has a text that is not UTF-8", name);
     for (size_t i = 0; i < pickle->global_count; i++) {
         const struct sp_pickle_global *global = pickle->globals[i]->as.global;
-        if (!is_harmless(pickle->globals[i]) && !is_class_of_a_package(global))
+        if (!sp_torch_is_harmless(pickle->globals[i]) && !is_class_of_a_package(global))
             sp_inventory_suspect_global(torch->inventory, global->name, global->called);
     }
     warn_of_classes(pickle, torch->inventory);
+    sp_torch_judge_changes(torch, pickle);
     judge_nested(torch, pickle);
 }
 

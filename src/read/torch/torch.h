@@ -53,9 +53,17 @@ bool sp_torch_storage_class(const struct sp_pickle_value *value, enum shapeproof
 bool sp_torch_read_pickle(struct sp_torch *torch, struct sp_pickle *pickle, const char *name, const void *data,
                           size_t length, struct shapeproof_error *error);
 /* Reports each global of the pickle that is not on the list of harmless ones: what runs code by itself, classes of
- * other packages together, and bytes to be unpickled that are not read. Warns of text that is not UTF-8 in the pickle,
- * which the warning calls `name`. */
+ * other packages together, bytes to be unpickled that are not read, and what changes.c finds. Warns of text that is not
+ * UTF-8 in the pickle, which the warning calls `name`. */
 void sp_torch_judge(struct sp_torch *torch, const struct sp_pickle *pickle, const char *name);
+/* Whether a GLOBAL is on the list of harmless ones, so that it is not reported for its name. */
+bool sp_torch_is_harmless(const struct sp_pickle_value *global);
+
+/* ---- changes.c: what is changed after it was made ---- */
+
+/* Reports items and attributes that a pickle sets where they may change something else, and states of dtypes of NumPy
+ * that do not fit. Each kind is reported once. */
+void sp_torch_judge_changes(struct sp_torch *torch, const struct sp_pickle *pickle);
 
 /* ---- storage.c ---- */
 
