@@ -517,6 +517,37 @@ static void test_what_is_at_the_top(void **state)
     }
 }
 
+/* A stream whose third pickle has a text around the fields of a tar header: torch.load takes it for a tar archive, if
+ * the sum is right. */
+static void test_tar_header(void **state)
+{
+    (void)state;
+    static const char begin[] = "\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.B\xe6\x01\0";
+    static const char end[] = "0}.}.].", *const sums[] = {"007000\0 ", NULL, "\x80\0\0\0\0\0\0"};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        char bytes[512 + sizeof end] = {0}, digits[9];
+        unsigned sum = 8 * ' ';
+        FILE *scratch = tmpfile();
+        struct shapeproof_error error = {0};
+        assert_non_null(scratch);
+        memcpy(bytes, begin, sizeof begin);
+        memcpy(bytes + 512, end, sizeof end);
+        for (size_t at = 0; at < 512; at++) sum += (unsigned char)bytes[at];
+        snprintf(digits, sizeof digits, "%06o", sum);
+        memcpy(bytes + 148, sums[i] ? sums[i] : digits, 8);
+        if (i == 2) bytes[154] = (char)(sum >> 8);
+        if (i == 2) bytes[155] = (char)sum;
+        assert_int_equal(pwrite(fileno(scratch), bytes, sizeof bytes - 1, 0), sizeof bytes - 1);
+        const struct sp_file file = {.fd = fileno(scratch), .size = sizeof bytes - 1, .path = "scratch"};
+        struct shapeproof_inventory *inventory = index_open_file(&file, &error);
+        if (!inventory) fail_msg("%s", error.message);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), i > 0);
+        if (i) assert_non_null(strstr(shapeproof_inventory_warning(inventory, 0), "torch.load takes it for a tar"));
+        shapeproof_inventory_close(inventory);
+        fclose(scratch);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_suspicious),
+        cmocka_unit_test(test_tar_header),
         cmocka_unit_test(test_unknown_storage_class),
         cmocka_unit_test(test_random_damage),
         cmocka_unit_test(test_broken_among_others),

@@ -262,6 +262,11 @@ static void test_ways(void **state)
     DTYPE("V24")                                                                                                       \
     "(I3\nV|\n(" DTYPE("f4") "(I2\nI3\nttNNI" size "\nI4\nI" flags "\ntb"
 
+/* Of a None: its magic number, protocol, writing system, object and keys. */
+#define OLD_STREAM                                                                                                     \
+    "U\x2b"                                                                                                            \
+    "L119547037146038801333356L\n.I1001\n.(d.N.(l."
+
 static const struct way changes[] = {
     {FROMBUFFER "(U\x04"
                 "abcd" DTYPE("u1") "(I4\ntVC\ntRI0\nI7\ns.",
@@ -296,6 +301,10 @@ static const struct way changes[] = {
      "0"
      "ctorch.storage\n_load_from_bytes\n(h\x01tR0h\x01\x85.",
      "_load_from_bytes", 2},
+    {"ctorch.storage\n_load_from_bytes\n(c_codecs\nencode\n(" OLD_STREAM "Vlatin1\ntRtR.", NULL, 0},
+    {"ctorch.storage\n_load_from_bytes\n(c_codecs\nencode\n(" OLD_STREAM "Vcp437\ntRtR.", "_load_from_bytes", 2},
+    {"ctorch.storage\n_load_from_bytes\n(c_codecs\nencode\n(" OLD_STREAM "Vlatin1\nVignore\ntRtR.", "_load_from_bytes",
+     2},
     /* Types of NumPy. */
     {"cnumpy\nndarray\n((I1\nt" DTYPE("O8") "U\x08"
                                             "AAAAAAAA"

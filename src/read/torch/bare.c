@@ -99,7 +99,7 @@ static bool index_bare(const struct sp_file *file, uint32_t file_index, struct s
     const size_t before = inventory->count;
     inventory->format = &pickle_format;
     char *bytes = sp_file_slurp(file, MAX_BARE, error);
-    bool ok = bytes && walk_bare(&torch, file, bytes, error);
+    bool ok = bytes && sp_torch_warn_of_tar(&torch, file, error) && walk_bare(&torch, file, bytes, error);
     if (ok && inventory->count == before)
         sp_inventory_warn(inventory, "a pickle without a tensor or an array of NumPy in it");
     sp_torch_free(&torch);

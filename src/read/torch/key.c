@@ -13,12 +13,15 @@
 
 enum { MAX_BIG_BYTES = 64, SHOWN = 200, DIGITS_OF_A_LIMB = 9, LIMB = 1000 * 1000 * 1000 };
 
-/* Bytes as protocol 2 writes them: _codecs.encode(text, 'latin1'). The text, or NULL. */
+/* Bytes as protocol 2 writes them: _codecs.encode(text, 'latin1'). The text, or NULL; another encoding gives other
+ * bytes. */
 static const struct sp_pickle_value *encoded_text(const struct sp_pickle_value *call)
 {
     const struct sp_pickle_value *text = sp_pickle_arg(call, 0);
     const char *name = sp_pickle_name(call);
-    return name && !strcmp(name, "_codecs.encode") && sp_pickle_is(text, SP_PICKLE_STR) ? text : NULL;
+    const bool latin1 = sp_pickle_is(call, SP_PICKLE_OBJECT) && !sp_pickle_item(call->as.object->args, 2) &&
+                        sp_pickle_is_text(sp_pickle_arg(call, 1), "latin1");
+    return name && !strcmp(name, "_codecs.encode") && latin1 && sp_pickle_is(text, SP_PICKLE_STR) ? text : NULL;
 }
 
 /* Into as many bytes as the text has at most; false when a character is not of Latin-1. */

@@ -268,7 +268,7 @@ static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct
     char *bytes = read_window(&stream, &torch.arena, error);
     bool ok = bytes && check_pickles(&stream, error) && resolve(&torch, &stream, error);
     for (size_t i = 0; ok && i < PICKLES; i++) sp_torch_judge(&torch, &stream.pickles[i], names[i]);
-    ok = ok && sp_torch_walk(&torch, stream.pickles[3].root, error);
+    ok = ok && sp_torch_warn_of_tar(&torch, file, error) && sp_torch_walk(&torch, stream.pickles[3].root, error);
     if (ok) {
         sp_inventory_claim(inventory, file_index, 0, stream.end, SP_USE_STRUCTURE);
         for (size_t i = 0; i < torch.storage_count; i++) {

@@ -24,6 +24,8 @@ static const struct sp_format torch_tar_format = {"torch-tar", SP_BY_TORCH | SP_
 enum {
     NAME_SIZE = 100,
     TYPE_AT = 156,
+    SUM_AT = 148, /* of the header's bytes, in which the sum itself counts as spaces */
+    SUM_SIZE = 8,
     MAX_MEMBER_BYTES = 256 << 20,
     PICKLE_WINDOW = 4096 /* of a storage */,
     MAX_SAVED = 100 * 1000
@@ -54,6 +56,36 @@ static unsigned probe_tar(const struct sp_probe *probe)
         if (at > probe->head_length) return 0;
     }
     return 0;
+}
+
+/* Whether the sum in a block is right for Python's tarfile, which asks for nothing else: bytes with or without a sign,
+ * digits to the base of 8, or after 0x80 or 0xff of 256. What is no digit is left out, and NUL ends them. */
+static bool sum_is_right(const unsigned char *block)
+{
+    const unsigned char *text = block + SUM_AT;
+    const bool binary = *text == 0x80 || *text == 0xff;
+    int64_t plain = SUM_SIZE * ' ', with_sign = SUM_SIZE * ' ', said = 0;
+    for (size_t i = 0; i < SP_TAR_BLOCK; i++) {
+        if (i >= SUM_AT && i < SUM_AT + SUM_SIZE) continue;
+        plain += block[i];
+        with_sign += (signed char)block[i];
+    }
+    for (size_t i = 1; binary && i < SUM_SIZE; i++) said = said * 256 + text[i];
+    for (size_t i = 0; !binary && i < SUM_SIZE && text[i]; i++)
+        if (text[i] >= '0' && text[i] <= '7') said = said * 8 + (text[i] - '0');
+    if (*text == 0xff) said -= (int64_t)1 << 8 * (SUM_SIZE - 1);
+    return said == plain || said == with_sign;
+}
+
+bool sp_torch_warn_of_tar(struct sp_torch *torch, const struct sp_file *file, struct shapeproof_error *error)
+{
+    unsigned char block[SP_TAR_BLOCK];
+    if (file->size < sizeof block) return true;
+    if (!sp_file_read(file, 0, block, sizeof block, error)) return false;
+    if (sum_is_right(block))
+        sp_inventory_warn(torch->inventory, "torch.load takes it for a tar archive, as it begins with the header of a "
+                                            "member: what the archive would run is not known");
+    return true;
 }
 
 /* Finds the three members of the first PyTorch format: storages, tensors and pickle. */

@@ -141,6 +141,12 @@ bool sp_torch_check_id_length(const struct sp_torch *torch, const struct sp_pick
                               struct shapeproof_error *error);
 void sp_torch_free(struct sp_torch *torch);
 
+/* ---- tar.c ---- */
+
+/* Warns of a file of another format that begins with what Python's tarfile takes for the header of a member: torch.load
+ * looks for a tar archive before it looks for pickles. */
+bool sp_torch_warn_of_tar(struct sp_torch *torch, const struct sp_file *file, struct shapeproof_error *error);
+
 /* ---- tensor.c ---- */
 
 struct sp_torch_tensor {
