@@ -548,6 +548,31 @@ static void test_tar_header(void **state)
     }
 }
 
+/* A storage of no elements, whose location is 'cpu', None or a number. */
+static void test_locations(void **state)
+{
+    (void)state;
+    static const char *const locations[] = {"Vcpu\n", "N", "I1\n"};
+    for (size_t i = 0; i < sizeof locations / sizeof *locations; i++) {
+        char bytes[256];
+        FILE *scratch = tmpfile();
+        struct shapeproof_error error = {0};
+        assert_non_null(scratch);
+        const int length = snprintf(bytes, sizeof bytes,
+                                    "L119547037146038801333356L\n.I1001\n.}.}Va\n(Vstorage\nctorch\nFloatStorage\nV0\n"
+                                    "%sI0\nNtQs.](V0\ne.%c%c%c%c%c%c%c%c",
+                                    locations[i], 0, 0, 0, 0, 0, 0, 0, 0);
+        assert_int_equal(pwrite(fileno(scratch), bytes, (size_t)length, 0), length);
+        const struct sp_file file = {.fd = fileno(scratch), .size = (uint64_t)length, .path = "scratch"};
+        struct shapeproof_inventory *inventory = index_open_file(&file, &error);
+        if (!inventory) fail_msg("%s", error.message);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), i > 0);
+        if (i) assert_non_null(strstr(shapeproof_inventory_warning(inventory, 0), "its location is no text"));
+        shapeproof_inventory_close(inventory);
+        fclose(scratch);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -560,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_suspicious),
         cmocka_unit_test(test_tar_header),
+        cmocka_unit_test(test_locations),
         cmocka_unit_test(test_unknown_storage_class),
         cmocka_unit_test(test_random_damage),
         cmocka_unit_test(test_broken_among_others),

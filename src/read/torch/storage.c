@@ -105,6 +105,12 @@ static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct s
     spell_key(torch, key, text, sizeof text);
     const size_t known = sp_map_get(&torch->storage_keys, text);
     if (!describe_storage(id, &described, error)) return NULL;
+    const struct sp_pickle_value *location = sp_pickle_item(id, 3);
+    if (!sp_pickle_is(location, SP_PICKLE_STR) && !sp_pickle_is(location, SP_PICKLE_BYTES) && !torch->odd_location) {
+        torch->odd_location = true; /* say it once */
+        sp_inventory_warn(torch->inventory,
+                          "torch refuses storage '%s' without a map_location: its location is no text", text);
+    }
     if (known == SIZE_MAX) return sp_torch_add_root(torch, &described, error);
     struct sp_torch_storage *root = torch->storages[known];
     if ((root->count != described.count || root->dtype != described.dtype) && !torch->contradicted) {
