@@ -237,8 +237,7 @@ enum finding { ITEMS, ATTRIBUTES, DTYPE, FROM_TYPE, RECONSTRUCTOR, BUFFER, SOURC
 
 static const char *const sentences[FINDINGS] = {
     [ITEMS] = "unpickling it would set items of what %s returns, which may change bytes that were judged before",
-    [ATTRIBUTES] = "unpickling it would set attributes of what %s returns, which may be a function or class of a "
-                   "package",
+    [ATTRIBUTES] = "unpickling it would set attributes of what %s returns, which may be a function or class",
     [DTYPE] = "unpickling it would give what %s returns a state that does not fit its type: NumPy may crash",
     [FROM_TYPE] = "unpickling it would let %s set attributes of what may be no tensor",
     [RECONSTRUCTOR] = "unpickling it would let %s return something other than a new object of a class",
