@@ -172,12 +172,24 @@ static bool note_suspect(struct shapeproof_inventory *inventory, const char *nam
     return true;
 }
 
-void sp_inventory_adopt_remarks(struct shapeproof_inventory *inventory, const struct shapeproof_inventory *part)
+static void adopt_suspects(struct shapeproof_inventory *inventory, const struct shapeproof_inventory *part)
 {
-    for (size_t i = 0; i < part->warning_count; i++) sp_inventory_warn(inventory, "%s", part->warnings[i]);
     for (size_t i = 0; i < part->suspects.count; i++)
         note_suspect(inventory, part->suspects.items[i].name, part->suspects.items[i].called,
                      part->suspects.items[i].in_a_model);
+}
+
+void sp_inventory_adopt_code(struct shapeproof_inventory *inventory, const struct shapeproof_inventory *part,
+                             const char *what)
+{
+    for (size_t i = 0; i < part->warning_count; i++) sp_inventory_warn(inventory, "%s: %s", what, part->warnings[i]);
+    adopt_suspects(inventory, part);
+}
+
+void sp_inventory_adopt_remarks(struct shapeproof_inventory *inventory, const struct shapeproof_inventory *part)
+{
+    for (size_t i = 0; i < part->warning_count; i++) sp_inventory_warn(inventory, "%s", part->warnings[i]);
+    adopt_suspects(inventory, part);
     if (part->damaged && !inventory->damaged) inventory->damaged = sp_arena_string(&inventory->arena, part->damaged);
     if (part->unread && !inventory->unread) inventory->first_unread = part->first_unread;
     inventory->unread += part->unread;

@@ -134,6 +134,9 @@ bool sp_inventory_unread(struct shapeproof_inventory *inventory, const char *nam
 
 /* Copies what was reported of one of several files into the inventory of all: warnings, suspects, what is not read. */
 void sp_inventory_adopt_remarks(struct shapeproof_inventory *inventory, const struct shapeproof_inventory *part);
+/* The same of a part whose tensors are not listed: its warnings, each with `what` in front, and its suspects. */
+void sp_inventory_adopt_code(struct shapeproof_inventory *inventory, const struct shapeproof_inventory *part,
+                             const char *what);
 /* Notes a name that unpickling would import (`called`: and call), once, with a warning for each of the first 20. */
 void sp_inventory_suspect_global(struct shapeproof_inventory *inventory, const char *name, bool called);
 /* Notes all code in the configuration of a Keras model, a JSON text, with warnings. */

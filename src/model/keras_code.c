@@ -46,9 +46,28 @@ static bool is_code_of_tensorflow(const char *name)
     return false;
 }
 
+/* Layers of Keras that run what their configuration holds. */
+static const struct code_layer {
+    const char *class_name, *does; /* `does`: what loading the model would do */
+} code_layers[] = {
+    {"Lambda", "run the Python code in its configuration"},
+    {"TorchModuleWrapper", "unpickle the module of torch in its configuration"},
+    {"TFSMLayer", "run the SavedModel that its configuration names"},
+};
+
+/* The row of a class, whose name may have a package in front: "keras.layers>Lambda". NULL for any other class. */
+static const struct code_layer *find_code_layer(const char *class_name)
+{
+    const char *package_end = strrchr(class_name, '>');
+    for (size_t i = 0; i < sizeof code_layers / sizeof *code_layers; i++)
+        if (strcmp(package_end ? package_end + 1 : class_name, code_layers[i].class_name) == 0) return &code_layers[i];
+    return NULL;
+}
+
 /* Judges one object that names a class or a function:
  *
  *     {"class_name": "Lambda", "config": {"name": "mean", ...}}              a layer with Python code
+ *     {"class_name": "TorchModuleWrapper", "config": {"module": "UEsD..."}}  a layer with a pickle
  *     {"class_name": "__lambda__", ...}                                      a function with Python code
  *     {"class_name": "TFOpLambda", "config": {"function": "io.read_file"}}   a call of TensorFlow
  *     {"class_name": "function", "module": "os", "config": "system"}         a name that is imported and called
@@ -58,18 +77,17 @@ static void judge_entry(struct shapeproof_value entry, struct sp_text *name, str
 {
     const struct shapeproof_value config = sp_value_member(entry, "config");
     const char *class_name = string_at(entry, "class_name"), *module = string_at(entry, "module");
-    const char *package_end = strrchr(class_name, '>'); /* "keras.layers>Lambda" */
+    const struct code_layer *code = find_code_layer(class_name);
     const char *layer = string_at(config, "name");
     const bool is_function = strcmp(class_name, "function") == 0;
     const char *called = is_function && config.type == SHAPEPROOF_VALUE_STRING ? config.string : class_name;
     const bool is_of_builtins = strcmp(module, "builtins") == 0;
     const bool is_foreign = is_of_builtins ? is_function && is_code_of_builtins(called) : !is_own_module(module);
     if (!*layer) layer = string_at(entry, "name");
-    if (strcmp(package_end ? package_end + 1 : class_name, "Lambda") == 0) {
-        sp_text_puts(name, "keras.layers.Lambda");
-        sp_text_printf(where,
-                       "the layer %s is a Lambda: loading the model would run the Python code in its configuration",
-                       sp_quote(layer).text);
+    if (code) {
+        sp_text_printf(name, "keras.layers.%s", code->class_name);
+        sp_text_printf(where, "the layer %s is a %s: loading the model would %s", sp_quote(layer).text,
+                       code->class_name, code->does);
     } else if (strcmp(class_name, "__lambda__") == 0) {
         sp_text_puts(name, class_name);
         sp_text_puts(where, "a function in the configuration is Python code, which loading the model would run");

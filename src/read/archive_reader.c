@@ -35,6 +35,20 @@ static bool unrecognised(const struct sp_zip *zip, struct shapeproof_error *erro
                    "a zip archive with a pickle outside of a folder, not a file of torch.save ('%s')", pickle);
 }
 
+/* Warns of an archive that is of several kinds, all of which torch loads: it is read as one of them, and what is
+ * unpickled for the others is not judged. */
+static void warn_of_other_kinds(const struct sp_zip *zip, size_t pickle, struct shapeproof_inventory *inventory)
+{
+    const char *path;
+    const bool is_saved = pickle != SIZE_MAX, is_package = sp_torch_package_prefix(zip, &path) > 0,
+               is_described = sp_torch_described_is(zip);
+    if (is_saved + is_package + is_described < 2) return;
+    sp_inventory_warn(inventory,
+                      "the archive is of more than one kind (%s%s%s): what other loaders would run is not known",
+                      is_saved ? "torch.save, " : "", is_package ? "torch.package" : "",
+                      is_described ? is_package ? ", torch.export" : "torch.export" : "");
+}
+
 /* Which format the archive is, in this order: a file of torch.save or TorchScript, .keras, torch.package, torch.export
  * or an old TorchScript, .npz, any archive with checkpoints in it. */
 static bool index_archive(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
@@ -45,10 +59,11 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
     struct sp_zip *zip = sp_zip_open(file, error);
     if (!zip) return false;
     bool ok = sp_torch_zip_find(zip, &pickle, error);
+    if (ok) warn_of_other_kinds(zip, pickle, inventory);
     if (ok && pickle != SIZE_MAX) ok = sp_torch_zip_index(zip, pickle, file_index, inventory, error);
     else if (ok && sp_keras_zip_is(zip)) ok = sp_keras_zip_index(zip, file, file_index, inventory, error);
     else if (ok && sp_torch_package_prefix(zip, &path)) ok = sp_torch_package_index(zip, file_index, inventory, error);
-    else if (ok && sp_torch_described_is(zip)) ok = sp_torch_described_index(zip, file_index, inventory, error);
+    else if (ok && sp_torch_described_is(zip)) ok = sp_torch_described_index(zip, file, file_index, inventory, error);
     else if (ok && sp_npz_is(zip)) ok = sp_npz_index(zip, file_index, inventory, error);
     else if (ok && !stray_pickle(zip) && sp_bundle_is(zip))
         ok = sp_bundle_index(zip, file, file_index, inventory, error);

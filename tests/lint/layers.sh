@@ -14,7 +14,7 @@ src/base/               base         -
 src/base/system/linux   linux        base
 src/model/              model        base
 src/math/               math         base
-src/read/               read  read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h read/numpy/npz.h model base
+src/read/               read  read/zip/archive.h read/torch/zip.h read/torch/judge.h read/hdf5/keras_zip.h read/numpy/npz.h model base
 src/read/nested.c       read         read/gzip model base
 src/read/bundle.c       read         read/zip/archive.h read/tar model base
 src/read/gzip/          read/gzip    base
@@ -34,7 +34,7 @@ src/read/pickle/        read/pickle  base
 src/read/zip/           read/zip     read model base
 src/read/torch/         read/torch   read/zip read/tar read/pickle read model base
 src/read/ranks/         read/ranks   read model base
-src/read/dcp/           read/dcp     read/torch/torch.h read/pickle read model base
+src/read/dcp/           read/dcp     read/torch/torch.h read/torch/judge.h read/pickle read model base
 src/read/hdf5/          read/hdf5    read/hdf5/library.h read model base
 src/read/hdf5/library   libhdf5      -
 src/read/hdf5/keras_zip read/hdf5    read/zip read model base

@@ -16,6 +16,11 @@ static const struct {
     {"{\"class_name\": \"Dense\", \"module\": \"keras.layers\", \"config\": {\"name\": \"d\"}}", ""},
     {"{\"class_name\": \"Lambda\", \"config\": {\"name\": \"l\", \"function\": [\"4wEA\", null, null]}}",
      "keras.layers.Lambda\n"},
+    {"{\"class_name\": \"TorchModuleWrapper\", \"module\": \"keras.layers\", \"config\": {\"name\": \"t\", \"module\": "
+     "\"UEsDBA==\"}}",
+     "keras.layers.TorchModuleWrapper\n"},
+    {"{\"class_name\": \"TFSMLayer\", \"module\": \"keras.layers\", \"config\": {\"filepath\": \"/tmp/x\"}}",
+     "keras.layers.TFSMLayer\n"},
     /* Within wrappers, models within models, and under the name of a package. */
     {"{\"class_name\": \"Sequential\", \"config\": [{\"class_name\": \"TimeDistributed\", \"config\": {\"layer\": "
      "{\"class_name\": \"Lambda\", \"config\": {}}}}]}",

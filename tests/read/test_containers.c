@@ -227,6 +227,16 @@ static const char *const good[][2] = {
                        "linear.bias F32 (2)\n"
                        "scale F32 (2)\n"
                        "mask F32 (2,2) state\n"},
+    {"ok/program_calls.pt2",
+     "pt2\n"
+     "linear.weight F32 (2,3)\n"
+     "linear.bias F32 (2)\n"
+     "scale F32 (2)\n"
+     "mask F32 (2,2) state\n"
+     "! 'program/data/sample_inputs/model.pt': unpickling it would call posix.system: nothing was executed\n"
+     "! 'program/data/constants/opaque_obj_0': unpickling it would call __builtin__.exec: nothing was executed\n"
+     "! 'program/data/aotinductor/model/model.so' is of a compiled model: loading it would run machine code\n"
+     "! 'program/data/weights/weight_9': unpickling it would call __builtin__.eval: nothing was executed\n"},
     {"ok/programs.pt2", "pt2\n"
                         "encoder:linear.weight F32 (2,3)\n"
                         "encoder:linear.bias F32 (2)\n"

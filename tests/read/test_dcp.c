@@ -78,6 +78,12 @@ static const char *const good[][2] = {
     {"ok/no_place", "dcp\na F32 (4)\nb F32 (4) dataless\nc F32 (4) dataless\ndcp.files = 1\ndcp.chunks = 3\n! "
                     "tensors with a chunk for which the metadata name no file (1): 'b'\n! tensors with a chunk in "
                     "fewer bytes than it needs (1): 'c'\n"},
+    {"ok/object_calls", "dcp\n"
+                        "a F32 (2)\n"
+                        "dcp.files = 1\n"
+                        "dcp.chunks = 1\n"
+                        "dcp.objects = 'step', 'lr'\n"
+                        "! object 'step': unpickling it would call posix.system: nothing was executed\n"},
     {"ok/one_list", "dcp\n"
                     "a F32 (4)\n"
                     "b F32 (4)\n"

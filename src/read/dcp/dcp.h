@@ -4,7 +4,7 @@
  * it was divided into, and of each chunk in which file it lies, and where.
  *
  *   reader.c  ->  metadata.c  ->  cover.c
- *             ->  storage.c
+ *             ->  storage.c  ->  objects.c
  *             ->  shards.c
  *             ->  chunks.c, when the data are read */
 #ifndef SP_READ_DCP_DCP_H
@@ -66,6 +66,14 @@ struct sp_dcp_file {
     uint64_t front;   /* where the archive ends that the file begins with; 0: not known */
 };
 
+/* An object that was pickled. */
+struct sp_dcp_object {
+    const char *name;
+    uint32_t file;
+    uint64_t begin, length; /* of its bytes in the file */
+    bool transformed;       /* compressed, or changed otherwise */
+};
+
 struct sp_dcp {
     struct shapeproof_inventory *inventory;
     struct shapeproof_error *error;
@@ -76,6 +84,9 @@ struct sp_dcp {
     SP_ARRAY(struct sp_dcp_file) files;
     struct sp_map file_names;
     struct sp_names *objects;
+    struct sp_map object_names; /* of all of them, extra states too -> where it is in object_texts */
+    SP_ARRAY(const char *) object_texts;
+    SP_ARRAY(struct sp_dcp_object) placed; /* those that a file has */
     uint64_t chunks, steps, cover_steps;
     size_t object_count, extra_states;
     size_t uncompared; /* tensors of too many chunks */
@@ -103,6 +114,8 @@ struct sp_dcp_cover sp_dcp_cover(const struct sp_dcp_tensor *tensor, uint64_t *s
 bool sp_dcp_metadata(struct sp_dcp *dcp, const struct sp_pickle *pickle);
 /* Attribute of a pickled object, or NULL. */
 struct sp_pickle_value *sp_dcp_attribute(const struct sp_pickle_value *object, const char *name);
+/* The name of the object of that key, NULL when it is none. */
+const char *sp_dcp_object_name(struct sp_dcp *dcp, const struct sp_pickle_value *key);
 /* The numbers of a torch.Size, of a tuple or a list, in dcp->arena. `what` they are is for messages. False with an
  * error when one is no number, or negative. */
 bool sp_dcp_sizes(struct sp_dcp *dcp, const struct sp_pickle_value *value, const char *what, const uint64_t **sizes,
@@ -121,6 +134,11 @@ size_t sp_dcp_find(struct sp_dcp *dcp, const struct sp_pickle_value *key);
 bool sp_dcp_places(struct sp_dcp *dcp, const struct sp_pickle_value *places);
 /* After the last pickle: whether the files are there, and as long as they must be. Marks the tensors that lack data. */
 void sp_dcp_check_files(struct sp_dcp *dcp);
+
+/* ---- objects.c ---- */
+
+/* After the last pickle: reports what unpickling the objects would run, as loading the checkpoint does. */
+void sp_dcp_judge_objects(struct sp_dcp *dcp);
 
 /* ---- shards.c ---- */
 

@@ -287,10 +287,27 @@ static void count_object(struct sp_dcp *dcp, const char *name)
     sp_names_add(dcp->objects, name);
 }
 
-static bool is_bytes_entry(const struct sp_pickle_value *value)
+/* Whether an entry is an instance of the class. */
+static bool is_entry_of(const struct sp_pickle_value *value, const char *class_name)
 {
     const char *name = sp_pickle_name(value);
-    return name && sp_ends_with(name, ".BytesStorageMetadata");
+    return name && sp_ends_with(name, class_name);
+}
+
+/* dcp.load unpickles what has no entry of a tensor, also if the entry has the attributes of one. */
+static void note_object_name(struct sp_dcp *dcp, const char *name)
+{
+    if (sp_map_add(&dcp->object_names, name, dcp->object_texts.count)) *SP_PUSH(&dcp->object_texts) = name;
+}
+
+const char *sp_dcp_object_name(struct sp_dcp *dcp, const struct sp_pickle_value *key)
+{
+    struct sp_text text = {0};
+    size_t found = SIZE_MAX;
+    if (key && sp_torch_put_key(&text, key, 0) && text.length <= SP_MAX_NAME)
+        found = sp_map_get(&dcp->object_names, text.data ? text.data : "");
+    sp_text_free(&text);
+    return found == SIZE_MAX ? NULL : dcp->object_texts.items[found];
 }
 
 static bool read_entries(struct sp_dcp *dcp, const struct sp_pickle_value *entries)
@@ -300,7 +317,8 @@ static bool read_entries(struct sp_dcp *dcp, const struct sp_pickle_value *entri
         struct sp_pickle_value *key = entries->as.items[i];
         const struct sp_pickle_value *value = entries->as.items[i + 1];
         if (!spell_key(dcp, key, i / 2, &name)) return false;
-        if (is_bytes_entry(value)) count_object(dcp, name);
+        if (!is_entry_of(value, ".TensorStorageMetadata")) note_object_name(dcp, name);
+        if (is_entry_of(value, ".BytesStorageMetadata")) count_object(dcp, name);
         else if (!add_tensor_entry(dcp, key, name, value)) return false;
         if (dcp->inventory->arena.used / 2 > SP_PICKLE_MAX_MEMORY)
             return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,

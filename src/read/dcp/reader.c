@@ -156,6 +156,9 @@ static void release_dcp(struct sp_dcp *dcp)
     sp_free(dcp->files.items);
     sp_map_free(&dcp->names);
     sp_map_free(&dcp->file_names);
+    sp_map_free(&dcp->object_names);
+    sp_free(dcp->object_texts.items);
+    sp_free(dcp->placed.items);
     sp_names_free(dcp->objects);
     sp_arena_free(&dcp->arena);
 }
@@ -207,6 +210,7 @@ bool sp_dcp_read(const struct sp_folder *folder, const char *const *names, size_
     inventory->format = &dcp_format;
     note_described(inventory, names, count);
     bool ok = read_all_named(&dcp, names, count, false);
+    if (ok) sp_dcp_judge_objects(&dcp);
     if (ok && !(list_dcp_entries(&dcp, 0) && sp_inventory_finish(inventory, error)))
         ok = sp_folder_blame(folder, names[0], error);
     release_dcp(&dcp);

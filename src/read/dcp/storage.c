@@ -135,15 +135,29 @@ static bool place_chunk(struct sp_dcp *dcp, struct sp_dcp_tensor *tensor, const 
     return true;
 }
 
+/* Notes where an object lies, if the entry is about one. */
+static void place_object(struct sp_dcp *dcp, const struct sp_pickle_value *key, const struct place *place)
+{
+    const char *name = sp_dcp_object_name(dcp, key);
+    if (name)
+        *SP_PUSH(&dcp->placed) = (struct sp_dcp_object){.name = name,
+                                                        .file = (uint32_t)place->file,
+                                                        .begin = place->offset,
+                                                        .length = place->length,
+                                                        .transformed = place->transformed};
+}
+
 bool sp_dcp_places(struct sp_dcp *dcp, const struct sp_pickle_value *places)
 {
     struct place place;
+    if (sp_pickle_is(places, SP_PICKLE_OBJECT)) places = places->as.object->pairs; /* a subclass of dict */
     if (!sp_pickle_is(places, SP_PICKLE_DICT)) return true; /* of another planner: what it has is its own affair */
     dcp->has_places = true;
     for (uint32_t i = 0; i + 1 < places->length; i += 2) {
         const struct sp_pickle_value *index = places->as.items[i];
         if (!read_place(dcp, places->as.items[i + 1], &place)) return false;
         const size_t number = sp_dcp_find(dcp, sp_dcp_attribute(index, "fqn"));
+        if (dcp->object_names.count) place_object(dcp, sp_dcp_attribute(index, "fqn"), &place);
         if (number != SHAPEPROOF_NONE && !place_chunk(dcp, &dcp->tensors.items[number], index, &place)) return false;
         if (dcp->arena.used > SP_PICKLE_MAX_MEMORY)
             return sp_fail(dcp->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,

@@ -6,7 +6,8 @@
  *   TorchScript before 1.2   P/model.json: {"mainModule": {"parameters": [{"tensorId": "0", "name": "weight"}],
  *                            "submodules": [...]}, "tensors": [{"dims": ["3"], "dataType": "FLOAT",
  *                            "data": {"key": "tensors/0"}, ...}]}
- * A storage is known by the path of its record below P. */
+ * A storage is known by the path of its record below P. torch.export.load unpickles some records, too: those are
+ * judged. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/chars.h"
 #include "base/json_scan.h"
 #include "base/names.h"
+#include "read/torch/judge.h"
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
 
@@ -35,6 +37,7 @@ struct described {
 
 struct description {
     struct sp_torch *torch;
+    const struct sp_file *file;
     struct sp_json json;
     const char *folder;  /* P/ */
     const char *program; /* of torch.export, where there are several; or NULL */
@@ -188,16 +191,25 @@ static bool open_description(struct description *d, size_t record, char **text, 
 
 /* ---- torch.export ---- */
 
+/* Judges the record at a path below P, if there is one. */
+static void judge_record(struct description *d, const char *path)
+{
+    const size_t record = sp_zip_find(d->torch->zip, sp_arena_printf(&d->torch->arena, "%s%s", d->folder, path));
+    if (record != SIZE_MAX) sp_torch_judge_member(d->torch->zip, record, d->file, d->torch->inventory);
+}
+
 /* Reads one entry of weights_config: the record and the shape of a tensor. An entry whose tensor_meta is null is
- * another kind of object, and is passed over. False with an error. */
+ * another kind of object, and is passed over. The record of an entry with a true use_pickle is unpickled. False with an
+ * error. */
 static bool take_export_entry(struct description *d, const char *name, const char *subfolder, uint32_t flags)
 {
     struct sp_json *json = &d->json;
     struct described described = {0};
     const char *key, *file = NULL;
-    bool is_tensor = true;
+    bool is_tensor = true, is_pickled = false;
     if (!sp_json_open(json, '{')) return false;
     for (bool first = true; (key = sp_json_member(json, &first));) {
+        if (!strcmp(key, "use_pickle")) is_pickled = is_pickled || !strchr("fn", sp_json_peek(json));
         if (!strcmp(key, "path_name") && sp_json_peek(json) == '"') file = sp_json_string(json);
         else if (!strcmp(key, "tensor_meta")) {
             is_tensor = sp_json_peek(json) != 'n'; /* null */
@@ -205,8 +217,9 @@ static bool take_export_entry(struct description *d, const char *name, const cha
         } else sp_json_skip(json, &(size_t){0});
     }
     if (!sp_json_ok(json)) return false;
-    if (!is_tensor) return true;
     if (file) described.path = sp_arena_printf(&d->torch->arena, "%s%s", subfolder, file);
+    if (file && is_pickled) judge_record(d, described.path);
+    if (!is_tensor) return true;
     const size_t program = d->program ? strlen(d->program) + 1 : 0;
     if (!sp_inventory_spend_names(d->torch->inventory, program + strlen(name), json->error)) return false;
     if (d->program) name = sp_arena_printf(&d->torch->arena, "%s:%s", d->program, name);
@@ -235,12 +248,38 @@ static bool index_export_config(struct description *d, size_t record, const char
     return ok;
 }
 
+/* Whether torch.export.load unpickles the record by its name: the inputs of an example, weights as older releases wrote
+ * them, objects among the constants. */
+static bool is_unpickled(const char *path)
+{
+    const char *name = sp_base_name(path);
+    return strstr(path, "/data/sample_inputs/") || sp_ends_with(name, ".pt") ||
+           strncmp(name, "opaque_obj_", strlen("opaque_obj_")) == 0 ||
+           strncmp(name, "custom_obj_", strlen("custom_obj_")) == 0;
+}
+
+/* Judges what torch.export.load would unpickle, and warns of machine code, which it would load. */
+static void judge_export(struct description *d)
+{
+    struct shapeproof_inventory *inventory = d->torch->inventory;
+    size_t compiled = 0;
+    for (size_t i = 0; i < sp_zip_count(d->torch->zip); i++) {
+        const struct sp_zip_entry *entry = sp_zip_entry(d->torch->zip, i);
+        if (entry->size && is_unpickled(entry->name)) sp_torch_judge_member(d->torch->zip, i, d->file, inventory);
+        if (strstr(entry->name, "/data/aotinductor/") && !compiled++)
+            sp_inventory_warn(inventory, "%s is of a compiled model: loading it would run machine code",
+                              sp_quote(entry->name).text);
+    }
+}
+
 /* An archive may have several programs, each with a list of its own: NAME_weights_config.json. */
 static bool index_export(struct description *d, struct shapeproof_error *error)
 {
     const struct sp_zip *zip = d->torch->zip;
     size_t programs = 0;
     d->torch->inventory->format = &pt2_format;
+    sp_torch_zip_warn_outside(zip, d->folder, d->torch->inventory);
+    judge_export(d);
     for (size_t i = 0; i < sp_zip_count(zip); i++) programs += sp_ends_with(sp_zip_entry(zip, i)->name, WEIGHTS);
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
         const char *path = sp_zip_entry(zip, i)->name, *name = sp_base_name(path);
@@ -456,11 +495,11 @@ const char *sp_torch_described_folder(const struct sp_zip *zip, struct sp_arena 
     return sp_arena_copy(arena, sp_zip_entry(zip, record)->name, folder);
 }
 
-bool sp_torch_described_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
-                              struct shapeproof_error *error)
+bool sp_torch_described_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
+                              struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = "", .zip = zip};
-    struct description d = {.torch = &torch};
+    struct description d = {.torch = &torch, .file = file};
     bool script;
     size_t folder;
     const size_t record = find_description(zip, &script, &folder);

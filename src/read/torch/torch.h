@@ -226,6 +226,10 @@ void sp_torch_zip_claim(const struct sp_torch *torch);
 bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage *storage,
                                  struct shapeproof_error *error);
 
+/* Warns of a member outside of the folder `prefix`: torch takes the folder of the first member for that of the archive,
+ * and refuses one with members elsewhere. */
+void sp_torch_zip_warn_outside(const struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory);
+
 /* The bytes of a member that is a pickle, to be freed; NULL with an error. Bytes that do not match their CRC are a
  * warning. */
 char *sp_torch_zip_read_pickle(struct sp_zip *zip, size_t index, size_t *length, struct shapeproof_inventory *inventory,

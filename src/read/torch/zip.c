@@ -195,9 +195,7 @@ bool sp_torch_zip_find(const struct sp_zip *zip, size_t *pickle, struct shapepro
     return true;
 }
 
-/* torch takes the folder of the first member for that of the archive, and refuses one with members elsewhere. */
-static void warn_of_members_outside(const struct sp_zip *zip, const char *prefix,
-                                    struct shapeproof_inventory *inventory)
+void sp_torch_zip_warn_outside(const struct sp_zip *zip, const char *prefix, struct shapeproof_inventory *inventory)
 {
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
         const char *name = sp_zip_entry(zip, i)->name;
@@ -281,7 +279,7 @@ bool sp_torch_zip_index(struct sp_zip *zip, size_t pickle, uint32_t file_index, 
     const size_t constants = sp_zip_find(zip, sp_arena_printf(&torch.arena, "%sconstants.pkl", prefix));
     torch.folder = sp_arena_printf(&torch.arena, "%sdata/", prefix);
     inventory->format = constants == SIZE_MAX ? &torch_zip_format : &torchscript_format;
-    warn_of_members_outside(zip, prefix, inventory);
+    sp_torch_zip_warn_outside(zip, prefix, inventory);
     if (sp_zip_lacks_volume(zip))
         sp_inventory_warn(inventory, "torch refuses it: the numbers of its volumes are not those of one volume");
     warn_of_small_records(zip, prefix, inventory);

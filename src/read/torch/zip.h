@@ -28,7 +28,7 @@ bool sp_torch_package_index(struct sp_zip *zip, uint32_t file_index, struct shap
 bool sp_torch_described_is(const struct sp_zip *zip);
 const char *sp_torch_described_folder(const struct sp_zip *zip, struct sp_arena *arena);
 /* Fills the inventory (format "pt2" or "torchscript"). */
-bool sp_torch_described_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
-                              struct shapeproof_error *error);
+bool sp_torch_described_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
+                              struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 
 #endif

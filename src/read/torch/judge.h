@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * Pickles that a program loads although no tensor of them is listed: sample inputs of torch.export, objects in a
+ * distributed checkpoint, the optimizer beside a model. */
+#ifndef SP_READ_TORCH_JUDGE_H
+#define SP_READ_TORCH_JUDGE_H
+
+#include "read/folder.h"
+#include "read/zip/archive.h"
+
+/* Reports in the inventory what unpickling the file would run. Each warning has `what` in front: "optimizer.pt:
+ * unpickling it would call posix.system: nothing was executed". The file is one of torch.save, or a pickle without a
+ * container. A warning says if it cannot be read. */
+void sp_torch_judge_file(const struct sp_file *file, const char *what, struct shapeproof_inventory *inventory);
+/* The same for a member of the archive that is in `file`, by the name of the member. */
+void sp_torch_judge_member(struct sp_zip *zip, size_t record, const struct sp_file *file,
+                           struct shapeproof_inventory *inventory);
+/* The same for a file of the folder. */
+void sp_torch_judge_named(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory);
+/* The same for a pickle in memory. */
+void sp_torch_judge_bytes(const char *bytes, size_t length, const char *what, struct shapeproof_inventory *inventory);
+
+#endif
