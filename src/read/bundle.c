@@ -15,9 +15,11 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "base/system/system.h"
+#include "read/agent.h"
 #include "read/nested.h"
 #include "read/reader.h"
 #include "read/tar/archive.h"
+#include "read/torch/judge.h"
 
 static const struct sp_format tar_bundle_format = {"tar", 0};
 static const struct sp_format zip_bundle_format = {"zip-bundle", 0};
@@ -157,6 +159,37 @@ static void try_bundled(struct bundle *b, size_t index)
     sp_error_prefix(&b->first, sp_quote(name).text);
 }
 
+/* The first bytes of a member, at most `most`; returns how many, or 0 if they cannot be read. */
+static size_t read_member_head(const struct bundle *b, size_t index, unsigned char *head, size_t most)
+{
+    struct shapeproof_error ignored = {0};
+    const uint64_t size = b->zip ? sp_zip_entry(b->zip, index)->size : b->tar->members.items[index].size;
+    const size_t length = size < most ? (size_t)size : most;
+    const bool ok = b->zip ? sp_zip_read_head(b->zip, index, head, length, &ignored)
+                           : sp_file_read(b->file, b->tar->members.items[index].begin, head, length, &ignored);
+    return ok ? length : 0;
+}
+
+/* Judges a member that is no checkpoint: the settings of an agent, or a pickle by its first bytes. */
+static void judge_other_member(struct bundle *b, size_t index)
+{
+    enum { HEAD = 64 };
+    unsigned char head[HEAD];
+    const char *name = name_of_member(b, index);
+    struct sp_file inner = {.fd = -1, .path = name};
+    struct shapeproof_error why = {0};
+    if (b->zip && strcmp(name, "data") == 0) {
+        sp_agent_judge(b->zip, index, b->inventory);
+        return;
+    }
+    const struct sp_probe probe = {&inner, head, read_member_head(b, index, head, sizeof head), false};
+    if (!sp_reader_pickle.probe(&probe)) return;
+    const char *what = sp_arena_string(&b->inventory->arena, sp_quote(name).text);
+    if (open_bundled(b, index, &inner, &why)) sp_torch_judge_file(&inner, what, b->inventory);
+    else sp_inventory_warn(b->inventory, "member %s is not read: %s", what, why.message);
+    if (inner.fd != b->file->fd) sp_file_close(&inner);
+}
+
 static bool index_bundle(struct bundle *b, const struct sp_format *format, struct shapeproof_error *error)
 {
     size_t candidates = 0;
@@ -166,7 +199,10 @@ static bool index_bundle(struct bundle *b, const struct sp_format *format, struc
     else sp_tar_claim(b->tar, b->inventory, b->file_index);
     for (size_t i = 0; i < count_members(b); i++)
         if (is_checkpoint_name(name_of_member(b, i))) try_bundled(b, i);
-        else claim_other_member(b, i);
+        else {
+            claim_other_member(b, i);
+            judge_other_member(b, i);
+        }
     b->inventory->format = format;
     if (b->read) return true;
     if (b->first.status) *error = b->first;

@@ -20,6 +20,7 @@
 #include "read/ranks/folder.h"
 #include "read/reader.h"
 #include "read/subfolders.h"
+#include "read/torch/judge.h"
 #include "shapeproof/run.h"
 
 /* What is read, the first that exists; "*" stands for exactly one file with that ending. */
@@ -280,6 +281,7 @@ static void check_optimizer(const struct sp_folder *folder, const char *name, st
     struct shapeproof_inventory *own = sp_inventory_new(name);
     if (!sp_folder_read(folder, name, own, &error))
         sp_inventory_warn(inventory, "%s: training cannot be resumed from this checkpoint", error.message);
+    else sp_torch_judge_named(folder, name, inventory);
     for (size_t i = 0, compared = 0; !error.status && i < own->count && compared < MOST; i++) {
         const struct shapeproof_tensor *moment = &own->tensors[i];
         if (!sp_ends_with(moment->name, ".exp_avg") || moment->rank < 2) continue;
@@ -292,7 +294,8 @@ static void check_optimizer(const struct sp_folder *folder, const char *name, st
     shapeproof_inventory_close(own);
 }
 
-/* Warns if the file, which lies beside the model, is cut short. Of a pickle that no reader knows nothing is said. */
+/* Warns if the file, which lies beside the model, is cut short. Judges it otherwise. Of a pickle that no reader knows
+ * nothing is said. */
 static void check_state(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory)
 {
     struct shapeproof_error error = {0};
@@ -300,7 +303,35 @@ static void check_state(const struct sp_folder *folder, const char *name, struct
     if (!sp_folder_read(folder, name, own, &error) &&
         (error.kind == SHAPEPROOF_KIND_MALFORMED || error.kind == SHAPEPROOF_KIND_IO))
         sp_inventory_warn(inventory, "%s: training cannot be resumed from this checkpoint", error.message);
+    else sp_torch_judge_named(folder, name, inventory);
     shapeproof_inventory_close(own);
+}
+
+/* Whether the name is one that programs give to files of torch.save and pickles. */
+static bool is_pickle_name(const char *name)
+{
+    static const char *const endings[] = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle", ".th"};
+    for (size_t i = 0; i < COUNT(endings); i++)
+        if (sp_ends_with(name, endings[i])) return true;
+    return false;
+}
+
+/* Judges the files of the folder that may be checkpoints and are not read: the parts of the optimizer, those of other
+ * ranks, the settings of the trainer. Who loads a checkpoint of several ranks unpickles these, too. */
+static void judge_others(const struct sp_folder *folder, const struct listing *listing,
+                         struct shapeproof_inventory *inventory)
+{
+    enum { MOST = 10 * 1000, MOST_REMOTE = 64 };
+    const size_t most = folder->far ? MOST_REMOTE : MOST;
+    size_t judged = 0;
+    for (size_t i = 0; i < listing->count; i++) {
+        const char *name = listing->names[i];
+        if (is_file_read(inventory, name) || !is_pickle_name(name)) continue;
+        if (judged++ < most) sp_torch_judge_named(folder, name, inventory);
+    }
+    if (judged > most)
+        sp_inventory_warn(inventory, "%zu of its files are not read: what unpickling them would run is not known",
+                          judged - most);
 }
 
 /* Looks at what Trainer and accelerate save beside the model to continue a training. */
@@ -522,13 +553,17 @@ static bool choose_checkpoint(const struct sp_folder *folder, const struct listi
         const char *name = match(listing, candidates[i]);
         if (name) return read_chosen(folder, name, listing, inventory, error);
     }
-    if (listing->has_metadata || listing->rank_metadata.count)
-        return read_distributed(folder, listing, inventory, error);
+    if (listing->has_metadata || listing->rank_metadata.count) {
+        if (!read_distributed(folder, listing, inventory, error)) return false;
+        judge_others(folder, listing, inventory);
+        return true;
+    }
     const char *backend = sp_megatron_backend(folder, &inventory->arena);
     if (backend && !listing->distributed) return sp_megatron_refuse(folder, backend, error);
     if (are_dcp_shards(listing)) return sp_dcp_read_shards(folder, listing->names, listing->count, inventory, error);
     bool are_ranks = false;
     const bool ok = sp_ranks_read(folder, &are_ranks, inventory, error);
+    if (are_ranks && ok) judge_others(folder, listing, inventory);
     if (are_ranks) return ok;
     const size_t count = find_shards(listing, shards);
     if (count) {

@@ -14,13 +14,14 @@ src/base/               base         -
 src/base/system/linux   linux        base
 src/model/              model        base
 src/math/               math         base
-src/read/               read  read/zip/archive.h read/torch/zip.h read/torch/judge.h read/hdf5/keras_zip.h read/numpy/npz.h model base
+src/read/               read  read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h read/numpy/npz.h model base
 src/read/nested.c       read         read/gzip model base
-src/read/bundle.c       read         read/zip/archive.h read/tar model base
+src/read/agent.c        read         read/zip/archive.h read/torch/judge.h model base
+src/read/bundle.c       read         read/zip/archive.h read/torch/judge.h read/tar model base
 src/read/gzip/          read/gzip    base
 src/read/tar/           read/tar     model base
 src/read/data           read  read/dcp/folder.h read/ranks/folder.h model base
-src/read/directory      read  read/dcp/folder.h read/ranks/folder.h model base
+src/read/directory      read  read/torch/judge.h read/dcp/folder.h read/ranks/folder.h model base
 src/read/open           read  read/dcp/folder.h model base
 src/read/safetensors/   read/safetensors  read model base
 src/read/gguf/          read/gguf    read model base

@@ -27,6 +27,15 @@ static const char *const good[][2] = {
                      "format of pytorch_variables.pth = torch-zip\n"
                      "format of policy.pth = torch-zip\n"
                      "format of policy.optimizer.pth = torch-zip\n"},
+    {"ok/agent_calls.zip", "zip-bundle\n"
+                           "scale F32 (2)\n"
+                           "linear.weight F32 (2,3)\n"
+                           "linear.bias F32 (2)\n"
+                           "format of policy.pth = torch-zip\n"
+                           "! 'data': 'policy_class': unpickling it would call posix.system: nothing was executed\n"
+                           "! 'data': 'broken' is not read, so that it is not known what unpickling it would run: "
+                           "pickle: byte 0: no opcode 0x78\n"
+                           "! 'buffer.dat': unpickling it would call __builtin__.eval: nothing was executed\n"},
     {"ok/agent_deflated.zip", "zip-bundle\n"
                               "policy.pth:scale F32 (2)\n"
                               "policy.pth:linear.weight F32 (2,3)\n"
@@ -40,6 +49,13 @@ static const char *const good[][2] = {
                               "format of pytorch_variables.pth = torch-zip\n"
                               "format of policy.pth = torch-zip\n"
                               "format of policy.optimizer.pth = torch-zip\n"},
+    {"ok/agent_unread.zip", "zip-bundle\n"
+                            "scale F32 (2) @1040+8\n"
+                            "linear.weight F32 (2,3) @1168+24\n"
+                            "linear.bias F32 (2) @1296+8\n"
+                            "format of policy.pth = torch-zip\n"
+                            "! 'data' is not read, so that it is not known what unpickling it would run: data: "
+                            "expected a value at byte 6, found the end\n"},
     {"ok/arrays0.pkl", "pickle\n"
                        "w F32 (2,3)\n"
                        "steps I64 ()\n"
@@ -237,6 +253,19 @@ static const char *const good[][2] = {
      "! 'program/data/constants/opaque_obj_0': unpickling it would call __builtin__.exec: nothing was executed\n"
      "! 'program/data/aotinductor/model/model.so' is of a compiled model: loading it would run machine code\n"
      "! 'program/data/weights/weight_9': unpickling it would call __builtin__.eval: nothing was executed\n"},
+    {"ok/program_unread.pt2",
+     "pt2\n"
+     "linear.weight F32 (2,3)\n"
+     "linear.bias F32 (2)\n"
+     "scale F32 (2)\n"
+     "mask F32 (2,2) state\n"
+     "! 'program/data/sample_inputs/model.pt' is not read, so that it is not known what unpickling it would run: it is "
+     "compressed\n"
+     "! 'program/data/weights/tar.pt' is not read, so that it is not known what unpickling it would run: a tar "
+     "archive\n"
+     "! 'program/data/weights/zip.pt' is not read, so that it is not known what unpickling it would run: a zip "
+     "archive, "
+     "but not of torch.save: it has no data.pkl\n"},
     {"ok/programs.pt2", "pt2\n"
                         "encoder:linear.weight F32 (2,3)\n"
                         "encoder:linear.bias F32 (2)\n"

@@ -127,6 +127,12 @@ static const struct row harmless[] = {
     {"torch.distributed._shard.checkpoint.metadata._MEM_FORMAT_ENCODING", SP_TORCH_KNOWN},
     {"torch.distributed._shard.checkpoint.filesystem._StorageInfo", SP_TORCH_KNOWN},
     {"megatron.core.dist_checkpointing.strategies.torch.MCoreMetadata", SP_TORCH_KNOWN},
+    /* DeepSpeed: what is in the files of its optimizers. Each keeps its arguments or its state, and does nothing else.
+     */
+    {"deepspeed.runtime.fp16.loss_scaler.LossScaler", SP_TORCH_KNOWN},
+    {"deepspeed.runtime.fp16.loss_scaler.DynamicLossScaler", SP_TORCH_KNOWN},
+    {"deepspeed.runtime.zero.config.ZeroStageEnum", SP_TORCH_KNOWN},
+    {"deepspeed.utils.tensor_fragment.fragment_address", SP_TORCH_KNOWN},
     /* Quantised tensors of torchao, which it registers with torch's list. */
     {"torchao.quantization.Float8Tensor", SP_TORCH_KNOWN},
     {"torchao.quantization.Int4Tensor", SP_TORCH_KNOWN},
