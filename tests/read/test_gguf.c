@@ -126,13 +126,14 @@ static void test_blocks(void **state)
 static void test_versions(void **state)
 {
     (void)state;
-    static const char *const names[] = {"version1.gguf", "version2.gguf", "nested.gguf"};
+    static const char *const names[] = {"version1.gguf", "version2.gguf",
+                                        "nested.gguf"}; /* lists in lists: a warning */
     for (size_t i = 0; i < COUNT(names); i++) {
         struct shapeproof_inventory *inventory = open_good(names[i]);
         assert_int_equal(shapeproof_inventory_count(inventory), 1);
         assert_shape(shapeproof_inventory_tensor(inventory, 0), "a", "F32", "2 3");
         assert_string_equal(metadata_of(inventory, "k"), i == 2 ? "1 lists" : "v");
-        assert_int_equal(shapeproof_inventory_warning_count(inventory), 0);
+        assert_int_equal(shapeproof_inventory_warning_count(inventory), i == 2);
         shapeproof_inventory_close(inventory);
     }
     struct shapeproof_inventory *nothing = open_good("nothing.gguf");
@@ -167,6 +168,26 @@ static void test_warnings(void **state)
         if (!i) assert_int_equal(shapeproof_inventory_tensor(inventory, 1)->flags, SHAPEPROOF_TENSOR_NO_DATA);
         shapeproof_inventory_close(inventory);
     }
+}
+
+/* What gguf-py reads and llama.cpp refuses. */
+static void test_llama_refuses(void **state)
+{
+    (void)state;
+    static const char *const warnings[] = {
+        "llama.cpp refuses it: the metadata have the key 'k' more than once",
+        "llama.cpp refuses it: a key of the metadata is empty",
+        "llama.cpp refuses it: metadata 'l' is a list of lists",
+        "llama.cpp refuses it, unless it is built for longer names: the name of tensor "
+        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' has 64 bytes, at most 63",
+        "llama.cpp refuses it: tensor 'b' has 5 dimensions, at most 4",
+        "llama.cpp refuses it: the data of tensor 'b' lie before those of "
+        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', which is in front of it in the header"};
+    struct shapeproof_inventory *inventory = open_good("refused.gguf");
+    assert_int_equal(shapeproof_inventory_warning_count(inventory), COUNT(warnings));
+    for (size_t i = 0; i < COUNT(warnings); i++)
+        assert_string_equal(shapeproof_inventory_warning(inventory, i), warnings[i]);
+    shapeproof_inventory_close(inventory);
 }
 
 /* ---- pieces ---- */
@@ -320,11 +341,11 @@ static void test_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_byte_orders), cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_versions),    cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_pieces),      cmocka_unit_test(test_missing_pieces),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_endless_header),
-        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_byte_orders),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_versions),       cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_llama_refuses),  cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_missing_pieces), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_endless_header), cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -30,6 +30,18 @@ static const struct {
 } readable[] = {
     {"ok/empty.h5", "hdf5\n"},
     {"ok/plain.h5", "hdf5\ng/count I32 (2)\nx F32 (2,2)\n"},
+    {"ok/absent_chunks.h5", "hdf5\n"
+                            "compressed F32 (16) nodata\n"
+                            "compressed_whole F32 (5,5)\n"
+                            "edge F32 (5,5) nodata\n"
+                            "plain F32 (16) nodata\n"
+                            "plain_whole F32 (5,5)\n"
+                            "! 'compressed' is not complete: 3 of its 4 chunks, of 16 bytes each, were never written, "
+                            "and read as a fill value\n"
+                            "! 'edge' is not complete: 3 of its 4 chunks, of 64 bytes each, were never written, and "
+                            "read as a fill value\n"
+                            "! 'plain' is not complete: 3 of its 4 chunks, of 16 bytes each, were never written, and "
+                            "read as a fill value\n"},
     {"ok/spaces.h5", "hdf5\n"
                      "chunked F32 (4,4)\n"
                      "empty F32 (0,3)\n"

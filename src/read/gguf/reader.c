@@ -22,6 +22,7 @@
 #include "base/chars.h"
 #include "base/checked.h"
 #include "base/cursor.h"
+#include "base/map.h"
 #include "base/names.h"
 #include "base/real.h"
 #include "base/shard_name.h"
@@ -66,6 +67,8 @@ struct metadata_reader {
     struct shapeproof_inventory *inventory;
     struct sp_gguf_facts *facts;
     struct sp_text key, value, string;
+    struct sp_map keys; /* of the file so far, which are in the arena */
+    struct sp_arena arena;
     bool integral; /* the value is `number`, an integer that is not negative */
     uint64_t number;
 };
@@ -209,6 +212,9 @@ static void put_gguf_list(struct metadata_reader *reader)
 {
     struct list list;
     if (!open_list(reader, &list)) return;
+    if (list.kind == ARRAY)
+        sp_inventory_warn(reader->inventory, "llama.cpp refuses it: metadata %s is a list of lists",
+                          sp_quote(reader->key.data).text);
     if (list.kind == ARRAY || list.left > (list.kind == STRING ? MAX_KEPT_STRINGS : MAX_ITEMS)) {
         sp_text_printf(&reader->value, "%" PRIu64 " %s", list.left, kinds[list.kind].noun);
         skip_lists(reader, list);
@@ -242,9 +248,22 @@ static bool read_key(struct metadata_reader *reader)
     return reader->stream->ok;
 }
 
+/* Warns of a key that is empty, or comes again in the file, also with the same value: gguf-py reads both. */
+static void check_key(struct metadata_reader *reader)
+{
+    const char *key = reader->key.data;
+    if (!reader->key.length)
+        sp_inventory_warn(reader->inventory, "llama.cpp refuses it: a key of the metadata is empty");
+    if (sp_map_get(&reader->keys, key) == SIZE_MAX) sp_map_add(&reader->keys, sp_arena_string(&reader->arena, key), 0);
+    else
+        sp_inventory_warn(reader->inventory, "llama.cpp refuses it: the metadata have the key %s more than once",
+                          sp_quote(key).text);
+}
+
 static bool read_pair(struct metadata_reader *reader)
 {
     if (!read_key(reader)) return false;
+    check_key(reader);
     const uint64_t kind = sp_gguf_integer(reader->stream, 4);
     if (!is_known_kind(reader, kind)) return false;
     reader->value.length = 0;
@@ -302,6 +321,8 @@ static bool gguf_read_metadata(struct sp_gguf_stream *stream, uint64_t count, st
     sp_text_free(&reader.key);
     sp_text_free(&reader.value);
     sp_text_free(&reader.string);
+    sp_map_free(&reader.keys);
+    sp_arena_free(&reader.arena);
     return stream->ok;
 }
 
@@ -447,6 +468,33 @@ static bool set_type(struct shapeproof_tensor *tensor, uint32_t number, struct s
     return type->dtype != SHAPEPROOF_DTYPE_UNKNOWN || measure_blocks(tensor, type, error);
 }
 
+/* Warns of the first tensor from `first` on that llama.cpp does not take, of each reason: a name or a rank beyond the
+ * limits of ggml, or a place in the data before that of the tensor in front of it in the header. gguf-py reads them. */
+static void warn_of_refused(size_t first, struct shapeproof_inventory *inventory)
+{
+    enum { MAX_GGML_NAME = 63 /* bytes: GGML_MAX_NAME without the NUL */, MAX_GGML_RANK = 4 };
+    const struct shapeproof_tensor *named = NULL, *ranked = NULL, *placed = NULL;
+    for (size_t i = inventory->count; i-- > first;) {
+        const struct shapeproof_tensor *tensor = &inventory->tensors[i];
+        if (strlen(tensor->name) > MAX_GGML_NAME) named = tensor;
+        if (tensor->rank > MAX_GGML_RANK) ranked = tensor;
+        if (i > first && tensor->data_begin < tensor[-1].data_begin) placed = tensor;
+    }
+    if (named)
+        sp_inventory_warn(inventory,
+                          "llama.cpp refuses it, unless it is built for longer names: the name of tensor %s has %zu "
+                          "bytes, at most %d",
+                          sp_quote(named->name).text, strlen(named->name), MAX_GGML_NAME);
+    if (ranked)
+        sp_inventory_warn(inventory, "llama.cpp refuses it: tensor %s has %" PRIu32 " dimensions, at most %d",
+                          sp_quote(ranked->name).text, ranked->rank, MAX_GGML_RANK);
+    if (placed)
+        sp_inventory_warn(inventory,
+                          "llama.cpp refuses it: the data of tensor %s lie before those of %s, which is in front of it "
+                          "in the header",
+                          sp_quote(placed->name).text, sp_quote(placed[-1].name).text);
+}
+
 static bool read_tensor(struct sp_gguf_stream *stream, struct sp_text *name, uint32_t file_index,
                         struct shapeproof_inventory *inventory)
 {
@@ -476,8 +524,10 @@ static bool gguf_read_tensors(struct sp_gguf_stream *stream, uint64_t count, uin
                             "%" PRIu64 " tensors are declared, and %" PRIu64
                             " bytes are left of the file (truncated download?)",
                             count, sp_gguf_left(stream));
+    const size_t first = inventory->count;
     for (uint64_t i = 0; i < count && ok; i++) ok = read_tensor(stream, &name, file_index, inventory);
     sp_text_free(&name);
+    if (ok) warn_of_refused(first, inventory);
     return ok;
 }
 

@@ -67,7 +67,8 @@ static bool set_place(struct decoder *d, struct shapeproof_tensor *tensor, const
     uint64_t end;
     if (wire->flags & SP_WIRE_UNREAD_PLACE) return true;
     if (wire->flags & SP_WIRE_COMPACT && !has_enough_data(tensor, wire, error)) return false;
-    if (!wire->stored && tensor->parameters) tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
+    if (tensor->parameters && (!wire->stored || wire->flags & SP_WIRE_ABSENT_CHUNKS))
+        tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
     if (!wire->begin) sp_inventory_claim_scattered(d->inventory, wire->stored, SP_USE_TENSOR);
     if (!wire->begin || !wire->stored) return true;
     if (!sp_add_u64(wire->begin, wire->stored, &end) || end > d->source->size)
@@ -218,6 +219,8 @@ static const struct {
                         "datasets of custom floats"},
     [SP_NOTE_NOT_UTF8] = {"the name '%s' is not UTF-8%s", "names that are not UTF-8"},
     [SP_NOTE_REFUSED] = {"HDF5 2.0 refuses '/%s': %s", "objects that HDF5 2.0 refuses"},
+    [SP_NOTE_ABSENT_CHUNKS] = {"'%s' is not complete: %s, were never written, and read as a fill value",
+                               "datasets with chunks that were never written"},
 };
 
 static bool take_wire_note(struct decoder *d)

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/checked.h"
 #include "base/map.h"
 #include "base/process/child.h"
 #include "base/utf8.h"
@@ -377,6 +378,51 @@ static bool is_empty(const struct sp_wire_tensor *tensor)
     return empty;
 }
 
+/* How many chunks of the dataset the file has; `compressed`: filters have changed their sizes. False when HDF5 fails,
+ * or the library is too old to say. */
+static bool count_stored_chunks(hid_t dataset, uint64_t stored, uint64_t chunk_bytes, bool compressed, uint64_t *count)
+{
+    if (!compressed) {
+        *count = stored / chunk_bytes;
+        return true;
+    }
+#if H5_VERSION_GE(1, 10, 5)
+    const hid_t space = H5Dget_space(dataset);
+    hsize_t chunks = 0;
+    const bool ok = space >= 0 && H5Dget_num_chunks(dataset, space, &chunks) >= 0;
+    *count = chunks;
+    return space >= 0 && H5Sclose(space) >= 0 && ok;
+#else
+    return false;
+#endif
+}
+
+/* Tells the parent of a dataset in chunks of which some, but not all, were never written: libhdf5 makes up their
+ * elements. Says nothing if HDF5 fails. */
+static void note_absent_chunks(struct walk *walk, hid_t dataset, struct sp_wire_tensor *tensor)
+{
+    hsize_t chunk[SP_WIRE_MAX_RANK];
+    const int rank = (int)tensor->rank;
+    uint64_t count = 1, bytes = 0, there = 0;
+    char text[128];
+    const hid_t properties = H5Dget_create_plist(dataset), type = H5Dget_type(dataset);
+    bool known = properties >= 0 && type >= 0 && H5Pget_layout(properties) == H5D_CHUNKED &&
+                 H5Pget_chunk(properties, rank, chunk) == rank;
+    if (known) bytes = H5Tget_size(type);
+    for (int i = 0; i < rank && known; i++)
+        known = chunk[i] && sp_mul_u64(count, (tensor->shape[i] + chunk[i] - 1) / chunk[i], &count) &&
+                sp_mul_u64(bytes, chunk[i], &bytes);
+    known =
+        known && bytes && count_stored_chunks(dataset, tensor->stored, bytes, H5Pget_nfilters(properties) != 0, &there);
+    if (properties >= 0) H5Pclose(properties);
+    if (type >= 0) H5Tclose(type);
+    if (!known || there >= count) return;
+    tensor->flags |= SP_WIRE_ABSENT_CHUNKS;
+    snprintf(text, sizeof text, "%" PRIu64 " of its %" PRIu64 " chunks, of %" PRIu64 " bytes each", count - there,
+             count, bytes);
+    sp_wire_put_note(&walk->wire, SP_NOTE_ABSENT_CHUNKS, tensor->path, text);
+}
+
 static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *place)
 {
     struct sp_wire_tensor tensor = {.path = place->path, .dtype_name = "", .address = place->address};
@@ -393,6 +439,8 @@ static bool visit_dataset(struct walk *walk, hid_t dataset, const struct place *
         return hdf5_failed(walk, place);
     }
     if (too_large) return false;
+    if (begin == HADDR_UNDEF && !elsewhere && tensor.stored && !is_empty(&tensor))
+        note_absent_chunks(walk, dataset, &tensor);
     if (type.custom) sp_wire_put_note(&walk->wire, SP_NOTE_CUSTOM, place->path, type.name);
     if (type.beyond)
         sp_wire_put_note(&walk->wire, SP_NOTE_REFUSED, place->path, "its integers have bits outside of their bytes");

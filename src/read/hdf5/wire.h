@@ -33,13 +33,14 @@ enum sp_wire_note {
     SP_NOTE_GROUP_ALIAS,
     SP_NOTE_VIRTUAL,
     SP_NOTE_EXTERNAL_DATA,
-    SP_NOTE_TOO_LONG,   /* an attribute over its limit; target: its name and size */
-    SP_NOTE_NOT_TEXT,   /* an attribute that ought to be text; target: its name */
-    SP_NOTE_NEWER,      /* read without the library; target: why */
-    SP_NOTE_BOTH_FORMS, /* layer_names and layer_names0 */
-    SP_NOTE_CUSTOM,     /* a float whose fields are those of no dtype; target: its name */
-    SP_NOTE_NOT_UTF8,   /* the name of an object */
-    SP_NOTE_REFUSED,    /* HDF5 2.0 refuses it; target: why */
+    SP_NOTE_TOO_LONG,      /* an attribute over its limit; target: its name and size */
+    SP_NOTE_NOT_TEXT,      /* an attribute that ought to be text; target: its name */
+    SP_NOTE_NEWER,         /* read without the library; target: why */
+    SP_NOTE_BOTH_FORMS,    /* layer_names and layer_names0 */
+    SP_NOTE_CUSTOM,        /* a float whose fields are those of no dtype; target: its name */
+    SP_NOTE_NOT_UTF8,      /* the name of an object */
+    SP_NOTE_REFUSED,       /* HDF5 2.0 refuses it; target: why */
+    SP_NOTE_ABSENT_CHUNKS, /* a part of a dataset was never written; target: how many chunks */
     SP_NOTE_COUNT
 };
 
@@ -49,9 +50,10 @@ enum sp_wire_flag {
     SP_WIRE_NULL_SPACE = 1 << 0,   /* no shape at all */
     SP_WIRE_UNREAD_SPACE = 1 << 1, /* virtual or external: the shape was not asked for */
     SP_WIRE_BIG_ENDIAN = 1 << 2,
-    SP_WIRE_UNREAD_PLACE = 1 << 3, /* where its data are was not asked for */
-    SP_WIRE_COMPACT = 1 << 4,      /* its data are in its header, neither in chunks nor compressed */
-    SP_WIRE_ALL_FLAGS = 31
+    SP_WIRE_UNREAD_PLACE = 1 << 3,  /* where its data are was not asked for */
+    SP_WIRE_COMPACT = 1 << 4,       /* its data are in its header, neither in chunks nor compressed */
+    SP_WIRE_ABSENT_CHUNKS = 1 << 5, /* some of its chunks were never written */
+    SP_WIRE_ALL_FLAGS = 63
 };
 
 struct sp_wire_tensor {
