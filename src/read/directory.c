@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -334,6 +335,27 @@ static void judge_others(const struct sp_folder *folder, const struct listing *l
                           judged - most);
 }
 
+/* Judges files of which a training has one for each rank, optimizer or object: "rng_state_0.pth", "rng_state_1.pth". */
+static void judge_numbered(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
+{
+    enum { MOST = 10 * 1000 };
+    static const struct {
+        const char *before, *after;
+        unsigned first;
+    } sets[] = {{"rng_state_", ".pth", 0},
+                {"random_states_", ".pkl", 1},
+                {"optimizer_", ".bin", 1},
+                {"scheduler_", ".bin", 1},
+                {"custom_checkpoint_", ".pkl", 0}};
+    char name[64];
+    for (size_t i = 0; i < COUNT(sets); i++)
+        for (unsigned number = sets[i].first; number < MOST; number++) {
+            snprintf(name, sizeof name, "%s%u%s", sets[i].before, number, sets[i].after);
+            if (!sp_path_exists(folder->fd, name)) break;
+            sp_torch_judge_named(folder, name, inventory);
+        }
+}
+
 /* Looks at what Trainer and accelerate save beside the model to continue a training. */
 static void check_training(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
 {
@@ -344,6 +366,7 @@ static void check_training(const struct sp_folder *folder, struct shapeproof_inv
         if (sp_path_exists(folder->fd, optimizers[i])) check_optimizer(folder, optimizers[i], inventory);
     for (size_t i = 0; i < COUNT(states) && !folder->far; i++)
         if (sp_path_exists(folder->fd, states[i])) check_state(folder, states[i], inventory);
+    if (!folder->far) judge_numbered(folder, inventory);
 }
 
 static bool read_chosen(const struct sp_folder *folder, const char *name, const struct listing *listing,

@@ -41,6 +41,7 @@ static bool judge_open(struct sp_torch *torch, const struct sp_file *file, struc
 {
     unsigned char head[SP_TAR_BLOCK];
     const size_t length = file->size < sizeof head ? (size_t)file->size : sizeof head;
+    if (!file->size) return true; /* nothing runs */
     if (!sp_file_read(file, 0, head, length, error)) return false;
     const struct sp_probe probe = {.file = file, .head = head, .head_length = length, .deep = false};
     if (length == sizeof head && sp_tar_is_header(head)) return sp_malformed(error, "a tar archive");
