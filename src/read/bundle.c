@@ -197,6 +197,10 @@ static bool index_bundle(struct bundle *b, const struct sp_format *format, struc
     b->several = candidates > 1;
     if (b->zip) sp_zip_claim(b->zip, b->inventory, b->file_index);
     else sp_tar_claim(b->tar, b->inventory, b->file_index);
+    for (size_t i = 0; !b->zip && i < count_members(b); i++)
+        if (!strcmp(name_of_member(b, i), "storages"))
+            sp_inventory_warn(b->inventory, "torch.load reads this tar archive in another way: it would unpickle the "
+                                            "member 'storages', which is not read");
     for (size_t i = 0; i < count_members(b); i++)
         if (is_checkpoint_name(name_of_member(b, i))) try_bundled(b, i);
         else {

@@ -71,7 +71,7 @@ static bool read_open(struct sp_file *file, const struct sp_folder *folder, cons
     if (!reader) return false;
     const uint32_t index = sp_inventory_add_file(inventory, name);
     sp_inventory_set_size(inventory, file->size);
-    if (!reader->index(file, index, inventory, error)) return false;
+    if (!sp_reader_index(reader, file, index, inventory, error)) return false;
     const char *expected = inventory->misnamed_format ? NULL : expected_format(name, inventory->format);
     if (expected) {
         inventory->misnamed = index;

@@ -105,7 +105,7 @@ bool sp_nested_index(const struct sp_file *outer, const struct sp_file *inner, c
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "names and shapes of more than %d bytes",
                        MAX_LISTED_BYTES);
     const struct sp_reader *reader = sp_reader_for(&file, error);
-    const bool ok = reader && reader->index(&file, file_index, inventory, error) &&
+    const bool ok = reader && sp_reader_index(reader, &file, file_index, inventory, error) &&
                     spend_nested_names(inventory, &before, prefix, in_place, error);
     const uint64_t base = in_place ? file.base - outer->base : 0;
     adopt_claims(inventory, before.claims, prefix, ok && in_place, base);

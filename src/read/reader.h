@@ -82,6 +82,10 @@ struct sp_reader {
 unsigned sp_file_ending_says(const char *name);
 /* The reader for a file by its content, or NULL with an error that names what the file looks like. */
 const struct sp_reader *sp_reader_for(const struct sp_file *file, struct shapeproof_error *error);
+/* As `index` of the reader. Warns of a file that torch.load would read as a tar archive, although this reader does not.
+ */
+bool sp_reader_index(const struct sp_reader *reader, const struct sp_file *file, uint32_t file_index,
+                     struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 
 #define READER(name) extern const struct sp_reader sp_reader_##name;
 #include "read/readers.def"

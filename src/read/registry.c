@@ -9,6 +9,7 @@
 #include "base/chars.h"
 #include "base/names.h"
 #include "base/utf8.h"
+#include "read/tar/archive.h"
 
 /* ---- files that are something else ---- */
 
@@ -231,4 +232,26 @@ const struct sp_reader *sp_reader_for(const struct sp_file *file, struct shapepr
     if (bits == BY_NAME && is_lookalike(&probe, &ignored)) best = NULL; /* git-lfs pointers keep the name */
     if (!best) unrecognised_file(&probe, error);
     return best;
+}
+
+/* ---- two readings ---- */
+
+/* torch.load tries to read a file that is no zip archive as a tar archive before it reads a stream of pickles, whatever
+ * the beginning of the file is for another program. */
+static bool begins_as_tar(const struct sp_file *file)
+{
+    unsigned char block[SP_TAR_BLOCK];
+    struct shapeproof_error ignored = {0};
+    return file->size >= sizeof block && sp_file_read(file, 0, block, sizeof block, &ignored) &&
+           sp_tar_python_reads(block);
+}
+
+bool sp_reader_index(const struct sp_reader *reader, const struct sp_file *file, uint32_t file_index,
+                     struct shapeproof_inventory *inventory, struct shapeproof_error *error)
+{
+    if (!reader->index(file, file_index, inventory, error)) return false;
+    if (reader != &sp_reader_torch_tar && reader != &sp_reader_tar && begins_as_tar(file))
+        sp_inventory_warn(inventory, "its first 512 bytes are also the header of a tar archive, which torch.load would "
+                                     "read instead: what it would unpickle is not read");
+    return true;
 }

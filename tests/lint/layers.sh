@@ -18,6 +18,7 @@ src/read/               read  read/zip/archive.h read/torch/zip.h read/hdf5/kera
 src/read/nested.c       read         read/gzip model base
 src/read/agent.c        read         read/zip/archive.h read/torch/judge.h model base
 src/read/bundle.c       read         read/zip/archive.h read/torch/judge.h read/tar model base
+src/read/registry.c     read         read/tar/archive.h model base
 src/read/gzip/          read/gzip    base
 src/read/tar/           read/tar     model base
 src/read/data           read  read/dcp/folder.h read/ranks/folder.h model base

@@ -121,8 +121,8 @@ static inline void put_zip(struct sp_text *text, const struct zipped *members, s
 
 enum { TAR_BLOCK = 512 };
 
-/* The header of a file: its name, mode, size and the checksum of the header. */
-static inline void put_tar_header(struct sp_text *text, const char *name, uint64_t size)
+/* The header of a member: its type, name, mode, size and the checksum of the header. */
+static inline void put_tar_typed(struct sp_text *text, char type, const char *name, uint64_t size)
 {
     char header[TAR_BLOCK] = {0};
     unsigned sum = 0;
@@ -130,11 +130,16 @@ static inline void put_tar_header(struct sp_text *text, const char *name, uint64
     memcpy(header + 100, "0000644", 7);
     snprintf(header + 124, 12, "%011llo", (unsigned long long)size);
     memcpy(header + 148, "        ", 8);
-    header[156] = '0';
+    header[156] = type;
     memcpy(header + 257, "ustar\00000", 8);
     for (size_t i = 0; i < sizeof header; i++) sum += (unsigned char)header[i];
     snprintf(header + 148, 8, "%06o", sum);
     sp_text_append(text, header, sizeof header);
+}
+
+static inline void put_tar_header(struct sp_text *text, const char *name, uint64_t size)
+{
+    put_tar_typed(text, '0', name, size);
 }
 
 static inline void put_tar_member(struct sp_text *text, const char *name, const char *bytes, size_t length)

@@ -624,6 +624,99 @@ static void members_of_tar_files(void **state)
     expect("a.pt", SHAPEPROOF_KIND_LIMIT, "member 'tensors' of 268435457 bytes, at most 268435456");
 }
 
+/* A member with data that fill less than a block. */
+static void put_typed(struct sp_text *text, char type, const char *name, const char *bytes)
+{
+    put_tar_typed(text, type, name, strlen(bytes));
+    sp_text_puts(text, bytes);
+    if (*bytes) put_le(text, TAR_BLOCK - strlen(bytes), 0);
+}
+
+/* What Python's tarfile would read in another way. */
+static void tar_files_that_programs_read_differently(void **state)
+{
+    static const struct {
+        char type;
+        const char *name, *bytes, *refusal;
+    } rows[] = {
+        {'Z', "pickle", "N.", "tar member at byte 512: its type is not known"},
+        {'S', "pickle", "N.", "tar member at byte 512: its type is not known"},
+        {'0', "", "N.", "tar member at byte 512: its name is empty"},
+        {'0', "a/", "N.", "tar member at byte 512: its name is that of a folder, and it has data"},
+        {'1', "a", "", "ambiguous archive: two members named 'a'"},
+        {'5', "a/", "", "ambiguous archive: two members named 'a'"},
+        {'x', "x", "21 GNU.sparse.name=a\n", "tar header at byte 0: a sparse file is not read"},
+        {'g', "x", "10 path=a\n", "tar header at byte 0: a name for all members is not read"},
+        {'g', "x", "10 size=1\n", "tar header at byte 0: a size for all members is not read"},
+        {'x', "x", "10 size= \n", "tar header at byte 0: its pax records are broken"},
+        {'x', "x", "10 path=b\n10 path=c\n", "tar member at byte 512: two headers give it a name"},
+        {'L', "x", "b", "the tar archive ends with a header about a member that is not there"},
+    };
+    struct sp_text text = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put_typed(&text, rows[i].type, rows[i].name, rows[i].bytes);
+        if (rows[i].type != 'L') put_typed(&text, '0', "a", "x");
+        write_text("a.tar", &text);
+        expect("a.tar", SHAPEPROOF_KIND_MALFORMED, rows[i].refusal);
+    }
+    put_tar_typed(&text, 'x', "x", 3);
+    put_le(&text, 3, 0);
+    sp_text_puts(&text, "10 path=b\n");
+    put_le(&text, TAR_BLOCK - 13, 0);
+    write_text("a.tar", &text);
+    expect("a.tar", SHAPEPROOF_KIND_MALFORMED, "tar header at byte 0: its last block has more than its size says");
+    put_tar_header(&text, "a", 1);
+    sp_text_puts(&text, "x");
+    write_text("a.tar", &text);
+    expect("a.tar", SHAPEPROOF_KIND_MALFORMED, "the tar member at byte 512 has 1 bytes, and the file ends at 513");
+}
+
+/* A tar archive of one file, which is a checkpoint, and of another member. */
+static void expect_in_bundle(char type, const char *name, const char *bytes, const char *after, const char *expected)
+{
+    static const char data[] = "\x38\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}   x";
+    struct sp_text text = {0};
+    put_tar_member(&text, "a.safetensors", data, sizeof data - 1);
+    put_typed(&text, type, name, bytes);
+    put_le(&text, 2 * TAR_BLOCK, 0);
+    sp_text_puts(&text, after);
+    write_text("a.tar", &text);
+    expect("a.tar", SHAPEPROOF_KIND_NONE, expected);
+}
+
+static void members_of_tar_files_that_are_not_read(void **state)
+{
+    (void)state;
+    expect_in_bundle('5', "folder/", "", "", "w U8 (1) @576+1\nformat of a.safetensors = safetensors\n");
+    expect_in_bundle('2', "a.ckpt", "", "",
+                     "! members that are links, devices or pipes are not read: 1, the first is 'a.ckpt'\n");
+    expect_in_bundle('0', "./storages", "N.", "",
+                     "! torch.load reads this tar archive in another way: it would unpickle the member 'storages', "
+                     "which is not read\n");
+    expect_in_bundle('0', "b", "", "more", "! 4 bytes after the end of the tar archive\n");
+}
+
+/* A safetensors file in which a text has the checksum of a tar header. */
+static void a_tar_archive_besides(void **state)
+{
+    char file[TAR_BLOCK + 1] = "\xf8\1\0\0\0\0\0\0{\"__metadata__\":{\"k\":\"";
+    static const char rest[] = "\"},\"w\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
+    unsigned sum = 0;
+    (void)state;
+    memset(file + 30, ' ', sizeof file - 30);
+    memcpy(file + 160, rest, sizeof rest - 1);
+    for (size_t i = 0; i < TAR_BLOCK; i++) sum += (unsigned char)file[i];
+    memcpy(file + 148,
+           (char[]){'0', (char)('0' + (sum >> 12 & 7)), (char)('0' + (sum >> 9 & 7)), (char)('0' + (sum >> 6 & 7)),
+                    (char)('0' + (sum >> 3 & 7)), (char)('0' + (sum & 7))},
+           6);
+    scratch_write(&scratch, "a.safetensors", file, sizeof file);
+    expect("a.safetensors", SHAPEPROOF_KIND_NONE,
+           "! its first 512 bytes are also the header of a tar archive, which torch.load would read instead: what it "
+           "would unpickle is not read\n");
+}
+
 static void many_members_of_a_tar_file(void **state)
 {
     struct sp_text text = {0};
@@ -1545,6 +1638,9 @@ int main(void)
         cmocka_unit_test(streams_of_pytorch),
         cmocka_unit_test(tar_files_of_pytorch),
         cmocka_unit_test(members_of_tar_files),
+        cmocka_unit_test(tar_files_that_programs_read_differently),
+        cmocka_unit_test(members_of_tar_files_that_are_not_read),
+        cmocka_unit_test(a_tar_archive_besides),
         cmocka_unit_test(many_members_of_a_tar_file),
         cmocka_unit_test(directories_of_zip_archives),
         cmocka_unit_test(entries_of_zip_archives),

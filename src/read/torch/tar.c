@@ -14,6 +14,7 @@
 #include "base/budget.h"
 #include "base/checked.h"
 #include "base/cursor.h"
+#include "base/names.h"
 #include "model/format.h"
 #include "read/reader.h"
 #include "read/tar/archive.h"
@@ -100,6 +101,12 @@ static bool find_parts(struct tar *tar)
     for (size_t i = 0; ok && i < archive.members.count; i++)
         for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
             if (!strcmp(archive.members.items[i].name, parts[k].name)) *parts[k].part = archive.members.items[i];
+    for (size_t i = 0; ok && i < archive.members.count; i++)
+        if (sp_file_ending_says(archive.members.items[i].name) & SP_IN_ARCHIVES)
+            sp_inventory_warn(tar->torch->inventory,
+                              "member %s is not read: torch.load reads only 'storages', "
+                              "'tensors' and 'pickle'",
+                              sp_quote(archive.members.items[i].name).text);
     if (ok) sp_tar_claim(&archive, tar->torch->inventory, tar->torch->file);
     for (size_t i = 0; ok && i < archive.members.count; i++)
         sp_inventory_claim(tar->torch->inventory, tar->torch->file, archive.members.items[i].begin,
