@@ -731,6 +731,35 @@ static void many_members_of_a_tar_file(void **state)
     expect("a.tar", SHAPEPROOF_KIND_LIMIT, "more than 100000 tar members");
 }
 
+/* ---- torch.package ---- */
+
+/* An archive with a pickle in the folder m, which names a global of the module, and a file of source code. */
+static void expect_package(const char *module, const char *source, const char *expected)
+{
+    static const struct zipped none[1];
+    struct zipped members[] = {{.name = "a/.data/extern_modules", .bytes = "torch\n", .length = 6}, none[0], none[0]};
+    struct sp_text text = {0}, pickle = {0};
+    sp_text_printf(&pickle, "\x80\x02(X\1%c%c%cwc%s\nobject\nl.", 0, 0, 0, module);
+    members[1] = (struct zipped){.name = "a/m/s.pkl", .bytes = pickle.data, .length = pickle.length};
+    members[2] = (struct zipped){.name = source, .bytes = "pass", .length = 4};
+    put_zip(&text, members, sizeof members / sizeof *members);
+    sp_text_free(&pickle);
+    write_text("a.pt", &text);
+    expect("a.pt", SHAPEPROOF_KIND_NONE, expected);
+}
+
+static void source_code_of_packages(void **state)
+{
+    (void)state;
+    expect_package("builtins", "a/builtins.py",
+                   "! unpickling it would run source code of the archive: 'builtins.py'\n");
+    expect_package("__builtin__", "a/builtins.py",
+                   "! unpickling it would run source code of the archive: 'builtins.py'\n");
+    expect_package("builtins", "a/m/__init__.py",
+                   "! unpickling it would run source code of the archive: 'm/__init__.py'\n");
+    expect_package("builtins", "a/other.py", "torch-package\n");
+}
+
 /* ---- zip archives ---- */
 
 /* The records at the end of an archive of zip64 with `entries` in a directory of `size` bytes at byte 4. */
@@ -1642,6 +1671,7 @@ int main(void)
         cmocka_unit_test(members_of_tar_files_that_are_not_read),
         cmocka_unit_test(a_tar_archive_besides),
         cmocka_unit_test(many_members_of_a_tar_file),
+        cmocka_unit_test(source_code_of_packages),
         cmocka_unit_test(directories_of_zip_archives),
         cmocka_unit_test(entries_of_zip_archives),
         cmocka_unit_test(long_headers),

@@ -3,7 +3,10 @@
  *   P/.data/extern_modules, python_version, version
  *   P/.data/K.storage     the bytes of storage K
  *   P/any/name.pkl        an object; its persistent ids are ('storage', class, K, location, count), K a number
- * Source code may lie beside them: it is not looked at. A tensor is named after its pickle: "any/name.pkl:weight". */
+ *   P/any/module.py       source code
+ * A tensor is named after its pickle: "any/name.pkl:weight". Source code is not read, but unpickling imports modules of
+ * the archive before those that are installed, and imports the folder of the pickle: which files that would run is a
+ * warning, whatever the name of the module is. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +18,21 @@
 
 static const struct sp_format torch_package_format = {"torch-package", SP_BY_TORCH | SP_IN_ORDER};
 
-enum { MAX_PACKAGED = 256 << 20, MAX_PACKAGED_NAMES = 1 << 30 /* and shapes, of all pickles */ };
+enum {
+    MAX_PACKAGED = 256 << 20,
+    MAX_PACKAGED_NAMES = 1 << 30 /* and shapes, of all pickles */,
+    NAMED_FILES = 3 /* in one warning */
+};
+
+/* The source code of an archive, and how much of it the pickles that were read would run. */
+struct sources {
+    struct sp_arena arena;
+    struct sp_map modules; /* "any/module" -> its number in `files` */
+    SP_ARRAY(const char *) files;
+    bool *run; /* of each file */
+    size_t run_count;
+    struct sp_text named; /* the first that would run */
+};
 
 static const char MARK[] = "/.data/extern_modules";
 
@@ -28,7 +45,89 @@ size_t sp_torch_package_prefix(const struct sp_zip *zip, const char **path)
     return 0;
 }
 
-static bool index_packaged(struct sp_torch *torch, size_t record, size_t prefix, struct shapeproof_error *error)
+/* ---- source code ---- */
+
+/* Lists the modules of the archive: "a/b.py" and "a/b/__init__.py" are the module a.b. */
+static void list_sources(struct sources *sources, const struct sp_zip *zip, const char *folder, size_t prefix)
+{
+    static const char *const endings[] = {"/__init__.py", ".py"};
+    for (size_t i = 0; i < sp_zip_count(zip); i++) {
+        const char *name = sp_zip_entry(zip, i)->name;
+        if (strncmp(name, folder, prefix)) continue;
+        name += prefix;
+        for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+            if (!sp_ends_with(name, endings[k])) continue;
+            const char *module = sp_arena_copy(&sources->arena, name, strlen(name) - strlen(endings[k]));
+            if (sp_map_add(&sources->modules, module, sources->files.count)) *SP_PUSH(&sources->files) = name;
+            break;
+        }
+    }
+    sources->run = sp_arena_array(&sources->arena, sources->files.count, sizeof *sources->run);
+}
+
+/* Notes the files that importing the module runs: its own, and those of the packages around it. `path` is the module
+ * with slashes, and is changed and restored. */
+static void note_import(struct sources *sources, char *path)
+{
+    for (char *at = path;; at++) {
+        if (*at && *at != '/') continue;
+        const char end = *at;
+        *at = '\0';
+        const size_t file = sp_map_get(&sources->modules, path);
+        *at = end;
+        if (file != SIZE_MAX && !sources->run[file]) {
+            sources->run[file] = true;
+            if (sources->run_count++ < NAMED_FILES)
+                sp_text_printf(&sources->named, "%s%s", sources->named.length ? ", " : "",
+                               sp_quote(sources->files.items[file]).text);
+        }
+        if (!end) return;
+    }
+}
+
+/* The same of the module of a global, also under the name that Python 3 gives a module of Python 2. */
+static void note_global(struct sources *sources, const char *name)
+{
+    static const char *const renamed[][2] = {{"__builtin__.", "builtins"}, {"copy_reg.", "copyreg"}};
+    char *path = sp_arena_string(&sources->arena, name);
+    for (char *at = path; *at; at++)
+        if (*at == '.') *at = '/';
+    note_import(sources, path);
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (!strncmp(name, renamed[i][0], strlen(renamed[i][0])))
+            note_import(sources, sp_arena_string(&sources->arena, renamed[i][1]));
+}
+
+/* Unpickling runs the file of each module that the pickle names, and those of the folders that it lies in. */
+static void note_sources(struct sources *sources, const struct sp_pickle *pickle, const char *name)
+{
+    if (!sources->files.count) return;
+    note_import(sources, sp_arena_copy(&sources->arena, name, (size_t)(sp_base_name(name) - name)));
+    for (size_t i = 0; i < pickle->global_count; i++) note_global(sources, sp_pickle_name(pickle->globals[i]));
+}
+
+static void warn_of_sources(const struct sources *sources, struct shapeproof_inventory *inventory)
+{
+    if (!sources->run_count) return;
+    struct sp_text more = {0};
+    if (sources->run_count > NAMED_FILES) sp_text_printf(&more, " and %zu more", sources->run_count - NAMED_FILES);
+    sp_inventory_warn(inventory, "unpickling it would run source code of the archive: %s%s", sources->named.data,
+                      more.length ? more.data : "");
+    sp_text_free(&more);
+}
+
+static void free_sources(struct sources *sources)
+{
+    sp_map_free(&sources->modules);
+    sp_free(sources->files.items);
+    sp_text_free(&sources->named);
+    sp_arena_free(&sources->arena);
+}
+
+/* ---- pickles ---- */
+
+static bool index_packaged(struct sp_torch *torch, struct sources *sources, size_t record, size_t prefix,
+                           struct shapeproof_error *error)
 {
     const struct sp_zip_entry *entry = sp_zip_entry(torch->zip, record);
     const char *name = entry->name + prefix;
@@ -40,14 +139,15 @@ static bool index_packaged(struct sp_torch *torch, size_t record, size_t prefix,
     char *bytes = sp_zip_read(torch->zip, record, MAX_PACKAGED, &length, error);
     if (!bytes) return false;
     torch->name_prefix = sp_arena_printf(&torch->arena, "%s:", name);
-    const bool ok =
-        sp_torch_read_pickle(torch, &pickle, name, bytes, length, error) && sp_torch_walk(torch, pickle.root, error);
+    bool ok = sp_torch_read_pickle(torch, &pickle, name, bytes, length, error);
+    if (ok) note_sources(sources, &pickle, name);
+    ok = ok && sp_torch_walk(torch, pickle.root, error);
     sp_free(bytes);
     return ok;
 }
 
 /* One pickle that is broken is a warning, as long as there are tensors in another. */
-static bool index_all_packaged(struct sp_torch *torch, const char *folder, size_t prefix,
+static bool index_all_packaged(struct sp_torch *torch, struct sources *sources, const char *folder, size_t prefix,
                                struct shapeproof_error *error)
 {
     struct shapeproof_error first = {0};
@@ -56,7 +156,7 @@ static bool index_all_packaged(struct sp_torch *torch, const char *folder, size_
         struct shapeproof_error why = {0};
         if (strncmp(name, folder, prefix) || !sp_ends_with(name, ".pkl") || !strncmp(name + prefix, ".data/", 6))
             continue;
-        if (index_packaged(torch, i, prefix, &why)) continue;
+        if (index_packaged(torch, sources, i, prefix, &why)) continue;
         if (!first.status) first = why;
         sp_inventory_warn(torch->inventory, "%s is not read: %s", sp_quote(name + prefix).text, why.message);
     }
@@ -75,7 +175,11 @@ bool sp_torch_package_index(struct sp_zip *zip, uint32_t file_index, struct shap
     torch.suffix = ".storage";
     torch.locate = sp_torch_zip_locate_storage;
     inventory->format = &torch_package_format;
-    const bool ok = index_all_packaged(&torch, path, prefix, error);
+    struct sources sources = {.run = NULL};
+    list_sources(&sources, zip, path, prefix);
+    const bool ok = index_all_packaged(&torch, &sources, path, prefix, error);
+    warn_of_sources(&sources, inventory);
+    free_sources(&sources);
     if (ok) sp_torch_zip_claim(&torch);
     sp_torch_free(&torch);
     return ok;
