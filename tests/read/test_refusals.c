@@ -909,6 +909,20 @@ static void damaged_headers(void **state)
     expect("a.npz", SHAPEPROOF_KIND_NONE, "! numpy refuses it: a.npy does not match its CRC\n");
 }
 
+/* numpy.load calls an array as its member without ".npy", unless a member is called so. */
+static void members_with_the_name_of_an_array(void **state)
+{
+    static const char array[] = "\x93NUMPY\1\0\x3a\0{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}  \n";
+    const struct zipped members[] = {{.name = "a.npy", .bytes = array, .length = sizeof array - 1},
+                                     {.name = "a.npy.npy", .bytes = array, .length = sizeof array - 1}};
+    struct sp_text text = {0};
+    (void)state;
+    put_zip(&text, members, 2);
+    write_text("a.npz", &text);
+    expect("a.npz", SHAPEPROOF_KIND_NONE,
+           "! numpy.load takes the member of exactly this name, not the array listed: 'a.npy'\n");
+}
+
 /* Records of storages that no listed tensor has: torch reads them, too. */
 static void records_without_a_tensor(void **state)
 {
@@ -1676,6 +1690,7 @@ int main(void)
         cmocka_unit_test(entries_of_zip_archives),
         cmocka_unit_test(long_headers),
         cmocka_unit_test(damaged_headers),
+        cmocka_unit_test(members_with_the_name_of_an_array),
         cmocka_unit_test(records_without_a_tensor),
         cmocka_unit_test(flags_of_records),
         cmocka_unit_test(encrypted_members),

@@ -92,7 +92,7 @@ static bool index_member(struct npz *npz, size_t index, const char *name, struct
 bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
                   struct shapeproof_error *error)
 {
-    struct npz npz = {.zip = zip, .inventory = inventory, .file = file_index};
+    struct npz npz = {0}, hidden {.zip = zip, .inventory = inventory, .file = file_index};
     struct sp_names others = {0};
     sp_zip_claim(zip, inventory, file_index);
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
@@ -106,6 +106,7 @@ bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inv
             continue;
         }
         const char *name = sp_arena_copy(&inventory->arena, entry->name, strlen(entry->name) - SUFFIX);
+        if (sp_zip_find(zip, name) != SIZE_MAX) sp_names_add(&hidden, name);
         const bool ok = index_member(&npz, i, name, &why);
         if (npz.is_over_limit) *error = why;
         if (!ok && (error->status || !sp_inventory_unread(inventory, name, &why, error))) break;
@@ -113,7 +114,11 @@ bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inv
         else sp_inventory_claim(inventory, file_index, begin, end, SP_USE_STRUCTURE);
     }
     if (others.count) sp_inventory_warn(inventory, "members that are no arrays: %s", sp_names_text(&others));
+    if (hidden.count)
+        sp_inventory_warn(inventory, "numpy.load takes the member of exactly this name, not the array listed: %s",
+                          sp_names_text(&hidden));
     sp_names_free(&others);
+    sp_names_free(&hidden);
     sp_npy_warn(&npz.notes, inventory);
     inventory->format = &npz_format;
     return !error->status;
