@@ -68,6 +68,8 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
     else if (ok && !stray_pickle(zip) && sp_bundle_is(zip))
         ok = sp_bundle_index(zip, file, file_index, inventory, error);
     else if (ok) ok = unrecognised(zip, error);
+    if (ok && pickle != SIZE_MAX && sp_torch_package_prefix(zip, &path))
+        sp_inventory_warn(inventory, "it is also an archive of torch.package, whose pickles are not read");
     sp_zip_close(zip);
     return ok;
 }

@@ -734,13 +734,13 @@ static void many_members_of_a_tar_file(void **state)
 /* ---- torch.package ---- */
 
 /* An archive with a pickle in the folder m, which names a global of the module, and a file of source code. */
-static void expect_package(const char *module, const char *source, const char *expected)
+static void expect_package(const char *name, const char *module, const char *source, const char *expected)
 {
     static const struct zipped none[1];
     struct zipped members[] = {{.name = "a/.data/extern_modules", .bytes = "torch\n", .length = 6}, none[0], none[0]};
     struct sp_text text = {0}, pickle = {0};
     sp_text_printf(&pickle, "\x80\x02(X\1%c%c%cwc%s\nobject\nl.", 0, 0, 0, module);
-    members[1] = (struct zipped){.name = "a/m/s.pkl", .bytes = pickle.data, .length = pickle.length};
+    members[1] = (struct zipped){.name = name, .bytes = pickle.data, .length = pickle.length};
     members[2] = (struct zipped){.name = source, .bytes = "pass", .length = 4};
     put_zip(&text, members, sizeof members / sizeof *members);
     sp_text_free(&pickle);
@@ -751,13 +751,16 @@ static void expect_package(const char *module, const char *source, const char *e
 static void source_code_of_packages(void **state)
 {
     (void)state;
-    expect_package("builtins", "a/builtins.py",
+    expect_package("a/m/s.pkl", "builtins", "a/builtins.py",
                    "! unpickling it would run source code of the archive: 'builtins.py'\n");
-    expect_package("__builtin__", "a/builtins.py",
+    expect_package("a/m/s.pkl", "__builtin__", "a/builtins.py",
                    "! unpickling it would run source code of the archive: 'builtins.py'\n");
-    expect_package("builtins", "a/m/__init__.py",
+    expect_package("a/m/s.pkl", "builtins", "a/m/__init__.py",
                    "! unpickling it would run source code of the archive: 'm/__init__.py'\n");
-    expect_package("builtins", "a/other.py", "torch-package\n");
+    expect_package("a/m/s.pkl", "builtins", "a/other.py", "torch-package\n");
+    expect_package("a/data.pkl", "builtins", "a/data/0",
+                   "! it is also an archive of torch.package, whose pickles are not read\n");
+    expect_package("a/m/state", "posix", "a/other.py", "posix.object");
 }
 
 /* ---- zip archives ---- */

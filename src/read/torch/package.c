@@ -2,11 +2,10 @@
  * Archives of torch.package. Below one folder P:
  *   P/.data/extern_modules, python_version, version
  *   P/.data/K.storage     the bytes of storage K
- *   P/any/name.pkl        an object; its persistent ids are ('storage', class, K, location, count), K a number
- *   P/any/module.py       source code
- * A tensor is named after its pickle: "any/name.pkl:weight". Source code is not read, but unpickling imports modules of
- * the archive before those that are installed, and imports the folder of the pickle: which files that would run is a
- * warning, whatever the name of the module is. */
+ *   P/any/name.pkl        an object, as a rule with this ending; its persistent ids are ('storage', class, K, location,
+ * count), K a number P/any/module.py       source code A tensor is named after its pickle: "any/name.pkl:weight".
+ * Source code is not read, but unpickling imports modules of the archive before those that are installed, and imports
+ * the folder of the pickle: which files that would run is a warning, whatever the name of the module is. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +20,8 @@ static const struct sp_format torch_package_format = {"torch-package", SP_BY_TOR
 enum {
     MAX_PACKAGED = 256 << 20,
     MAX_PACKAGED_NAMES = 1 << 30 /* and shapes, of all pickles */,
-    NAMED_FILES = 3 /* in one warning */
+    NAMED_FILES = 3 /* in one warning */,
+    HEAD = 1 << 20 /* bytes of a member that are tried as a pickle, of any other name than .pkl */
 };
 
 /* The source code of an archive, and how much of it the pickles that were read would run. */
@@ -146,6 +146,27 @@ static bool index_packaged(struct sp_torch *torch, struct sources *sources, size
     return ok;
 }
 
+/* Whether a member is a pickle: load_pickle takes any name. Its first bytes are a whole pickle, or one that calls
+ * something before it breaks off, or a long one of protocol 2 or later; text is none of these. */
+static bool is_pickle(struct sp_zip *zip, size_t index)
+{
+    const uint64_t size = sp_zip_entry(zip, index)->size;
+    const size_t length = size < HEAD ? (size_t)size : HEAD;
+    struct shapeproof_error ignored = {0};
+    struct sp_arena arena = {0};
+    struct sp_pickle pickle;
+    bool is = false;
+    if (!length) return false;
+    char *bytes = sp_realloc(NULL, length, 1);
+    if (sp_zip_read_head(zip, index, bytes, length, &ignored)) {
+        is = sp_pickle_read(&pickle, &arena, "", bytes, length, &ignored) || pickle.call_count ||
+             (pickle.truncated && length < size && (unsigned char)bytes[0] == 0x80);
+    }
+    sp_free(bytes);
+    sp_arena_free(&arena);
+    return is;
+}
+
 /* One pickle that is broken is a warning, as long as there are tensors in another. */
 static bool index_all_packaged(struct sp_torch *torch, struct sources *sources, const char *folder, size_t prefix,
                                struct shapeproof_error *error)
@@ -154,8 +175,8 @@ static bool index_all_packaged(struct sp_torch *torch, struct sources *sources, 
     for (size_t i = 0; i < sp_zip_count(torch->zip); i++) {
         const char *name = sp_zip_entry(torch->zip, i)->name;
         struct shapeproof_error why = {0};
-        if (strncmp(name, folder, prefix) || !sp_ends_with(name, ".pkl") || !strncmp(name + prefix, ".data/", 6))
-            continue;
+        if (strncmp(name, folder, prefix) || !strncmp(name + prefix, ".data/", 6)) continue;
+        if (!sp_ends_with(name, ".pkl") && !is_pickle(torch->zip, i)) continue;
         if (index_packaged(torch, sources, i, prefix, &why)) continue;
         if (!first.status) first = why;
         sp_inventory_warn(torch->inventory, "%s is not read: %s", sp_quote(name + prefix).text, why.message);
