@@ -21,7 +21,7 @@ enum {
     MAX_PACKAGED = 256 << 20,
     MAX_PACKAGED_NAMES = 1 << 30 /* and shapes, of all pickles */,
     NAMED_FILES = 3 /* in one warning */,
-    HEAD = 1 << 20 /* bytes of a member that are tried as a pickle, of any other name than .pkl */
+    MAX_TRIED = 1 << 20 /* bytes of a member that are tried as a pickle, of any other name than .pkl */
 };
 
 /* The source code of an archive, and how much of it the pickles that were read would run. */
@@ -151,7 +151,7 @@ static bool index_packaged(struct sp_torch *torch, struct sources *sources, size
 static bool is_pickle(struct sp_zip *zip, size_t index)
 {
     const uint64_t size = sp_zip_entry(zip, index)->size;
-    const size_t length = size < HEAD ? (size_t)size : HEAD;
+    const size_t length = size < MAX_TRIED ? (size_t)size : MAX_TRIED;
     struct shapeproof_error ignored = {0};
     struct sp_arena arena = {0};
     struct sp_pickle pickle;
