@@ -666,6 +666,12 @@ static void tar_files_that_programs_read_differently(void **state)
     put_le(&text, TAR_BLOCK - 13, 0);
     write_text("a.tar", &text);
     expect("a.tar", SHAPEPROOF_KIND_MALFORMED, "tar header at byte 0: its last block has more than its size says");
+    put_tar_header(&text, "a", 0);
+    memcpy(text.data + 257, "ustar  ", 7);
+    memcpy(text.data + 345, "7", 1);
+    memcpy(text.data + 148, "003725", 6);
+    write_text("a.tar", &text);
+    expect("a.tar", SHAPEPROOF_KIND_MALFORMED, "tar member at byte 512: its header has times in place of a name");
     put_tar_header(&text, "a", 1);
     sp_text_puts(&text, "x");
     write_text("a.tar", &text);
@@ -691,6 +697,8 @@ static void members_of_tar_files_that_are_not_read(void **state)
     expect_in_bundle('5', "folder/", "", "", "w U8 (1) @576+1\nformat of a.safetensors = safetensors\n");
     expect_in_bundle('2', "a.ckpt", "", "",
                      "! members that are links, devices or pipes are not read: 1, the first is 'a.ckpt'\n");
+    expect_in_bundle('1', "storages/", "", "",
+                     "! members that are links, devices or pipes are not read: 1, the first is 'storages'\n");
     expect_in_bundle('0', "./storages", "N.", "",
                      "! torch.load reads this tar archive in another way: it would unpickle the member 'storages', "
                      "which is not read\n");

@@ -278,16 +278,17 @@ static bool add_tar_member(struct tar_walk *w, const unsigned char *block, char 
     }
     const bool slash = length && name[length - 1] == '/';
     while (length && name[length - 1] == '/') name[--length] = '\0';
-    const bool folder = type == '5' || (slash && !size); /* old writers know no type of folders */
-    if (folder && !*name) return true;                   /* "./" */
+    const bool link = type >= '1' && type <= '6' && type != '5';  /* or a device or a pipe */
+    const bool folder = type == '5' || (slash && !size && !link); /* old writers know no type of folders */
+    if (folder && !*name) return true;                            /* "./" */
     if (!*name || sp_utf8_check(name, length) != length)
         return sp_malformed(w->error, "tar member at byte %" PRIu64 ": its name is %s", w->at,
                             *name ? "no UTF-8 text" : "empty");
     if (folder) return add_tar_name(w, name, FOLDER);
-    if (slash)
+    if (slash && !link)
         return sp_malformed(w->error, "tar member at byte %" PRIu64 ": its name is that of a folder, and it has data",
                             w->at);
-    if (type >= '1' && type <= '6') {
+    if (link) {
         if (!tar->not_read++) tar->first_not_read = name;
         return add_tar_name(w, name, NOT_READ);
     }
@@ -307,6 +308,9 @@ static uint64_t size_of_data(const unsigned char *block, uint64_t size)
     return (type >= '1' && type <= '6') || (!type && length && name[length - 1] == '/') ? 0 : size;
 }
 
+/* GNU has times where POSIX has the beginning of the name. Python's tarfile takes them for it. */
+static bool has_times(const unsigned char *block) { return memcmp(block + MAGIC_AT, "ustar\0", 6) && block[PREFIX_AT]; }
+
 /* The member whose header is in the block; w->at is behind it, and moves behind its data. A plain file is added, a
  * member about the next one is read, links and folders are passed over. Types 0, NUL and 7 are plain files: POSIX, an
  * old writer, in one piece on the disk. Of others each program makes something else. False with an error. */
@@ -320,6 +324,8 @@ static bool take_tar_member(struct tar_walk *w, const unsigned char *block)
     const bool extension = is_extension(type);
     if (!extension && type && (type < '0' || type > '7'))
         return sp_malformed(w->error, "tar member at byte %" PRIu64 ": its type is not known", w->at);
+    if (!extension && has_times(block))
+        return sp_malformed(w->error, "tar member at byte %" PRIu64 ": its header has times in place of a name", w->at);
     if (!extension && w->sized) size = w->size;
     if (!extension) size = size_of_data(block, size);
     if (extension && size > MAX_RECORD_BYTES)
