@@ -92,8 +92,8 @@ static bool index_member(struct npz *npz, size_t index, const char *name, struct
 bool sp_npz_index(struct sp_zip *zip, uint32_t file_index, struct shapeproof_inventory *inventory,
                   struct shapeproof_error *error)
 {
-    struct npz npz = {0}, hidden {.zip = zip, .inventory = inventory, .file = file_index};
-    struct sp_names others = {0};
+    struct npz npz = {.zip = zip, .inventory = inventory, .file = file_index};
+    struct sp_names others = {0}, hidden = {0};
     sp_zip_claim(zip, inventory, file_index);
     for (size_t i = 0; i < sp_zip_count(zip); i++) {
         const struct sp_zip_entry *entry = sp_zip_entry(zip, i);
