@@ -1162,7 +1162,7 @@ static void members_that_inflate(void **state)
            "! member '4.safetensors' is not read: the members before it inflate to 2048 MiB and more\n");
 }
 
-#define SCALAR P_REBUILD(P_STORAGE("FloatStorage", "0", "1"), "0", P_TUPLE(""), P_TUPLE(""))
+#define ONE_ELEMENT P_REBUILD(P_STORAGE("FloatStorage", "0", "1"), "0", P_TUPLE(""), P_TUPLE(""))
 
 /* A dictionary of 35 tensors below a key of 20,000 bytes. */
 static void put_long_names(struct sp_text *text)
@@ -1170,7 +1170,7 @@ static void put_long_names(struct sp_text *text)
     sp_text_puts(text, "\x80\x02}V");
     put_times(text, "k", 20000);
     sp_text_puts(text, "\n}(");
-    for (int i = 0; i < 35; i++) sp_text_printf(text, "V%d\n%s", i, SCALAR);
+    for (int i = 0; i < 35; i++) sp_text_printf(text, "V%d\n%s", i, ONE_ELEMENT);
     sp_text_puts(text, "us.");
 }
 
