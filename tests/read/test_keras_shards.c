@@ -28,7 +28,7 @@ static const char *const good[][2] = {
                                       "index.total_size = 68.0\n"},
     {"ok/sharded_gap",
      "keras-weights\nlayers/dense/vars/0 F32 (3,2) @10136+24\nlayers/dense/vars/1 F32 (2) "
-     "@10160+8\nindex.total_size = 68.0\n! shard 'model_00001.weights.h5' cannot be read (No such file or "
+     "@10160+8\nindex.total_size = 68.0\n! shard 'model_00001.weights.h5' cannot be read (open: No such file or "
      "directory): the index places 2 groups in it\n! groups that are missing in a shard, although the index lists a "
      "part of them there (1): 'layers/dense_1/vars'\n"},
     {"ok/sharded.keras", "keras-zip\n"
