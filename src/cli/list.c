@@ -220,20 +220,20 @@ static int check_options(const struct cli_args *args)
     return status;
 }
 
-/* Opens the list, and reads it once. Only a regular file can be read again: the paths of another one are copied. */
+/* Opens the list, and reads it once. Only a regular file can be read again: the paths of another one are copied, and
+ * those of standard input, because the standard input of a task is another one. */
 static bool read_list_option(struct list_run *run)
 {
     const char *path = cli_value(run->args, "list", NULL);
     const bool input = strcmp(path, "-") == 0;
     const char *name = input ? "standard input" : path;
     struct stat info;
-    /* Standard input of a task is another one. */
-    run->from = input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    run->from = input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (run->from < 0) {
-        cli_fail(&run->error, CLI_FILE, "%s: %s: %s", name, input ? "dup" : "open", strerror(errno));
+        cli_fail(&run->error, CLI_FILE, "%s: open: %s", name, strerror(errno));
         return false;
     }
-    if (fstat(run->from, &info) != 0 || !S_ISREG(info.st_mode)) {
+    if (input || fstat(run->from, &info) != 0 || !S_ISREG(info.st_mode)) {
         run->store = cli_open_unnamed();
         if (run->store < 0) {
             cli_fail(&run->error, CLI_FILE, "no temporary file for %s: mkostemp: %s", name, strerror(errno));
@@ -248,7 +248,7 @@ static bool read_list_option(struct list_run *run)
 
 static void close_list(struct list_run *run)
 {
-    if (run->from >= 0) close(run->from);
+    if (run->from > STDIN_FILENO) close(run->from);
     if (run->store >= 0) close(run->store);
     sp_list_free(&run->list);
 }

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -254,12 +253,12 @@ static bool read_lines(struct reader *reader)
 
 bool sp_list_read(struct sp_list *list, int from, int store, const char *name, struct shapeproof_error *error)
 {
-    struct stat info;
-    struct reader reader = {.list = list, .source = from, .number = 1, .store = -1, .error = error};
-    *list = (struct sp_list){.name = name, .from = from, .seed = sp_system_random(), .path_index = SIZE_MAX};
-    const off_t base = fstat(from, &info) == 0 && S_ISREG(info.st_mode) ? lseek(from, 0, SEEK_CUR) : -1;
-    if (base < 0) list->from = reader.store = store;
-    else list->base = (uint64_t)base;
+    struct reader reader = {.list = list, .source = from, .number = 1, .store = store, .error = error};
+    *list = (struct sp_list){.name = name, .seed = sp_system_random(), .path_index = SIZE_MAX};
+    list->from = store < 0 ? from : store;
+    const off_t base = store < 0 ? lseek(from, 0, SEEK_CUR) : 0;
+    if (base < 0) return fail_call(list, "lseek", error);
+    list->base = (uint64_t)base;
     const bool read = read_lines(&reader) && (reader.store < 0 || write_pending(&reader));
     sp_text_free(&reader.line);
     sp_text_free(&reader.pending);

@@ -26,10 +26,11 @@ struct sp_list {
     size_t path_index;
 };
 
-/* Reads the list from the descriptor `from`, to its end; `name` is for messages. If `from` is not a regular file, such
- * as a pipe, its paths are written to `store`, a descriptor of an empty file; otherwise `store` may be -1. The file
- * that has the paths stays open as long as the list is used. False with an error when the list cannot be read, has a
- * NUL byte or a line that is longer than a path. Free it with sp_list_free, also after an error. */
+/* Reads the list from the descriptor `from`, to its end; `name` is for messages. The paths are written to
+ * `store`, a descriptor of an empty file, and read again from there. If `store` is -1, they are read again from `from`,
+ * which must be a regular file. The file that has the paths stays open as long as the list is used. False with an error
+ * when the list cannot be read, has a NUL byte or a line that is longer than a path. Free it with sp_list_free, also
+ * after an error. */
 bool sp_list_read(struct sp_list *list, int from, int store, const char *name, struct shapeproof_error *error);
 /* The path at `index`, until the next call; NULL with an error if it cannot be read or is not the same as before. */
 const char *sp_list_path(struct sp_list *list, size_t index, struct shapeproof_error *error);
