@@ -358,6 +358,11 @@ static void test_large_group(void **state)
     assert_int_equal(shapeproof_inventory_count(inventory), MANY + 1);
     assert_int_equal(shapeproof_inventory_unread_count(inventory), 0);
     shapeproof_inventory_close(inventory);
+    inventory = shapeproof_inventory_open(file.path, &error);
+    assert_non_null(inventory);
+    /* what the child tells of each dataset counts as read */
+    assert_in_range(shapeproof_inventory_bytes_read(inventory), 16 * MANY, SIZE_MAX);
+    shapeproof_inventory_close(inventory);
     remove_temporary(&file);
 }
 

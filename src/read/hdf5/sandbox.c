@@ -127,6 +127,7 @@ static bool take_some(struct sp_sandbox_stream *stream, void *into, size_t lengt
     }
     *got = (size_t)some;
     stream->taken += *got;
+    sp_budget_read(*got); /* the child has read at least so much of the file */
     return true;
 }
 
