@@ -23,6 +23,7 @@ static inline uint64_t sp_word_at(const char *p)
     return word;
 }
 
+/* The same of four bytes; the upper half of the word is 0. */
 static inline uint64_t sp_half_word_at(const char *p)
 {
     uint32_t half;
@@ -33,8 +34,8 @@ static inline uint64_t sp_half_word_at(const char *p)
     return half;
 }
 
-/* The same of `length` bytes, at most eight; those behind them are 0. Fewer are read in parts that overlap: five as the
- * first four and the last four, three as the first, the middle and the last one. */
+/* The `length` bytes at `p`, at most eight, as a word; those behind them are 0. Fewer than eight are read in parts that
+ * overlap: five as the first four and the last four, three as the first, the middle and the last one. */
 static inline uint64_t sp_word_of_bytes(const char *p, size_t length)
 {
     if (length == SP_WORD) return sp_word_at(p);
