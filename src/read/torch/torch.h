@@ -8,6 +8,8 @@
 #ifndef SP_READ_TORCH_TORCH_H
 #define SP_READ_TORCH_TORCH_H
 
+#include <string.h>
+
 #include "base/map.h"
 #include "base/text.h"
 #include "model/inventory.h"
@@ -256,5 +258,10 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
  * the arena of `torch`, and its texts in *bytes, which the caller frees after it, also after an error. */
 struct sp_pickle_value *sp_torch_legacy_read(struct sp_torch *torch, const struct sp_file *file, char **bytes,
                                              struct shapeproof_error *error);
+
+static inline bool sp_torch_begins_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
 
 #endif
