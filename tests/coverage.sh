@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Prints by module how many lines of the sources the tests have run, from what a build with --coverage left:
 #
-#   sh tests/coverage.sh FOLDER              the table: module, lines, lines run, per cent
+#   sh tests/coverage.sh FOLDER              the table: module, lines, lines run, per cent; status 1 if the tests run
+#                                            less than 95 % of src/read or of src/lang
 #   sh tests/coverage.sh FOLDER --lines      each line of src/read and src/lang that never ran
 #   sh tests/coverage.sh FOLDER --refusals   those of them that refuse an input
 set -eu
@@ -39,8 +40,21 @@ lines | awk -F: '
         module = path[2] (path[2] == "read" && depth > 3 ? "/" path[3] : "")
         lines[module]++
         run[module] += $3
+        if (path[2] == "read") {
+            lines["read, in all"]++
+            run["read, in all"] += $3
+        }
     }
+    function share(module) { return 100 * run[module] / lines[module] }
     END {
         for (module in lines)
-            printf "%-16s %7d %7d %6.1f %%\n", module, lines[module], run[module], 100 * run[module] / lines[module]
-    }' | sort
+            printf "%-16s %7d %7d %6.1f %%\n", module, lines[module], run[module], share(module) | "sort"
+        close("sort")
+        # What is not covered in these two reads input that comes from anyone.
+        for (module in lines)
+            if ((module == "read, in all" || module == "lang") && share(module) < 95) {
+                printf "coverage: %s: %.1f %%, expected at least 95 %%\n", module, share(module) | "cat >&2"
+                failed = 1
+            }
+        exit failed
+    }'
