@@ -8,6 +8,7 @@
 #include "read/hdf5/keras_zip.h"
 #include "read/numpy/npz.h"
 #include "read/reader.h"
+#include "read/torch/program.h"
 #include "read/torch/zip.h"
 
 static unsigned probe_archive(const struct sp_probe *probe)
@@ -70,6 +71,7 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
     else if (ok) ok = unrecognised(zip, error);
     if (ok && pickle != SIZE_MAX && sp_torch_package_prefix(zip, &path))
         sp_inventory_warn(inventory, "it is also an archive of torch.package, whose pickles are not read");
+    if (ok) sp_torch_judge_programs(zip, inventory);
     sp_zip_close(zip);
     return ok;
 }

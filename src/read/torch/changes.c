@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/checked.h"
 #include "read/torch/torch.h"
 
@@ -160,22 +161,69 @@ static bool measure_dtype(const struct sp_pickle_value *dtype, uint64_t *size, i
     return *flags >= 0;
 }
 
-/* Fields {name: (dtype, offset[, title])}, all of which lie within the struct. Their flags, together. */
+/* A field {name: (dtype, offset[, title])}: its bytes in the struct, and the flags of its dtype. */
+struct field {
+    uint64_t begin, end;
+    int64_t flags;
+};
+
+static bool read_field(const struct sp_pickle_value *value, uint64_t size, struct field *field)
+{
+    const int64_t offset = state_number(value, 1);
+    uint64_t own = 0;
+    if (!sp_pickle_is(value, SP_PICKLE_TUPLE) || offset < 0) return false;
+    field->begin = (uint64_t)offset;
+    return measure_dtype(sp_pickle_item(value, 0), &own, &field->flags) && sp_add_u64(field->begin, own, &field->end) &&
+           field->end <= size;
+}
+
+/* Whether the first `count` fields leave the bytes of this one alone, as far as one of both has pointers. Under its
+ * title a field comes a second time: the same tuple. */
+static bool is_apart(const struct sp_pickle_value *fields, uint32_t count, const struct field *field,
+                     const struct sp_pickle_value *value, uint64_t size)
+{
+    sp_budget_spend(count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sp_pickle_value *other = fields->as.items[2 * i + 1];
+        struct field its = {0};
+        if (other == value || !read_field(other, size, &its)) continue;
+        if ((its.flags | field->flags) & (REFCOUNTED | POINTER) && its.begin < field->end && field->begin < its.end)
+            return false;
+    }
+    return true;
+}
+
+static bool is_text(const struct sp_pickle_value *a, const struct sp_pickle_value *b)
+{
+    return sp_pickle_is(a, SP_PICKLE_STR) && sp_pickle_is(b, SP_PICKLE_STR) && a->length == b->length &&
+           memcmp(a->as.text, b->as.text, a->length) == 0;
+}
+
+/* Whether each name comes once, and is that of one field: NumPy looks up the fields by the names. */
+static bool names_fit(const struct sp_pickle_value *names, const struct sp_pickle_value *fields)
+{
+    for (uint32_t i = 0; i < names->length; i++) {
+        size_t same = 0, found = 0;
+        sp_budget_spend(names->length + fields->length);
+        for (uint32_t k = 0; k < names->length; k++) same += is_text(names->as.items[k], names->as.items[i]);
+        for (uint32_t k = 0; k < fields->length; k += 2) found += is_text(fields->as.items[k], names->as.items[i]);
+        if (same != 1 || found != 1) return false;
+    }
+    return true;
+}
+
+/* Fields that lie within the struct, and apart from those that are pointers. Their flags, together. */
 static bool fields_fit(const struct sp_pickle_value *state, uint64_t size, int64_t *flags)
 {
     const struct sp_pickle_value *names = sp_pickle_item(state, 3), *fields = sp_pickle_item(state, 4);
     if (!sp_pickle_is(names, SP_PICKLE_TUPLE) || !sp_pickle_is(fields, SP_PICKLE_DICT)) return false;
-    for (uint32_t i = 1; i < fields->length; i += 2) {
-        const struct sp_pickle_value *field = fields->as.items[i];
-        const int64_t offset = state_number(field, 1);
-        uint64_t own = 0, end = 0;
-        int64_t its = 0;
-        if (!sp_pickle_is(field, SP_PICKLE_TUPLE) || offset < 0) return false;
-        if (!measure_dtype(sp_pickle_item(field, 0), &own, &its)) return false;
-        if (!sp_add_u64((uint64_t)offset, own, &end) || end > size) return false;
-        *flags |= its & INHERITED;
+    for (uint32_t i = 0; i < fields->length / 2; i++) {
+        const struct sp_pickle_value *value = fields->as.items[2 * i + 1];
+        struct field field = {0};
+        if (!read_field(value, size, &field) || !is_apart(fields, i, &field, value, size)) return false;
+        *flags |= field.flags & INHERITED;
     }
-    return true;
+    return names_fit(names, fields);
 }
 
 /* A subarray (dtype, shape) of exactly that size. Its flags. */

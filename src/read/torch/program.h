@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ * The programs of torch.export: what loading or running them hands to Python. */
+#ifndef SP_READ_TORCH_PROGRAM_H
+#define SP_READ_TORCH_PROGRAM_H
+
+#include "model/inventory.h"
+#include "read/zip/archive.h"
+
+/* Reports in the inventory what each program in the archive would run: models/MODEL.json, and
+ * serialized_exported_program.json of torch before 2.8. A warning names the member, also if it cannot be read. */
+void sp_torch_judge_programs(struct sp_zip *zip, struct shapeproof_inventory *inventory);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT
+ * What loading a checkpoint would run besides the pickle of its tensors: programs of torch.export, TorchScript, states
+ * of NumPy's dtypes, code in the folder. */
+#define _GNU_SOURCE /* mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "read/build.h"
+#include "read/listing.h"
+
+/* Compares the warnings about the file in the scratch directory, one a line, with `expected`. */
+static void expect_warnings(const char *name, const char *expected)
+{
+    struct sp_text text = {0};
+    listing_of(&text, scratch_path(&scratch, name));
+    const char *found = strstr(text.data, "\n!");
+    found = found ? found + 1 : strstr(text.data, "refused: ") ? text.data : "";
+    if (strcmp(found, expected) != 0) fail_msg("\nexpected %s\nfound    %s", expected, found);
+    sp_text_free(&text);
+}
+
+static void write_text(const char *name, struct sp_text *text)
+{
+    scratch_write(&scratch, name, text->data, text->length);
+    sp_text_free(text);
+}
+
+#define SMALL(member, text)                                                                                            \
+    {                                                                                                                  \
+        .name = (member), .bytes = (text), .length = sizeof(text) - 1                                                  \
+    }
+
+/* ---- torch.export ---- */
+
+/* An exported program of one weight, which has this JSON in the member. */
+static void expect_program(const char *member, const char *json, const char *expected)
+{
+    static const char config[] =
+        "{\"config\":{\"w\":{\"path_name\":\"weight_0\",\"tensor_meta\":{\"dtype\":7,\"sizes\":"
+        "[{\"as_int\":2}],\"strides\":[{\"as_int\":1}],\"storage_offset\":{\"as_int\":0}}}}}";
+    struct sp_text text = {0};
+    const struct zipped members[] = {SMALL("p/data/weights/model_weights_config.json", config),
+                                     SMALL("p/data/weights/weight_0", "eightbyt"),
+                                     {.name = member, .bytes = json, .length = strlen(json)}};
+    put_zip(&text, members, sizeof members / sizeof *members);
+    write_text("a.pt2", &text);
+    expect_warnings("a.pt2", expected);
+}
+
+#define MODEL "p/models/model.json"
+#define LOADING "! '" MODEL "': loading it would "
+#define RUNNING "! '" MODEL "': running it would "
+
+static void sizes_of_programs(void **state)
+{
+    static const char *const harmless[] = {"Symbol('s77', positive=True, integer=True)",
+                                           "FloorDiv(Add(Symbol('s0', integer=True), Integer(-1)), Integer(2))",
+                                           "Pow(Symbol('u0'), Rational(1, 2))",
+                                           "Float('1.5e-05', precision=53)",
+                                           "Piecewise(ExprCondPair(Integer(1), Eq(Symbol('s0'), Integer(2))))",
+                                           "2*s0 + (s1//2)**2",
+                                           "Max(1, s0) >= zuf3",
+                                           "1.5e-3*s0",
+                                           "-s0 % 3",
+                                           "not (s0)"};
+    static const char *const code[] = {"__import__('os')",
+                                       "eval('1')",
+                                       "sympify('1')",
+                                       "Symbol('s0').__class__",
+                                       "Symbol('s0')('x')",
+                                       "Add('__import__(0)')",
+                                       "Max(s0, key=open)",
+                                       "(lambda: 1)()",
+                                       "[1]",
+                                       "1.__class__",
+                                       "1.5.real",
+                                       "'''a'''",
+                                       "os",
+                                       "s0 # 1",
+                                       "f'{1}'",
+                                       "math.floor(1)"};
+    (void)state;
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        struct sp_text json = {0};
+        sp_text_printf(&json, "{\"a\":[{\"as_expr\":{\"expr_str\":\"%s\",\"hint\":null}}]}", harmless[i]);
+        expect_program(MODEL, json.data, "");
+        sp_text_free(&json);
+    }
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++) {
+        struct sp_text json = {0}, expected = {0};
+        sp_text_printf(&json, "{\"a\":[{\"as_expr\":{\"expr_str\":\"%s\",\"hint\":null}}]}", code[i]);
+        sp_text_printf(&expected, LOADING "evaluate '%s' as Python, which is more than a size\n", code[i]);
+        expect_program(MODEL, json.data, expected.data);
+        sp_text_free(&json);
+        sp_text_free(&expected);
+    }
+}
+
+static void conditions_of_programs(void **state)
+{
+    (void)state;
+    expect_program(MODEL,
+                   "{\"guards_code\":[\"(L['x'].size()[0] % 2) == 0\",\"L['k']['my-key'].size()[0] != 1\","
+                   "\"math.trunc(torch.sym_float(L['y'].stride()[0]) ** 0.5) == 3\",\"L['p'].field.size()[0] > 1\"]}",
+                   "");
+    expect_program(MODEL, "{\"guards_code\":[\"1 == 1\",\"torch.load('x') == 0\"]}",
+                   RUNNING "evaluate 'torch.load('x') == 0' as Python, which is more than a condition on sizes\n");
+    expect_program(MODEL, "{\"guards_code\":[\"L['x'].__class__ == 0\"]}",
+                   RUNNING "evaluate 'L['x'].__class__ == 0' as Python, which is more than a condition on sizes\n");
+    expect_program(MODEL, "{\"guards_code\":[\"max(1, 2, key=eval)\"]}",
+                   RUNNING "evaluate 'max(1, 2, key=eval)' as Python, which is more than a condition on sizes\n");
+}
+
+static void functions_of_programs(void **state)
+{
+    static const char *const harmless[] = {"torch.ops.aten.add.Tensor",
+                                           "torch.ops.aten.__and__.Scalar",
+                                           "math.floor",
+                                           "torch.ops.higher_order.cond",
+                                           "torch.ops._c10d_functional.all_reduce.default",
+                                           "torch.ops.my_library.op.default",
+                                           "_operator.add",
+                                           "torch.sym_max",
+                                           "torch._C._set_grad_enabled",
+                                           "#my:op"};
+    static const char *const code[] = {"torch.os.system",
+                                       "torch.load",
+                                       "torch.ops.load_library",
+                                       "torchx.os.system",
+                                       "torch.ops.load_library.__call__",
+                                       "torch.ops.aten.from_file.default",
+                                       "torch.ops.aten.add.Tensor.a",
+                                       "torch.ops.__class__",
+                                       "_operator.attrgetter",
+                                       "_operatorx.call",
+                                       "math.a.b",
+                                       "torch.sym_max.a",
+                                       "torch.export.custom_ops._call_custom_autograd_function_in_pre_dispatch"};
+    (void)state;
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
+        struct sp_text json = {0};
+        sp_text_printf(&json, "{\"nodes\":[{\"target\":\"%s\"}]}", harmless[i]);
+        expect_program(MODEL, json.data, "");
+        sp_text_free(&json);
+    }
+    for (size_t i = 0; i < sizeof code / sizeof *code; i++) {
+        struct sp_text json = {0}, expected = {0};
+        sp_text_printf(&json, "{\"nodes\":[{\"%s\":\"%s\"}]}", i ? "target" : "as_operator", code[i]);
+        sp_text_printf(&expected, RUNNING "call '%s'\n", code[i]);
+        expect_program(MODEL, json.data, expected.data);
+        sp_text_free(&json);
+        sp_text_free(&expected);
+    }
+}
+
+#define SPEC(context)                                                                                                  \
+    "{\"in_spec\":\"[1, {\\\"type\\\": \\\"builtins.dict\\\", \\\"context\\\": \\\"" context                           \
+    "\\\", \\\"children_spec\\\": []}]\"}"
+#define INNER "\\\\\\\"" /* a quotation mark in a context */
+
+static void names_in_programs(void **state)
+{
+    (void)state;
+    expect_program(MODEL, "{\"inputs\":[{\"as_tensor\":{\"name\":\"x\"}}],\"forward_arg_names\":[\"x\",\"y\"]}", "");
+    expect_program(MODEL, "{\"inputs\":[{\"as_tensor\":{\"name\":\"x=print('a')\"}}]}",
+                   LOADING "make Python code of the name 'x=print('a')'\n");
+    expect_program(MODEL, "{\"forward_arg_names\":[\"x\",\"y=f()\"]}",
+                   LOADING "make Python code of the name 'y=f()'\n");
+    expect_program(MODEL, "{\"a\":{\"parameter_name\":\"l.we\\\"ight\"}}",
+                   LOADING "make Python code of the name 'l.we\"ight'\n");
+    expect_program(MODEL, SPEC("[" INNER "my-key" INNER "]"), "");
+    expect_program(MODEL, SPEC("[" INNER "x=f()" INNER "]"), LOADING "make Python code of the name 'x=f()'\n");
+    expect_program(MODEL,
+                   SPEC("[{" INNER "__enum__" INNER ": true, " INNER "fqn" INNER ": " INNER "m.n:Class" INNER "}]"),
+                   LOADING "import 'm.n:Class'\n");
+    expect_program(MODEL, SPEC("{" INNER "default_factory_module" INNER ": " INNER "builtins" INNER "}"), "");
+    expect_program(MODEL, SPEC("{" INNER "default_factory_module" INNER ": " INNER "m" INNER "}"),
+                   LOADING "import 'm'\n");
+    expect_program(MODEL, SPEC("["),
+                   "! '" MODEL "': a tree of its inputs or outputs is not read: '" MODEL
+                   "': expected a value at byte 1, found the end\n");
+}
+
+static void programs_that_are_not_read(void **state)
+{
+    (void)state;
+    expect_program(MODEL, "{\"a\":",
+                   "! '" MODEL "' is not read, so that it is not known what loading it would run: "
+                   "program: expected a value at byte 5, found the end\n");
+    expect_program("serialized_exported_program.json", "{\"expr_str\":\"f()\"}",
+                   "! torch refuses it: the member, 'serialized_exported_program.json', is not in the folder 'p/'\n"
+                   "! 'serialized_exported_program.json': loading it would evaluate 'f()' as Python, which is more "
+                   "than a size\n");
+    expect_program("p/extra/model.json", "{\"expr_str\":\"f()\"}", "");
+}
+
+/* ---- dtypes of NumPy ---- */
+
+#define STATED(word, state) P_GLOBAL("numpy", "dtype") P_TUPLE(P_STR(word) P_FALSE "I01\n") "R" state "b"
+#define OBJECT STATED("O8", P_TUPLE(P_INT("3") P_STR("|") "NNN" P_INT("-1") P_INT("-1") P_INT("63")))
+#define NUMBER STATED("i8", P_TUPLE(P_INT("3") P_STR("<") "NNN" P_INT("-1") P_INT("-1") P_INT("0")))
+/* A struct of 16 bytes. */
+#define STRUCT(names, fields, flags)                                                                                   \
+    STATED("V16", P_TUPLE(P_INT("3") P_STR("|") P_NONE names fields P_INT("16") P_INT("1") P_INT(flags)))
+#define BOTH P_TUPLE(P_STR("a") P_STR("b"))
+#define FIELD(dtype, offset) P_TUPLE(dtype P_INT(offset))
+#define FIELDS(a, b) P_DICT(P_STR("a") a P_STR("b") b)
+
+static void structs_of_numpy(void **state)
+{
+    static const char unfit[] =
+        "! unpickling it would give what numpy.dtype returns a state that does not fit its type: "
+        "NumPy may crash\n";
+    static const struct {
+        const char *dtype;
+        bool fits;
+    } cases[] = {
+        {STRUCT(BOTH, FIELDS(FIELD(OBJECT, "0"), FIELD(NUMBER, "8")), "27"), true},
+        {STRUCT(BOTH, FIELDS(FIELD(NUMBER, "0"), FIELD(NUMBER, "4")), "16"), true},
+        {STRUCT(BOTH,
+                P_DICT(P_STR("a") P_TUPLE(OBJECT P_INT("0") P_STR("title")) "q\1" P_STR("title") "h\1" P_STR("b")
+                           FIELD(NUMBER, "8")),
+                "27"),
+         true},
+        {STRUCT(BOTH, FIELDS(FIELD(OBJECT, "0"), FIELD(NUMBER, "0")), "27"), false},
+        {STRUCT(BOTH, FIELDS(FIELD(NUMBER, "7"), FIELD(OBJECT, "0")), "27"), false},
+        {STRUCT(BOTH, FIELDS(FIELD(OBJECT, "0"), FIELD(OBJECT, "0")), "27"), false},
+        {STRUCT(P_TUPLE(P_STR("a") P_STR("a")), FIELDS(FIELD(NUMBER, "0"), FIELD(NUMBER, "8")), "16"), false},
+        {STRUCT(P_TUPLE(P_STR("a") P_STR("c")), FIELDS(FIELD(NUMBER, "0"), FIELD(NUMBER, "8")), "16"), false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_text pickle = {0}, text = {0};
+        sp_text_printf(&pickle, "\x80\x02" P_DICT(P_STR("w") "%s" P_STR("d") "%s") ".",
+                       P_REBUILD(P_STORAGE("FloatStorage", "0", "2"), "0", P_TUPLE(P_INT("2")), P_TUPLE(P_INT("1"))),
+                       cases[i].dtype);
+        const struct zipped members[] = {{.name = "a/data.pkl", .bytes = pickle.data, .length = pickle.length},
+                                         SMALL("a/version", "3\n"),
+                                         SMALL("a/data/0", "eightbyt")};
+        put_zip(&text, members, sizeof members / sizeof *members);
+        write_text("a.pt", &text);
+        expect_warnings("a.pt", cases[i].fits ? "" : unfit);
+        sp_text_free(&pickle);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_of_programs),          cmocka_unit_test(conditions_of_programs),
+        cmocka_unit_test(functions_of_programs),      cmocka_unit_test(names_in_programs),
+        cmocka_unit_test(programs_that_are_not_read), cmocka_unit_test(structs_of_numpy),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
