@@ -72,6 +72,7 @@ static bool index_archive(const struct sp_file *file, uint32_t file_index, struc
     if (ok && pickle != SIZE_MAX && sp_torch_package_prefix(zip, &path))
         sp_inventory_warn(inventory, "it is also an archive of torch.package, whose pickles are not read");
     if (ok) sp_torch_judge_programs(zip, inventory);
+    if (ok) sp_torch_judge_scripts(zip, inventory);
     sp_zip_close(zip);
     return ok;
 }

@@ -170,7 +170,8 @@ static size_t read_member_head(const struct bundle *b, size_t index, unsigned ch
     return ok ? length : 0;
 }
 
-/* Judges a member that is no checkpoint: the settings of an agent, or a pickle by its first bytes. */
+/* Judges a member that is no checkpoint: the settings of an agent, or, by its first bytes, a pickle or a file of
+ * torch.save. */
 static void judge_other_member(struct bundle *b, size_t index)
 {
     enum { HEAD = 64 };
@@ -183,10 +184,12 @@ static void judge_other_member(struct bundle *b, size_t index)
         return;
     }
     const struct sp_probe probe = {&inner, head, read_member_head(b, index, head, sizeof head), false};
-    if (!sp_reader_pickle.probe(&probe)) return;
+    const bool is_zip = probe.head_length >= 4 && memcmp(head, "PK\3\4", 4) == 0;
+    if (!is_zip && !sp_reader_pickle.probe(&probe)) return;
     const char *what = sp_arena_string(&b->inventory->arena, sp_quote(name).text);
-    if (open_bundled(b, index, &inner, &why)) sp_torch_judge_file(&inner, what, b->inventory);
-    else sp_inventory_warn(b->inventory, "member %s is not read: %s", what, why.message);
+    if (!open_bundled(b, index, &inner, &why))
+        sp_inventory_warn(b->inventory, "member %s is not read: %s", what, why.message);
+    else if (!is_zip || sp_torch_is_saved(&inner)) sp_torch_judge_file(&inner, what, b->inventory);
     if (inner.fd != b->file->fd) sp_file_close(&inner);
 }
 

@@ -197,6 +197,78 @@ static void programs_that_are_not_read(void **state)
     expect_program("p/extra/model.json", "{\"expr_str\":\"f()\"}", "");
 }
 
+/* Members that torch.export.load unpickles: of a constant whatever use_pickle says, and in the layout before 2.8. */
+static void objects_of_programs(void **state)
+{
+    static const char pickle[] = P_PICKLE(P_CALL("posix", "system", P_TUPLE(P_STR("true"))));
+    static const char calls[] = ": unpickling it would call posix.system: nothing was executed\n";
+    struct sp_text text = {0}, saved = {0}, outer = {0}, expected = {0};
+    (void)state;
+    sp_text_printf(&expected, "! 'p/data/constants/opaque_obj_0/y'%s", calls);
+    expect_program("p/data/constants/opaque_obj_0/y", pickle, expected.data);
+    expect_program("p/data/constants/other/opaque_obj_0", pickle, "");
+    const struct zipped inner[] = {SMALL("a/data.pkl", pickle)}, plain[] = {SMALL("a.txt", "text")};
+    put_zip(&saved, inner, 1);
+    put_zip(&text, plain, 1);
+    const struct zipped members[] = {SMALL("version", "8.14"),
+                                     {.name = "serialized_constants.json", .bytes = saved.data, .length = saved.length},
+                                     {.name = "notes.zip", .bytes = text.data, .length = text.length},
+                                     SMALL("w.safetensors", "\x38\0\0\0\0\0\0\0"
+                                                            "{\"w\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":"
+                                                            "[0,1]}}   x")};
+    put_zip(&outer, members, sizeof members / sizeof *members);
+    write_text("a.pt2", &outer);
+    expected.length = 0;
+    sp_text_printf(&expected, "! 'serialized_constants.json'%s", calls);
+    expect_warnings("a.pt2", expected.data);
+    sp_text_free(&text);
+    sp_text_free(&saved);
+    sp_text_free(&expected);
+}
+
+/* ---- TorchScript ---- */
+
+static void expect_script(const char *source, const char *expected)
+{
+    static const char pickle[] = P_PICKLE(P_DICT(
+        P_STR("w") P_REBUILD(P_STORAGE("FloatStorage", "0", "2"), "0", P_TUPLE(P_INT("2")), P_TUPLE(P_INT("1")))));
+    struct sp_text text = {0};
+    const struct zipped members[] = {SMALL("a/data.pkl", pickle),
+                                     SMALL("a/version", "3\n"),
+                                     SMALL("a/data/0", "eightbyt"),
+                                     {.name = "a/code/__torch__.py", .bytes = source, .length = strlen(source)}};
+    put_zip(&text, members, sizeof members / sizeof *members);
+    write_text("a.pt", &text);
+    expect_warnings("a.pt", expected);
+}
+
+#define SCRIPT "! 'a/code/__torch__.py' "
+#define SET_STATE "def __setstate__(self, state: Tensor) -> NoneType:\n  "
+
+static void operators_of_torchscript(void **state)
+{
+    (void)state;
+    expect_script(SET_STATE "torch.save(\"x\", \"y\")\n",
+                  SCRIPT "calls 'aten.save': loading or running the model would open a file that the model names\n");
+    expect_script("x = torch . # a\n from_file('x')",
+                  SCRIPT "calls 'aten.from_file': running the model would open a file that the model names\n");
+    expect_script("x = ops.\\\naten.save",
+                  SCRIPT "calls 'aten.save': running the model would open a file that the model names\n");
+    expect_script("x = torch.ops.image.write_file(a, b)",
+                  SCRIPT "calls 'image.write_file': running the model would open a file that the model names\n");
+    expect_script("t = torch\nt.save(a, b)",
+                  SCRIPT "has 'torch' without an operator: what running the model would call is not known\n");
+    expect_script("t = ops.aten\nt.save(a, b)",
+                  SCRIPT "has 'ops' without an operator: what running the model would call is not known\n");
+    expect_script(SET_STATE "ops.mine.run(state)",
+                  SCRIPT "calls 'mine.run' of another library, which loading the model may run\n");
+    expect_script(SET_STATE "self.p = ops.quantized.linear_prepack(state, None)\n", "");
+    expect_script("def forward(self, x):\n  # torch.save(x)\n  y = ops.mine.run(torch.add(x, 1))\n  self.save(y)\n"
+                  "  s = \"torch.save(x) \\\" torch.save(x)\"\n  t = '''\ntorch.save(x) '' '''\n  z = x.torch\n"
+                  "  return __torch__.torch.save(y)\n",
+                  "");
+}
+
 /* ---- dtypes of NumPy ---- */
 
 #define STATED(word, state) P_GLOBAL("numpy", "dtype") P_TUPLE(P_STR(word) P_FALSE "I01\n") "R" state "b"
@@ -253,6 +325,7 @@ int main(void)
         cmocka_unit_test(sizes_of_programs),          cmocka_unit_test(conditions_of_programs),
         cmocka_unit_test(functions_of_programs),      cmocka_unit_test(names_in_programs),
         cmocka_unit_test(programs_that_are_not_read), cmocka_unit_test(structs_of_numpy),
+        cmocka_unit_test(objects_of_programs),        cmocka_unit_test(operators_of_torchscript),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

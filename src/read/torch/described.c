@@ -199,8 +199,8 @@ static void judge_record(struct description *d, const char *path)
 }
 
 /* Reads one entry of weights_config: the record and the shape of a tensor. An entry whose tensor_meta is null is
- * another kind of object, and is passed over. The record of an entry with a true use_pickle is unpickled. False with an
- * error. */
+ * another kind of object, and is passed over. The record of an entry with a true use_pickle is unpickled. A path with a
+ * slash in front is not one in the subfolder, as in os.path.join. False with an error. */
 static bool take_export_entry(struct description *d, const char *name, const char *subfolder, uint32_t flags)
 {
     struct sp_json *json = &d->json;
@@ -217,7 +217,7 @@ static bool take_export_entry(struct description *d, const char *name, const cha
         } else sp_json_skip(json, &(size_t){0});
     }
     if (!sp_json_ok(json)) return false;
-    if (file) described.path = sp_arena_printf(&d->torch->arena, "%s%s", subfolder, file);
+    if (file) described.path = sp_arena_printf(&d->torch->arena, "%s%s", *file == '/' ? "" : subfolder, file);
     if (file && is_pickled) judge_record(d, described.path);
     if (!is_tensor) return true;
     const size_t program = d->program ? strlen(d->program) + 1 : 0;
@@ -248,14 +248,20 @@ static bool index_export_config(struct description *d, size_t record, const char
     return ok;
 }
 
+/* Whether a constant with this path is an object, which torch.export.load unpickles. */
+static bool is_object(const char *path)
+{
+    return sp_torch_begins_with(path, "opaque_obj_") || sp_torch_begins_with(path, "custom_obj_");
+}
+
 /* Whether torch.export.load unpickles the record by its name: the inputs of an example, weights as older releases wrote
  * them, objects among the constants. */
 static bool is_unpickled(const char *path)
 {
-    const char *name = sp_base_name(path);
-    return strstr(path, "/data/sample_inputs/") || sp_ends_with(name, ".pt") ||
-           strncmp(name, "opaque_obj_", strlen("opaque_obj_")) == 0 ||
-           strncmp(name, "custom_obj_", strlen("custom_obj_")) == 0;
+    static const char constants[] = "/data/constants/";
+    const char *constant = strstr(path, constants);
+    return strstr(path, "/data/sample_inputs/") || sp_ends_with(path, ".pt") ||
+           (constant && is_object(constant + strlen(constants)));
 }
 
 /* Judges what torch.export.load would unpickle, and warns of machine code, which it would load. */

@@ -10,6 +10,16 @@
 
 enum { MAX_JUDGED = 256 << 20 /* bytes of a pickle without a container */ };
 
+bool sp_torch_is_saved(const struct sp_file *file)
+{
+    struct shapeproof_error ignored = {0};
+    size_t record = SIZE_MAX;
+    struct sp_zip *zip = sp_zip_open(file, &ignored);
+    const bool is_ambiguous = zip && !sp_torch_zip_find(zip, &record, &ignored);
+    sp_zip_close(zip);
+    return is_ambiguous || record != SIZE_MAX;
+}
+
 static bool judge_archive(struct sp_torch *torch, const struct sp_file *file, struct shapeproof_error *error)
 {
     struct sp_zip *zip = sp_zip_open(file, error);

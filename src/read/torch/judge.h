@@ -19,4 +19,7 @@ void sp_torch_judge_named(const struct sp_folder *folder, const char *name, stru
 /* The same for a pickle in memory. */
 void sp_torch_judge_bytes(const char *bytes, size_t length, const char *what, struct shapeproof_inventory *inventory);
 
+/* Whether the file is a zip archive with the pickle of torch.save in it. */
+bool sp_torch_is_saved(const struct sp_file *file);
+
 #endif
