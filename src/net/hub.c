@@ -184,7 +184,8 @@ static bool is_listed_below(const char *name, const char *path)
     return !length || (strncmp(name, path, length) == 0 && (name[length] == '/' || !name[length]));
 }
 
-/* Makes an empty file for each one that may be a checkpoint, so that the sparse cache is listed as the model is.
+/* Makes an empty file for each one that may be a checkpoint or Python code, so that the sparse cache is listed as the
+ * model is.
  * Fetches the small files that the path may need, and an index, at once. Files far below the path are left out. */
 static bool name_files(struct hub *hub, struct shapeproof_error *error)
 {
@@ -196,7 +197,8 @@ static bool name_files(struct hub *hub, struct shapeproof_error *error)
     for (size_t i = 0; i < hub->listing.count; i++) {
         const char *name = hub->listing.items[i], *base = sp_base_name(name);
         if (depth_of(name) > depth_of(hub->path) + 2) continue;
-        if (sp_may_be_checkpoint(base) && !sp_sparse_cache_name(&remote->sparse, name, error)) return false;
+        const bool is_shown = sp_may_be_checkpoint(base) || sp_ends_with(base, ".py");
+        if (is_shown && !sp_sparse_cache_name(&remote->sparse, name, error)) return false;
         const bool wanted = (sp_is_document(base) || strcmp(base, "model.safetensors.index.json") == 0) &&
                             (is_listed_below(name, hub->path) || is_listed_below(name, folder));
         if (!wanted || count == MOST_DOCUMENTS || depth_of(name) > depth_of(hub->path) + 1) continue;

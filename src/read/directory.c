@@ -18,6 +18,7 @@
 #include "base/step_name.h"
 #include "read/dcp/folder.h"
 #include "read/index.h"
+#include "read/local_code.h"
 #include "read/ranks/folder.h"
 #include "read/reader.h"
 #include "read/subfolders.h"
@@ -53,7 +54,7 @@ static const char *const candidates[] = {
 static const char *const companions[] = {
     "training_args.",     "optimizer.",     "optimizer_",   "scheduler.",   "scheduler_",
     "rng_state",          "scaler.",        "sampler.",     "sampler_",     "random_states_",
-    "custom_checkpoint_", "distrib_optim.", "extra_state_", "optim_world_",
+    "custom_checkpoint_", "distrib_optim.", "extra_state_", "optim_world_", "dl_state_dict",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -70,10 +71,17 @@ static bool is_sockeye_name(const char *name)
     return strcmp(name + 7, "best") == 0 || (name[7] && !name[7 + strspn(name + 7, "0123456789")]);
 }
 
-bool sp_may_be_checkpoint(const char *name)
+/* Whether a trainer leaves it beside a checkpoint. */
+static bool is_companion(const char *name)
 {
     for (size_t i = 0; i < COUNT(companions); i++)
-        if (strncmp(name, companions[i], strlen(companions[i])) == 0) return false;
+        if (strncmp(name, companions[i], strlen(companions[i])) == 0) return true;
+    return false;
+}
+
+bool sp_may_be_checkpoint(const char *name)
+{
+    if (is_companion(name)) return false;
     return sp_file_ending_says(name) & (SP_IN_DIRECTORIES | SP_IF_ALONE) || sp_is_index_name(name) ||
            is_sockeye_name(name);
 }
@@ -87,7 +95,20 @@ struct listing {
     bool distributed;                     /* files of torch.distributed.checkpoint lie there */
     bool has_metadata;                    /* and what their names are: .metadata */
     SP_ARRAY(const char *) rank_metadata; /* or __0.metadata, __1.metadata; sorted */
+    SP_ARRAY(const char *) pickles;       /* by their names, of all files of the folder; sorted */
+    bool judged;                          /* those that may be a checkpoint and are not read */
+    bool resumed;                         /* so are the optimizer and states of Trainer */
 };
+
+/* Whether the name is one that programs give to files of torch.save and pickles. */
+static bool is_pickle_name(const char *name)
+{
+    static const char *const endings[] = {".pt",      ".pth",    ".bin",  ".ckpt",        ".pkl", ".pickle", ".th",
+                                          ".pth.tar", ".joblib", ".dill", ".cloudpickle", ".sav", ".model"};
+    for (size_t i = 0; i < COUNT(endings); i++)
+        if (sp_ends_with(name, endings[i])) return true;
+    return false;
+}
 
 static int compare_shard_names(const void *left, const void *right)
 {
@@ -109,12 +130,16 @@ static bool list_folder(const struct sp_folder *folder, struct listing *listing,
     for (const struct dirent *entry; (entry = sp_folder_next(stream, folder->path));) {
         listing->distributed = listing->distributed || sp_ends_with(entry->d_name, ".distcp");
         if (sp_is_dcp_name(entry->d_name)) note_metadata(listing, entry->d_name);
+        if (is_pickle_name(entry->d_name))
+            *SP_PUSH(&listing->pickles) = sp_arena_string(&listing->arena, entry->d_name);
         if (!sp_may_be_checkpoint(entry->d_name)) continue;
         SP_GROW(listing->names, listing->count, listing->capacity);
         listing->names[listing->count++] = sp_arena_string(&listing->arena, entry->d_name);
     }
     sp_folder_end(stream);
     if (listing->count) qsort(listing->names, listing->count, sizeof *listing->names, compare_shard_names);
+    if (listing->pickles.count)
+        qsort(listing->pickles.items, listing->pickles.count, sizeof *listing->pickles.items, compare_shard_names);
     if (listing->rank_metadata.count)
         qsort(listing->rank_metadata.items, listing->rank_metadata.count, sizeof *listing->rank_metadata.items,
               compare_shard_names);
@@ -308,23 +333,15 @@ static void check_state(const struct sp_folder *folder, const char *name, struct
     shapeproof_inventory_close(own);
 }
 
-/* Whether the name is one that programs give to files of torch.save and pickles. */
-static bool is_pickle_name(const char *name)
-{
-    static const char *const endings[] = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle", ".th"};
-    for (size_t i = 0; i < COUNT(endings); i++)
-        if (sp_ends_with(name, endings[i])) return true;
-    return false;
-}
-
 /* Judges the files of the folder that may be checkpoints and are not read: the parts of the optimizer, those of other
  * ranks, the settings of the trainer. Who loads a checkpoint of several ranks unpickles these, too. */
-static void judge_others(const struct sp_folder *folder, const struct listing *listing,
+static void judge_others(const struct sp_folder *folder, struct listing *listing,
                          struct shapeproof_inventory *inventory)
 {
     enum { MOST = 10 * 1000, MOST_REMOTE = 64 };
     const size_t most = folder->far ? MOST_REMOTE : MOST;
     size_t judged = 0;
+    listing->judged = true;
     for (size_t i = 0; i < listing->count; i++) {
         const char *name = listing->names[i];
         if (is_file_read(inventory, name) || !is_pickle_name(name)) continue;
@@ -335,41 +352,43 @@ static void judge_others(const struct sp_folder *folder, const struct listing *l
                           judged - most);
 }
 
-/* Judges files of which a training has one for each rank, optimizer or object: "rng_state_0.pth", "rng_state_1.pth". */
-static void judge_numbered(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
+/* What Trainer and accelerate save once beside the model. Of the random states, schedulers, samplers and objects there
+ * may be more, which are numbered. */
+static const char *const optimizers[] = {"optimizer.pt", "optimizer.bin"};
+static const char *const states[] = {"scheduler.pt", "scheduler.bin", "scaler.pt", "rng_state.pth",
+                                     "random_states_0.pkl"};
+
+/* Judges the pickles of the folder that are not read and were not judged: other states of a training, which it loads,
+ * and any other file that is a pickle, which a program may load instead of the model. */
+static void judge_pickles(const struct sp_folder *folder, const struct listing *listing,
+                          struct shapeproof_inventory *inventory)
 {
     enum { MOST = 10 * 1000 };
-    static const struct {
-        const char *before, *after;
-        unsigned first;
-    } sets[] = {{"rng_state_", ".pth", 0},
-                {"random_states_", ".pkl", 1},
-                {"optimizer_", ".bin", 1},
-                {"scheduler_", ".bin", 1},
-                {"custom_checkpoint_", ".pkl", 0}};
-    char name[64];
-    for (size_t i = 0; i < COUNT(sets); i++)
-        for (unsigned number = sets[i].first; number < MOST; number++) {
-            snprintf(name, sizeof name, "%s%u%s", sets[i].before, number, sets[i].after);
-            if (!sp_path_exists(folder->fd, name)) break;
-            sp_torch_judge_named(folder, name, inventory);
+    for (size_t i = 0; i < listing->pickles.count; i++) {
+        const char *name = listing->pickles.items[i];
+        const bool is_settings = strncmp(name, "training_args.", strlen("training_args.")) == 0;
+        if (listing->resumed && (SP_IS_AMONG(name, optimizers) || SP_IS_AMONG(name, states))) continue;
+        if (is_file_read(inventory, name) || (listing->judged && !is_companion(name))) continue;
+        if (i >= MOST) {
+            sp_inventory_warn(inventory, "%zu of its files are not read: what unpickling them would run is not known",
+                              listing->pickles.count - i);
+            return;
         }
+        if (is_companion(name) && !is_settings) sp_torch_judge_named(folder, name, inventory);
+        else sp_torch_judge_beside(folder, name, is_settings, inventory);
+    }
 }
 
 /* Looks at what Trainer and accelerate save beside the model to continue a training. */
 static void check_training(const struct sp_folder *folder, struct shapeproof_inventory *inventory)
 {
-    static const char *const optimizers[] = {"optimizer.pt", "optimizer.bin"};
-    static const char *const states[] = {"scheduler.pt", "scheduler.bin", "scaler.pt", "rng_state.pth",
-                                         "random_states_0.pkl"};
     for (size_t i = 0; i < COUNT(optimizers); i++)
         if (sp_path_exists(folder->fd, optimizers[i])) check_optimizer(folder, optimizers[i], inventory);
     for (size_t i = 0; i < COUNT(states) && !folder->far; i++)
         if (sp_path_exists(folder->fd, states[i])) check_state(folder, states[i], inventory);
-    if (!folder->far) judge_numbered(folder, inventory);
 }
 
-static bool read_chosen(const struct sp_folder *folder, const char *name, const struct listing *listing,
+static bool read_chosen(const struct sp_folder *folder, const char *name, struct listing *listing,
                         struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     if (!sp_is_index_name(name)) {
@@ -380,6 +399,7 @@ static bool read_chosen(const struct sp_folder *folder, const char *name, const 
     }
     note_others(folder, name, listing, inventory);
     check_training(folder, inventory);
+    listing->resumed = true;
     return true;
 }
 
@@ -569,7 +589,7 @@ static bool are_dcp_shards(const struct listing *listing)
 /* Chooses what to read in a folder, in this order: a file with a usual name (the list `candidates`), a distributed
  * checkpoint with metadata, shards of DCP, files of ranks (DeepSpeed, Megatron, FSDP), numbered shards without an
  * index, the only file. Otherwise the choice is refused. `shards` has room for as many as there are names. */
-static bool choose_checkpoint(const struct sp_folder *folder, const struct listing *listing, struct sp_shard *shards,
+static bool choose_checkpoint(const struct sp_folder *folder, struct listing *listing, struct sp_shard *shards,
                               struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     for (size_t i = 0; i < COUNT(candidates); i++) {
@@ -615,6 +635,7 @@ bool sp_directory_read_pieces(const struct sp_folder *folder, const char *first,
     else ok = ok && sp_folder_read(folder, first, inventory, error); /* which fails, as `first` is not there */
     sp_free(shards);
     sp_free(listing.names);
+    sp_free(listing.pickles.items);
     sp_free(listing.rank_metadata.items);
     sp_arena_free(&listing.arena);
     return ok;
@@ -630,8 +651,11 @@ bool sp_directory_read(const struct sp_folder *folder, struct shapeproof_invento
     }
     struct sp_shard *shards = sp_realloc(NULL, listing.count, sizeof *shards);
     const bool ok = choose_checkpoint(folder, &listing, shards, inventory, error);
+    if (ok && !folder->far) judge_pickles(folder, &listing, inventory);
+    if (ok) sp_local_code_judge(folder, inventory);
     sp_free(shards);
     sp_free(listing.names);
+    sp_free(listing.pickles.items);
     sp_free(listing.rank_metadata.items);
     sp_arena_free(&listing.arena);
     return ok;

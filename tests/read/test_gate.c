@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <sys/stat.h>
 
 #include "read/build.h"
 #include "read/listing.h"
@@ -319,13 +320,122 @@ static void structs_of_numpy(void **state)
     }
 }
 
+/* ---- code and pickles in the folder of a model ---- */
+
+static void write_string(const char *name, const char *text) { scratch_write(&scratch, name, text, strlen(text)); }
+
+static void write_model(const char *name)
+{
+    static const char header[] = "{\"w\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
+    scratch_safetensors(&scratch, name, header, sizeof header - 1, 1);
+}
+
+/* The warnings about a folder with a model, with this text in the file, and code in own.py. */
+static void expect_document(const char *name, const char *text, const char *expected)
+{
+    write_model("model.safetensors");
+    write_string("own.py", "");
+    write_string(name, text);
+    expect_warnings("", expected);
+    scratch_empty(&scratch);
+}
+
+#define OWN " names 'own.py': loading the model with trust_remote_code=True would run it\n"
+
+static void code_in_folders(void **state)
+{
+    (void)state;
+    scratch_empty(&scratch);
+    expect_document("config.json", "{\"auto_map\":{\"AutoModel\":\"own.Model\",\"AutoConfig\":\"own.Config\"}}",
+                    "! 'config.json'" OWN);
+    expect_document("config.json", "{\"auto_map\":{\"AutoModel\":\"absent.Model\"},\"model_type\":\"own.x\"}", "");
+    expect_document("config.json", "{\"auto_map\":{\"AutoModel\":\"a/b--own.Model\"}}",
+                    "! 'config.json' names code of the repository 'a/b': loading the model with trust_remote_code=True "
+                    "would run it\n");
+    expect_document("config.json", "{\"custom_pipelines\":{\"x\":{\"impl\":\"own.Pipe\",\"pt\":[\"AutoModel\"]}}}",
+                    "! 'config.json'" OWN);
+    expect_document("config.json",
+                    "{\"activation_function\":\"m.f\",\"x\":{\"activation_fn\":\"torch.nn.GELU\"},"
+                    "\"activation_fn\":\"leaky_0.2\"}",
+                    "! 'config.json' names 'm.f': loading the model would import and call it\n");
+    expect_document("config.json", "{\"a\":NaN}", "");
+    expect_document(
+        "config.json", "{\"a\":NaN,\"auto_map\":{}}",
+        "! 'config.json' is not read, so that it is not known what code it names: configuration: expected a "
+        "value at byte 5, found 'N'\n");
+    expect_document("tokenizer_config.json", "{\"auto_map\":{\"AutoTokenizer\":[\"own.T\",null]}}",
+                    "! 'tokenizer_config.json'" OWN);
+    expect_document("modules.json",
+                    "[{\"path\":\"\",\"type\":\"own.Module\"},"
+                    "{\"path\":\"1\",\"type\":\"sentence_transformers.models.Pooling\"}]",
+                    "! 'modules.json' names 'own.py': loading the model would run it\n");
+    expect_document("model_index.json",
+                    "{\"_class_name\":[\"own\",\"Pipe\"],\"unet\":[\"diffusers\",\"UNet\"],"
+                    "\"x\":\"own\",\"vae\":[null,null]}",
+                    "! 'model_index.json' names 'own.py': loading the model would run it\n");
+    expect_document("model_index.json", "{\"unet\":[\"../own\",\"UNet\"]}",
+                    "! 'model_index.json' names 'unet/../own.py': loading the model would run it\n");
+}
+
+/* A component, whose list is in the folder above. */
+static void code_beside_lists(void **state)
+{
+    (void)state;
+    if (mkdir(scratch_path(&scratch, "unet"), 0700)) abort();
+    write_model("unet/model.safetensors");
+    write_string("unet/own.py", "");
+    write_string("model_index.json", "{\"unet\":[\"own\",\"UNet\"],\"vae\":[\"own\",\"VAE\"]}");
+    expect_warnings("unet", "! '../model_index.json' names 'unet/own.py': loading the model would run it\n");
+    unlink(scratch_path(&scratch, "unet/model.safetensors"));
+    unlink(scratch_path(&scratch, "unet/own.py"));
+    rmdir(scratch_path(&scratch, "unet"));
+    scratch_empty(&scratch);
+}
+
+static void pickles_in_folders(void **state)
+{
+    static const char pickle[] = P_PICKLE(P_CALL("posix", "system", P_TUPLE(P_STR("true"))));
+    static const char *const names[] = {"rng_state_1.pth",   "scheduler_2.bin", "sampler_1.bin", "dl_state_dict.bin",
+                                        "pytorch_model.bin", "model.joblib",    "vocab.pkl",     "training_args.bin"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct sp_text expected = {0};
+        sp_text_printf(&expected, "! '%s': unpickling it would call posix.system: nothing was executed\n", names[i]);
+        write_model("model.safetensors");
+        scratch_write(&scratch, names[i], pickle, sizeof pickle - 1);
+        expect_warnings("", expected.data);
+        scratch_empty(&scratch);
+        sp_text_free(&expected);
+    }
+    /* none of these is a pickle, or runs anything but code of known classes */
+    write_model("model.safetensors");
+    write_string("openvino_model.bin", "\1\2\3\4weights");
+    write_string("pytorch_model.bin", "version https://git-lfs.github.com/spec/v1\n");
+    write_string("vectors.pt", "");
+    write_string("tokenizer.model", "\n\x0e\n\5<unk>");
+    write_string("training_args.bin",
+                 P_PICKLE(P_OBJECT("transformers.training_args", "TrainingArguments", P_DICT(""))));
+    expect_warnings("", "");
+    write_string("other.pkl", P_PICKLE(P_OBJECT("m", "Own", P_DICT(""))));
+    expect_warnings("", "! 'other.pkl': objects of other classes, read as plain data; unpickling would run their code: "
+                        "m.Own\n");
+    scratch_empty(&scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_of_programs),          cmocka_unit_test(conditions_of_programs),
-        cmocka_unit_test(functions_of_programs),      cmocka_unit_test(names_in_programs),
-        cmocka_unit_test(programs_that_are_not_read), cmocka_unit_test(structs_of_numpy),
-        cmocka_unit_test(objects_of_programs),        cmocka_unit_test(operators_of_torchscript),
+        cmocka_unit_test(sizes_of_programs),
+        cmocka_unit_test(conditions_of_programs),
+        cmocka_unit_test(functions_of_programs),
+        cmocka_unit_test(names_in_programs),
+        cmocka_unit_test(programs_that_are_not_read),
+        cmocka_unit_test(structs_of_numpy),
+        cmocka_unit_test(code_in_folders),
+        cmocka_unit_test(code_beside_lists),
+        cmocka_unit_test(pickles_in_folders),
+        cmocka_unit_test(objects_of_programs),
+        cmocka_unit_test(operators_of_torchscript),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

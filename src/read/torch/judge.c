@@ -8,7 +8,10 @@
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
 
-enum { MAX_JUDGED = 256 << 20 /* bytes of a pickle without a container */ };
+enum {
+    MAX_JUDGED = 256 << 20, /* bytes of a pickle without a container */
+    MAX_TRIED = 1 << 20     /* bytes of a file that are tried as a pickle */
+};
 
 bool sp_torch_is_saved(const struct sp_file *file)
 {
@@ -123,5 +126,46 @@ void sp_torch_judge_named(const struct sp_folder *folder, const char *name, stru
     struct shapeproof_error why = {0};
     if (sp_folder_open_file(folder, name, &file, &why)) sp_torch_judge_file(&file, what, inventory);
     else adopt_judgement(inventory, sp_inventory_new(what), what, &why);
+    sp_file_close(&file);
+}
+
+/* Whether the bytes are a whole pickle, or call something before they break off. */
+static bool is_pickle(const char *bytes, size_t length)
+{
+    struct shapeproof_error ignored = {0};
+    struct sp_arena arena = {0};
+    struct sp_pickle pickle;
+    const bool is = sp_pickle_read(&pickle, &arena, "", bytes, length, &ignored) || pickle.call_count ||
+                    (pickle.truncated && length == MAX_TRIED && (unsigned char)bytes[0] == 0x80);
+    sp_arena_free(&arena);
+    return is;
+}
+
+/* Whether torch.load or pickle.load would unpickle the file. */
+static bool is_unpickled(const struct sp_file *file)
+{
+    const size_t length = file->size < MAX_TRIED ? (size_t)file->size : MAX_TRIED;
+    struct shapeproof_error ignored = {0};
+    if (length < 2) return false;
+    char *bytes = sp_realloc(NULL, length, 1);
+    bool is = sp_file_read(file, 0, bytes, length, &ignored);
+    if (is && length >= 4 && memcmp(bytes, "PK\3\4", 4) == 0) is = sp_torch_is_saved(file);
+    else if (is && !(length >= SP_TAR_BLOCK && sp_tar_is_header((unsigned char *)bytes))) is = is_pickle(bytes, length);
+    sp_free(bytes);
+    return is;
+}
+
+void sp_torch_judge_beside(const struct sp_folder *folder, const char *name, bool is_typed,
+                           struct shapeproof_inventory *inventory)
+{
+    const char *what = sp_arena_string(&inventory->arena, sp_quote(name).text);
+    struct sp_file file;
+    struct shapeproof_error why = {0};
+    if (sp_folder_open_file(folder, name, &file, &why) && is_unpickled(&file)) {
+        struct shapeproof_inventory *own = sp_inventory_new(what);
+        sp_torch_judge_file(&file, what, own);
+        if (!is_typed || own->suspects.count) sp_inventory_adopt_remarks(inventory, own);
+        shapeproof_inventory_close(own);
+    }
     sp_file_close(&file);
 }
