@@ -27,6 +27,34 @@ static bool is_own_module(const char *module)
     return false;
 }
 
+/* Whether a module of Keras or TensorFlow has functions of models alone: keras.activations, keras.src.ops.nn. Others
+ * open files or fetch them, such as keras.utils.get_file, which releases before 3.9 call. The packages of models keep
+ * activations in their utilities. */
+static bool has_functions_of_models(const char *module)
+{
+    static const char *const parts[] = {"activations", "initializers", "losses", "metrics", "regularizers",
+                                        "constraints", "ops",          "layers", "backend", "random"};
+    static const char *const others[] = {"keras_hub", "keras_cv", "keras_nlp", "__main__"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (begins(module, others[i])) return true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const size_t length = strlen(parts[i]);
+        for (const char *at = strchr(module, '.'); at; at = strchr(at + 1, '.'))
+            if (begins(at + 1, parts[i]) && (!at[1 + length] || at[1 + length] == '.')) return true;
+    }
+    return begins(module, "tensorflow.nn") || begins(module, "tensorflow.math") || !strchr(module, '.');
+}
+
+/* Functions of a module of models that fetch or open files. */
+static bool is_code_of_keras(const char *name)
+{
+    static const char *const prefixes[] = {"get_file", "load_",    "save_", "read_",
+                                           "write_",   "download", "open",  "import_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (begins(name, prefixes[i])) return true;
+    return false;
+}
+
 /* Python's built-in functions that run code or open files. Keras writes its own functions, such as relu, as if they
  * were built in, and releases before 3.9 look up the others there. */
 static bool is_code_of_builtins(const char *name)
@@ -71,6 +99,7 @@ static const struct code_layer *find_code_layer(const char *class_name)
  *     {"class_name": "__lambda__", ...}                                      a function with Python code
  *     {"class_name": "TFOpLambda", "config": {"function": "io.read_file"}}   a call of TensorFlow
  *     {"class_name": "function", "module": "os", "config": "system"}         a name that is imported and called
+ *     {"class_name": "function", "module": "keras.utils", "config": "get_file"}   a function that is not of models
  *
  * Fills `name` with what runs and `where` with the sentence about it; leaves both empty if it is harmless. */
 static void judge_entry(struct shapeproof_value entry, struct sp_text *name, struct sp_text *where)
@@ -82,7 +111,9 @@ static void judge_entry(struct shapeproof_value entry, struct sp_text *name, str
     const bool is_function = strcmp(class_name, "function") == 0;
     const char *called = is_function && config.type == SHAPEPROOF_VALUE_STRING ? config.string : class_name;
     const bool is_of_builtins = strcmp(module, "builtins") == 0;
-    const bool is_foreign = is_of_builtins ? is_function && is_code_of_builtins(called) : !is_own_module(module);
+    const bool reaches = is_function && (!has_functions_of_models(module) || is_code_of_keras(called));
+    const bool is_foreign =
+        is_of_builtins ? is_function && is_code_of_builtins(called) : !is_own_module(module) || reaches;
     if (!*layer) layer = string_at(entry, "name");
     if (code) {
         sp_text_printf(name, "keras.layers.%s", code->class_name);

@@ -42,6 +42,22 @@ static const struct {
     {"{\"module\": \"builtins\", \"class_name\": \"function\", \"config\": \"exec\"}", "builtins.exec\n"},
     {"{\"module\": \"__main__\", \"class_name\": \"Own\", \"config\": {}}", ""},
     {"{\"module\": \"keras.src.models.functional\", \"class_name\": \"Functional\", \"config\": {}}", ""},
+    /* Functions of Keras, of models and others. */
+    {"{\"module\": \"keras.activations\", \"class_name\": \"function\", \"config\": \"gelu\"}", ""},
+    {"{\"module\": \"keras.src.ops.nn\", \"class_name\": \"function\", \"config\": \"relu\"}", ""},
+    {"{\"module\": \"keras_hub.src.utils.keras_utils\", \"class_name\": \"function\", \"config\": "
+     "\"gelu_approximate\"}",
+     ""},
+    {"{\"module\": \"tensorflow.nn\", \"class_name\": \"function\", \"config\": \"relu\"}", ""},
+    {"{\"module\": \"keras.utils\", \"class_name\": \"function\", \"config\": \"get_file\"}", "keras.utils.get_file\n"},
+    {"{\"module\": \"keras.config\", \"class_name\": \"function\", \"config\": \"enable_unsafe_deserialization\"}",
+     "keras.config.enable_unsafe_deserialization\n"},
+    {"{\"module\": \"keras.src.saving.saving_api\", \"class_name\": \"function\", \"config\": \"load_model\"}",
+     "keras.src.saving.saving_api.load_model\n"},
+    {"{\"module\": \"tensorflow.python.ops.io_ops\", \"class_name\": \"function\", \"config\": \"read_file\"}",
+     "tensorflow.python.ops.io_ops.read_file\n"},
+    {"{\"module\": \"keras_hub.src.utils.preset_utils\", \"class_name\": \"function\", \"config\": \"get_file\"}",
+     "keras_hub.src.utils.preset_utils.get_file\n"},
     /* Functions of TensorFlow by their name. */
     {"{\"class_name\": \"TFOpLambda\", \"config\": {\"function\": \"math.add\"}}", ""},
     {"{\"class_name\": \"TFOpLambda\", \"config\": {\"function\": \"io.write_file\"}}", "tf.io.write_file\n"},

@@ -282,6 +282,22 @@ static void operators_of_torchscript(void **state)
 #define FIELD(dtype, offset) P_TUPLE(dtype P_INT(offset))
 #define FIELDS(a, b) P_DICT(P_STR("a") a P_STR("b") b)
 
+/* A state dict with a tensor, and this value. */
+static void expect_beside(const char *value, const char *expected)
+{
+    struct sp_text pickle = {0}, text = {0};
+    sp_text_printf(&pickle, "\x80\x02" P_DICT(P_STR("w") "%s" P_STR("d") "%s") ".",
+                   P_REBUILD(P_STORAGE("FloatStorage", "0", "2"), "0", P_TUPLE(P_INT("2")), P_TUPLE(P_INT("1"))),
+                   value);
+    const struct zipped members[] = {{.name = "a/data.pkl", .bytes = pickle.data, .length = pickle.length},
+                                     SMALL("a/version", "3\n"),
+                                     SMALL("a/data/0", "eightbyt")};
+    put_zip(&text, members, sizeof members / sizeof *members);
+    write_text("a.pt", &text);
+    expect_warnings("a.pt", expected);
+    sp_text_free(&pickle);
+}
+
 static void structs_of_numpy(void **state)
 {
     static const char unfit[] =
@@ -305,19 +321,29 @@ static void structs_of_numpy(void **state)
         {STRUCT(P_TUPLE(P_STR("a") P_STR("c")), FIELDS(FIELD(NUMBER, "0"), FIELD(NUMBER, "8")), "16"), false},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sp_text pickle = {0}, text = {0};
-        sp_text_printf(&pickle, "\x80\x02" P_DICT(P_STR("w") "%s" P_STR("d") "%s") ".",
-                       P_REBUILD(P_STORAGE("FloatStorage", "0", "2"), "0", P_TUPLE(P_INT("2")), P_TUPLE(P_INT("1"))),
-                       cases[i].dtype);
-        const struct zipped members[] = {{.name = "a/data.pkl", .bytes = pickle.data, .length = pickle.length},
-                                         SMALL("a/version", "3\n"),
-                                         SMALL("a/data/0", "eightbyt")};
-        put_zip(&text, members, sizeof members / sizeof *members);
-        write_text("a.pt", &text);
-        expect_warnings("a.pt", cases[i].fits ? "" : unfit);
-        sp_text_free(&pickle);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect_beside(cases[i].dtype, cases[i].fits ? "" : unfit);
+}
+
+/* Calls that share memory with another object, or change their argument. */
+static void shared_memory(void **state)
+{
+    static const char named[] = "torch.nn.functional", array[] = "numpy._core.numeric._frombuffer";
+    struct sp_text expected = {0};
+    (void)state;
+#define U1 P_CALL("numpy", "dtype", P_TUPLE(P_STR("u1")))
+#define FROM(buffer) P_CALL("numpy._core.numeric", "_frombuffer", P_TUPLE(buffer U1 P_TUPLE(P_INT("1")) P_STR("C")))
+    expect_beside(FROM("C\1x"), "");
+    expect_beside(P_GLOBAL("torch.nn.functional", "relu"), "");
+    sp_text_printf(&expected,
+                   "! unpickling it would call %s with what is no bytes of its own, whose memory it would share: "
+                   "NumPy may crash\n",
+                   array);
+    expect_beside(FROM(OBJECT), expected.data);
+    expected.length = 0;
+    sp_text_printf(&expected, "! unpickling it would call %s.relu, which may change bytes that were judged before\n",
+                   named);
+    expect_beside(P_CALL("torch.nn.functional", "relu", P_TUPLE(P_INT("1") "I01\n")), expected.data);
+    sp_text_free(&expected);
 }
 
 /* ---- code and pickles in the folder of a model ---- */
@@ -431,6 +457,7 @@ int main(void)
         cmocka_unit_test(names_in_programs),
         cmocka_unit_test(programs_that_are_not_read),
         cmocka_unit_test(structs_of_numpy),
+        cmocka_unit_test(shared_memory),
         cmocka_unit_test(code_in_folders),
         cmocka_unit_test(code_beside_lists),
         cmocka_unit_test(pickles_in_folders),

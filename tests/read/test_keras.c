@@ -119,6 +119,11 @@ static const struct {
                            "model_weights/a_dense/a_dense_b:0 F32 (2)\n"
                            "optimizer_weights/iterations:0 F32 () state\n"
                            "optimizer_weights/Variable:0 F32 (4,3) state\n"},
+    {"ok/trained_calls.h5",
+     "keras-hdf5\n"
+     "model_weights/dense/kernel F32 (2,2)\n"
+     "! the configuration names 'own_schedules.Own', which loading the model would import and call; "
+     "nothing was executed\n"},
     {"ok/keras2_weights.h5", "keras-hdf5\ndense/dense/kernel:0 F32 (4,3)\ndense/dense/bias:0 F32 (3)\n"},
     {"ok/split_names.h5", "keras-hdf5\nc/c/kernel:0 F32 (2,2)\na/a/kernel:0 F32 (2,2)\nb/b/kernel:0 F32 (2,2)\n"},
     {"ok/string_kinds.h5", "keras-hdf5\n"

@@ -190,7 +190,8 @@ static bool take_attribute(struct decoder *d)
         return true;
     }
     if (!strcmp(name, "model_config") || !strcmp(name, "nb_layers")) d->contents.model_attributes = true;
-    if (!strcmp(name, "model_config")) sp_inventory_judge_keras(d->inventory, value, strlen(value));
+    if (!strcmp(name, "model_config") || !strcmp(name, "training_config"))
+        sp_inventory_judge_keras(d->inventory, value, strlen(value));
     if (!has_metadata(d->inventory, name)) sp_inventory_add_metadata(d->inventory, name, value); /* the root's wins */
     return true;
 }

@@ -5,6 +5,7 @@
  *   what shares its memory with bytes that were judged before:  numpy._core.numeric._frombuffer(b)[3] = 7
  *   what a function returns as it got it, such as a function:   torch.jit._pickle.restore_type_tag(relu, '').a = 1
  *   a dtype of NumPy, whose state says which bytes are pointers
+ * Nor is a call that changes its argument, or shares memory with it.
  * Only functions and classes that are on the list are looked at here: the others are reported for their names. */
 #include <stdlib.h>
 #include <string.h>
@@ -279,7 +280,7 @@ static bool dtype_state_fits(const struct sp_pickle_value *dtype)
 /* ---- judging ---- */
 
 /* What is reported, each once in a pickle. */
-enum finding { ITEMS, ATTRIBUTES, DTYPE, FROM_TYPE, RECONSTRUCTOR, BUFFER, SOURCES, FINDINGS };
+enum finding { ITEMS, ATTRIBUTES, DTYPE, FROM_TYPE, RECONSTRUCTOR, BUFFER, SHARED, IN_PLACE, SOURCES, FINDINGS };
 
 static const char *const sentences[FINDINGS] = {
     [ITEMS] = "unpickling it would set items of what %s returns, which may change bytes that were judged before",
@@ -288,6 +289,9 @@ static const char *const sentences[FINDINGS] = {
     [FROM_TYPE] = "unpickling it would let %s set attributes of what may be no tensor",
     [RECONSTRUCTOR] = "unpickling it would let %s return something other than a new object of a class",
     [BUFFER] = "unpickling it would call %s with a buffer, whose bytes it would share: NumPy may crash",
+    [SHARED] =
+        "unpickling it would call %s with what is no bytes of its own, whose memory it would share: NumPy may crash",
+    [IN_PLACE] = "unpickling it would call %s, which may change bytes that were judged before",
     [SOURCES] = "unpickling it would look for the source of %s, which is no module: torch may write a file",
 };
 
@@ -315,6 +319,14 @@ static bool rebuilds_tensor(const struct sp_pickle_value *call)
     return sp_pickle_is(function, SP_PICKLE_GLOBAL) && (is_reported(function) || makes_tensor(function));
 }
 
+/* Functions of tensors that modules keep as attributes, and that torch.save never calls. They may change their
+ * argument: relu(tensor, True). */
+static bool is_activation(const struct sp_pickle_value *global)
+{
+    return global && (sp_torch_begins_with(global->as.global->name, "torch.nn.functional.") ||
+                      sp_torch_begins_with(global->as.global->name, "torch._C._nn."));
+}
+
 static void judge_call(struct sp_torch *torch, bool *found, const struct sp_pickle_value *call)
 {
     const struct sp_pickle_object *object = call->as.object;
@@ -329,6 +341,9 @@ static void judge_call(struct sp_torch *torch, bool *found, const struct sp_pick
         made = named_callable(sp_pickle_arg(call, 0));
         if (is_reported(made)) return;
     }
+    if (is_activation(global)) report_finding(torch, found, IN_PLACE, global);
+    if (sp_torch_role(global) == SP_TORCH_ARRAY_BUFFER && !sp_pickle_is(sp_pickle_arg(call, 0), SP_PICKLE_BYTES))
+        report_finding(torch, found, SHARED, global);
     if (is_named(global, "numpy.ndarray") && (object->kwargs || object->args->length > 2))
         report_finding(torch, found, BUFFER, global);
     if ((object->items || object->pairs) && (!made || !makes_container(made)))
