@@ -8,7 +8,6 @@
 #include "read/hdf5/keras_zip.h"
 #include "read/numpy/npz.h"
 #include "read/reader.h"
-#include "read/torch/program.h"
 #include "read/torch/zip.h"
 
 static unsigned probe_archive(const struct sp_probe *probe)

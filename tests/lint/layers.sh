@@ -15,7 +15,6 @@ src/base/system/linux   linux        base
 src/model/              model        base
 src/math/               math         base
 src/read/               read  read/zip/archive.h read/torch/zip.h read/hdf5/keras_zip.h read/numpy/npz.h model base
-src/read/archive_reader  read  read/zip/archive.h read/torch read/hdf5/keras_zip.h read/numpy/npz.h model base
 src/read/nested.c       read         read/gzip model base
 src/read/agent.c        read         read/zip/archive.h read/torch/judge.h model base
 src/read/bundle.c       read         read/zip/archive.h read/torch/judge.h read/tar model base

@@ -8,8 +8,6 @@
  *     {"in_spec": "[1, {\"type\": ..., \"context\": \"...\"}]"}           JSON that may name a module to import
  *
  * Each of them is compared with what torch.export writes. */
-#include "read/torch/program.h"
-
 #include <string.h>
 
 #include "base/chars.h"

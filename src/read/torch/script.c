@@ -2,8 +2,6 @@
  * TorchScript is source code in the archive, P/code/NAME.py. Nothing in it runs code of the machine but through
  * operators: "torch.add(x, y)" and "ops.quantized.linear(x)". Loading runs __setstate__ of the classes, and running the
  * model runs the rest. Operators are found by their tokens, so that comments and strings do not count. */
-#include "read/torch/program.h"
-
 #include <string.h>
 
 #include "base/chars.h"
@@ -21,8 +19,9 @@ struct script {
     struct shapeproof_inventory *inventory;
     bool sets_state; /* a class has a __setstate__ */
     /* The member, and the operator: one that opens a file, one of another library, one that is not named. */
-    struct operator { const char *member, *name; }
-    opens, foreign, hidden;
+    struct call {
+        const char *member, *name;
+    } opens, foreign, hidden;
 };
 
 /* Passes over spaces, line breaks that are escaped, and comments. */
@@ -66,9 +65,9 @@ static const char *read_member(const char *at, const char **name, size_t *length
     return *length ? at + *length : NULL;
 }
 
-static void note(struct operator* kept, const char *member, const char *name)
+static void note(struct call *kept, const char *member, const char *name)
 {
-    if (!kept->name) *kept = (struct operator){member, name};
+    if (!kept->name) *kept = (struct call){member, name};
 }
 
 /* Whether the operator opens a file whose name it is given. */

@@ -31,4 +31,12 @@ const char *sp_torch_described_folder(const struct sp_zip *zip, struct sp_arena 
 bool sp_torch_described_index(struct sp_zip *zip, const struct sp_file *file, uint32_t file_index,
                               struct shapeproof_inventory *inventory, struct shapeproof_error *error);
 
+/* Reports in the inventory what each program in the archive would run: models/MODEL.json, and
+ * serialized_exported_program.json of torch before 2.8. A warning names the member, also if it cannot be read. */
+void sp_torch_judge_programs(struct sp_zip *zip, struct shapeproof_inventory *inventory);
+
+/* The same for the source code of TorchScript in the archive: operators that open a file, and operators of other
+ * libraries if loading runs code. */
+void sp_torch_judge_scripts(struct sp_zip *zip, struct shapeproof_inventory *inventory);
+
 #endif
