@@ -38,7 +38,7 @@ static void add_absent(struct sp_browser *browser)
         browser->next_finding[i] = browser->first_finding[entry];
         browser->first_finding[entry] = i;
     }
-    free(entry_of);
+    sp_free(entry_of);
 }
 
 /* Entries are folded only if they have the same findings, and if both are stored and count, or neither. */
@@ -225,13 +225,13 @@ void sp_browser_open(struct sp_browser *browser, const struct shapeproof_invento
 void sp_browser_close(struct sp_browser *browser)
 {
     sp_name_tree_close(&browser->tree);
-    free(browser->entries);
-    free(browser->absent);
-    free(browser->first_finding);
-    free(browser->next_finding);
-    free(browser->nodes);
-    free(browser->items);
-    free(browser->rows);
+    sp_free(browser->entries);
+    sp_free(browser->absent);
+    sp_free(browser->first_finding);
+    sp_free(browser->next_finding);
+    sp_free(browser->nodes);
+    sp_free(browser->items);
+    sp_free(browser->rows);
     sp_text_free(&browser->query);
     sp_text_free(&browser->message);
 }

@@ -407,5 +407,5 @@ void sp_browser_draw(struct sp_browser *browser, struct sp_browse_frame *frame)
 void sp_browse_frame_free(struct sp_browse_frame *frame)
 {
     sp_text_free(&frame->text);
-    free(frame->spans.items);
+    sp_free(frame->spans.items);
 }
