@@ -74,12 +74,15 @@ static bool find_end(const struct sp_zip *zip, struct end *end, struct shapeproo
     unsigned char *window = sp_realloc(NULL, length, 1);
     bool ok = sp_file_read(zip->file, size - length, window, length, error);
     size_t found = SIZE_MAX, records = 0, whole = 0;
-    for (size_t i = 0; ok && i + SP_ZIP_END_SIZE <= length; i++)
-        if (starts_with_signature(window + i, END_MAGIC)) {
-            found = i;
-            records++;
-            whole += i + SP_ZIP_END_SIZE + comment_length(window + i) == length;
-        }
+    for (size_t i = 0; ok && i + SP_ZIP_END_SIZE <= length; i++) {
+        const unsigned char *first = memchr(window + i, *END_MAGIC, length - SP_ZIP_END_SIZE + 1 - i);
+        if (!first) break;
+        i = (size_t)(first - window);
+        if (!starts_with_signature(first, END_MAGIC)) continue;
+        found = i;
+        records++;
+        whole += i + SP_ZIP_END_SIZE + comment_length(first) == length;
+    }
     if (ok && !records) ok = sp_malformed(error, "zip directory missing: truncated?");
     else if (ok && records > MAX_END_RECORDS)
         ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT,
