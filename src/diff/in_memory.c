@@ -75,34 +75,37 @@ static void collect_samples(struct direction *d, const struct sp_sides *sides)
 
 /* Counts what the rules of a class make of the samples, and keeps the class if that is better than before. Conversions
  * with a step that is not known are no evidence. */
-static void try_class(struct direction *d, const struct sp_loaded *loaded)
+static void try_class(struct direction *d, const struct sp_loaded *loaded, const struct sp_renaming_rules *rules)
 {
-    struct sp_arena scratch = {0};
-    struct sp_renaming_rules rules = sp_renaming_rules(&scratch, &sp_loader_transformers, loaded);
     size_t known = 0, unknown = 0;
     for (size_t i = 0; i < d->samples.count; i++) {
         const char *name = tensor_of(d->disk, d->samples.items[i])->name;
-        const struct sp_renamed renamed = sp_rename(&rules, name);
+        const struct sp_renamed renamed = sp_rename(rules, name);
         if (strcmp(renamed.name, name) == 0 || (renamed.conversion && !sp_rule_is_known(renamed.conversion))) continue;
         if (sp_map_get(&d->names, renamed.name) != SIZE_MAX) known++;
         else unknown++;
     }
-    sp_renaming_rules_free(&rules);
-    sp_arena_free(&scratch);
     if (known < d->known || (known == d->known && unknown >= d->unknown) || known < unknown) return;
     d->best = *loaded;
     d->known = known;
     d->unknown = unknown;
 }
 
-/* Most classes have the mappings of another one: each list of mappings is tried once. */
-static void find_class(struct direction *d)
+/* The class of each of both directions. Most classes have the mappings of another one: each list of mappings is read
+ * and tried once. */
+static void find_classes(struct direction ways[2])
 {
+    struct sp_arena *arena = &ways[0].arena;
     struct sp_map tried = {0};
     struct sp_loaded loaded;
-    for (const char *row = NULL; sp_loader_next_class(&sp_loader_transformers, &row, &loaded);)
-        if (sp_map_add(&tried, sp_arena_printf(&d->arena, "%s\n%s", loaded.base, loaded.mappings), 0))
-            try_class(d, &loaded);
+    for (const char *row = NULL; sp_loader_next_class(&sp_loader_transformers, &row, &loaded);) {
+        if (!sp_map_add(&tried, sp_arena_printf(arena, "%s\n%s", loaded.base, loaded.mappings), 0)) continue;
+        struct sp_arena scratch = {0};
+        struct sp_renaming_rules rules = sp_renaming_rules(&scratch, &sp_loader_transformers, &loaded);
+        for (size_t i = 0; i < 2; i++) try_class(&ways[i], &loaded, &rules);
+        sp_renaming_rules_free(&rules);
+        sp_arena_free(&scratch);
+    }
     sp_map_free(&tried);
 }
 
@@ -469,8 +472,8 @@ bool sp_pairing_in_memory(struct sp_pairing *p)
     for (size_t i = 0; i < 2; i++) {
         collect_names(&ways[i]);
         collect_samples(&ways[i], i == 0 ? &p->a : &p->b);
-        find_class(&ways[i]);
     }
+    find_classes(ways);
     struct direction *best = &ways[ways[1].known > ways[0].known];
     if (best->known) apply_class(best);
     const bool found = best->applied;
