@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # Fuzzes each target, or those that are named, for TIME seconds (60), starting from the seeds of tests/fuzz/seeds.sh.
 # What it finds stays in $OBJ/corpus/TARGET; an input that breaks something is left there as crash-*, to become a
-# fixture. HDF5 has 5 seconds of its own for a file, hence the 30. Longer inputs than 16 KiB are cut: they take most
-# of the time, and what they have besides is more of the same. Seeds are chosen without weights by rare features
-# (-entropic=0): to keep these weights takes a third to two thirds of the time. The last lines are a table of
-# executions and findings.
+# fixture. HDF5 has 5 seconds of its own for a file, hence the 30. Longer inputs than the MAX_SIZE of the target, or
+# than 16 KiB where it has none, are cut: they take most of the time, and what they have besides is more of the same.
+# Seeds are chosen without weights by rare features (-entropic=0): to keep these weights takes a third to two thirds
+# of the time. The last lines are a table of executions and findings.
 #
 #   fuzz.sh [TARGET...]
 set -u
@@ -18,10 +18,11 @@ rows='' failed=0
 for name in "$@"; do
     corpus=$OBJ/corpus/$name
     mkdir -p "$corpus" "$OBJ/seeds/$name"
+    most=$(sed -n 's/.*\<MAX_SIZE = \([0-9]*\).*/\1/p' "tests/fuzz/$name.c")
     executions=0 speed=0 found=0
     if folders=$(sh tests/fuzz/seeds.sh "$name" "$OBJ/seeds/$name"); then
         # shellcheck disable=SC2086 # fixture folders have no spaces
-        "$OBJ/tests/fuzz/$name" -max_total_time="${TIME:-60}" -timeout=30 -rss_limit_mb=1024 -max_len=16384 \
+        "$OBJ/tests/fuzz/$name" -max_total_time="${TIME:-60}" -timeout=30 -rss_limit_mb=1024 -max_len="${most:-16384}" \
             -entropic=0 -print_final_stats=1 -artifact_prefix="$corpus/" "$corpus" "$OBJ/seeds/$name" $folders \
             >"$corpus.log" 2>&1
         status=$?

@@ -31,6 +31,7 @@ static void uncount_block(void *block)
 
 #define malloc(size) count_block(malloc(size))
 #define free(block) uncount_block(block)
+#include "fuzz/mutate_folder.h"
 #include "fuzz/mutate_gguf.h"
 #include "fuzz/mutate_hdf5.h"
 #include "fuzz/mutate_json.h"
@@ -142,6 +143,34 @@ static void members_of_zip_are_freed(void **state)
     }
 }
 
+/* Texts of a folder are removed, doubled and renamed as wholes; the content of one does not run into another. */
+static void folders_stay_folders(void **state)
+{
+    (void)state;
+    static const char input[] = "a1.json\n{\"x\": [1, 2]}\n====\nb/c.txt\nhello";
+    size_t removed = 0, added = 0, renamed = 0, changed = 0;
+    for (unsigned int seed = 0; seed < SEEDS; seed++) {
+        char data[ROOM] = "";
+        size_t texts = 0;
+        memcpy(data, input, sizeof input);
+        data[folder_mutate((uint8_t *)data, sizeof input - 1, ROOM - 1, seed)] = '\0';
+        for (char *at = data, *stop; (stop = strstr(at, "\n====\n")); at = stop + strlen("\n====\n"), texts++) {
+            *stop = '\0';
+            char *content = strchr(at, '\n');
+            assert_non_null(content);
+            *content++ = '\0';
+            assert_true(strcmp(at, "a1.json") == 0 || strcmp(at, "a2.json") == 0 || strcmp(at, "b/c.txt") == 0);
+            const bool is_json = strcmp(content, "hello") != 0;
+            assert_false(is_json && strstr(content, "hello"));
+            renamed += strcmp(at, "a2.json") == 0;
+            changed += is_json && strcmp(content, "{\"x\": [1, 2]}") != 0;
+        }
+        removed += texts < 2;
+        added += texts > 2;
+    }
+    assert_true(removed && added && renamed && changed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +178,7 @@ int main(void)
         cmocka_unit_test(counts_of_gguf_follow),
         cmocka_unit_test(checksums_of_hdf5_follow),
         cmocka_unit_test(members_of_zip_are_freed),
+        cmocka_unit_test(folders_stay_folders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
