@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json_scan.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/chars.h"
 #include "base/checked.h"
+#include "base/real.h"
 #include "base/utf8.h"
 #include "base/word.h"
 
@@ -86,6 +89,13 @@ static bool hex4(const char *p, size_t left, uint32_t *value)
         else return false;
     }
     return true;
+}
+
+bool sp_json_is_surrogate(const char *text, size_t left)
+{
+    uint32_t code;
+    return left >= 6 && text[0] == '\\' && text[1] == 'u' && hex4(text + 2, left - 2, &code) && code >= 0xd800 &&
+           code <= 0xdfff;
 }
 
 /* The escape that begins with the backslash at `p`: its length and its code point, or 0 when it is not valid. */
@@ -319,7 +329,7 @@ static bool pass_digits(struct sp_json *json)
     return true;
 }
 
-static bool pass_number(struct sp_json *json)
+static bool pass_number_text(struct sp_json *json)
 {
     take_char(json, '-');
     if (!take_char(json, '0') && !pass_digits(json)) return false;
@@ -327,6 +337,39 @@ static bool pass_number(struct sp_json *json)
     if (!take_char(json, 'e') && !take_char(json, 'E')) return true;
     if (!take_char(json, '+')) take_char(json, '-');
     return pass_digits(json);
+}
+
+bool sp_json_is_long_integer(const char *text, size_t left)
+{
+    const size_t sign = left && *text == '-';
+    size_t end = sign;
+    while (end < left && sp_is_digit(text[end])) end++;
+    return end - sign > SP_PYTHON_DIGITS && (end == left || !strchr(".eE", text[end]));
+}
+
+/* Whether a number is larger than every double: it has 309 digits or an exponent then. */
+static bool is_beyond_doubles(const char *text, size_t length)
+{
+    if (length < 309 && !memchr(text, 'e', length) && !memchr(text, 'E', length)) return false;
+    return isinf(sp_real_read(text, NULL));
+}
+
+/* Moves past a number that the reader of the file takes; it stays at one that the reader refuses. */
+static bool pass_number(struct sp_json *json)
+{
+    const size_t start = json->offset;
+    if (!pass_number_text(json)) return false;
+    if (json->numbers == SP_JSON_ALL_NUMBERS) return true;
+    const size_t length = json->offset - start;
+    json->offset = start;
+    if (json->numbers == SP_JSON_OF_PYTHON && sp_json_is_long_integer(json->text + start, length))
+        return sp_malformed(json->error, "%s: an integer of more than %d digits at byte %" PRIu64, json->what,
+                            SP_PYTHON_DIGITS, json_place(json));
+    if (json->numbers == SP_JSON_OF_SERDE && is_beyond_doubles(json->text + start, length))
+        return sp_malformed(json->error, "%s: a number that is larger than every double at byte %" PRIu64, json->what,
+                            json_place(json));
+    json->offset = start + length;
+    return true;
 }
 
 static bool pass_scalar(struct sp_json *json)
@@ -355,10 +398,11 @@ static bool pass_value(struct sp_json *json)
 {
     struct level levels[SP_JSON_DEPTH];
     size_t depth = 0;
+    assert(json->levels < SP_JSON_DEPTH);
     do {
         const char c = sp_json_peek(json);
         if (c == '{' || c == '[') {
-            if (depth == SP_JSON_DEPTH)
+            if (depth == SP_JSON_DEPTH - json->levels)
                 return sp_malformed(json->error, "%s: nested deeper than %d levels at byte %" PRIu64, json->what,
                                     SP_JSON_DEPTH, json_place(json));
             levels[depth++] = (struct level){c == '{', true};

@@ -21,13 +21,24 @@
 
 #include "base/error.h"
 
-enum { SP_JSON_DEPTH = 127 };
+enum { SP_JSON_DEPTH = 127 }; /* as serde_json, which reads the header of safetensors, allows */
+
+/* Which numbers the program that reads the file refuses, although they are JSON. */
+enum sp_json_numbers {
+    SP_JSON_ALL_NUMBERS,
+    SP_JSON_OF_PYTHON, /* integers of more than SP_PYTHON_DIGITS digits are refused */
+    SP_JSON_OF_SERDE   /* numbers that are larger than every double are refused */
+};
+
+enum { SP_PYTHON_DIGITS = 4300 }; /* sys.int_info.default_max_str_digits, from CPython 3.11 on */
 
 struct sp_json {
     const char *what; /* "header", "index": begins each message */
     char *text;
     size_t length, offset;
     uint64_t origin; /* where the text begins in its file: messages count from there */
+    enum sp_json_numbers numbers;
+    unsigned levels; /* that are open around what sp_json_skip skips: they count for SP_JSON_DEPTH */
     struct shapeproof_error *error;
     size_t string_length; /* of the key or string that was returned last */
 };
@@ -55,6 +66,10 @@ bool sp_json_u64s(struct sp_json *json, uint64_t *values, size_t room, size_t *c
 bool sp_json_null(struct sp_json *json);
 /* Moves past any value; its text, exactly as written, is `length` bytes at the returned pointer. */
 const char *sp_json_skip(struct sp_json *json, size_t *length);
+/* Whether a number begins here that is an integer of more than SP_PYTHON_DIGITS digits. */
+bool sp_json_is_long_integer(const char *text, size_t left);
+/* Whether the escape of a surrogate begins here, \ud800 to \udfff. */
+bool sp_json_is_surrogate(const char *text, size_t left);
 /* Insists that only whitespace follows. */
 bool sp_json_end(struct sp_json *json);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * From a JSON text to a value: what Python's json.loads gives, but that a NUL in a string is refused, since no string
- * here can hold one. The text is walked twice. The first walk refuses whatever is not JSON at its place, and counts the
- * items of each list and object; the second one makes the values, in arrays that are as long as they must be:
+ * From a JSON text to a value: what Python's json.loads gives for a str. A NUL and a lone surrogate in a string are
+ * refused, since no string here can hold them. The text is walked twice. The first walk refuses whatever is not JSON at
+ * its place, and counts the items of each list and object; the second one makes the values, in arrays that are as long
+ * as they must be:
  *
  *     [[1, 2], {}]   ->   counts 2, 2, 0   ->   a list of 2 items: a list of 2 items, an object without members
  *
@@ -187,11 +188,21 @@ static bool bad_json(const char *json, size_t offset, const char *why, struct sh
                    why);
 }
 
+static bool begins_with_mark(const char *text, size_t left)
+{
+    return left >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+}
+
 /* What is wrong at the place where the scanner stopped. */
 static const char *reason(const struct walk *walk, const char *json)
 {
     const size_t offset = walk->json.offset, left = walk->json.length - offset;
     if (walk->why) return walk->why;
+    if (offset == 0 && begins_with_mark(json, left)) return "begins with a byte-order mark, which Python refuses";
+    if (sp_json_is_long_integer(json + offset, left))
+        return "an integer of more than 4300 digits, which Python refuses";
+    if (sp_json_is_surrogate(json + offset, left)) /* one that has a partner is no mistake */
+        return "a lone surrogate in a string, which UTF-8 cannot hold";
     if (left >= 6 && memcmp(json + offset, "\\u0000", 6) == 0) return "a NUL in a string, which would cut it";
     return "not JSON";
 }
@@ -200,7 +211,7 @@ static const char *reason(const struct walk *walk, const char *json)
 static bool walk_text(struct walk *walk, const char *json, size_t length, struct shapeproof_value *value)
 {
     if (length) memcpy(walk->json.text, json, length);
-    walk->json.offset = length >= 3 && memcmp(json, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* past a byte-order mark */
+    walk->json.offset = 0;
     return walk_value(walk, value) && sp_json_end(&walk->json);
 }
 
@@ -217,6 +228,7 @@ bool sp_value_parse_json_noting(struct sp_arena *arena, const char *json, size_t
     sp_text_append(&copy, json, length);
     struct walk walk = {.repeats = repeats};
     walk.json = (struct sp_json){.what = "", .text = copy.data, .length = length, .error = &scanner_error};
+    walk.json.numbers = SP_JSON_OF_PYTHON;
     const bool sound = walk_text(&walk, json, length, &unused);
     if (!sound) bad_json(json, walk.json.offset, reason(&walk, json), error);
     walk.arena = arena;

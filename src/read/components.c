@@ -456,7 +456,8 @@ static bool read_list(struct component_list *list, const char *name, bool (*scan
     struct sp_file file;
     if (!sp_file_open(&file, list->folder->fd, name, list->error))
         return sp_folder_blame(list->folder, name, list->error);
-    list->json = (struct sp_json){.what = "list of components", .error = list->error, .length = (size_t)file.size};
+    list->json = (struct sp_json){
+        .what = "list of components", .error = list->error, .length = (size_t)file.size, .numbers = SP_JSON_OF_PYTHON};
     list->json.text = sp_file_slurp(&file, MAX_COMPONENT_LIST, list->error);
     sp_file_close(&file);
     const bool ok = list->json.text && sp_json_check(&list->json) && scan(list);

@@ -319,7 +319,9 @@ static void release_index(struct index *index)
 bool sp_index_read(const struct sp_folder *folder, const char *name, struct shapeproof_inventory *inventory,
                    struct shapeproof_error *error)
 {
-    struct index index = {.json = {.what = "index", .error = error}, .error = error, .inventory = inventory};
+    struct index index = {.json = {.what = "index", .error = error, .numbers = SP_JSON_OF_PYTHON},
+                          .error = error,
+                          .inventory = inventory};
     const bool ok = load_index(&index, folder, name) &&
                     sp_folder_read_shards(folder, name, index.shards, index.shard_count, inventory, error);
     if (ok) {

@@ -86,7 +86,6 @@ static void json_values(void **state)
                  "{\"text_config\": {\"n\": {\"m\": [1, [2]]}}}");
     assert_loads("config.json", " \n{\"\\u00e4\\n\\\"\" : \"\\ud83d\\ude00\"}\r\n\t",
                  "{\"\xc3\xa4\\n\\\"\": \"\xf0\x9f\x98\x80\"}");
-    assert_loads("c.json", "\xef\xbb\xbf{\"a\": 1}", "{\"a\": 1}");
 }
 
 static void absent_null_and_false(void **state)
@@ -200,12 +199,40 @@ static void wrong_json(void **state)
     assert_refused("c.json", "{\"a\": 01}", ": line 1, column 8: not JSON");
     assert_refused("c.json", "{\"a\": +1}", ": line 1, column 7: not JSON");
     assert_refused("c.json", "{\"a\": \"\n\"}", ": line 1, column 8: not JSON");
+    /* What json.loads refuses of a str, though not of bytes; configurations are read as text. */
+    assert_refused("c.json", "\xef\xbb\xbf{}",
+                   ": line 1, column 1: begins with a byte-order mark, which Python refuses");
+    assert_refused("c.json", " \xef\xbb\xbf{}", ": line 1, column 2: not JSON");
+    /* Python takes it, but no string here can hold it. */
+    assert_refused("c.json", "{\"a\": \"\\udc80\"}",
+                   ": line 1, column 8: a lone surrogate in a string, which UTF-8 cannot hold");
+    assert_refused("c.json", "{\"a\": \"\\ud83d\\u0041\"}",
+                   ": line 1, column 8: a lone surrogate in a string, which UTF-8 cannot hold");
+    assert_refused("c.json", "{\"a\": \"\\uzzzz\"}", ": line 1, column 8: not JSON");
     assert_refused("c.json", "[1]", ": expected an object of hyper-parameters, found a list");
     assert_refused("c.json", "3", ": expected an object of hyper-parameters, found an integer");
     assert_refused("c.json", "{\"a\": \"\xff\"}", ": line 1, column 8: not JSON");
     assert_refused("c.json", "{\"\xc3\xa4\": \"\xff\"}", ": line 1, column 8: not JSON"); /* characters, not bytes */
     assert_refused("c.json", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 3\n",
                    ": this is a git-lfs pointer, not the file itself (run 'git lfs pull')");
+}
+
+/* An integer of as many digits as Python reads, and one of one more; a real number may have more. */
+static void long_integers(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"1.0}", "1e2}", "}", "1}"}, *const signs[] = {"", "-"};
+    for (size_t i = 0; i < 8; i++) {
+        struct sp_text text = {0};
+        sp_text_printf(&text, "{\"a\": %s", signs[i % 2]);
+        for (size_t digit = 0; digit < 4300; digit++) sp_text_puts(&text, "1");
+        sp_text_puts(&text, ends[i / 2]);
+        if (i < 6) shapeproof_config_free(loaded("c.json", text.data));
+        else
+            assert_refused("c.json", text.data,
+                           ": line 1, column 7: an integer of more than 4300 digits, which Python refuses");
+        sp_text_free(&text);
+    }
 }
 
 static void deep_json(void **state)
@@ -423,6 +450,7 @@ int main(void)
         cmocka_unit_test(json_values),          cmocka_unit_test(absent_null_and_false),
         cmocka_unit_test(json_numbers),         cmocka_unit_test(large_whole_numbers),
         cmocka_unit_test(repeated_keys),        cmocka_unit_test(divided_classes),
+        cmocka_unit_test(wrong_json),           cmocka_unit_test(long_integers),
         cmocka_unit_test(wrong_json),           cmocka_unit_test(deep_json),
         cmocka_unit_test(unreadable_files),     cmocka_unit_test(texts_in_memory),
         cmocka_unit_test(hpm_values),           cmocka_unit_test(large_hpm),

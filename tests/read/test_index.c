@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "model/inventory.h"
 #include "read/scratch_fixture.h"
 
@@ -215,6 +216,7 @@ static void test_malformed_index(void **state)
         const char *text, *message;
     } cases[] = {
         {"", "index: expected an object at byte 0, found the end"},
+        {"\xef\xbb\xbf{}", "index: begins with a byte-order mark"},
         {"[]", "index: expected an object at byte 0, found '['"},
         {"{}", "index: names no shard"},
         {"{\"weight_map\":{}}", "index: names no shard"},
@@ -233,6 +235,19 @@ static void test_malformed_index(void **state)
         put_text(INDEX, cases[i].text);
         assert_refused(scratch_path(&scratch, INDEX), message);
     }
+    /* Python reads the index, and refuses integers that are as long as this. */
+    struct sp_text text = {0};
+    for (size_t digits = 4300; digits <= 4301; digits++) {
+        text.length = 0;
+        sp_text_puts(&text, "{\"metadata\":{\"total_size\":");
+        for (size_t i = 0; i < digits; i++) sp_text_puts(&text, "1");
+        sp_text_puts(&text, "},\"weight_map\":{}}");
+        put_text(INDEX, text.data);
+        assert_refused(scratch_path(&scratch, INDEX),
+                       digits == 4300 ? "/" INDEX ": index: names no shard"
+                                      : "/" INDEX ": index: an integer of more than 4300 digits at byte 26");
+    }
+    sp_text_free(&text);
     put_text(INDEX, "{\"weight_map\":{\"a\":\"" INDEX "\"}}");
     assert_refused(scratch_path(&scratch, INDEX),
                    "/" INDEX ": this is JSON text, not a checkpoint: '{\"weight_map\":{\"a\":\"" INDEX "\"}}'");

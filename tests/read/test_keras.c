@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include "read/hdf5_open.h"
 
+#include "read/build.h"
 #include "read/hdf5/keras_zip.h"
+#include "read/scratch_fixture.h"
 
 #define FIXTURES "fixtures/keras/"
 
@@ -228,6 +230,28 @@ static void test_metadata(void **state)
     expect_metadata(FIXTURES "ok/fitted.keras", "model_config", "{\"module\"");
 }
 
+/* Keras reads these members as bytes, in which json.loads skips a byte-order mark. */
+static void test_byte_order_marks(void **state)
+{
+    (void)state;
+    static const char config[] = "\xef\xbb\xbf{\"module\": 1}", metadata[] = "\xef\xbb\xbf{\"keras_version\": \"3.9\"}";
+    static char weights[1 << 16];
+    FILE *file = fopen(FIXTURES "ok/lookup.weights.h5", "rb");
+    assert_non_null(file);
+    const size_t length = fread(weights, 1, sizeof weights, file);
+    assert_true(length < sizeof weights);
+    fclose(file);
+    const struct zipped members[] = {{"metadata.json", metadata, sizeof metadata - 1, 0, 0, NULL, 0},
+                                     {"config.json", config, sizeof config - 1, 0, 0, NULL, 0},
+                                     {"model.weights.h5", weights, length, 0, 0, NULL, 0}};
+    struct sp_text archive = {0};
+    put_zip(&archive, members, 3);
+    const char *path = scratch_write(&scratch, "a.keras", archive.data, archive.length);
+    expect_metadata(path, "keras_version", "3.9");
+    expect_metadata(path, "model_config", "{\"module\"");
+    sp_text_free(&archive);
+}
+
 /* A stored member is read where it lies, so that its ranges are those of the archive; an inflated one has none. */
 static void test_places_in_archives(void **state)
 {
@@ -248,8 +272,9 @@ static void test_places_in_archives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_readable), cmocka_unit_test(test_unreadable),         cmocka_unit_test(test_odd_archives),
-        cmocka_unit_test(test_metadata), cmocka_unit_test(test_places_in_archives),
+        cmocka_unit_test(test_readable),           cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_odd_archives),       cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_places_in_archives), cmocka_unit_test(test_byte_order_marks),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

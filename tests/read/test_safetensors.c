@@ -316,6 +316,9 @@ static const struct {
      "tensor 'a': header: expected a value at byte 18, found 'n'"},
     {"number in an unknown field", TEXT("{\"a\":{\"x\":1.}}"), 0,
      "tensor 'a': header: expected a digit at byte 20, found '}'"},
+    /* serde_json reads numbers as doubles */
+    {"larger than every double", TEXT("{\"a\":{\"x\":[1e308,1e309]}}"), 0,
+     "tensor 'a': header: a number that is larger than every double at byte 25"},
 };
 
 static void test_refused(void **state)
@@ -383,7 +386,7 @@ static void test_limits(void **state)
     assert_text_refused(repeated("{\"a\":{\"dtype\":\"F32\",\"shape\":[0", ",0", 1000000, "]}}"),
                         "tensor 'a': more than 64 dimensions", "S17");
     assert_text_refused(repeated("{\"a\":{\"x\":", "[", 1000000, ""),
-                        "tensor 'a': header: nested deeper than 127 levels at byte 145", "S25");
+                        "tensor 'a': header: nested deeper than 127 levels at byte 143", "S25");
     assert_text_refused(repeated("{\"", "n", 65537, "\":" ONE "}"),
                         "tensor name 'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
                         "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn...' (65537 "
@@ -394,8 +397,8 @@ static void test_limits(void **state)
     char *text = repeated("{\"", "n", 65536, "\":" ONE "}");
     shapeproof_inventory_close(must_open(scratch_safetensors(&scratch, "a.safetensors", text, strlen(text), 4)));
     free(text);
-    text = repeated("{\"a\":{\"x\":", "[", 127, "");
-    assert_text_refused(text, "tensor 'a': header: expected a value at byte 145, found the end", "depth 127 is legal");
+    text = repeated("{\"a\":{\"x\":", "[", 125, "");
+    assert_text_refused(text, "tensor 'a': header: expected a value at byte 143, found the end", "depth 127 is legal");
     text = repeated("{\"a\":{\"dtype\":\"U8\",\"shape\":[0", ",0", 63, "],\"data_offsets\":[0,0]}}");
     shapeproof_inventory_close(must_open(scratch_safetensors(&scratch, "a.safetensors", text, strlen(text), 0)));
     free(text);

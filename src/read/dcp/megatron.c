@@ -28,7 +28,7 @@ const char *sp_megatron_backend(const struct sp_folder *folder, struct sp_arena 
 {
     struct sp_file file;
     struct shapeproof_error ignored = {0};
-    struct sp_json json = {.what = "metadata.json", .error = &ignored};
+    struct sp_json json = {.what = "metadata.json", .error = &ignored, .numbers = SP_JSON_OF_PYTHON};
     const char *backend = NULL;
     if (!sp_file_open(&file, folder->fd, "metadata.json", &ignored)) return NULL;
     json.text = sp_file_slurp(&file, MAX_BACKEND_FILE, &ignored);

@@ -44,6 +44,14 @@ static bool find_weights(const struct sp_zip *zip, size_t *index, struct shapepr
 
 /* ---- config.json and metadata.json ---- */
 
+/* Keras gives the bytes of these members to json.loads, which skips a byte-order mark in bytes, though not in a str. */
+static const char *after_mark(const char *text, size_t *length)
+{
+    if (*length < 3 || memcmp(text, "\xef\xbb\xbf", 3) != 0) return text;
+    *length -= 3;
+    return text + 3;
+}
+
 static void add_config(struct sp_zip *zip, struct shapeproof_inventory *inventory)
 {
     const size_t index = sp_zip_find(zip, "config.json");
@@ -58,8 +66,9 @@ static void add_config(struct sp_zip *zip, struct shapeproof_inventory *inventor
     else if (memchr(text, '\0', length) || sp_utf8_check(text, length) != length)
         sp_inventory_warn(inventory, "config.json is not read: it is not UTF-8 text");
     else {
-        sp_inventory_add_metadata(inventory, "model_config", text);
-        sp_inventory_judge_keras(inventory, text, length);
+        const char *json = after_mark(text, &length);
+        sp_inventory_add_metadata(inventory, "model_config", json);
+        sp_inventory_judge_keras(inventory, json, length);
     }
     sp_free(text);
 }
@@ -74,7 +83,8 @@ static void add_string(struct shapeproof_inventory *inventory, struct shapeproof
 static bool parse_object(struct sp_arena *arena, const char *text, size_t length, struct shapeproof_value *object)
 {
     struct shapeproof_error ignored = {0};
-    return text && sp_value_parse_json(arena, text, length, object, &ignored) &&
+    const char *json = text ? after_mark(text, &length) : NULL;
+    return json && sp_value_parse_json(arena, json, length, object, &ignored) &&
            object->type == SHAPEPROOF_VALUE_OBJECT;
 }
 

@@ -94,6 +94,8 @@ static bool scan_range(struct scan *scan, struct entry *entry)
     return count == 2 || sp_malformed(scan->error, "data_offsets has %zu items, expected [begin, end]", count);
 }
 
+enum { LEVELS_OF_ENTRY = 2 }; /* an unknown field is in an entry, which is in the header */
+
 static bool skip_unknown(struct scan *scan, const char *field, const char *tensor)
 {
     size_t length;
@@ -263,8 +265,13 @@ static bool safetensors_scan_header(char *text, size_t length, uint32_t file_ind
                                     struct shapeproof_inventory *inventory, struct shapeproof_error *error)
 {
     struct scan scan = {
-        .json =
-            {.what = "header", .text = text, .length = length, .origin = SP_SAFETENSORS_LENGTH_BYTES, .error = error},
+        .json = {.what = "header",
+                 .text = text,
+                 .length = length,
+                 .origin = SP_SAFETENSORS_LENGTH_BYTES,
+                 .error = error,
+                 .numbers = SP_JSON_OF_SERDE,
+                 .levels = LEVELS_OF_ENTRY},
         .inventory = inventory,
         .error = error,
         .file = file_index,
