@@ -87,21 +87,34 @@ static size_t printable_run(const char *bytes, size_t length)
     return i;
 }
 
-/* Control characters, those that reorder what follows, and those that nobody sees (the code points of Unicode that are
- * ignorable by default, and the Hangul fillers): they never reach a terminal raw. In ascending order. */
+/* Characters that must not reach a terminal raw, because nobody sees them or sees how they differ from a blank, or
+ * because they change how others are shown. The ranges, in ascending order, are from the properties of Unicode 17.0:
+ *
+ *     Default_Ignorable_Code_Point    U+200B, the Hangul fillers, the variation selectors
+ *     White_Space but for U+0020      U+00A0, U+3000, U+2028
+ *     General_Category Cc and Cf      U+001B, U+202E, the joiners of hieroglyphs
+ *     General_Category Co             U+E000, which each font draws in its own way
+ *     Noncharacter_Code_Point         U+FDD0; U+nFFFE and U+nFFFF are tested apart
+ *     names that say so               U+2800 BRAILLE PATTERN BLANK, U+16FE4 KHITAN SMALL SCRIPT FILLER,
+ *                                     U+1D159 MUSICAL SYMBOL NULL NOTEHEAD
+ *
+ * A code point that is not assigned stays, because a later Unicode can assign it to a letter. */
 static bool is_unsafe(uint32_t code)
 {
     static const struct {
         uint32_t first, last;
     } ranges[] = {
-        {0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},
-        {0x115f, 0x1160}, {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
-        {0x2060, 0x206f}, {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
-        {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+        {0x00, 0x1f},       {0x7f, 0xa0},       {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},
+        {0x61c, 0x61c},     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},
+        {0x115f, 0x1160},   {0x1680, 0x1680},   {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x2000, 0x200f},
+        {0x2028, 0x202f},   {0x205f, 0x206f},   {0x2800, 0x2800},   {0x3000, 0x3000},   {0x3164, 0x3164},
+        {0xe000, 0xf8ff},   {0xfdd0, 0xfdef},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+        {0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x16fe4, 0x16fe4},
+        {0x1bca0, 0x1bca3}, {0x1d159, 0x1d159}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}, {0xf0000, 0x10ffff},
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code >= ranges[i].first; i++)
         if (code <= ranges[i].last) return true;
-    return false;
+    return (code & 0xfffe) == 0xfffe;
 }
 
 static void json_escape(struct sp_text *text, uint32_t code, const char *bytes, size_t length)

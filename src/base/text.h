@@ -31,8 +31,8 @@ void sp_text_grouped(struct sp_text *text, uint64_t number);
 /* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD, and what a terminal must not see raw becomes
  * \uNNNN. A NUL or a lone surrogate, as sp_utf8_decode_odd takes them, is \u0000 or \udc80. */
 void sp_text_json(struct sp_text *text, const char *string);
-/* For people: control characters, bidi controls, invisible characters and invalid UTF-8 as \xNN or \u{NNNN}, never
- * raw. */
+/* For people: control characters, bidi controls, invisible characters, blanks other than U+0020, private characters and
+ * invalid UTF-8 as \xNN or \u{NNNN}, never raw. */
 void sp_text_visible(struct sp_text *text, const char *string, size_t length);
 void sp_text_free(struct sp_text *text);
 /* Ends a text that was built to be kept: a copy of it in the arena, "" when nothing was appended. The text is freed,

@@ -132,7 +132,7 @@ static void test_visible(void **state)
     assert_visible("caf\xc3\xa9 \xe2\x82\xac", 9, "caf\xc3\xa9 \xe2\x82\xac");
     assert_visible("a\nb\tc\x7f\0d", 8, "a\\x0ab\\x09c\\x7f\\x00d");
     assert_visible("\x1b[31m", 5, "\\x1b[31m");
-    assert_visible("\xc2\x80\xc2\x9f\xc2\xa0", 6, "\\x80\\x9f\xc2\xa0");
+    assert_visible("\xc2\x80\xc2\x9f\xc2\xa0", 6, "\\x80\\x9f\\xa0");
     assert_visible("\xff\xc3", 2, "\\xff\\xc3");
     assert_visible("\xe2\x80\xae\xe2\x81\xa6", 6, "\\u{202e}\\u{2066}");
     /* U+061C, and what nobody sees: U+00AD, U+200B, U+2060, U+FEFF, U+FE0F, U+E0001, U+E007F. */
@@ -143,6 +143,46 @@ static void test_visible(void **state)
     assert_visible("\xf0\x9f\x98\x80\xe4\xb8\xad", 7, "\xf0\x9f\x98\x80\xe4\xb8\xad"); /* what is seen */
     assert_int_equal(sp_visible_width("caf\xc3\xa9"), 4);
     assert_int_equal(sp_visible_width("\x01"), 4);
+}
+
+/* The code point of each UTF-8 text, which is escaped, or not. */
+static void assert_escaped(uint32_t code, bool escaped)
+{
+    char raw[5] = {0}, expected[16];
+    const size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (size_t i = length, rest = code; i-- > 0; rest >>= 6)
+        raw[i] = (char)(i ? 0x80 | (rest & 0x3f) : lead[length] | rest);
+    snprintf(expected, sizeof expected, code < 0x100 ? "\\x%02x" : "\\u{%x}", code);
+    assert_visible(raw, length, escaped ? expected : raw);
+    snprintf(expected, sizeof expected, "\"\\u%04x\"", code);
+    struct sp_text json = {0};
+    sp_text_json(&json, raw);
+    assert_int_equal(strstr(json.data, raw) == NULL, escaped);
+    if (escaped && code < 0x10000) assert_string_equal(json.data, expected);
+    sp_text_free(&json);
+}
+
+/* Some of each property for which a character is escaped, and their neighbours that are seen. */
+static void test_unseen(void **state)
+{
+    (void)state;
+    static const uint32_t unseen[] = {
+        0x80,   0xad,    0x34f,   0x115f,   0x1160,  0x17b4,  0x17b5,   0x180b,  0x180e,  0x180f,  0x3164, /* ignorable
+                                                                                                            */
+        0xfe00, 0xfe0f,  0xffa0,  0xfff0,   0x1bca0, 0x1d173, 0x1d17a,  0xe0000, 0xe0100, 0xe0fff, 0xa0,   0x1680,
+        0x2000, 0x200a,  0x2028,  0x2029,   0x202f,  0x205f,  0x3000,                                      /* blanks */
+        0x600,  0x605,   0x6dd,   0x70f,    0x890,   0x8e2,   0x110bd,  0x110cd, 0x13430, 0x1343f, 0xfffb, /* Cf */
+        0xe000, 0xf8ff,  0xf0000, 0x100000,                                                                /* private */
+        0xfdd0, 0xfdef,  0xfffe,  0xffff,   0x1fffe, 0xdffff, 0x10ffff, /* noncharacters */
+        0x2800, 0x16fe4, 0x1d159,                                       /* by their names */
+    };
+    static const uint32_t seen[] = {0xa1,   0xac,   0xae,    0x350,   0x606,   0x61b,   0x1161, 0x1681,
+                                    0x17b6, 0x1810, 0x2010,  0x2027,  0x2030,  0x205e,  0x2070, 0x27ff,
+                                    0x2801, 0x3001, 0x3165,  0xd7ff,  0xf900,  0xfdcf,  0xfdf0, 0xfe10,
+                                    0xff9f, 0xfffd, 0x13440, 0x1d158, 0x1d15a, 0x1d172, 0xdfffd};
+    for (size_t i = 0; i < sizeof unseen / sizeof *unseen; i++) assert_escaped(unseen[i], true);
+    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) assert_escaped(seen[i], false);
 }
 
 static void test_json(void **state)
@@ -298,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_utf8_check_places),
         cmocka_unit_test(test_error_lines),
         cmocka_unit_test(test_visible),
+        cmocka_unit_test(test_unseen),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_grouped),
         cmocka_unit_test(test_keep),
