@@ -88,8 +88,12 @@ bool sp_search_end(bool found, struct shapeproof_error *error)
     return found || !*fault.denied || sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_IO, "%s", fault.denied);
 }
 
+/* The empty path of the folder in which the process is. */
+static const char *shown_path(const char *path) { return *path ? path : "."; }
+
 bool sp_fault_note(const char *call, const char *path, int why)
 {
+    path = shown_path(path);
     if ((why == EACCES || why == EPERM) && !*fault.denied)
         snprintf(fault.denied, sizeof fault.denied, "%s: %s: %s", path, call, strerror(why));
     if (!sp_is_fault(why)) return false;
@@ -101,7 +105,7 @@ void sp_fault_note_reason(const char *call, const char *path, const char *reason
 {
     if (*fault.reason) return;
     snprintf(fault.reason, sizeof fault.reason, "%s", reason);
-    snprintf(fault.text, sizeof fault.text, "%s: %s: %s", path, call, reason);
+    snprintf(fault.text, sizeof fault.text, "%s: %s: %s", shown_path(path), call, reason);
 }
 
 bool sp_path_stat(int directory_fd, const char *path, struct stat *info)

@@ -242,22 +242,28 @@ static int run_gnuplot(FILE *program)
     posix_spawn_file_actions_adddup2(&actions, fileno(program), STDIN_FILENO);
     const int failed = posix_spawnp(&pid, "gnuplot", &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
+    if (failed && failed != ENOENT)
+        return cli_complain(CLI_FILE, NULL, "--plot: gnuplot: posix_spawn: %s", strerror(failed));
     if (failed)
         return cli_complain(CLI_USAGE, "install gnuplot (Debian: apt-get install gnuplot-nox), or take --csv",
                             "--plot needs gnuplot: %s", strerror(failed));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return CLI_OK;
-    return cli_complain(CLI_FILE, NULL, "--plot: gnuplot failed");
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) return cli_complain(CLI_FILE, NULL, "--plot: gnuplot: waitpid: %s", strerror(errno));
+    if (WIFSIGNALED(status))
+        return cli_complain(CLI_FILE, NULL, "--plot: gnuplot was ended by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) == 0) return CLI_OK;
+    return cli_complain(CLI_FILE, NULL, "--plot: gnuplot ended with status %d", WEXITSTATUS(status));
 }
 
 static int draw_plot(const char *file, const char *key, const struct shapeproof_evaluated_point *points, size_t count)
 {
     FILE *program = tmpfile();
-    if (!program) return cli_complain(CLI_FILE, NULL, "--plot: no temporary file: %s", strerror(errno));
+    if (!program) return cli_complain(CLI_FILE, NULL, "--plot: tmpfile: %s", strerror(errno));
     write_plot(program, file, key, points, count);
     int status = CLI_FILE;
-    if (fflush(program) == 0 && fseek(program, 0, SEEK_SET) == 0) status = run_gnuplot(program);
-    else cli_complain(CLI_FILE, NULL, "--plot: the temporary file cannot be written: %s", strerror(errno));
+    const char *call = ferror(program) || fflush(program) != 0 ? "write" : "lseek";
+    if (*call == 'l' && fseek(program, 0, SEEK_SET) == 0) status = run_gnuplot(program);
+    else cli_complain(CLI_FILE, NULL, "--plot: the temporary file: %s: %s", call, strerror(errno));
     fclose(program);
     return status;
 }

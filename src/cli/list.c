@@ -59,7 +59,10 @@ static int check_listed(void *host, size_t task)
     struct list_run *run = host;
     struct sp_text line = {0};
     const char *path = path_of(run, task);
-    if (!path) return CLI_FILE; /* the host says why */
+    if (!path) {
+        fputs(run->error.message, stdout);
+        return fflush(stdout) == 0 ? SP_POOL_NOT_BEGUN : CLI_FILE;
+    }
     struct cli_args one = cli_args_for(run->args, path, "json");
     if (run->configs && run->configs[task] && !cli_value(&one, "config", NULL))
         cli_args_add(&one, "config", run->configs[task]);

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,6 +85,14 @@ static void release_signals(struct run *run)
 
 /* ---- processes ---- */
 
+/* Ends the process of a task that cannot begin, with the reason from errno in the output. */
+static void give_up_task(const char *call, int to)
+{
+    char why[128];
+    const int length = snprintf(why, sizeof why, "%s: %s", call, strerror(errno));
+    _exit(write(to, why, (size_t)length) == length ? SP_POOL_NOT_BEGUN : SHAPEPROOF_ERR_FILE);
+}
+
 /* The process of a task, which never returns. It has a group of its own, so that a signal from the terminal goes to the
  * host alone, and so that the processes that it starts end with it. */
 static void be_task(const struct run *run, size_t task, int to)
@@ -91,7 +100,7 @@ static void be_task(const struct run *run, size_t task, int to)
     setpgid(0, 0);
     sp_system_end_with_parent(); /* else it would hold the lock on the results of a host that was killed */
     if (getppid() != run->host) _exit(SHAPEPROOF_ERR_FILE);
-    if (dup2(run->nothing, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0) _exit(SHAPEPROOF_ERR_FILE);
+    if (dup2(run->nothing, STDIN_FILENO) < 0 || dup2(to, STDOUT_FILENO) < 0) give_up_task("dup2", to);
     sp_signals_close(&run->ending);
     sigprocmask(SIG_SETMASK, &run->before, NULL);
     _exit(run->pool->work(run->pool->host, task));

@@ -16,6 +16,10 @@
 
 enum { SP_POOL_JOBS = 256 }; /* at most */
 
+/* The status of a task that could not begin, which no command has. Its output is then the reason, a line without its
+ * end: "dup2: Too many open files". */
+enum { SP_POOL_NOT_BEGUN = 125 };
+
 /* How a task ended. */
 struct sp_pool_end {
     size_t task;

@@ -146,6 +146,8 @@ static bool is_sound(struct sp_fleet_line *line, struct sp_text *copy, const cha
     return sp_line_is_about(line, path);
 }
 
+enum { MOST_REASON = 400 }; /* bytes that are printed of why a task could not begin */
+
 void sp_results_explain(const struct sp_pool_end *end, struct shapeproof_error *error)
 {
     *error = (struct shapeproof_error){0};
@@ -161,6 +163,11 @@ void sp_results_explain(const struct sp_pool_end *end, struct shapeproof_error *
     }
     if (end->status == SP_CHILD_NO_MEMORY) {
         sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "out of memory");
+        return;
+    }
+    if (end->status == SP_POOL_NOT_BEGUN && end->length && end->length <= MOST_REASON) {
+        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "the process that checks it: %.*s", (int)end->length,
+                end->output);
         return;
     }
     char why[128] = "the process that checked it ended without a result";

@@ -286,10 +286,8 @@ bool shapeproof_remote_confirm(const struct shapeproof_remote *remote, struct sh
     sp_error_reset(error);
     for (size_t i = 0; i < remote->remote_files.count; i++) {
         const struct sp_remote_file *remote_file = remote->remote_files.items[i];
-        if (remote_file->cached.fd < 0 || sp_cached_file_is_current(&remote_file->cached, &remote->sparse)) continue;
-        sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
-                "another command fetched a newer version while this one read");
-        sp_hint(error, "ask again: the newer one is in the cache");
+        if (remote_file->cached.fd < 0) continue;
+        if (sp_cached_file_confirm(&remote_file->cached, &remote->sparse, error)) continue;
         sp_error_prefix(error, remote_file->shown);
         return false;
     }

@@ -22,9 +22,10 @@ enum { MAX_STATE = 1 << 20, MOST_SPANS = 10000 };
 
 static const char magic[] = "shapeproof-mirror 1\n";
 
-static bool fail_cache(const char *what, struct shapeproof_error *error)
+/* Fails with a file or folder of the cache, the system call that failed, and the reason from errno. */
+static bool fail_cache(const char *what, const char *call, struct shapeproof_error *error)
 {
-    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "the cache, %s: %s", what, strerror(errno));
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "the cache, %s: %s: %s", what, call, strerror(errno));
     sp_hint(error, "the cache is in $XDG_CACHE_HOME/shapeproof; name another folder there, or make room");
     return false;
 }
@@ -84,13 +85,15 @@ bool sp_sparse_cache_open(struct sp_sparse_cache *sparse, const char *cache, con
     char *files = sp_arena_printf(arena, "%s/%s/files/", cache, key); /* with a slash: make_parents makes it, too */
     char *state = sp_arena_printf(arena, "%s/%s/state/", cache, key);
     *sparse = (struct sp_sparse_cache){.path = files, .files = -1, .state = -1, .lock = -1};
+    const char *call = "mkdir";
     if (make_parents(AT_FDCWD, files) && make_parents(AT_FDCWD, state)) {
+        call = "open";
         sparse->files = open_below(files);
-        sparse->state = open_below(state);
-        sparse->lock = lock_sparse_cache(sp_arena_printf(arena, "%s/%s/lock", cache, key));
+        if (sparse->files >= 0) sparse->state = open_below(state);
+        if (sparse->state >= 0) sparse->lock = lock_sparse_cache(sp_arena_printf(arena, "%s/%s/lock", cache, key));
     }
-    if (sparse->files < 0 || sparse->state < 0 || sparse->lock < 0) {
-        fail_cache(files, error);
+    if (sparse->lock < 0) {
+        fail_cache(files, call, error);
         sp_sparse_cache_close(sparse);
         return false;
     }
@@ -108,32 +111,40 @@ void sp_sparse_cache_close(struct sp_sparse_cache *sparse)
 }
 
 /* Opens a file below the folder, and makes it and its folders where they are not there; `flags` are those of open, such
- * as O_EXCL. Returns the descriptor, or -1. */
-static int create_file(int folder, const char *name, int flags)
+ * as O_EXCL. Returns the descriptor, or -1 with errno and the name of the system call in *call. */
+static int create_file(int folder, const char *name, int flags, const char **call)
 {
     char path[1100];
-    if ((size_t)snprintf(path, sizeof path, "%s", name) >= sizeof path) return -1;
+    *call = "mkdir";
+    if ((size_t)snprintf(path, sizeof path, "%s", name) >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
     if (!make_parents(folder, path)) return -1;
+    *call = "open";
     return sp_hold_fd(openat(folder, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
 }
 
 /* The same in the folder of the cached files, with the mark beside it that tells who reads data of its holes. */
-static int create_mirrored(const struct sp_sparse_cache *sparse, const char *name, int flags)
+static int create_mirrored(const struct sp_sparse_cache *sparse, const char *name, int flags, const char **call)
 {
     char mark[1200];
-    const int fd = create_file(sparse->files, name, flags);
+    const int fd = create_file(sparse->files, name, flags, call);
     snprintf(mark, sizeof mark, "%.*s%s", (int)(sp_base_name(name) - name), name, SP_MIRROR_MARK);
-    const int marked = fd >= 0 ? create_file(sparse->files, mark, 0) : -1;
+    const int marked = fd >= 0 ? create_file(sparse->files, mark, 0, call) : -1;
     if (marked >= 0) sp_close(marked);
     if (marked >= 0 || fd < 0) return fd;
+    const int why = errno;
     sp_close(fd);
+    errno = why;
     return -1;
 }
 
 bool sp_sparse_cache_name(const struct sp_sparse_cache *sparse, const char *name, struct shapeproof_error *error)
 {
-    const int fd = create_mirrored(sparse, name, 0);
-    if (fd < 0) return fail_cache(name, error);
+    const char *call;
+    const int fd = create_mirrored(sparse, name, 0, &call);
+    if (fd < 0) return fail_cache(name, call, error);
     sp_close(fd);
     return true;
 }
@@ -165,11 +176,15 @@ bool sp_sparse_cache_note(const struct sp_sparse_cache *sparse, const char *name
 {
     char draft[1100];
     snprintf(draft, sizeof draft, "%s.%ld.draft", name, (long)getpid());
-    const int fd = create_file(sparse->state, draft, O_TRUNC);
-    bool ok = fd >= 0 && write_at(fd, bytes, length, 0);
-    if (fd >= 0) ok = sp_close(fd) && ok;
-    ok = ok && renameat(sparse->state, draft, sparse->state, name) == 0;
-    return ok || fail_cache(name, error);
+    const char *call;
+    const int fd = create_file(sparse->state, draft, O_TRUNC, &call);
+    if (fd < 0) return fail_cache(name, call, error);
+    const bool written = write_at(fd, bytes, length, 0);
+    const int why = errno;
+    const bool closed = sp_close(fd);
+    if (!written) errno = why;
+    if (!written || !closed) return fail_cache(name, written ? "close" : "write", error);
+    return renameat(sparse->state, draft, sparse->state, name) == 0 || fail_cache(name, "rename", error);
 }
 
 char *sp_sparse_cache_noted(const struct sp_sparse_cache *sparse, const char *name, size_t limit)
@@ -273,11 +288,18 @@ bool sp_cached_file_load(struct sp_cached_file *file, const struct sp_sparse_cac
     return ok;
 }
 
-bool sp_cached_file_is_current(const struct sp_cached_file *file, const struct sp_sparse_cache *sparse)
+bool sp_cached_file_confirm(const struct sp_cached_file *file, const struct sp_sparse_cache *sparse,
+                            struct shapeproof_error *error)
 {
     struct stat own, named;
-    return fstat(file->fd, &own) == 0 && fstatat(sparse->files, file->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           own.st_dev == named.st_dev && own.st_ino == named.st_ino;
+    if (fstat(file->fd, &own) != 0) return fail_cache(file->name, "fstat", error);
+    const bool is_there = fstatat(sparse->files, file->name, &named, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!is_there && errno != ENOENT && errno != ENOTDIR) return fail_cache(file->name, "stat", error);
+    if (is_there && own.st_dev == named.st_dev && own.st_ino == named.st_ino) return true;
+    sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
+            "another command fetched a newer version while this one read");
+    sp_hint(error, "ask again: the newer one is in the cache");
+    return false;
 }
 
 bool sp_cached_file_make(struct sp_cached_file *file, const struct sp_sparse_cache *sparse, uint64_t size,
@@ -287,15 +309,16 @@ bool sp_cached_file_make(struct sp_cached_file *file, const struct sp_sparse_cac
     sp_sparse_cache_drop(sparse, file->name);
     file->size = size;
     memccpy(file->etag, etag, '\0', sizeof file->etag);
-    file->fd = create_mirrored(sparse, file->name, O_EXCL);
-    if (file->fd >= 0 && ftruncate(file->fd, (off_t)size) == 0) return true;
-    return fail_cache(file->name, error);
+    const char *call;
+    file->fd = create_mirrored(sparse, file->name, O_EXCL, &call);
+    if (file->fd < 0) return fail_cache(file->name, call, error);
+    return ftruncate(file->fd, (off_t)size) == 0 || fail_cache(file->name, "ftruncate", error);
 }
 
 bool sp_cached_file_put(struct sp_cached_file *file, uint64_t begin, const void *bytes, size_t length,
                         struct shapeproof_error *error)
 {
-    if (!write_at(file->fd, bytes, length, begin)) return fail_cache(file->name, error);
+    if (!write_at(file->fd, bytes, length, begin)) return fail_cache(file->name, "write", error);
     add_span(file, (struct sp_byte_range){begin, begin + length});
     return true;
 }
@@ -305,7 +328,7 @@ bool sp_cached_file_save(const struct sp_cached_file *file, const struct sp_spar
 {
     struct sp_text text = {0};
     /* Else a power cut could leave a state that says of holes that they are bytes. */
-    if (fsync(file->fd) != 0) return fail_cache(file->name, error);
+    if (fsync(file->fd) != 0) return fail_cache(file->name, "fsync", error);
     sp_text_printf(&text, "%setag %s\nsize %" PRIu64 "\n", magic, file->etag, file->size);
     for (size_t i = 0; i < file->spans.count; i++)
         sp_text_printf(&text, "has %" PRIu64 " %" PRIu64 "\n", file->spans.items[i].begin, file->spans.items[i].end);

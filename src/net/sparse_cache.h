@@ -65,8 +65,9 @@ struct sp_byte_range sp_cached_file_missing(const struct sp_cached_file *file, s
 /* Remembers what is there, once the disk has it. */
 bool sp_cached_file_save(const struct sp_cached_file *file, const struct sp_sparse_cache *sparse,
                          struct shapeproof_error *error);
-/* Whether the file under its name is still this one, and not one of another version. */
-bool sp_cached_file_is_current(const struct sp_cached_file *file, const struct sp_sparse_cache *sparse);
+/* Whether the file under its name is still this one; an error when it is one of another version, or cannot be told. */
+bool sp_cached_file_confirm(const struct sp_cached_file *file, const struct sp_sparse_cache *sparse,
+                            struct shapeproof_error *error);
 void sp_cached_file_close(struct sp_cached_file *file);
 
 #endif

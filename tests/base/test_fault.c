@@ -28,6 +28,10 @@ static void test_fault_decides(void **state)
     assert_false(sp_fault_end(&error));
     assert_string_equal(error.message, "model.pt: pread: Input/output error");
     assert_int_equal(error.kind, SHAPEPROOF_KIND_IO);
+    sp_fault_begin(&error);
+    sp_fault_note("readdir", "", EIO); /* the folder in which the process is */
+    assert_false(sp_fault_end(&error));
+    assert_string_equal(error.message, ".: readdir: Input/output error");
     sp_fault_begin(&error); /* nothing is left of it */
     assert_true(sp_fault_end(&error));
     assert_int_equal(error.status, SHAPEPROOF_OK);

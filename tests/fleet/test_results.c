@@ -96,6 +96,22 @@ static enum sp_line_outcome add_end(const char *path, const char *written, int s
     return (enum sp_line_outcome)outcome;
 }
 
+/* One whose process could not begin says why; a status alone is no reason. */
+static void test_not_begun(void **state)
+{
+    (void)state;
+    struct sp_pool_end end = {
+        .status = SP_POOL_NOT_BEGUN, .output = "dup2: Too many open files, and more", .length = 25};
+    struct shapeproof_error error;
+    sp_results_explain(&end, &error);
+    assert_string_equal(error.message, "the process that checks it: dup2: Too many open files");
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_IO);
+    end.length = 0;
+    sp_results_explain(&end, &error);
+    assert_int_equal(error.kind, SHAPEPROOF_KIND_CRASHED);
+    assert_int_equal(add_end("a", "dup2: Too many open files", SP_POOL_NOT_BEGUN, 0), SP_LINE_UNREADABLE);
+}
+
 /* One that was ended because it took too long is no crash. */
 static void test_late_line(void **state)
 {
@@ -160,8 +176,8 @@ static void test_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_write),     cmocka_unit_test(test_read), cmocka_unit_test(test_add),
-        cmocka_unit_test(test_late_line), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_write),     cmocka_unit_test(test_read),      cmocka_unit_test(test_add),
+        cmocka_unit_test(test_late_line), cmocka_unit_test(test_not_begun), cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,18 @@ static void test_tags_of_a_commit(void **state)
     assert_non_null(strstr(error.message, "changed"));
 }
 
+/* Messages name the file or folder of the cache and the system call. */
+static void test_unusable_cache(void **state)
+{
+    (void)state;
+    struct shapeproof_remote_options unusable = options;
+    serve_model(here, "plain.safetensors", 0, TENSORS, 10);
+    unusable.cache = "/dev/null/cache";
+    assert_null(shapeproof_remote_fetch(url_here("ok/plain.safetensors"), &unusable, &error));
+    assert_non_null(strstr(error.message, "the cache, /dev/null/cache/"));
+    assert_non_null(strstr(error.message, "/files/: mkdir: Not a directory"));
+}
+
 /* With two arguments, the cache and a URL: the command that start_command starts. */
 int main(int count, char **arguments)
 {
@@ -110,6 +122,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_at_the_same_time),
         cmocka_unit_test(test_newer_version),
         cmocka_unit_test(test_tags_of_a_commit),
+        cmocka_unit_test(test_unusable_cache),
     };
     return cmocka_run_group_tests(tests, start_servers, stop_servers);
 }
