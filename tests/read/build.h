@@ -28,6 +28,7 @@ static inline void put_le(struct sp_text *text, size_t width, uint64_t number)
 #define P_INT(digits) "I" digits "\n"
 #define P_STR(text) "V" text "\n"
 #define P_FALSE "I00\n"
+#define P_TRUE "I01\n"
 #define P_NONE "N"
 #define P_TUPLE(items) "(" items "t"
 #define P_LIST(items) "](" items "e"

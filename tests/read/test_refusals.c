@@ -235,6 +235,20 @@ static void tensors_of_pytorch(void **state)
                                                    P_TUPLE(FLOATS P_INT("0") TWO P_TUPLE(P_INT("1")) P_INT("1")
                                                                P_CALL("collections", "OrderedDict", ")"))))),
                  SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("its requires_grad is not a boolean"));
+    /* Integers have no gradient; a real tensor may require one. */
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") P_CALL("torch._utils", "_rebuild_tensor_v2",
+                                                   P_TUPLE(FLOATS P_INT("0") TWO P_TUPLE(P_INT("1"))
+                                                               P_TRUE P_CALL("collections", "OrderedDict", ")"))))),
+                 SHAPEPROOF_KIND_NONE, "w F32 (2) ");
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") P_CALL("torch._utils", "_rebuild_tensor_v2",
+                                                   P_TUPLE(P_STORAGE("IntStorage", "0", "2") P_INT("0") TWO P_TUPLE(
+                                                       P_INT("1")) P_TRUE P_CALL("collections", "OrderedDict", ")"))))),
+                 SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("its requires_grad is True, which torch refuses for I32"));
+    expect_torch(P_PICKLE(P_DICT(P_STR("w") P_CALL(
+                     "torch._utils", "_rebuild_parameter",
+                     P_TUPLE(P_REBUILD(P_STORAGE("IntStorage", "0", "2"), "0", TWO, P_TUPLE(P_INT("1")))
+                                 P_TRUE P_CALL("collections", "OrderedDict", ")"))))),
+                 SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("its requires_grad is True, which torch refuses for I32"));
     expect_torch(P_PICKLE(P_DICT(P_STR("w") P_REBUILD(P_PERSISTENT(P_TUPLE(P_STR("storage") P_GLOBAL(
                                                           "torch", "FloatStorage") P_NONE P_STR("cpu") P_INT("2"))),
                                                       "0", TWO, P_TUPLE(P_INT("1"))))),
@@ -512,6 +526,10 @@ static void scripts_of_pytorch(void **state)
     "L119547037146038801333356L\n." P_PICKLE(P_INT("1001")) P_PICKLE(system) P_PICKLE(object) P_PICKLE(keys)
 #define LEGACY(object, keys) STREAM(P_DICT(""), object, keys)
 
+/* An id of a storage of two elements in a stream, without a view. */
+#define STREAMED(class)                                                                                                \
+    P_PERSISTENT(P_TUPLE(P_STR("storage") P_GLOBAL("torch", class) P_STR("0") P_STR("cpu") P_INT("2") P_NONE))
+
 static void streams_of_pytorch(void **state)
 {
     (void)state;
@@ -519,13 +537,16 @@ static void streams_of_pytorch(void **state)
               "! Python refuses it: system information has a text that is not UTF-8\n");
     expect_of("a.pt", LEGACY(P_DICT(P_STR("w") P_REBUILD(VIEWED, "0", TWO, P_TUPLE(P_INT("1")))), P_LIST(P_STR("0"))),
               "a.pt", SHAPEPROOF_KIND_MALFORMED, "storage '0': its view is not (key, offset, size)");
-    expect_of("a.pt", LEGACY(P_DICT(P_STR("w") GOOD), P_LIST(P_INT("0"))), "a.pt", SHAPEPROOF_KIND_MALFORMED,
-              "a storage key is not a short string");
+    expect_of("a.pt", LEGACY(P_DICT(P_STR("w") GOOD), P_LIST(P_STR("0"))), "a.pt", SHAPEPROOF_KIND_MALFORMED,
+              "a storage id of 5 items, expected 6");
     expect_of("a.pt",
-              LEGACY(P_DICT(P_STR("w") P_REBUILD(P_STORAGE("NewStorage", "0", "2"), "0", TWO, P_TUPLE(P_INT("1")))),
-                     P_LIST(P_STR("0"))),
-              "a.pt", SHAPEPROOF_KIND_MALFORMED,
-              "storage '0' is of unknown class NewStorage: what follows cannot be found");
+              LEGACY(P_DICT(P_STR("w") P_REBUILD(STREAMED("FloatStorage"), "0", TWO, P_TUPLE(P_INT("1")))),
+                     P_LIST(P_INT("0"))),
+              "a.pt", SHAPEPROOF_KIND_MALFORMED, "a storage key is not a short string");
+    expect_of(
+        "a.pt",
+        LEGACY(P_DICT(P_STR("w") P_REBUILD(STREAMED("NewStorage"), "0", TWO, P_TUPLE(P_INT("1")))), P_LIST(P_STR("0"))),
+        "a.pt", SHAPEPROOF_KIND_MALFORMED, "storage '0' is of unknown class NewStorage: what follows cannot be found");
 }
 
 /* ---- PyTorch: tar files, before 0.2 ---- */

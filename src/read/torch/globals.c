@@ -359,7 +359,6 @@ static const struct storage_row storage_classes[] = {
     {"Char", SHAPEPROOF_DTYPE_I8, 1},
     {"Byte", SHAPEPROOF_DTYPE_U8, 1},
     {"Bool", SHAPEPROOF_DTYPE_BOOL, 1},
-    {"ComplexHalf", SHAPEPROOF_DTYPE_C32, 4},
     {"ComplexFloat", SHAPEPROOF_DTYPE_C64, 8},
     {"ComplexDouble", SHAPEPROOF_DTYPE_C128, 16},
     {"QInt8", SHAPEPROOF_DTYPE_QI8, 1},

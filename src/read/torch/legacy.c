@@ -245,6 +245,7 @@ struct sp_pickle_value *sp_torch_legacy_read(struct sp_torch *torch, const struc
         sp_malformed(error, "not a file of torch.save");
         return NULL;
     }
+    torch->in_stream = true;
     *bytes = read_window(&stream, &torch->arena, error);
     const bool ok = *bytes && check_pickles(&stream, error) && resolve(torch, &stream, error);
     return ok ? stream.pickles[3].root : NULL;
@@ -262,7 +263,7 @@ static unsigned probe_legacy(const struct sp_probe *probe)
 static bool index_legacy(const struct sp_file *file, uint32_t file_index, struct shapeproof_inventory *inventory,
                          struct shapeproof_error *error)
 {
-    struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = ""};
+    struct sp_torch torch = {.inventory = inventory, .file = file_index, .key_prefix = "", .in_stream = true};
     struct stream stream = {.file = file, .size = file->size, .placed = true};
     inventory->format = &torch_legacy_format;
     char *bytes = read_window(&stream, &torch.arena, error);

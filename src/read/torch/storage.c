@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/checked.h"
+#include "base/names.h"
 #include "read/torch/torch.h"
 
 enum { VIEW_ITEM = 5 };
@@ -39,9 +41,9 @@ static void spell_key(const struct sp_torch *torch, const struct sp_pickle_value
 bool sp_torch_check_id_length(const struct sp_torch *torch, const struct sp_pickle_value *id,
                               struct shapeproof_error *error)
 {
-    const bool in_stream = !torch->zip || *torch->key_prefix; /* also of a stream within a zip archive */
-    if (id->length == VIEW_ITEM || (in_stream && id->length == VIEW_ITEM + 1)) return true;
-    return sp_malformed(error, "a storage id of %u items, expected %s", id->length, in_stream ? "5 or 6" : "5");
+    const bool in_stream = torch->in_stream || *torch->key_prefix; /* also of a stream within a zip archive */
+    const unsigned expected = in_stream ? VIEW_ITEM + 1 : VIEW_ITEM;
+    return id->length == expected || sp_malformed(error, "a storage id of %u items, expected %u", id->length, expected);
 }
 
 static bool check_id(const struct sp_torch *torch, const struct sp_pickle_value *id, struct shapeproof_error *error)
@@ -96,6 +98,40 @@ struct sp_torch_storage *sp_torch_add_root(struct sp_torch *torch, const struct 
     return kept;
 }
 
+/* Whether torch without extensions knows the location: "cpu", "meta", "mps" with anything behind it, or another device,
+ * which may have a number, as "cuda:1". */
+static bool is_known_location(const char *text, size_t length)
+{
+    static const char *const devices[] = {"cuda", "privateuseone", "hpu", "xpu", "mtia"};
+    if (SP_IS(text, length, "cpu") || SP_IS(text, length, "meta")) return true;
+    if (length >= 3 && memcmp(text, "mps", 3) == 0) return true;
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        size_t at = strlen(devices[i]);
+        if (length < at || memcmp(text, devices[i], at) != 0) continue;
+        if (length == at) return true;
+        if (text[at++] != ':' || at == length) continue;
+        while (at < length && sp_is_digit(text[at])) at++;
+        if (at == length) return true;
+    }
+    return false;
+}
+
+/* Warns once if torch cannot tell where to put a storage. */
+static void judge_location(struct sp_torch *torch, const struct sp_pickle_value *location, const char *storage)
+{
+    if (torch->odd_location) return;
+    const bool is_text = sp_pickle_is(location, SP_PICKLE_STR) || sp_pickle_is(location, SP_PICKLE_BYTES);
+    if (is_text && is_known_location(location->as.text, location->length)) return;
+    torch->odd_location = true;
+    if (is_text)
+        sp_inventory_warn(torch->inventory,
+                          "torch refuses storage '%s' without a map_location: it knows no location %s", storage,
+                          sp_quote(sp_arena_copy(&torch->arena, location->as.text, location->length)).text);
+    else
+        sp_inventory_warn(torch->inventory,
+                          "torch refuses storage '%s' without a map_location: its location is no text", storage);
+}
+
 static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct sp_pickle_value *id,
                                           struct shapeproof_error *error)
 {
@@ -105,12 +141,7 @@ static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct s
     spell_key(torch, key, text, sizeof text);
     const size_t known = sp_map_get(&torch->storage_keys, text);
     if (!describe_storage(id, &described, error)) return NULL;
-    const struct sp_pickle_value *location = sp_pickle_item(id, 3);
-    if (!sp_pickle_is(location, SP_PICKLE_STR) && !sp_pickle_is(location, SP_PICKLE_BYTES) && !torch->odd_location) {
-        torch->odd_location = true; /* say it once */
-        sp_inventory_warn(torch->inventory,
-                          "torch refuses storage '%s' without a map_location: its location is no text", text);
-    }
+    judge_location(torch, sp_pickle_item(id, 3), text);
     if (known == SIZE_MAX) return sp_torch_add_root(torch, &described, error);
     struct sp_torch_storage *root = torch->storages[known];
     if ((root->count != described.count || root->dtype != described.dtype) && !torch->contradicted) {

@@ -259,6 +259,18 @@ static bool check_requires_grad(const struct sp_pickle_value *value, struct shap
     return !value || value->type == SP_PICKLE_BOOL || sp_malformed(error, "its requires_grad is not a boolean");
 }
 
+/* Only numbers with a derivative can require one: real and complex numbers, and not integers of any kind. */
+static bool check_gradient(const struct sp_pickle_value *requires_grad, const struct sp_torch_tensor *tensor,
+                           struct shapeproof_error *error)
+{
+    const enum shapeproof_dtype dtype = tensor->dtype;
+    if (!sp_pickle_is(requires_grad, SP_PICKLE_BOOL) || !requires_grad->as.integer) return true;
+    if (dtype == SHAPEPROOF_DTYPE_UNKNOWN || shapeproof_dtype_is_float(dtype) || dtype == SHAPEPROOF_DTYPE_C32 ||
+        dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128)
+        return true;
+    return sp_malformed(error, "its requires_grad is True, which torch refuses for %s", tensor->dtype_name);
+}
+
 /* How many items a quantizer of the scheme has, 0 if torch does not know the scheme. */
 static unsigned count_quantizer_items(const char *scheme)
 {
@@ -302,27 +314,34 @@ static bool check_quantizer(const struct call *call, struct shapeproof_error *er
            check_part_of_quantizer(quantizer->as.items[2], error);
 }
 
+/* The functions that make a tensor of a storage or of none. */
+static const struct rebuilder {
+    const char *name;
+    unsigned least, most;
+    unsigned requires_grad; /* its index, if it is checked */
+} rebuilders[] = {
+    {"torch._utils._rebuild_tensor", 4, 4, 0},
+    {"torch._utils._rebuild_tensor_v2", 6, 7, 4},
+    {"torch._utils._rebuild_tensor_v3", 7, 8, 4},
+    {"torch._utils._rebuild_qtensor", 7, 8, 0}, /* up to torch 1.2, scale and zero point are two arguments */
+    {"torch._utils._rebuild_meta_tensor_no_storage", 4, 4, 3},
+};
+
+static const struct rebuilder *find_rebuilder(const char *name)
+{
+    for (size_t i = 0; i < sizeof rebuilders / sizeof *rebuilders; i++)
+        if (strcmp(name, rebuilders[i].name) == 0) return &rebuilders[i];
+    return NULL;
+}
+
 /* Python refuses a call with other numbers of arguments than the function takes. Tensors of torch before 0.4 have no
  * function: their class has the first four of these arguments as its state. */
 static bool check_arguments(const struct call *call, struct shapeproof_error *error)
 {
-    static const struct {
-        const char *name;
-        unsigned least, most;
-        unsigned requires_grad; /* its index, if it is checked */
-    } known[] = {
-        {"torch._utils._rebuild_tensor", 4, 4, 0},
-        {"torch._utils._rebuild_tensor_v2", 6, 7, 4},
-        {"torch._utils._rebuild_tensor_v3", 7, 8, 4},
-        {"torch._utils._rebuild_qtensor", 7, 8, 0}, /* up to torch 1.2, scale and zero point are two arguments */
-        {"torch._utils._rebuild_meta_tensor_no_storage", 4, 4, 3},
-    };
     const unsigned count = call->args->length;
-    unsigned least = 4, most = UINT_MAX, requires_grad = 0;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(call->name, known[i].name) != 0) continue;
-        least = known[i].least, most = known[i].most, requires_grad = known[i].requires_grad;
-    }
+    const struct rebuilder *known = find_rebuilder(call->name);
+    const unsigned least = known ? known->least : 4, most = known ? known->most : UINT_MAX;
+    const unsigned requires_grad = known ? known->requires_grad : 0;
     if (count < least)
         return sp_malformed(error, "%s with %u arguments, at least %u expected", call->name, count, least);
     if (count > most) return sp_malformed(error, "%s with %u arguments, at most %u expected", call->name, count, most);
@@ -442,6 +461,28 @@ static const char *made_alone(const struct sp_pickle_value *node)
     return !data || data->type < SP_PICKLE_TUPLE || sp_torch_is_storage(data) ? name : NULL;
 }
 
+/* A tensor in the way of its role; those of saved tensors are read elsewhere. */
+static bool read_by_role(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
+                         struct shapeproof_error *error)
+{
+    switch (call->role) {
+    case SP_TORCH_TENSOR:
+    case SP_TORCH_TENSOR_V3:
+        return read_dense(torch, call, tensor, error);
+    case SP_TORCH_OLD_TENSOR:
+        return read_old(torch, call, tensor, error);
+    case SP_TORCH_META:
+        tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
+        return check_arguments(call, error) && read_without_bytes(call, 0, tensor, error);
+    case SP_TORCH_WRAPPER:
+        return read_without_bytes(call, 1, tensor, error) && sp_torch_wrapped(torch, call->wrapped, tensor, error);
+    case SP_TORCH_SPARSE:
+        return read_sparse(torch, call, tensor, error);
+    default: /* SP_TORCH_FROM_NUMPY, the only other role that unwrap leaves */
+        return read_from_numpy(call, tensor, error);
+    }
+}
+
 bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struct sp_torch_tensor *tensor,
                      bool *is_tensor, struct shapeproof_error *error)
 {
@@ -466,25 +507,12 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
     if (!*is_tensor) return true;
     *tensor = (struct sp_torch_tensor){.dtype_name = shapeproof_dtype_name(SHAPEPROOF_DTYPE_UNKNOWN)};
     const char *function = sp_pickle_name(node);
-    if (function && strcmp(function, "torch._utils._rebuild_parameter") == 0 &&
-        !check_requires_grad(sp_pickle_arg(node, 1), error))
-        return false;
+    const bool is_parameter = function && sp_torch_begins_with(function, "torch._utils._rebuild_parameter");
+    if (is_parameter && !check_requires_grad(sp_pickle_arg(node, 1), error)) return false;
     if (!sp_pickle_is(call.role == SP_TORCH_OLD_TENSOR ? call.state : call.args, SP_PICKLE_TUPLE))
         return sp_malformed(error, "%s without a tuple of arguments", call.name);
-    switch (call.role) {
-    case SP_TORCH_TENSOR:
-    case SP_TORCH_TENSOR_V3:
-        return read_dense(torch, &call, tensor, error);
-    case SP_TORCH_OLD_TENSOR:
-        return read_old(torch, &call, tensor, error);
-    case SP_TORCH_META:
-        tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
-        return check_arguments(&call, error) && read_without_bytes(&call, 0, tensor, error);
-    case SP_TORCH_WRAPPER:
-        return read_without_bytes(&call, 1, tensor, error) && sp_torch_wrapped(torch, call.wrapped, tensor, error);
-    case SP_TORCH_SPARSE:
-        return read_sparse(torch, &call, tensor, error);
-    default: /* SP_TORCH_FROM_NUMPY, the only other role that unwrap leaves */
-        return read_from_numpy(&call, tensor, error);
-    }
+    const struct rebuilder *known = find_rebuilder(call.name);
+    return read_by_role(torch, &call, tensor, error) &&
+           (!is_parameter || check_gradient(sp_pickle_arg(node, 1), tensor, error)) &&
+           (!known || !known->requires_grad || check_gradient(arg(&call, known->requires_grad), tensor, error));
 }

@@ -110,7 +110,8 @@ struct sp_torch {
     uint64_t unwrapped;     /* values of the states of such tensors that were looked at */
     unsigned wrapped;       /* how deep the tensor that is being read is in others that wrap it */
     bool contradicted;      /* a storage was declared in two ways */
-    bool odd_location;      /* the location of a storage was no text */
+    bool odd_location;      /* there was a warning of the location of a storage */
+    bool in_stream;         /* of torch before 1.6, in which each id of a storage has a view or None */
     size_t equal_keys;      /* that came again in their dictionary */
     /* Checks that the container holds the bytes of a storage. NULL when all were located beforehand. */
     bool (*locate)(struct sp_torch *torch, struct sp_torch_storage *storage, struct shapeproof_error *error);
