@@ -65,7 +65,7 @@ CLI_SRC := $(sort $(shell find src/cli -name '*.c' 2>/dev/null))
 # replaces.
 ifeq ($(WASI),yes)
 LIB_SRC := $(filter-out src/net/% src/read/hdf5/% src/base/process/% src/base/system/% src/fleet/pool.c,$(LIB_SRC))
-CLI_SRC := $(filter-out src/cli/output_file.c src/cli/pager.c src/cli/processor_time.c \
+CLI_SRC := $(filter-out src/cli/output_file.c src/cli/pager.c src/cli/system_limits.c \
     src/cli/progress.c,$(CLI_SRC)) src/web/wasi.c
 endif
 PRE_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o) $(OBJ)/gen/tables.o $(OBJ)/gen/models.o $(OBJ)/gen/page.o $(OBJ)/gen/words.o \

@@ -327,11 +327,13 @@ void cli_tell_amount(const char *unit, uint64_t done, uint64_t total);
 /* Ends the step, and erases the line. */
 void cli_end_step(void);
 
-/* ---- processor_time.c ---- */
+/* ---- system_limits.c ---- */
 
 /* From now on a limit of processor time (ulimit -t) ends the command with a message and CLI_FILE. With --json, stdout
  * gets a document about the error, unless another document is incomplete there. */
 void cli_expect_processor_limit(void);
+/* Makes the stack of the command as large as it may need; false with a message when the system does not allow that. */
+bool cli_expect_stack_limit(void);
 
 /* ---- output_file.c: the FILE of --output, or one of --format. The report goes into a temporary file beside FILE,
  * which takes its place at the end: FILE is never half written. A FILE that is no regular file, such as /dev/null, is

@@ -178,7 +178,7 @@ int main(int argc, char **argv)
     cli_redact_messages(redaction);
     const char *json = json_asked(argc - 1, argv + 1);
     cli_expect_json(json != NULL, json && strcmp(json, "jsonl") == 0);
-    int status = dispatch_command(argc, argv);
+    int status = cli_expect_stack_limit() ? dispatch_command(argc, argv) : CLI_FILE;
     if (!cli_close_outputs()) status = CLI_FILE;
     shapeproof_redaction_free(redaction);
     return status;

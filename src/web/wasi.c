@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What the command has in the build of WebAssembly instead of src/net, src/read/hdf5, src/base/system,
- * src/fleet/pool.c and output_file.c, processor_time.c and pager.c of src/cli, and the functions that posix.h declares.
+ * src/fleet/pool.c and output_file.c, system_limits.c and pager.c of src/cli, and the functions that posix.h declares.
  * WebAssembly has neither processes nor sockets: the page itself fetches remote files, and reads no HDF5. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -206,6 +206,7 @@ bool cli_finish_file(struct cli_file *file, bool keep_old)
 }
 
 void cli_expect_processor_limit(void) {}
+bool cli_expect_stack_limit(void) { return true; }
 int cli_stdout(void) { return STDOUT_FILENO; }
 FILE *cli_messages(void) { return stderr; }
 void cli_hold_output(const struct cli_args *args) { (void)args; }

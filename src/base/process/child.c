@@ -166,9 +166,11 @@ static void end_endless_loop(int number)
 void sp_child_make_filter(struct sp_filter *filter, enum sp_confinement confinement, int out)
 {
     const struct itimerval soon = {.it_value = {.tv_usec = 250000}}, never = {.it_value = {.tv_sec = 0}};
+    signal(SIGXFSZ, SIG_IGN); /* so that a file-size limit is an error of writing the filter into a file in memory */
     signal(SIGPROF, end_endless_loop);
     setitimer(ITIMER_PROF, &soon, NULL);
     if (!sp_system_make_filter(filter, confinement, out)) end_without_filter(errno);
     setitimer(ITIMER_PROF, &never, NULL);
     signal(SIGPROF, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
 }

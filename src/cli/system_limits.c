@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A limit of processor time that the system sets (ulimit -t) ends the command with a message and a status. */
+ * Limits of the system that end the command with a message and a status: of processor time (ulimit -t), and of the
+ * stack (ulimit -s). */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/resource.h>
@@ -59,4 +60,21 @@ void cli_expect_processor_limit(void)
     }
     command = getpid();
     signal(SIGXCPU, end_without_time);
+}
+
+/* What a table of 1,000 nested definitions takes, with room for what the system itself puts there. */
+enum { STACK_MIB = 2 };
+
+/* The soft limit becomes what the command may need. A hard limit that is lower would end it by a signal, at a place
+ * that depends on the input. */
+bool cli_expect_stack_limit(void)
+{
+    static const rlim_t need = (rlim_t)STACK_MIB << 20;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= need) return true;
+    const bool is_low = limit.rlim_max != RLIM_INFINITY && limit.rlim_max < need;
+    limit.rlim_cur = need;
+    if (!is_low && setrlimit(RLIMIT_STACK, &limit) == 0) return true;
+    cli_complain(CLI_FILE, NULL, "the stack has less than %d MiB: the limit of the system (ulimit -s)", STACK_MIB);
+    return false;
 }
