@@ -32,6 +32,26 @@ struct shapeproof_value sp_value_member(struct shapeproof_value object, const ch
     return member_named(object, key, strlen(key));
 }
 
+struct shapeproof_value sp_members_get(struct sp_members *members, struct shapeproof_value object, const char *key)
+{
+    enum { WIDE = 64 };
+    if (object.type != SHAPEPROOF_VALUE_OBJECT || object.count < WIDE) return sp_value_member(object, key);
+    if (members->items != object.members || members->count != object.count) {
+        sp_members_free(members);
+        for (size_t i = 0; i < object.count; i++) sp_map_set(&members->places, object.members[i].key, i);
+        members->items = object.members;
+        members->count = object.count;
+    }
+    const size_t member = sp_map_get(&members->places, key);
+    return member == SIZE_MAX ? sp_value_absent(key) : object.members[member].value;
+}
+
+void sp_members_free(struct sp_members *members)
+{
+    sp_map_free(&members->places);
+    *members = (struct sp_members){0};
+}
+
 struct shapeproof_value sp_value_at(struct shapeproof_value root, const char *path)
 {
     for (const char *dot; (dot = strchr(path, '.')) != NULL; path = dot + 1)

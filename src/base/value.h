@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "shapeproof/value.h"
 
@@ -44,6 +45,16 @@ static inline bool sp_value_is_set(struct shapeproof_value value) { return value
 const char *sp_value_kind(enum shapeproof_value_type type);
 /* The member of an object, the last one when the key is repeated (as the frameworks' parsers do); absent otherwise. */
 struct shapeproof_value sp_value_member(struct shapeproof_value object, const char *key);
+/* The members of a wide object by their keys: a Keras model has an object with one for each layer. Zero-initialise;
+ * free with sp_members_free, also before another object may lie where this one did. */
+struct sp_members {
+    const struct shapeproof_member *items; /* of the object that the map is of; NULL: there is none yet */
+    size_t count;
+    struct sp_map places;
+};
+/* As sp_value_member, for one object again and again. */
+struct shapeproof_value sp_members_get(struct sp_members *members, struct shapeproof_value object, const char *key);
+void sp_members_free(struct sp_members *members);
 /* An integer above 0; 0 for anything else. */
 static inline uint64_t sp_value_count(struct shapeproof_value value)
 {

@@ -164,7 +164,8 @@ static void rebuild(struct shapeproof_config *config)
                                       .loose = config->loose};
 }
 
-/* Appends a setting, which wins over earlier ones of the same path. */
+/* Appends a setting, which wins over earlier ones of the same path. The hyper-parameters are those of the file and the
+ * earlier settings, which are not gone through again. */
 static void add_setting(struct shapeproof_config *config, struct sp_setting setting, struct shapeproof_provenance from)
 {
     SP_GROW(config->settings, config->setting_count, config->setting_capacity);
@@ -175,7 +176,9 @@ static void add_setting(struct shapeproof_config *config, struct sp_setting sett
     }
     config->settings[config->setting_count] = setting;
     config->overrides[config->setting_count++] = (struct sp_override){setting.path, from};
-    rebuild(config);
+    config->hyper.root = sp_value_with(&config->arena, config->hyper.root, setting.path, setting.value);
+    config->hyper.overrides = config->overrides;
+    config->hyper.override_count = config->setting_count;
 }
 
 void sp_config_set_value(struct shapeproof_config *config, const char *path, struct shapeproof_value value,
@@ -216,7 +219,9 @@ static void forget_derived(struct shapeproof_config *config)
         config->settings[kept] = config->settings[i];
         config->overrides[kept++] = config->overrides[i];
     }
+    if (kept == config->setting_count) return;
     config->setting_count = kept;
+    rebuild(config);
 }
 
 void sp_config_set_model(struct shapeproof_config *config, struct shapeproof_value root, const char *name)
@@ -275,6 +280,7 @@ struct shapeproof_config *sp_config_without(const struct shapeproof_config *conf
     variant->label = config->label;
     variant->model = config->model;
     variant->variables = config->variables;
+    rebuild(variant);
     for (size_t i = 0; i < config->setting_count; i++) {
         if (i == left_out) continue;
         struct sp_setting setting = config->settings[i];
@@ -282,7 +288,6 @@ struct shapeproof_config *sp_config_without(const struct shapeproof_config *conf
         setting.path = sp_arena_string(&variant->arena, setting.path);
         add_setting(variant, setting, config->overrides[i].from);
     }
-    rebuild(variant);
     return variant;
 }
 
@@ -374,7 +379,7 @@ static void remark_on_code(void *to, const char *name, const char *where)
 
 static void complete_sockeye(struct shapeproof_config *config, const char *version)
 {
-    config->file_root = sp_sockeye_with_model_type(&config->arena, config->file_root, version);
+    sp_config_set_root(config, sp_sockeye_with_model_type(&config->arena, config->file_root, version));
     if (version) sp_config_derive(config, "version", sp_value_string(version), "the file version beside it");
 }
 

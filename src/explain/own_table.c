@@ -46,6 +46,6 @@ const char *sp_own_heading(struct shapeproof_check *check, const struct sp_secti
     const char *line = source->text + section->span.offset, *end = line + strcspn(line, "#\r\n");
     while (line > source->text && line[-1] != '\n') line--;
     while (end > line && (end[-1] == ' ' || end[-1] == '\t')) end--;
-    return sp_arena_printf(&check->arena, "%s:%zu: %.*s", source->name, sp_span_position(section->span).line,
-                           (int)(end - line), line);
+    return sp_arena_printf(&check->arena, "%s:%zu: %.*s", source->name, sp_span_line(section->span), (int)(end - line),
+                           line);
 }

@@ -270,7 +270,7 @@ static const char *advice_for_own(struct shapeproof_check *check, enum shapeproo
     return sp_arena_printf(&check->arena,
                            "no single value of a hyper-parameter %s: if the configuration is right, correct %s:%zu%s",
                            kind == SHAPEPROOF_FINDING_SHAPE ? "gives these shapes" : "leaves it out", file,
-                           sp_span_position(row->span).line, unread_said(check));
+                           sp_span_line(row->span), unread_said(check));
 }
 
 /* The advice for findings without a cause, by the kind that most of them have; NULL when there are none, and everything

@@ -121,20 +121,14 @@ struct shapeproof_value sp_view_get(const struct sp_view *view, const char *key)
     return given ? given->value : sp_value_member(view->object, key);
 }
 
-/* The same, where a wide configuration has a map of its members: a Keras model has one for each layer. */
+/* The same, with a map of the members of the configuration. */
 static struct shapeproof_value view_get(struct sp_eval *eval, const struct sp_view *view, const char *key)
 {
-    enum { WIDE = 64 };
     const struct shapeproof_value root = eval->hyper->root, object = view->object;
-    if (object.type != SHAPEPROOF_VALUE_OBJECT || object.count < WIDE || object.members != root.members ||
-        object.count != root.count)
+    if (object.type != SHAPEPROOF_VALUE_OBJECT || object.members != root.members || object.count != root.count)
         return sp_view_get(view, key);
     const struct sp_given *given = sp_view_given(view, key);
-    if (given) return given->value;
-    if (!eval->members.count)
-        for (size_t i = 0; i < root.count; i++) sp_map_set(&eval->members, root.members[i].key, i);
-    const size_t member = sp_map_get(&eval->members, key);
-    return member == SIZE_MAX ? sp_value_absent(key) : root.members[member].value;
+    return given ? given->value : sp_members_get(&eval->members, root, key);
 }
 
 bool sp_path_within(const char *path, const char *setting)
@@ -388,9 +382,8 @@ static void record_default(struct sp_eval *eval, const struct sp_env *env, const
     struct sp_reading *reading = reading_of(eval, path, "", "");
     if (reading->from.source) return;
     reading->value = value;
-    reading->from = (struct shapeproof_provenance){.source = SHAPEPROOF_SOURCE_DEFAULT,
-                                                   .name = expr->span.source->name,
-                                                   .line = sp_span_position(expr->span).line};
+    reading->from = (struct shapeproof_provenance){
+        .source = SHAPEPROOF_SOURCE_DEFAULT, .name = expr->span.source->name, .line = sp_span_line(expr->span)};
 }
 
 /* a default b default 12: the first that is set. When none is there, the first is the one to ask for. */
@@ -630,7 +623,7 @@ void sp_eval_free(struct sp_eval *eval)
     sp_eval_settle(eval);
     sp_free(eval->readings);
     sp_map_free(&eval->paths);
-    sp_map_free(&eval->members);
+    sp_members_free(&eval->members);
     sp_text_free(&eval->path);
     sp_text_free(&eval->name);
 }

@@ -29,7 +29,7 @@ struct sp_eval {
     struct sp_reading *readings;
     size_t reading_count, reading_capacity;
     struct sp_map paths;       /* index of the reading */
-    struct sp_map members;     /* index of the member of `hyper->root`, once that is wide and was looked at */
+    struct sp_members members; /* of `hyper->root`, once that was looked at */
     struct sp_text path, name; /* scratch */
     struct sp_text *messages;
     size_t mistakes;           /* each time one is made */

@@ -247,6 +247,7 @@ enum shapeproof_status sp_tables_add_source(struct shapeproof_tables *tables, st
     tables->input = sp_add_saturated(tables->input, given.length);
     source->name = sp_arena_string(&tables->arena, given.name);
     source->text = sp_arena_copy(&tables->arena, given.text, given.length);
+    sp_source_count_lines(source, &tables->arena);
     if (given.origin_count)
         source->origins = memcpy(sp_arena_alloc(&tables->arena, given.origin_count * sizeof *given.origins),
                                  given.origins, given.origin_count * sizeof *given.origins);
@@ -391,7 +392,7 @@ static struct shapeproof_table_info info_of_place(const struct shapeproof_tables
     } else {
         const struct sp_unit *unit = sp_tables_at(tables, place);
         info.file = unit->span.source->name;
-        info.line = sp_span_position(unit->span).line;
+        info.line = sp_span_line(unit->span);
         info.source = unit->span.source->text + unit->begin;
         info.source_length = end_of(tables, unit) - unit->begin;
     }

@@ -419,7 +419,7 @@ struct shapeproof_proof sp_proof_begin(struct sp_arena *arena, const char *table
                                      .given = "",
                                      .source = located.claim->source,
                                      .file = located.claim->span.source->name,
-                                     .line = sp_span_position(located.claim->span).line,
+                                     .line = sp_span_line(located.claim->span),
                                      .erratum = located.claim->erratum};
 }
 

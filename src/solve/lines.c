@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "solve/lines.h"
 
-#include "solve/limits.h"
-
 #include <stdlib.h>
+
+#include "base/budget.h"
+#include "solve/limits.h"
 
 /* ---- loops ---- */
 
@@ -236,13 +237,40 @@ bool sp_line_is_used(struct sp_solver *solver, const struct sp_line *line)
 
 /* ---- the lines of an outline by their names ---- */
 
+/* Numbers and the pattern that has them. A pattern has as many marks as there are numbers before it, so that no two of
+ * these are the same. */
+static void put_key(struct sp_text *text, const uint64_t *numbers, size_t count, const char *pattern)
+{
+    text->length = 0;
+    for (size_t i = 0; i < count; i++) {
+        sp_text_number(text, numbers[i]);
+        sp_text_puts(text, ",");
+    }
+    sp_text_puts(text, pattern);
+}
+
+/* The key of a line in the map: each of the thousands of layers of a Keras model has lines of its own for dense_4 and
+ * dense_5, which the pattern alone would not part. */
+static const char *key_of_line(struct sp_line_map *map, const struct sp_line *line)
+{
+    uint64_t numbers[SP_MAX_INDICES];
+    for (size_t i = 0; i < line->hole_count; i++) {
+        if (line->holes[i].loop || line->holes[i].expr) return line->name;
+        numbers[i] = line->holes[i].constant;
+    }
+    if (!line->hole_count) return line->name;
+    put_key(&map->pattern, numbers, line->hole_count, line->name);
+    return sp_arena_copy(&map->keys, map->pattern.data, map->pattern.length);
+}
+
 void sp_line_map_init(struct sp_line_map *map, struct sp_outline *outline)
 {
     *map = (struct sp_line_map){.outline = outline};
     map->next = sp_realloc(NULL, outline->count, sizeof *map->next);
     for (size_t i = outline->count; i-- > 0;) {
-        map->next[i] = sp_map_get(&map->first, outline->lines[i].name);
-        sp_map_set(&map->first, outline->lines[i].name, i);
+        const char *key = key_of_line(map, &outline->lines[i]);
+        map->next[i] = sp_map_get(&map->first, key);
+        sp_map_set(&map->first, key, i);
     }
 }
 
@@ -250,6 +278,7 @@ void sp_line_map_free(struct sp_line_map *map)
 {
     sp_free(map->next);
     sp_map_free(&map->first);
+    sp_arena_free(&map->keys);
     sp_text_free(&map->pattern);
 }
 
@@ -257,13 +286,22 @@ size_t sp_lines_named(struct sp_line_map *map, const char *name, struct sp_indic
                       const struct sp_line **lines, size_t most)
 {
     struct sp_fixed_numbers fixed;
+    struct sp_text key = {0};
     size_t count = 0;
     map->pattern.length = 0;
     indices->count = 0;
     sp_text_puts(&map->pattern, "");
     sp_name_split(&map->pattern, name, SP_INDEX_ANYWHERE, indices);
-    for (size_t i = sp_map_get(&map->first, map->pattern.data); i != SIZE_MAX && count < most; i = map->next[i]) {
-        const struct sp_line *line = &map->outline->lines[i];
+    size_t i = sp_map_get(&map->first, map->pattern.data), constant = SIZE_MAX;
+    if (indices->count) {
+        put_key(&key, indices->value, indices->count, map->pattern.data);
+        constant = sp_map_get(&map->first, key.data);
+    }
+    sp_text_free(&key);
+    for (; (i != SIZE_MAX || constant != SIZE_MAX) && count < most; sp_budget_spend(1)) {
+        size_t *earlier = i < constant ? &i : &constant; /* lines come in the order of the outline */
+        const struct sp_line *line = &map->outline->lines[*earlier];
+        *earlier = map->next[*earlier];
         sp_line_fix_numbers(&map->outline->solver, line, &fixed);
         if (sp_line_fits(line, &fixed, indices->value)) lines[count++] = line;
     }

@@ -57,8 +57,9 @@ bool sp_depends_on(const struct sp_env *env, const struct sp_expr *expr, const s
 
 struct sp_line_map {
     struct sp_outline *outline;
-    struct sp_map first;    /* pattern -> a line */
-    size_t *next;           /* of each line another one of the same pattern, or SIZE_MAX */
+    struct sp_map first;    /* pattern -> a line; of those whose numbers are all constants: numbers and pattern */
+    size_t *next;           /* of each line another one of the same key, which comes later, or SIZE_MAX */
+    struct sp_arena keys;   /* numbers and patterns, "4,layer#.weight" */
     struct sp_text pattern; /* scratch */
 };
 

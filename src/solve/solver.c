@@ -13,7 +13,13 @@ static struct shapeproof_value configured_value(struct sp_solver *solver, const 
     const size_t place = sp_map_get(&solver->places, path);
     if (place != SIZE_MAX) return solver->values.items[place];
     sp_map_add(&solver->places, path, solver->values.count);
-    return *SP_PUSH(&solver->values) = sp_value_at(*solver->configured, path);
+    const char *dot = strchr(path, '.');
+    solver->component.length = 0;
+    sp_text_append(&solver->component, path, dot ? (size_t)(dot - path) : strlen(path));
+    struct shapeproof_value value = sp_members_get(&solver->members, *solver->configured, solver->component.data);
+    if (dot) value = sp_value_at(value, dot + 1);
+    else if (value.type == SHAPEPROOF_VALUE_ABSENT) value = sp_value_absent(path);
+    return *SP_PUSH(&solver->values) = value;
 }
 
 static struct shapeproof_value ask_known(void *context, const char *path)
@@ -44,6 +50,7 @@ void sp_solver_ask_anew(struct sp_solver *solver)
     solver->known.changes++;
     sp_map_free(&solver->places);
     solver->places = (struct sp_map){0};
+    sp_members_free(&solver->members);
     solver->values.count = 0;
 }
 
@@ -194,6 +201,8 @@ void sp_solver_free(struct sp_solver *solver)
 {
     sp_eval_free(&solver->eval);
     sp_map_free(&solver->places);
+    sp_members_free(&solver->members);
+    sp_text_free(&solver->component);
     sp_free(solver->values.items);
     sp_text_free(&solver->messages);
     sp_known_free(&solver->known);

@@ -28,6 +28,8 @@ struct sp_solver {
     const struct shapeproof_value *configured;
     const char *open;                         /* this key is; NULL: none is */
     bool flags_open;                          /* all keys with true or false are */
+    struct sp_members members;                /* of `configured` */
+    struct sp_text component;                 /* scratch: the first one of a path */
     struct sp_map places;                     /* cache: path -> index of `values` */
     SP_ARRAY(struct shapeproof_value) values; /* looked up in `configured` */
     struct sp_lookups *lookups;               /* where lookups are noted; or NULL */

@@ -427,6 +427,34 @@ static void who_wins(void **state)
     shapeproof_config_free(config);
 }
 
+/* A setting takes the memory of the members of one object, also in a variant, and not that of each earlier setting. */
+static void many_settings(void **state)
+{
+    enum { KEYS = 2000, SETTINGS = 100 };
+    const size_t most = 2 * (size_t)SETTINGS * (KEYS + SETTINGS) * sizeof(struct shapeproof_member);
+    struct shapeproof_error error = {0};
+    struct sp_text text = {0};
+    char setting[32];
+    (void)state;
+    for (int i = 0; i < KEYS; i++) sp_text_printf(&text, "%s\"k%d\": %d", i ? ", " : "{", i, i);
+    sp_text_puts(&text, "}");
+    struct shapeproof_config *config = loaded("config.json", text.data);
+    const size_t before = config->arena.used;
+    for (int i = 0; i < SETTINGS; i++) {
+        snprintf(setting, sizeof setting, "%c%d=x", i % 2 ? 'k' : 'n', i);
+        assert_int_equal(shapeproof_config_set(config, setting, &error), SHAPEPROOF_OK);
+    }
+    assert_true(config->arena.used - before < most);
+    struct shapeproof_config *variant = sp_config_variant(config);
+    assert_true(variant->arena.used < most);
+    assert_string_equal(value_of(variant, "k99").string, "x");
+    assert_string_equal(value_of(variant, "n98").string, "x");
+    assert_int_equal(value_of(variant, "k98").integer, 98);
+    shapeproof_config_free(variant);
+    shapeproof_config_free(config);
+    sp_text_free(&text);
+}
+
 static void beside_a_checkpoint(void **state)
 {
     struct shapeproof_error error = {0};
@@ -457,7 +485,7 @@ int main(void)
         cmocka_unit_test(the_later_line_wins),  cmocka_unit_test(shell_commands_are_refused),
         cmocka_unit_test(expansion_is_bounded), cmocka_unit_test(settings),
         cmocka_unit_test(wrong_settings),       cmocka_unit_test(who_wins),
-        cmocka_unit_test(beside_a_checkpoint),
+        cmocka_unit_test(many_settings),        cmocka_unit_test(beside_a_checkpoint),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -119,13 +119,32 @@ static void values_are_typed(void **state)
     run_free(&run);
 }
 
+/* A default is reported with its line, also where the text is longer than what is looked at to tell it. */
+static void defaults_have_lines(void **state)
+{
+    enum { ROWS = 400 };
+    struct sp_text text = {0};
+    (void)state;
+    sp_text_puts(&text, "table t\n");
+    for (int i = 0; i < ROWS; i++)
+        sp_text_printf(&text, "%sw%d (key%d default 3) # %*s\n", i % 7 ? "" : "\n", i, i, i % 50, "");
+    struct run run = predict(text.data, "");
+    assert_int_equal(shapeproof_prediction_hyperparameter_count(run.prediction), ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct shapeproof_provenance from = shapeproof_prediction_hyperparameter(run.prediction, i)->from;
+        assert_int_equal(from.source, SHAPEPROOF_SOURCE_DEFAULT);
+        assert_int_equal(from.line, 2 + i + (i + 7) / 7);
+    }
+    run_free(&run);
+    sp_text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dimensions_name_their_keys),
-        cmocka_unit_test(a_dimension_may_be_a_key),
-        cmocka_unit_test(equal_conditions_are_one),
-        cmocka_unit_test(values_are_typed),
+        cmocka_unit_test(dimensions_name_their_keys), cmocka_unit_test(a_dimension_may_be_a_key),
+        cmocka_unit_test(equal_conditions_are_one),   cmocka_unit_test(values_are_typed),
+        cmocka_unit_test(defaults_have_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

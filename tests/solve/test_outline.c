@@ -104,13 +104,37 @@ static void names_and_iterations(void **state)
     solving_close(&s);
 }
 
+/* Lines whose numbers are constants, and those of loops, come in the order of the table, however many there are. */
+static void constants_and_loops(void **state)
+{
+    enum { LINES = 300 };
+    struct solving s;
+    struct sp_line_map map;
+    struct sp_indices indices;
+    struct sp_text text = {0};
+    const struct sp_line *lines[4];
+    sp_text_puts(&text, "table t\nw7.1 (1)\n[a] for i in 0..9\nw{i}.1 (2)\n[b]\n");
+    for (int i = 0; i < LINES; i++) sp_text_printf(&text, "w%d.1 (3) if i%d default false\n", i, i);
+    sp_text_puts(&text, "[c] for i in 5..9\nw{i}.1 (4)\n");
+    solving_open(&s, *state, text.data, "{}");
+    sp_line_map_init(&map, &s.outline);
+    assert_int_equal(sp_lines_named(&map, "w7.1", &indices, lines, 4), 4);
+    for (int64_t i = 0; i < 4; i++)
+        assert_int_equal(sp_solver_value(&s.outline.solver, lines[i]->env, lines[i]->row->shape[0]).integer, 1 + i);
+    assert_int_equal(sp_lines_named(&map, "w7.1", &indices, lines, 2), 2);
+    assert_ptr_equal(lines[0], &s.outline.lines[0]);
+    assert_ptr_equal(lines[1], &s.outline.lines[1]);
+    assert_int_equal(sp_lines_named(&map, "w7.2", &indices, lines, 4), 0);
+    sp_line_map_free(&map);
+    solving_close(&s);
+    sp_text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_known),
-        cmocka_unit_test(numbers_by_architecture),
-        cmocka_unit_test(configured),
-        cmocka_unit_test(names_and_iterations),
+        cmocka_unit_test(nothing_known),        cmocka_unit_test(numbers_by_architecture), cmocka_unit_test(configured),
+        cmocka_unit_test(names_and_iterations), cmocka_unit_test(constants_and_loops),
     };
     return cmocka_run_group_tests(tests, tables_setup, tables_teardown);
 }

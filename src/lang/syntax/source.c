@@ -27,14 +27,29 @@ size_t sp_source_begin(const char *text)
     return strncmp(text, mark, sizeof mark - 1) == 0 ? sizeof mark - 1 : 0;
 }
 
+static size_t count_lines(const char *text, size_t from, size_t to)
+{
+    size_t count = 0;
+    const char *const end = text + to;
+    for (const char *p = text + from; (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++) count++;
+    return count;
+}
+
+void sp_source_count_lines(struct sp_source_text *source, struct sp_arena *arena)
+{
+    const size_t blocks = source->length / SP_LINE_BLOCK + 1;
+    size_t *before = sp_arena_array(arena, blocks, sizeof *before);
+    for (size_t i = 1; i < blocks; i++)
+        before[i] = before[i - 1] + count_lines(source->text, (i - 1) * SP_LINE_BLOCK, i * SP_LINE_BLOCK);
+    source->lines_before = before;
+}
+
 /* The number of the line in the source, from 1. */
 static size_t line_number(struct sp_span span)
 {
-    size_t line = 1;
-    const char *text = span.source->text;
-    const size_t start = line_start(span);
-    for (const char *p = text; (p = memchr(p, '\n', (size_t)(text + start - p))) != NULL; p++) line++;
-    return line;
+    const size_t *before = span.source->lines_before;
+    const size_t block = before ? span.offset / SP_LINE_BLOCK : 0;
+    return 1 + (before ? before[block] : 0) + count_lines(span.source->text, block * SP_LINE_BLOCK, span.offset);
 }
 
 static struct sp_line_origin origin_of(struct sp_span span)
@@ -60,6 +75,8 @@ struct sp_position sp_span_position(struct sp_span span)
     const size_t before = span.offset > begin ? columns(text + begin, span.offset - begin) : 0;
     return (struct sp_position){.line = origin.line, .column = 1 + origin.cut + before};
 }
+
+size_t sp_span_line(struct sp_span span) { return origin_of(span).line; }
 
 /* ---- what a message shows of a line ---- */
 

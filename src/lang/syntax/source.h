@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 #include "shapeproof/error.h"
 
@@ -26,7 +27,10 @@ struct sp_source_text {
     bool has_mistakes;    /* lines of it could not be read, and are left out */
     const struct sp_line_origin *origins; /* of each line; NULL: the source is as the user has it */
     size_t origin_count;
+    const size_t *lines_before; /* of each SP_LINE_BLOCK bytes: the line breaks before them; NULL: not counted */
 };
+
+enum { SP_LINE_BLOCK = 4096 }; /* bytes: as many are looked at to tell the line of a span */
 
 /* The offset behind the byte order mark of UTF-8, which some editors write; 0 without one. */
 size_t sp_source_begin(const char *text);
@@ -37,12 +41,17 @@ struct sp_span {
     uint32_t offset, length;
 };
 
+/* Counts the line breaks of a source of which many spans may be asked for their lines. */
+void sp_source_count_lines(struct sp_source_text *source, struct sp_arena *arena);
+
 struct sp_position {
     size_t line, column; /* both from 1; the column counts code points */
 };
 
 /* In the user's text. */
 struct sp_position sp_span_position(struct sp_span span);
+/* Its line alone, which takes no longer in a long line. */
+size_t sp_span_line(struct sp_span span);
 
 /* Appends, with a line break before it when `out` is not empty:
  *   FILE:LINE:COLUMN: message
