@@ -25,7 +25,8 @@ enum shapeproof_tensor_flag {
     SHAPEPROOF_TENSOR_EXPANDED = 1 << 2, /* a stride of 0: the shape counts more elements than the storage holds */
     SHAPEPROOF_TENSOR_VIEW = 1 << 3,     /* overlaps another tensor of the same storage without being equal to it */
     SHAPEPROOF_TENSOR_STATE = 1 << 4, /* not part of the model: of an optimizer or trainer, an attribute, a constant */
-    SHAPEPROOF_TENSOR_BIG_ENDIAN = 1 << 5
+    SHAPEPROOF_TENSOR_BIG_ENDIAN = 1 << 5,
+    SHAPEPROOF_TENSOR_NEGATED = 1 << 6 /* PyTorch negates or conjugates its numbers when it reads them */
 };
 
 /* What one rank of a training has saved of a tensor. Of those whose size is a piece of 0 bytes it holds none. */

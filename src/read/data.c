@@ -42,6 +42,7 @@ static const char *obstacle_in(const struct shapeproof_tensor *tensor)
     if (tensor->flags & (SHAPEPROOF_TENSOR_NO_DATA | SHAPEPROOF_TENSOR_NO_SHAPE))
         return "the file holds no bytes for it";
     if (tensor->piece) return "the file holds a part of it";
+    if (tensor->flags & SHAPEPROOF_TENSOR_NEGATED) return "PyTorch negates or conjugates its numbers";
     if (!tensor->dtype && !tensor->bytes) return "the size of its elements is not known"; /* of blocks it is told */
     return is_dense(tensor) ? NULL : "not contiguous";
 }

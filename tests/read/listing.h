@@ -35,6 +35,7 @@ static inline void listing_add_tensor(struct sp_text *text, const struct shapepr
     if (tensor->flags & SHAPEPROOF_TENSOR_NO_DATA) sp_text_puts(text, " dataless");
     if (tensor->flags & SHAPEPROOF_TENSOR_STATE) sp_text_puts(text, " state");
     if (tensor->flags & SHAPEPROOF_TENSOR_BIG_ENDIAN) sp_text_puts(text, " big-endian");
+    if (tensor->flags & SHAPEPROOF_TENSOR_NEGATED) sp_text_puts(text, " negated");
     if (tensor->piece) listing_add_piece(text, tensor->piece);
     if (tensor->same_as != SHAPEPROOF_NONE) sp_text_puts(text, " tied");
     sp_text_puts(text, "\n");

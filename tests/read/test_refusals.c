@@ -259,6 +259,10 @@ static void tensors_of_pytorch(void **state)
                          GOOD P_CALL("torch._utils", "_rebuild_meta_tensor_no_storage",
                                      P_TUPLE(P_GLOBAL("torch", "float32") TWO P_TUPLE(P_INT("1")) P_FALSE)) TWO))))),
                  SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("a part of a sparse tensor is not a dense tensor"));
+    expect_torch(P_PICKLE(P_DICT(
+                     P_STR("w") P_CALL("torch._utils", "_rebuild_tensor_v2",
+                                       P_TUPLE(FLOATS P_INT("0") TWO P_TUPLE(P_INT("1")) P_FALSE P_NONE P_INT("1"))))),
+                 SHAPEPROOF_KIND_MALFORMED, ONLY_ONE("its metadata are no dict"));
     expect_torch(P_PICKLE(P_DICT(P_STR("w") P_CALL("torch._utils", "_rebuild_meta_tensor_no_storage",
                                                    P_TUPLE(P_INT("1") TWO P_TUPLE(P_INT("1")) P_FALSE)))),
                  SHAPEPROOF_KIND_MALFORMED,
@@ -304,6 +308,13 @@ static void states_of_tensors(void **state)
         {STATED(P_DICT(P_STR("x") THREE)), read},
         {STATED(P_DICT(P_STR("data") THREE)), CHANGED("its state sets `data`")},
         {STATED(P_TUPLE(P_NONE P_DICT(P_STR("data") P_INT("1")))), CHANGED("its state sets `data`")},
+        {STATED(P_TUPLE(P_NONE P_DICT(P_STR("x") P_INT("1")))), read},
+        {STATED(P_DICT(P_STR("__class__") P_INT("1"))), CHANGED("its state sets an attribute of all tensors")},
+        {STATED(P_DICT(P_STR("is_leaf") P_INT("1"))), CHANGED("its state sets an attribute of all tensors")},
+        {STATED(P_DICT(P_CALL("builtins", "str", P_TUPLE(P_STR("data"))) THREE)),
+         CHANGED("a state is set on it whose keys are no texts")},
+        {STATED(P_CALL("collections", "OrderedDict", P_TUPLE(P_LIST(P_TUPLE(P_STR("data") THREE))))),
+         CHANGED("a state without attributes is set on it")},
         {OF_CLASS(P_GLOBAL("torch", "Tensor"), P_DICT(P_STR("x") P_INT("1"))), read},
         {OF_CLASS(P_GLOBAL("torch", "Tensor"), P_TUPLE(P_INT("1"))),
          CHANGED("a state without attributes is set on it")},
@@ -318,6 +329,50 @@ static void states_of_tensors(void **state)
         const bool is_read = !strncmp(cases[i].expected, read, sizeof read - 1);
         expect_torch(cases[i].pickle, is_read ? SHAPEPROOF_KIND_NONE : SHAPEPROOF_KIND_MALFORMED, cases[i].expected);
     }
+}
+
+#define UNKNOWN(class, how) "object 'w': it is made by a call of " class " " how ": its content is not known"
+#define SHARED_LIST P_LIST("") "q\1"
+
+/* Calls of Python's own classes whose result has other tensors than their arguments, or none; torch.load was asked. */
+static void calls_that_python_does_not_write(void **state)
+{
+    static const struct {
+        const char *pickle, *expected; /* NULL: it is read */
+    } cases[] = {
+        {OF_W(P_CALL("builtins", "list", P_TUPLE(P_LIST(GOOD)))), NULL},
+        {OF_W(P_CALL("collections", "deque", P_TUPLE(P_LIST(GOOD) P_INT("1")))), NULL},
+        {OF_W(P_CALL("collections", "deque", P_TUPLE(P_TUPLE("") P_INT("1"))) "(" GOOD "e"), NULL},
+        {OF_W(P_CALL("collections", "deque", P_TUPLE(P_LIST(GOOD GOOD) P_INT("1")))),
+         UNKNOWN("collections.deque", "with a number of items to keep")},
+        {OF_W(P_CALL("builtins", "list", P_TUPLE(P_DICT(P_STR("a") GOOD)))),
+         UNKNOWN("builtins.list", "of what is no sequence")},
+        {OF_W(P_CALL("builtins", "tuple", P_TUPLE(GOOD))), UNKNOWN("builtins.tuple", "of what is no sequence")},
+        {OF_W(P_GLOBAL("builtins", "list") P_TUPLE(P_LIST(GOOD)) "\x81"),
+         UNKNOWN("builtins.list", "by NEWOBJ, which ignores its arguments")},
+        {OF_W(P_CALL("builtins", "list", P_TUPLE(P_LIST(GOOD))) "(" GOOD "e"),
+         UNKNOWN("builtins.list", "which is filled afterwards")},
+        {OF_W(P_CALL("builtins", "list", P_TUPLE(P_LIST(GOOD) P_INT("1")))),
+         UNKNOWN("builtins.list", "with more than a sequence")},
+        {OF_W(P_CALL("builtins", "dict", P_TUPLE(P_STR("ab")))), UNKNOWN("builtins.dict", "of what is no dict")},
+        {OF_W(P_GLOBAL("types", "SimpleNamespace") ")" P_DICT(P_STR("a") GOOD) "\x92"),
+         UNKNOWN("types.SimpleNamespace", "by NEWOBJ, which ignores its arguments")},
+        {OF_W(P_CALL("copyreg", "_reconstructor",
+                     P_TUPLE(P_GLOBAL("builtins", "dict") P_GLOBAL("builtins", "dict") P_DICT(P_STR("a") GOOD)))),
+         UNKNOWN("copyreg._reconstructor", "which is for classes of other packages")},
+        {OF_W(P_CALL("torch.nn.functional", "relu", P_TUPLE(GOOD))),
+         UNKNOWN("torch.nn.functional.relu", "which computes another tensor")},
+        {P_PICKLE(P_DICT(P_STR("w") GOOD P_CALL("builtins", "str", P_TUPLE(P_STR("w"))) P_NONE)),
+         "a key is made by a call of builtins.str, and may equal another key of its dictionary"},
+        {OF_W(SHARED_LIST P_CALL("builtins", "list", P_TUPLE("h\1")) "0(" GOOD "e"),
+         "data.pkl: APPENDS at byte 157: it adds to what a call was given before, which may have copied it"},
+        {OF_W(P_OBJECT("m", "C", P_DICT("") "q\1") "0h\1" P_STR("a") GOOD "s"),
+         "data.pkl: SETITEM at byte 149: it adds to what a call was given before, which may have copied it"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_torch(cases[i].pickle, cases[i].expected ? SHAPEPROOF_KIND_MALFORMED : SHAPEPROOF_KIND_NONE,
+                     cases[i].expected ? cases[i].expected : "w.0 F32 (2) ");
 }
 
 /* Two keys that Python takes for one, and two that it does not. */
@@ -1703,6 +1758,7 @@ int main(void)
         cmocka_unit_test(tensors_in_rarer_forms),
         cmocka_unit_test(tensors_of_pytorch),
         cmocka_unit_test(states_of_tensors),
+        cmocka_unit_test(calls_that_python_does_not_write),
         cmocka_unit_test(keys_that_are_equal),
         cmocka_unit_test(dictionaries_that_are_made_of_others),
         cmocka_unit_test(quantised_tensors_of_pytorch),

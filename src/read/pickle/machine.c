@@ -360,6 +360,12 @@ static void note_uses(value **items, size_t count)
     }
 }
 
+/* Notes that a call got the items as arguments. */
+static void give(const value *items)
+{
+    for (uint32_t i = 0; i < items->length; i++) items->as.items[i]->given = true;
+}
+
 static value *make_sequence(struct machine *m, enum sp_pickle_type type, value **items, size_t count)
 {
     note_uses(items, count);
@@ -431,6 +437,8 @@ static value *make_object(struct machine *m, value *callable, value *args, value
     *made->as.object = (struct sp_pickle_object){.callable = callable, .args = args, .kwargs = kwargs};
     made->as.object->is_new = m->code == OP_NEWOBJ || m->code == OP_NEWOBJ_EX;
     note_uses(&args, 1);
+    give(args);
+    if (kwargs && kwargs->type == SP_PICKLE_DICT) give(kwargs);
     if (callable->type == SP_PICKLE_GLOBAL) callable->as.global->called = true;
     SP_GROW(m->pickle->calls, m->pickle->call_count, m->call_capacity);
     return m->pickle->calls[m->pickle->call_count++] = made;
@@ -499,12 +507,16 @@ static value *receiver(struct machine *m, value *to, enum sp_pickle_type type)
     return NULL;
 }
 
+/* Appends to the container below. What a call or BUILD has been given may not change any more: list(L) and
+ * torch.Size(L) have copied what was in L until then, and the graph has only what is in it at the end. Python's own
+ * pickles fill a container first, unless an object holds itself. */
 static bool append_all(struct machine *m, value **items, size_t count, enum sp_pickle_type type)
 {
     value *below = top(m), *to = below ? receiver(m, below, type) : NULL;
     if (!to) return false;
     if (type == SP_PICKLE_DICT && count % 2) return bad_pickle(m, "a key without a value");
     if (!count) return true;
+    if (below->given) return bad_pickle(m, "it adds to what a call was given before, which may have copied it");
     if (!reserve(m, to, count)) return false;
     note_uses(items, count);
     memcpy(to->as.items + to->length, items, count * sizeof *items);
@@ -550,6 +562,8 @@ static bool build_object(struct machine *m)
     struct sp_pickle_object *object = target->as.object;
     value *both[] = {object->state, state};
     note_uses(&state, 1);
+    state->given = true;
+    if (state->type == SP_PICKLE_TUPLE) give(state);
     object->state = object->state ? make_sequence(m, SP_PICKLE_TUPLE, both, 2) : state;
     return true;
 }

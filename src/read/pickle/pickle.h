@@ -53,6 +53,7 @@ struct sp_pickle_object {
 struct sp_pickle_value {
     uint8_t type;    /* enum sp_pickle_type */
     uint8_t uses;    /* how often it became a part of another value; 2 stands for more */
+    bool given;      /* a call or BUILD had it as an argument or state, and may have copied what was in it */
     uint32_t tag;    /* 0 at first: for those who interpret the graph */
     uint32_t length; /* bytes of text, items of a container (2 per pair of a dict) */
     uint32_t capacity;

@@ -72,10 +72,10 @@ static const struct row harmless[] = {
     /* Unpickles its argument, which is judged in turn: see judge_nested. */
     {LOAD_FROM_BYTES, SP_TORCH_LOAD_FROM_BYTES},
     /* Functions of tensors alone, which modules keep as attributes. */
-    {"torch.nn.functional.relu", SP_TORCH_KNOWN},
-    {"torch.nn.functional.gelu", SP_TORCH_KNOWN},
-    {"torch.nn.functional.silu", SP_TORCH_KNOWN},
-    {"torch._C._nn.gelu", SP_TORCH_KNOWN},
+    {"torch.nn.functional.relu", SP_TORCH_FUNCTION},
+    {"torch.nn.functional.gelu", SP_TORCH_FUNCTION},
+    {"torch.nn.functional.silu", SP_TORCH_FUNCTION},
+    {"torch._C._nn.gelu", SP_TORCH_FUNCTION},
     {"torch.nn.backends.thnn._get_thnn_function_backend", SP_TORCH_KNOWN}, /* before 1.2: a table of functions */
     /* What TorchScript writes: its C++ reader makes the values, and Python's functions of these names do the same. */
     {"torch.jit._pickle.restore_type_tag", SP_TORCH_TRANSPARENT},

@@ -346,10 +346,15 @@ static bool put_call(struct sp_torch *torch, struct sp_text *out, const struct s
         return true;
     }
     const char *last = strrchr(name, '.') + 1;
+    const bool is_empty = !args || !args->length;
     const bool is_built_in = !strncmp(name, "builtins.", 9) || !strncmp(name, "__builtin__.", 12);
     if (!strcmp(name, "torch.Size") || (is_built_in && !strcmp(last, "tuple"))) {
         const bool is_sequence = sp_pickle_is(first, SP_PICKLE_TUPLE) || sp_pickle_is(first, SP_PICKLE_LIST);
         return args && (is_sequence || !first) && put_sequence(torch, out, is_sequence ? first : args, depth);
+    }
+    if (is_built_in && !strcmp(last, "bytes") && is_empty) { /* how protocol 2 writes b'' */
+        sp_text_puts(out, "b");
+        return true;
     }
     if (is_built_in && !strcmp(last, "complex"))
         return read_real(first, &real) && read_real(sp_pickle_arg(key, 1), &imaginary) &&
@@ -417,14 +422,33 @@ static void note_equal_keys(struct sp_torch *torch, const struct sp_pickle_value
     sp_text_free(&other);
 }
 
-void sp_torch_settle_keys(struct sp_torch *torch, struct sp_pickle_value *dict)
+/* Whether a call makes a number or a text, which may equal a key that is written as such, and put_call does not know
+ * which. */
+static bool is_doubtful(struct sp_torch *torch, const struct sp_pickle_value *key)
 {
+    static const char *const makers[] = {"bool", "int", "long", "float", "complex", "str", "unicode", "bytes"};
+    const char *name = sp_pickle_is(key, SP_PICKLE_OBJECT) ? sp_pickle_name(key) : NULL;
+    if (!name) return false;
+    bool makes = sp_torch_begins_with(name, "numpy.") || sp_torch_begins_with(name, "_codecs.");
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        makes |= (sp_torch_begins_with(name, "builtins.") || sp_torch_begins_with(name, "__builtin__.")) &&
+                 !strcmp(strchr(name, '.') + 1, makers[i]);
+    struct sp_text ignored = {0};
+    const bool is_known = !makes || put_call(torch, &ignored, key, 0);
+    sp_text_free(&ignored);
+    return !is_known;
+}
+
+const struct sp_pickle_value *sp_torch_settle_keys(struct sp_torch *torch, struct sp_pickle_value *dict)
+{
+    const struct sp_pickle_value *doubtful = NULL;
     struct sp_map known = {0};
     struct sp_arena names = {0};
     struct sp_pickle_value **items = dict->as.items;
     uint32_t kept = 0;
     for (uint32_t i = 0; i + 1 < dict->length; i += 2) {
         struct sp_text text = {0};
+        if (!doubtful && is_doubtful(torch, items[i])) doubtful = items[i];
         const bool comparable = put_identity(torch, &text, items[i], 0);
         const char *name = comparable ? sp_text_keep(&text, &names) : NULL;
         if (!comparable) sp_text_free(&text);
@@ -442,4 +466,5 @@ void sp_torch_settle_keys(struct sp_torch *torch, struct sp_pickle_value *dict)
     dict->length = kept;
     sp_map_free(&known);
     sp_arena_free(&names);
+    return doubtful;
 }

@@ -53,32 +53,83 @@ static struct sp_pickle_value *parameter_data(const struct call *call)
     return data ? data : sp_pickle_item(call->state, 0);
 }
 
-/* Whether a state that torch sets attribute by attribute (a dict, or a dict and one of slots) sets `data`, to a tensor
- * or with `any` to any value. */
-static bool sets_data(const struct sp_pickle_value *state, bool any)
+/* What a Parameter has as attributes that setattr does not put into its __dict__: a state that PyTorch writes has none
+ * of them, and one that sets them gives the tensor another shape, or is refused. */
+static bool is_own_attribute(const struct sp_pickle_value *key)
+{
+    static const char *const own[] = {"H",
+                                      "T",
+                                      "data",
+                                      "device",
+                                      "dtype",
+                                      "grad",
+                                      "grad_dtype",
+                                      "grad_fn",
+                                      "imag",
+                                      "itemsize",
+                                      "layout",
+                                      "mH",
+                                      "mT",
+                                      "name",
+                                      "names",
+                                      "nbytes",
+                                      "ndim",
+                                      "output_nr",
+                                      "real",
+                                      "requires_grad",
+                                      "retains_grad",
+                                      "shape",
+                                      "volatile",
+                                      "_backward_hooks",
+                                      "_base",
+                                      "_cdata",
+                                      "_grad",
+                                      "_grad_fn",
+                                      "_post_accumulate_grad_hooks",
+                                      "_python_dispatch",
+                                      "_version",
+                                      "__class__",
+                                      "__dict__"};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (sp_pickle_is_text(key, own[i])) return true;
+    return key->length > 3 && !memcmp(key->as.text, "is_", 3);
+}
+
+/* Why the attributes of a state are not what PyTorch writes, a dict with texts for keys; or NULL. */
+static const char *find_odd_attribute(const struct sp_pickle_value *attributes)
+{
+    if (sp_pickle_is(attributes, SP_PICKLE_NONE)) return NULL;
+    if (!sp_pickle_is(attributes, SP_PICKLE_DICT)) return "a state without attributes is set on it";
+    sp_budget_spend(attributes->length); /* many tensors may share one state */
+    for (uint32_t i = 0; i < attributes->length; i += 2) {
+        const struct sp_pickle_value *key = attributes->as.items[i];
+        if (!sp_pickle_is(key, SP_PICKLE_STR)) return "a state is set on it whose keys are no texts";
+        if (sp_pickle_is_text(key, "data")) return "its state sets `data`";
+        if (is_own_attribute(key)) return "its state sets an attribute of all tensors";
+    }
+    return NULL;
+}
+
+/* The same of a state: attributes, or a pair of attributes and slots. */
+static const char *find_odd_state(const struct sp_pickle_value *state)
+{
+    const bool is_pair = sp_pickle_is(state, SP_PICKLE_TUPLE) && state->length == 2;
+    if (!state) return NULL;
+    if (!is_pair) return find_odd_attribute(state);
+    const char *odd = find_odd_attribute(state->as.items[0]);
+    return odd ? odd : find_odd_attribute(state->as.items[1]);
+}
+
+/* Whether a state that a class of another package may read in its own way sets `data` to a tensor. */
+static bool sets_data(const struct sp_pickle_value *state)
 {
     const struct sp_pickle_value *dicts[] = {state, sp_pickle_item(state, 0), sp_pickle_item(state, 1)};
     for (size_t i = 0; i < sizeof dicts / sizeof *dicts; i++) {
         if (!sp_pickle_is(dicts[i], SP_PICKLE_DICT)) continue;
         sp_budget_spend(dicts[i]->length); /* many tensors may share one state */
-        const struct sp_pickle_value *data = sp_pickle_get(dicts[i], "data");
-        if (data && (any || sp_torch_role(data) >= SP_TORCH_TENSOR)) return true;
+        if (sp_torch_role(sp_pickle_get(dicts[i], "data")) >= SP_TORCH_TENSOR) return true;
     }
     return false;
-}
-
-static bool is_dict_or_none(const struct sp_pickle_value *value)
-{
-    return sp_pickle_is(value, SP_PICKLE_NONE) || sp_pickle_is(value, SP_PICKLE_DICT) ||
-           sp_pickle_is(value, SP_PICKLE_OBJECT);
-}
-
-/* Whether torch can set the state attribute by attribute. */
-static bool has_attributes(const struct sp_pickle_value *state)
-{
-    const bool is_pair = sp_pickle_is(state, SP_PICKLE_TUPLE) && state->length == 2;
-    if (is_pair) return is_dict_or_none(state->as.items[0]) && is_dict_or_none(state->as.items[1]);
-    return !state || is_dict_or_none(state);
 }
 
 static bool is_class_of_torch(const struct sp_pickle_value *value)
@@ -114,8 +165,8 @@ static const char *find_change(const struct call *call)
         !from_type || is_class_of_torch(arg(call, 1)); /* others may have a __setstate__ of their own */
     if (!from_type && !(is_parameter && !strcmp(call->name, "torch._utils._rebuild_parameter_with_state"))) return NULL;
     if (from_type && sp_torch_role(arg(call, 0)) == SP_TORCH_WRAPPER) return NULL; /* its state is its content */
-    if (is_plain && !has_attributes(arg(call, STATE))) return "a state without attributes is set on it";
-    return sets_data(arg(call, STATE), is_plain) ? "its state sets `data`" : NULL;
+    if (is_plain) return find_odd_state(arg(call, STATE));
+    return sets_data(arg(call, STATE)) ? "its state sets `data`" : NULL;
 }
 
 /* Takes off what only wraps a tensor. False when no rebuild function is underneath. */
@@ -348,6 +399,23 @@ static bool check_arguments(const struct call *call, struct shapeproof_error *er
     return (!requires_grad || check_requires_grad(arg(call, requires_grad), error)) && check_quantizer(call, error);
 }
 
+/* The last argument says whether the numbers are to be negated or conjugated: {"neg": True}, {"conj": True}. */
+static bool read_metadata(const struct call *call, struct sp_torch_tensor *tensor, struct shapeproof_error *error)
+{
+    static const char *const negated[] = {"neg", "conj"};
+    const bool is_v3 = call->role == SP_TORCH_TENSOR_V3;
+    const struct sp_pickle_value *metadata = arg(call, is_v3 ? 7 : 6);
+    if (!is_v3 && strcmp(call->name, "torch._utils._rebuild_tensor_v2") != 0) return true;
+    if (!metadata || sp_pickle_is(metadata, SP_PICKLE_NONE)) return true;
+    if (!sp_pickle_is(metadata, SP_PICKLE_DICT)) return sp_malformed(error, "its metadata are no dict");
+    sp_budget_spend(metadata->length);
+    for (size_t i = 0; i < sizeof negated / sizeof *negated; i++) {
+        const struct sp_pickle_value *value = sp_pickle_get(metadata, negated[i]);
+        if (value && (value->type != SP_PICKLE_BOOL || value->as.integer)) tensor->flags |= SHAPEPROOF_TENSOR_NEGATED;
+    }
+    return true;
+}
+
 static bool read_dense(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,
                        struct shapeproof_error *error)
 {
@@ -362,8 +430,8 @@ static bool read_dense(struct sp_torch *torch, const struct call *call, struct s
     tensor->dtype_name = tensor->storage->dtype_name;
     if (call->role == SP_TORCH_TENSOR_V3 && !read_dtype(call, 6, tensor, error)) return false;
     if (tensor->storage->meta) tensor->flags |= SHAPEPROOF_TENSOR_NO_DATA;
-    return read_shape(arg(call, 2), arg(call, 3), tensor, error) && sp_torch_measure(tensor, error) &&
-           sp_torch_check_extent(tensor, error);
+    return read_metadata(call, tensor, error) && read_shape(arg(call, 2), arg(call, 3), tensor, error) &&
+           sp_torch_measure(tensor, error) && sp_torch_check_extent(tensor, error);
 }
 
 static bool read_old(struct sp_torch *torch, const struct call *call, struct sp_torch_tensor *tensor,

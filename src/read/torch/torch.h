@@ -24,6 +24,7 @@ struct sp_torch;
 enum sp_torch_role {
     SP_TORCH_UNKNOWN,
     SP_TORCH_KNOWN,           /* of no interest */
+    SP_TORCH_FUNCTION,        /* a function of tensors, which an attribute may name, and no file calls */
     SP_TORCH_TRANSPARENT,     /* stands for its first argument */
     SP_TORCH_MAPPING,         /* a dict subclass whose attributes are not entries */
     SP_TORCH_SCRIPT_OBJECT,   /* its state begins with what it holds */
@@ -208,8 +209,9 @@ bool sp_torch_bytes(struct sp_torch *torch, const struct sp_pickle_value *value,
  * it is longer than a name may be. */
 bool sp_torch_put_key(struct sp_text *name, const struct sp_pickle_value *key, size_t index);
 /* Leaves one of the keys of a DICT that are equal for Python (1, 1.0 and True are): the first, with the value of the
- * last, as unpickling would. A warning tells of the first such pair of the file. */
-void sp_torch_settle_keys(struct sp_torch *torch, struct sp_pickle_value *dict);
+ * last, as unpickling would. A warning tells of the first such pair of the file. Returns a key that a call of a number
+ * or text makes, of which it is not known whether it equals another one; or NULL. */
+const struct sp_pickle_value *sp_torch_settle_keys(struct sp_torch *torch, struct sp_pickle_value *dict);
 
 /* ---- walk.c ---- */
 

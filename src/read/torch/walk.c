@@ -89,7 +89,8 @@ struct walk {
     uint64_t steps;
     size_t listed, renamed, broken;
     bool pruned, too_deep;
-    struct shapeproof_error first; /* why the first of the broken tensors is one */
+    const struct sp_pickle_value *doubtful_key; /* of which it is not known whether it equals another one */
+    struct shapeproof_error first;              /* why the first of the broken tensors is one */
     SP_ARRAY(struct aside) asides;
     struct sp_names transient; /* buffers that are not persistent */
     struct sp_names packed;    /* of objects whose class is in C++, and has no names for them */
@@ -170,7 +171,8 @@ static void add_part_aside(struct frame *frame, enum part_kind kind, struct sp_p
 static void settle(struct walk *w, struct sp_pickle_value *dict)
 {
     if (!sp_pickle_is(dict, SP_PICKLE_DICT) || dict->tag & SETTLED) return;
-    sp_torch_settle_keys(w->torch, dict);
+    const struct sp_pickle_value *doubtful = sp_torch_settle_keys(w->torch, dict);
+    if (!w->doubtful_key) w->doubtful_key = doubtful;
     dict->tag |= SETTLED;
 }
 
@@ -615,13 +617,97 @@ static struct sp_pickle_value *content_of(const struct sp_torch *torch, struct s
     return named && sp_torch_role(array) >= SP_TORCH_ARRAY ? array : node;
 }
 
+static bool is_python_class(const char *name, const char *class)
+{
+    const char *rest = sp_torch_begins_with(name, "builtins.")      ? name + 9
+                       : sp_torch_begins_with(name, "__builtin__.") ? name + 12
+                                                                    : "";
+    return !strcmp(rest, class);
+}
+
+/* list, tuple, set, frozenset and deque, whose call iterates over its first argument. */
+static bool is_sequence_class(const char *name)
+{
+    static const char *const classes[] = {"list", "tuple", "set", "frozenset"};
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (is_python_class(name, classes[i])) return true;
+    return !strcmp(name, "collections.deque") || !strcmp(name, "torch.Size");
+}
+
+static bool is_sequence(const struct sp_pickle_value *value)
+{
+    if (sp_pickle_is(value, SP_PICKLE_OBJECT)) return sp_pickle_name(value) && is_sequence_class(sp_pickle_name(value));
+    return value && value->type >= SP_PICKLE_TUPLE && value->type <= SP_PICKLE_SET;
+}
+
+/* Why it cannot be told what a call of a sequence class holds, or NULL. __new__ of list, set and deque ignores its
+ * arguments; of a dict all of them would have the keys alone; and a deque keeps the last `most` items. */
+static const char *find_odd_sequence(const struct sp_pickle_value *call, const char *name)
+{
+    const struct sp_pickle_object *object = call->as.object;
+    const struct sp_pickle_value *first = sp_pickle_item(object->args, 0), *most = sp_pickle_item(object->args, 1);
+    const bool is_deque = !strcmp(name, "collections.deque");
+    const bool is_fixed = !is_deque && !is_python_class(name, "list") && !is_python_class(name, "set");
+    if (first && !is_sequence(first)) return "of what is no sequence";
+    if (object->is_new && !is_fixed && object->args->length) return "by NEWOBJ, which ignores its arguments";
+    if (object->kwargs || object->pairs || object->state || object->args->length > 1U + is_deque)
+        return "with more than a sequence";
+    if (!object->items || !object->items->length) {
+        const bool fits = first && sp_pickle_is(most, SP_PICKLE_INT) && most->as.integer >= first->length;
+        return !most || sp_pickle_is(most, SP_PICKLE_NONE) || fits ? NULL : "with a number of items to keep";
+    }
+    const bool fits = sp_pickle_is(most, SP_PICKLE_INT) && most->as.integer >= object->items->length;
+    if (!is_deque || (first && first->length)) return "which is filled afterwards";
+    return !most || sp_pickle_is(most, SP_PICKLE_NONE) || fits ? NULL : "with a number of items to keep";
+}
+
+static bool is_deque(const struct sp_pickle_value *node)
+{
+    return sp_pickle_is(node, SP_PICKLE_OBJECT) && sp_pickle_name(node) &&
+           !strcmp(sp_pickle_name(node), "collections.deque");
+}
+
+/* Whether a dict can be made of it: of a dict, or of (key, value). */
+static bool is_initial(const struct sp_pickle_value *initial)
+{
+    return !initial || is_attributes(initial) || initial->type == SP_PICKLE_LIST || initial->type == SP_PICKLE_TUPLE ||
+           (sp_pickle_is(initial, SP_PICKLE_OBJECT) && sp_torch_role(initial) == SP_TORCH_MAPPING);
+}
+
+/* Why it cannot be told without the call what an object of one of Python's own classes holds, or NULL. Python writes
+ * none of these forms. */
+static const char *find_odd_form(const struct sp_pickle_value *node)
+{
+    const char *name = sp_pickle_is(node, SP_PICKLE_OBJECT) ? sp_pickle_name(node) : NULL;
+    if (!name) return NULL;
+    const struct sp_pickle_object *object = node->as.object;
+    if (sp_torch_role(node) == SP_TORCH_FUNCTION) return "which computes another tensor";
+    if (is_sequence_class(name)) return find_odd_sequence(node, name);
+    if (sp_torch_role(node) == SP_TORCH_MAPPING && !is_initial(initial_of(node))) return "of what is no dict";
+    if (!strcmp(name, "types.SimpleNamespace") && object->is_new && (object->kwargs || object->args->length))
+        return "by NEWOBJ, which ignores its arguments";
+    if (!strcmp(name, "copyreg._reconstructor") || !strcmp(name, "copy_reg._reconstructor")) {
+        const char *class = sp_pickle_name(sp_pickle_arg(node, 0));
+        if (class && (is_sequence_class(class) || sp_torch_role(sp_pickle_arg(node, 0)) == SP_TORCH_MAPPING))
+            return "which is for classes of other packages";
+    }
+    return NULL;
+}
+
 /* Replaces objects that only wrap another value by that value. *packed: one of them is a C++ object. NULL when nothing
  * is left, with an error when what is wrapped is broken. */
 static struct sp_pickle_value *uncover_node(struct walk *w, struct sp_pickle_value *node, bool *packed)
 {
     for (int i = 0; i < MAX_TRANSPARENT && node; i++) {
         const enum sp_torch_role role = sp_torch_role(node);
-        if (role == SP_TORCH_TRANSPARENT) node = content_of(w->torch, sp_pickle_arg(node, 0));
+        const char *odd = find_odd_form(node);
+        if (odd) {
+            sp_malformed(w->error, "it is made by a call of %s %s: its content is not known", sp_pickle_name(node),
+                         odd);
+            return node;
+        }
+        if (is_deque(node) && node->as.object->items) node = node->as.object->items;
+        else if (role == SP_TORCH_TRANSPARENT || is_deque(node)) node = content_of(w->torch, sp_pickle_arg(node, 0));
         else if (role == SP_TORCH_SCRIPT_OBJECT && node->type == SP_PICKLE_OBJECT) { /* ((its tensors), its class) */
             node = sp_pickle_item(node->as.object->state, 0);
             *packed = true;
@@ -779,6 +865,9 @@ bool sp_torch_walk(struct sp_torch *torch, struct sp_pickle_value *root, struct 
         if (more) ok = step_into(&w, child);
         else leave(&w);
     }
+    if (ok && w.doubtful_key)
+        ok = sp_malformed(error, "a key is made by a call of %s, and may equal another key of its dictionary",
+                          sp_pickle_name(w.doubtful_key));
     if (ok && w.asides.count) drop_asides(&w, before);
     if (ok && w.broken && !torch->inventory->count && !torch->count_only) { /* all that there is cannot be read */
         *error = w.first;
