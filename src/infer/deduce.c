@@ -10,6 +10,71 @@
 
 /* ---- posing them ---- */
 
+static bool is_same_constraint(const struct sp_constraint *a, const struct sp_constraint *b)
+{
+    return a->kind == b->kind && a->line == b->line && a->named == b->named && a->place == b->place &&
+           a->condition == b->condition && a->loop == b->loop && a->iteration == b->iteration && a->none == b->none &&
+           a->open_ended == b->open_ended;
+}
+
+/* The answer to the constraint in the round before; NULL when there is none. Constraints are posed in the same order in
+ * each round, except that some come or go. */
+static const struct sp_answered *earlier_answer(struct sp_deduction *deduction, const struct sp_constraint *constraint)
+{
+    const struct sp_answers *earlier = &deduction->earlier;
+    for (size_t i = deduction->next; i < earlier->count && i - deduction->next <= SP_ANSWERS_SKIPPED; i++) {
+        if (!is_same_constraint(&earlier->items[i].constraint, constraint)) continue;
+        deduction->next = i + 1;
+        return &earlier->items[i];
+    }
+    return NULL;
+}
+
+/* Whether the answer depends on the keys that are asked for alone, and not on which tensors a line has. */
+static bool depends_on_keys_alone(const struct sp_deduction *deduction, const struct sp_constraint *constraint)
+{
+    if (constraint->kind == SP_CONSTRAINT_MISSING || constraint->kind == SP_CONSTRAINT_REQUIRED) return true;
+    return constraint->kind != SP_CONSTRAINT_CLAIMED && !deduction->occurrences.of[constraint->line].iterations;
+}
+
+/* sp_propagate; but the answer of the round before is taken if no key has changed that it depends on. */
+static enum sp_answer answer_to(struct sp_deduction *deduction, const struct sp_constraint *constraint)
+{
+    struct sp_known *known = &deduction->solver->known;
+    if (!depends_on_keys_alone(deduction, constraint)) return sp_propagate(deduction, constraint);
+    const struct sp_answered *earlier = earlier_answer(deduction, constraint);
+    struct sp_answered answered = {.constraint = *constraint, .state = known->states};
+    const bool was_spared = known->spared;
+    known->spared = false;
+    if (earlier && !sp_known_has_changed(known, earlier->asked, earlier->state)) answered = *earlier;
+    else {
+        known->asked = 0;
+        answered.answer = sp_propagate(deduction, constraint);
+        answered.asked = known->asked;
+    }
+    /* That a default was spared is noted in each round: such a constraint is propagated again. */
+    if (!known->spared && deduction->answers.count < SP_MOST_ANSWERS) {
+        SP_GROW(deduction->answers.items, deduction->answers.count, deduction->answers.capacity);
+        deduction->answers.items[deduction->answers.count++] = answered;
+    }
+    known->spared |= was_spared;
+    return answered.answer;
+}
+
+/* Makes the answers of the last round the earlier ones; none if they were found in another scope, which may have been
+ * undone. */
+static void begin_answers(struct sp_deduction *deduction)
+{
+    const struct sp_answers last = deduction->answers;
+    const size_t scope = deduction->solver->known.scope;
+    deduction->answers = deduction->earlier;
+    deduction->answers.count = 0;
+    deduction->earlier = last;
+    if (deduction->scope != scope) deduction->earlier.count = 0;
+    deduction->scope = scope;
+    deduction->next = 0;
+}
+
 /* Propagates the constraint, and keeps it among the open ones if it is not decided. Does nothing when the effort is
  * spent. */
 static void pose(struct sp_deduction *deduction, struct sp_constraint constraint)
@@ -19,7 +84,7 @@ static void pose(struct sp_deduction *deduction, struct sp_constraint constraint
     if (deduction->effort->checks % SP_CHECKS_AT_ONCE == 0 &&
         !sp_goes_on(deduction->effort->watch, "questions", SP_MOST_CHECKS - deduction->effort->checks, 0))
         deduction->effort->checks = deduction->effort->trials = 0;
-    const enum sp_answer answer = sp_propagate(deduction, &constraint);
+    const enum sp_answer answer = answer_to(deduction, &constraint);
     deduction->contradictions += answer == SP_CONTRADICTS;
     if (answer != SP_OPEN) return;
     SP_GROW(deduction->open, deduction->open_count, deduction->open_capacity);
@@ -355,6 +420,7 @@ static void pose_missing(struct sp_deduction *deduction, size_t line)
 static void pose_all(struct sp_deduction *deduction)
 {
     deduction->open_count = deduction->contradictions = 0;
+    begin_answers(deduction);
     for (size_t i = 0; i < deduction->outline->condition_count; i++)
         deduction->present[i] = deduction->claimed[i] = deduction->missing[i] = SHAPEPROOF_NONE;
     pose_required(deduction);
@@ -374,18 +440,18 @@ void sp_deduce(struct sp_deduction *deduction, enum sp_contest most)
 {
     struct sp_known *known = &deduction->solver->known;
     enum sp_contest contest = most < SP_CONTESTED_BY_ALL ? most : SP_CONTESTED_BY_ALL;
-    known->spares_defaults = true;
+    sp_known_spare_defaults(known, true);
     for (int round = 0; round < SP_MOST_ROUNDS; round++) {
         const size_t before = known->told;
         known->spared = false;
         sp_occurrences_renew(&deduction->occurrences, contest);
         pose_all(deduction);
         if (known->told != before) continue;
-        if (known->spared) known->spares_defaults = false;
+        if (known->spared) sp_known_spare_defaults(known, false);
         else if (contest == most) break;
         else contest++;
     }
-    known->spares_defaults = false;
+    sp_known_spare_defaults(known, false);
 }
 
 const char *sp_contest_lacks(struct sp_deduction *deduction, const struct sp_key_names *besides)
@@ -443,6 +509,8 @@ void sp_deduction_free(struct sp_deduction *deduction)
 {
     sp_occurrences_free(&deduction->occurrences);
     sp_free(deduction->open);
+    sp_free(deduction->answers.items);
+    sp_free(deduction->earlier.items);
     sp_free(deduction->present);
     sp_free(deduction->claimed);
     sp_free(deduction->namesake);

@@ -36,6 +36,20 @@ struct sp_constraint {
     bool open_ended;      /* of LAST: there may be further iterations, which have no tensors */
 };
 
+/* The answer to a constraint, which holds as long as none of the keys that it was found with has changed. */
+struct sp_answered {
+    struct sp_constraint constraint;
+    enum sp_answer answer;
+    uint64_t asked; /* the keys (sp_known.asked) */
+    size_t state;   /* the state of what was known before it was propagated (sp_known.states) */
+};
+
+/* The answers of a round, in the order of their constraints. */
+struct sp_answers {
+    struct sp_answered *items;
+    size_t count, capacity;
+};
+
 /* What may still be spent. When nothing is left, nothing more is inferred. */
 struct sp_effort {
     const struct shapeproof_watch *watch; /* asked whether the search goes on; or NULL */
@@ -49,7 +63,10 @@ struct sp_deduction {
     struct sp_occurrences occurrences;
     struct sp_constraint *open; /* the constraints that were SP_OPEN in the last round */
     size_t open_count, open_capacity;
-    size_t contradictions; /* the constraints that cannot be met, in the last round */
+    size_t contradictions;              /* the constraints that cannot be met, in the last round */
+    struct sp_answers answers, earlier; /* of this round, and of the one before it */
+    size_t next;                        /* of `earlier`, the first one that was not posed again in this round */
+    size_t scope;                       /* sp_known.scope in which these answers were found */
     struct sp_effort *effort;
     bool by_stages;      /* where numbers in names are worked out, shapes tell which modules are of one stage */
     size_t modules_left; /* values and tensors that may still be tried for what numbers in names are worked out of */

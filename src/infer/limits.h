@@ -58,6 +58,8 @@ enum {
     /* ---- constraints (deduce.c, constraint.c, occurrences.c) ---- */
 
     SP_MOST_ROUNDS = 40,              /* passes over the open constraints; each tells something, or is the last */
+    SP_MOST_ANSWERS = 1 << 16,        /* that are kept for the next round, of 128 bytes each; the first ones of more */
+    SP_ANSWERS_SKIPPED = 8,           /* of constraints that are not posed again, before one that is */
     SP_MOST_OUTER_LOOPS = 3,          /* loops around a loop; the iterations of one more are taken together */
     SP_MOST_ITERATIONS = 10000,       /* of a loop: of a longer one what is missing in each is not asked */
     SP_MOST_ITERATIONS_ASKED = 1000,  /* of loops, to find where a condition holds */

@@ -144,15 +144,25 @@ struct shapeproof_provenance sp_hyper_provenance(const struct sp_hyper *hyper, c
     return (struct shapeproof_provenance){.source = SHAPEPROOF_SOURCE_CONFIG, .name = hyper->file};
 }
 
+static bool is_made_of(const char *path, const char *prefix, const char *dot, const char *key)
+{
+    const size_t length = strlen(prefix), dots = strlen(dot);
+    return strncmp(path, prefix, length) == 0 && strncmp(path + length, dot, dots) == 0 &&
+           strcmp(path + length + dots, key) == 0;
+}
+
 /* The entry of prefix + dot + key, which is made when it is looked at for the first time. */
 static struct sp_reading *reading_of(struct sp_eval *eval, const char *prefix, const char *dot, const char *key)
 {
+    size_t *recent = &eval->recent[(uintptr_t)key / sizeof(void *) % SP_RECENT_READINGS];
+    if (*recent < eval->reading_count && is_made_of(eval->readings[*recent].path, prefix, dot, key))
+        return &eval->readings[*recent];
     struct sp_text *path = &eval->path;
     path->length = 0;
     sp_text_puts(path, prefix);
     sp_text_puts(path, dot);
     sp_text_puts(path, key);
-    const size_t known = sp_map_get(&eval->paths, path->data);
+    const size_t known = *recent = sp_map_get(&eval->paths, path->data);
     if (known != SIZE_MAX) return &eval->readings[known];
     SP_GROW(eval->readings, eval->reading_count, eval->reading_capacity);
     struct sp_reading *reading = &eval->readings[eval->reading_count];
@@ -232,14 +242,18 @@ bool sp_eval_remembered(struct sp_eval *eval, const struct sp_env *env, const st
 {
     const struct sp_knowledge *knowledge = eval->hyper->knowledge;
     const size_t touched = *knowledge->touched;
+    const uint64_t asked = *knowledge->asked;
     if (!remembered->is_set || remembered->made != *knowledge->changes) {
         *knowledge->touched = 0;
+        *knowledge->asked = 0;
         const bool good = sp_eval(eval, env, expr, value);
-        *remembered = (struct sp_remembered){good, *knowledge->changes, *knowledge->touched, *value};
+        *remembered = (struct sp_remembered){good, *knowledge->changes, *knowledge->touched, *knowledge->asked, *value};
         if (*knowledge->touched < touched) *knowledge->touched = touched;
+        *knowledge->asked |= asked;
         return good;
     }
     if (remembered->touched > touched) *knowledge->touched = remembered->touched;
+    *knowledge->asked |= remembered->asked;
     *value = remembered->value;
     return true;
 }

@@ -22,11 +22,14 @@ struct sp_reading {
     struct shapeproof_provenance from; /* nobody: it was not set, or is an object whose members are read one by one */
 };
 
+enum { SP_RECENT_READINGS = 64 }; /* places of a cache by the pointer to a key: tables read about as many keys */
+
 /* One prediction under way. */
 struct sp_eval {
     struct sp_arena *arena;
     const struct sp_hyper *hyper;
     struct sp_reading *readings;
+    size_t recent[SP_RECENT_READINGS]; /* cache of `paths`: the last reading that was found at each place */
     size_t reading_count, reading_capacity;
     struct sp_map paths;       /* index of the reading */
     struct sp_members members; /* of `hyper->root`, once that was looked at */
@@ -79,6 +82,7 @@ struct sp_cached {
 struct sp_remembered {
     bool is_set;
     size_t made, touched;
+    uint64_t asked;
     struct shapeproof_value value;
 };
 

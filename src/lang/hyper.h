@@ -39,6 +39,7 @@ struct sp_knowledge {
     void *context;
     const size_t *changes; /* counts up when anything may be answered otherwise than before */
     size_t *touched;       /* the last guess that an answer follows from */
+    uint64_t *asked;       /* the keys that were asked for, as a set of hash values (sp_known.asked) */
 };
 
 /* What is stored in place of a tensor: those of a part, which reads an object of the configuration. */

@@ -357,7 +357,9 @@ static bool contains_index(const struct sp_expr *expr)
 static bool is_spared(struct sp_solver *solver, const struct sp_env *env, const struct sp_expr *expr,
                       const struct sp_want *want)
 {
-    if (!solver->known.spares_defaults || expr->args[1]->kind == SP_EXPR_LITERAL ||
+    if (expr->args[1]->kind == SP_EXPR_LITERAL) return false;
+    solver->known.asked |= SP_ASKED_DEFAULTS;
+    if (!solver->known.spares_defaults ||
         sp_value_satisfies(sp_solver_value(solver, env, expr->args[1]), want) != SP_HOLDS)
         return false;
     solver->known.spared = true;

@@ -71,21 +71,65 @@ enum sp_answer sp_value_satisfies(struct shapeproof_value have, const struct sp_
 
 /* ---- facts ---- */
 
-static struct sp_fact blank(const char *path, size_t parent)
+static struct sp_fact blank(const char *path, size_t parent, uint64_t asks)
 {
-    return (struct sp_fact){
-        .path = path, .value = unknown(path), .parent = parent, .length = SIZE_MAX, .list_made = SIZE_MAX};
+    return (struct sp_fact){.path = path,
+                            .value = unknown(path),
+                            .parent = parent,
+                            .asks = asks,
+                            .length = SIZE_MAX,
+                            .list_made = SIZE_MAX};
 }
 
+/* The bit of sp_known.asked for a path, by an FNV-1a hash of it without the index of an item. */
+static size_t bit_of(const char *path)
+{
+    uint32_t hash = 2166136261U;
+    for (; *path && *path != '['; path++) hash = (hash ^ (unsigned char)*path) * 16777619U;
+    return hash % SP_KEY_HASHES;
+}
+
+static void note_key(struct sp_known *known, const char *path) { known->changed_at[bit_of(path)] = ++known->states; }
+
+void sp_known_note_change(struct sp_known *known, const struct sp_fact *fact)
+{
+    note_key(known, fact->path);
+    known->changes = known->states;
+}
+
+void sp_known_renew(struct sp_known *known)
+{
+    known->changes = ++known->states;
+    for (size_t i = 0; i <= SP_KEY_HASHES; i++) known->changed_at[i] = known->changes;
+}
+
+void sp_known_spare_defaults(struct sp_known *known, bool spares)
+{
+    if (known->spares_defaults != spares) known->changed_at[SP_KEY_HASHES] = ++known->states;
+    known->spares_defaults = spares;
+}
+
+bool sp_known_has_changed(const struct sp_known *known, uint64_t asked, size_t state)
+{
+    for (; asked; asked &= asked - 1)
+        if (known->changed_at[__builtin_ctzll(asked)] > state) return true;
+    return false;
+}
+
+/* The fact of the path, which is made when there is none. Most are asked for again and again with the same pointer. */
 static size_t index_of_fact(struct sp_known *known, const char *path)
 {
-    const size_t index = sp_map_get(&known->names, path);
+    size_t *recent = &known->recent[(uintptr_t)path / sizeof(void *) % SP_RECENT_FACTS];
+    if (*recent < known->count && strcmp(known->facts[*recent].path, path) == 0) return *recent;
+    const size_t index = *recent = sp_map_get(&known->names, path);
     const char *dot = strrchr(path, '.');
     if (index != SIZE_MAX) return index;
     const size_t parent =
         dot ? index_of_fact(known, sp_arena_copy(known->arena, path, (size_t)(dot - path))) : SIZE_MAX;
     SP_GROW(known->facts, known->count, known->capacity);
-    known->facts[known->count] = blank(sp_arena_string(known->arena, path), parent);
+    const uint64_t asks = UINT64_C(1) << bit_of(path) | (parent == SIZE_MAX ? 0 : known->facts[parent].asks);
+    known->facts[known->count] = blank(sp_arena_string(known->arena, path), parent, asks);
+    if (parent != SIZE_MAX) note_key(known, known->facts[parent].path); /* it is an object now: sp_known_is_object */
     sp_map_add(&known->names, known->facts[known->count].path, known->count);
     return known->count++;
 }
@@ -105,6 +149,7 @@ static struct sp_fact *use(struct sp_known *known, size_t index)
     struct sp_fact *fact = sp_known_change(known, index);
     if (!fact->is_used) *SP_PUSH(&known->used) = index;
     fact->is_used = true;
+    known->asked |= fact->asks;
     return fact;
 }
 
@@ -113,8 +158,9 @@ static void forget(struct sp_known *known, size_t index)
 {
     struct sp_fact *fact = sp_known_change(known, index);
     const size_t saved = fact->saved;
-    *fact = blank(fact->path, fact->parent);
+    *fact = blank(fact->path, fact->parent, fact->asks);
     fact->saved = saved;
+    note_key(known, fact->path);
 }
 
 static struct sp_fact *fact_of(struct sp_known *known, const char *path)
@@ -136,9 +182,10 @@ const struct sp_fact *sp_known_fact(const struct sp_known *known, const char *pa
     return index == SIZE_MAX ? NULL : &known->facts[index];
 }
 
-bool sp_known_is_object(const struct sp_known *known, const char *path)
+bool sp_known_is_object(struct sp_known *known, const char *path)
 {
     const size_t index = sp_map_get(&known->names, path);
+    known->asked |= UINT64_C(1) << bit_of(path);
     for (size_t i = 0; i < known->count && index != SIZE_MAX; i++)
         if (known->facts[i].parent == index) return true;
     return false;
@@ -193,9 +240,10 @@ static bool is_within_absent(const struct sp_known *known, const struct sp_fact 
     return false;
 }
 
-struct shapeproof_value sp_known_value(struct sp_known *known, const char *path)
+/* sp_known_value of the key with that fact. */
+static struct shapeproof_value value_at(struct sp_known *known, size_t index)
 {
-    struct sp_fact *fact = fact_of(known, path);
+    struct sp_fact *fact = use(known, index);
     if (fact->guess > known->touched) known->touched = fact->guess;
     if (is_within_absent(known, fact)) return sp_value_absent(fact->path);
     if (fact->value.type == SHAPEPROOF_VALUE_UNKNOWN && fact->has_members)
@@ -203,12 +251,24 @@ struct shapeproof_value sp_known_value(struct sp_known *known, const char *path)
     return value_of_fact(known, fact);
 }
 
+struct shapeproof_value sp_known_value(struct sp_known *known, const char *path)
+{
+    return value_at(known, index_of_fact(known, path));
+}
+
 struct shapeproof_value sp_known_item(struct sp_known *known, const char *list, size_t index)
 {
     const struct sp_fact *fact = sp_known_fact(known, list);
+    known->asked |= fact ? fact->asks : UINT64_C(1) << bit_of(list);
     if (!fact || index >= fact->item_count) return unknown(list);
-    const char *path = item_path(known, list, index);
-    return sp_known_fact(known, path) ? sp_known_value(known, path) : unknown(list);
+    struct sp_text *path = &known->path;
+    path->length = 0;
+    sp_text_puts(path, list);
+    sp_text_puts(path, "[");
+    sp_text_number(path, index);
+    sp_text_puts(path, "]");
+    const size_t item = sp_map_get(&known->names, path->data);
+    return item != SIZE_MAX ? value_at(known, item) : unknown(list);
 }
 
 /* What has a member is there. */
@@ -216,8 +276,10 @@ static void note_members(struct sp_known *known, const struct sp_fact *fact)
 {
     for (size_t i = fact->parent; i != SIZE_MAX && !sp_is_item_key(known->facts[i].path); i = known->facts[i].parent) {
         struct sp_fact *outer = use(known, i);
-        if (!outer->has_members) outer->guess = known->touched;
+        if (outer->has_members) continue;
+        outer->guess = known->touched;
         outer->has_members = true;
+        note_key(known, outer->path);
     }
 }
 
@@ -229,7 +291,7 @@ static enum sp_answer learn(struct sp_known *known, struct sp_fact *fact)
     }
     if (fact->value.type == SHAPEPROOF_VALUE_UNKNOWN || sp_value_is_set(fact->value)) note_members(known, fact);
     known->told++;
-    known->changes++;
+    sp_known_note_change(known, fact);
     return SP_HOLDS;
 }
 
@@ -240,7 +302,7 @@ static void touch_list(struct sp_known *known, struct sp_fact *list)
 {
     if (list->guess >= known->touched) return;
     list->guess = known->touched;
-    known->changes++;
+    sp_known_note_change(known, list);
 }
 
 /* Of an item the list learns what it rests on, and of a member of one, or of one that is a list itself, that it has
@@ -253,6 +315,7 @@ static void tell_list_of(struct sp_known *known, const char *path, bool is_list)
     touch_list(known, list);
     if (!is_list && !strchr(bracket, '.')) return;
     const size_t index = strtoul(bracket + 1, NULL, 10);
+    if (index >= list->item_count || (!is_list && !list->objects)) note_key(known, list->path);
     if (index >= list->item_count) list->item_count = index + 1;
     list->objects |= !is_list;
     if (list->reason.kind == SP_REASON_NONE) learn(known, list);
@@ -275,6 +338,7 @@ static enum sp_answer tell_item(struct sp_known *known, const char *path, const 
     const char *item = item_path(known, path, want->index);
     const struct sp_want inner = {
         .kind = want->is_member ? SP_WANT_MEMBER : SP_WANT_VALUE, .value = want->value, .lacks = want->lacks};
+    if (want->index >= list->item_count || want->scalar > list->scalar) note_key(known, list->path);
     if (want->index >= list->item_count) list->item_count = want->index + 1;
     list->scalar = list->scalar || want->scalar;
     if (list->reason.kind == SP_REASON_NONE) learn(known, list);
@@ -406,7 +470,7 @@ bool sp_known_close_list(struct sp_known *known, const char *path, size_t length
     if (!is_open_list(fact) || fact->scalar || length <= fact->item_count) return false;
     fact->length = length;
     fact->is_closed = true;
-    known->changes++;
+    sp_known_note_change(known, fact);
     return true;
 }
 
@@ -416,7 +480,7 @@ void sp_known_open_list(struct sp_known *known, const char *path)
     if (fact->value.type != SHAPEPROOF_VALUE_UNKNOWN || !fact->item_count) return;
     fact->length = SIZE_MAX;
     fact->is_closed = false;
-    known->changes++;
+    sp_known_note_change(known, fact);
 }
 
 size_t sp_known_count_set(const struct sp_known *known)
@@ -436,7 +500,7 @@ static bool close_lists(struct sp_known *known, bool scalar)
         const bool is_alone = fact->scalar || sp_is_item_key(fact->path);
         fact->length = is_alone ? fact->item_count : length_beside(known, fact);
         fact->is_closed = true;
-        known->changes++;
+        sp_known_note_change(known, fact);
     }
     return known->changes != before;
 }
@@ -448,7 +512,13 @@ bool sp_known_close_lists(struct sp_known *known) { return close_lists(known, fa
 
 struct sp_mark sp_known_mark(struct sp_known *known)
 {
-    const struct sp_mark mark = {known->trail.count, known->told, known->guesses, known->scope};
+    struct sp_mark mark = {.trail = known->trail.count,
+                           .count = known->count,
+                           .told = known->told,
+                           .guesses = known->guesses,
+                           .scope = known->scope,
+                           .changes = known->changes};
+    memcpy(mark.changed_at, known->changed_at, sizeof mark.changed_at);
     known->scope = ++known->scopes;
     return mark;
 }
@@ -463,7 +533,10 @@ void sp_known_undo(struct sp_known *known, const struct sp_mark *mark)
     list_used(known);
     known->told = mark->told;
     known->guesses = mark->guesses;
-    known->changes++;
+    known->changes = mark->changes;
+    memcpy(known->changed_at, mark->changed_at, sizeof known->changed_at);
+    for (size_t i = mark->count; i < known->count; i++) /* which stay, and make objects of their parents */
+        if (known->facts[i].parent != SIZE_MAX) note_key(known, known->facts[known->facts[i].parent].path);
 }
 
 void sp_known_commit(struct sp_known *known, const struct sp_mark *mark)
@@ -493,7 +566,7 @@ bool sp_known_forget_guesses(struct sp_known *known, enum sp_forget what)
         any = true;
     }
     list_used(known);
-    known->changes += any;
+    if (any) known->changes = ++known->states;
     return any;
 }
 
@@ -520,7 +593,7 @@ void sp_known_state(struct sp_known *known, const char *path, struct shapeproof_
     if (!sp_value_is_set(value) || sp_value_is_set(sp_known_value(known, path))) return;
     settle(known, path, value, SP_REASON_STATED, 0);
     known->told++;
-    known->changes++;
+    known->changes = ++known->states;
 }
 
 void sp_known_settle_exactly(struct sp_known *known, const char *path, struct shapeproof_value value)
@@ -528,14 +601,14 @@ void sp_known_settle_exactly(struct sp_known *known, const char *path, struct sh
     settle(known, path, value, SP_REASON_ONLY, 0);
     fact_of(known, path)->reason.rounded = false;
     known->told++;
-    known->changes++;
+    known->changes = ++known->states;
 }
 
 void sp_known_settle(struct sp_known *known, const char *path, struct shapeproof_value value)
 {
     settle(known, path, value, SP_REASON_ONLY, 0);
     known->told++;
-    known->changes++;
+    known->changes = ++known->states;
 }
 
 void sp_known_settle_as_guess(struct sp_known *known, const char *path, struct shapeproof_value value)
@@ -543,7 +616,7 @@ void sp_known_settle_as_guess(struct sp_known *known, const char *path, struct s
     sp_known_guess(known, path);
     settle(known, path, value, SP_REASON_GUESS, known->guesses);
     known->told++;
-    known->changes++;
+    known->changes = ++known->states;
 }
 
 void sp_known_keep_dimensions(struct sp_known *known)
@@ -555,7 +628,7 @@ void sp_known_keep_dimensions(struct sp_known *known)
         if (!is_sure) forget(known, i);
     }
     list_used(known);
-    known->changes++;
+    known->changes = ++known->states;
 }
 
 void sp_known_forget_dimensions(struct sp_known *known)
@@ -567,14 +640,14 @@ void sp_known_forget_dimensions(struct sp_known *known)
         if (is_told || is_guess) forget(known, i);
     }
     list_used(known);
-    known->changes++;
+    known->changes = ++known->states;
 }
 
 void sp_known_clear(struct sp_known *known)
 {
     for (size_t i = 0; i < known->used.count; i++) forget(known, known->used.items[i]);
     known->used.count = 0;
-    known->changes++;
+    known->changes = ++known->states;
 }
 
 void sp_known_free(struct sp_known *known)
@@ -583,5 +656,6 @@ void sp_known_free(struct sp_known *known)
     sp_free(known->used.items);
     sp_free(known->trail.items);
     sp_map_free(&known->names);
+    sp_text_free(&known->path);
     *known = (struct sp_known){0};
 }

@@ -12,6 +12,7 @@
 #define SP_SOLVE_KNOWN_H
 
 #include "base/map.h"
+#include "base/text.h"
 #include "lang/hyper.h"
 
 /* What told a hyper-parameter. */
@@ -75,6 +76,7 @@ struct sp_fact {
     size_t guess;     /* the number of the last guess that it follows from; 0: it follows from none */
     size_t parent;    /* the object that it is a member of, as an index; SIZE_MAX: it is a key by itself */
     bool has_members; /* something was told of a member */
+    uint64_t asks;    /* sp_known.asked of its own key and of the objects around it */
     bool is_used;     /* it was asked for or told since everything was forgotten, and is listed in `used` */
 
     /* ---- of a list that is told item by item ---- */
@@ -92,6 +94,12 @@ struct sp_fact {
 
 enum { SP_MAX_GUESSES = 100 };
 
+/* Keys are told apart by a hash of so many values, so that a set of them is a word of 64 bits. All items of a list
+ * count as the list. The last bit stands for sp_known.spares_defaults. */
+enum { SP_KEY_HASHES = 63 };
+enum { SP_RECENT_FACTS = 64 }; /* places of a cache by the pointer to a path: tables read about as many keys */
+#define SP_ASKED_DEFAULTS (UINT64_C(1) << SP_KEY_HASHES)
+
 struct sp_old_fact {
     size_t index;
     struct sp_fact fact;
@@ -101,16 +109,21 @@ struct sp_known {
     struct sp_arena *arena;
     struct sp_fact *facts; /* one for each key or item that was asked for or told */
     size_t count, capacity;
-    SP_ARRAY(size_t) used; /* the facts to forget: there may be many more that nobody asked for */
-    struct sp_map names;   /* path -> index of facts */
-    size_t guesses;        /* how many were made */
-    size_t supposed;       /* the first so many of these are suppositions: made before anything was deduced */
+    SP_ARRAY(size_t) used;          /* the facts to forget: there may be many more that nobody asked for */
+    struct sp_map names;            /* path -> index of facts */
+    size_t recent[SP_RECENT_FACTS]; /* cache of `names`: the last fact that was found at each place */
+    struct sp_text path;            /* scratch */
+    size_t guesses;                 /* how many were made */
+    size_t supposed;                /* the first so many of these are suppositions: made before anything was deduced */
     const char *guessed[SP_MAX_GUESSES + 1]; /* by their numbers, from 1: the keys */
     const char *others[SP_MAX_GUESSES + 1];  /* and values that are as good, such as "56 and 14"; or NULL */
     size_t touched;                          /* the last guess that anything asked for follows from */
     size_t told;                             /* how many pieces */
-    size_t changes;                          /* counts up with each new fact, and each that is taken back */
-    struct sp_reason reason;                 /* of what is told next */
+    size_t changes; /* the number of the present state: each new fact makes another one, and undoing restores it */
+    size_t states;  /* how many states there were */
+    uint64_t asked; /* the keys whose facts were looked at; the caller resets it */
+    size_t changed_at[SP_KEY_HASHES + 1]; /* for each bit of `asked` the state that changed such a key last */
+    struct sp_reason reason;              /* of what is told next */
     bool spares_defaults; /* a key is not told a value that is its default: something may tell later that it is unset */
     bool spared;          /* set whenever that was done; the caller resets it */
     bool tell_items;      /* in `every default layer_types[i] == "full"` the item is told: no interval will do */
@@ -121,7 +134,8 @@ struct sp_known {
 
 /* A place on the trail, to which what is known can be taken back. */
 struct sp_mark {
-    size_t trail, told, guesses, scope;
+    size_t trail, count, told, guesses, scope, changes;
+    size_t changed_at[SP_KEY_HASHES + 1];
 };
 
 /* Whether a value is what is wanted; SP_OPEN when it is SHAPEPROOF_VALUE_UNKNOWN. */
@@ -148,7 +162,7 @@ void sp_known_settle_exactly(struct sp_known *known, const char *path, struct sh
  * only some items are known. */
 void sp_known_state(struct sp_known *known, const char *path, struct shapeproof_value value);
 /* Whether the key is a sub-configuration: members of it were told, or asked for. */
-bool sp_known_is_object(const struct sp_known *known, const char *path);
+bool sp_known_is_object(struct sp_known *known, const char *path);
 /* Whether there is an open list: items of it are told, and not how many there are. */
 bool sp_known_has_open_lists(const struct sp_known *known);
 /* Assumes that an open list has that many items. False, and nothing changes, when it is none, or has as many already.
@@ -175,6 +189,14 @@ void sp_known_undo(struct sp_known *known, const struct sp_mark *mark);
 void sp_known_commit(struct sp_known *known, const struct sp_mark *mark);
 /* The fact with that index, to be changed: it is put on the undo trail first. */
 struct sp_fact *sp_known_change(struct sp_known *known, size_t index);
+/* To be called when a fact has changed: values that were computed before no longer hold. */
+void sp_known_note_change(struct sp_known *known, const struct sp_fact *fact);
+/* The same when anything may have changed. */
+void sp_known_renew(struct sp_known *known);
+/* Sets spares_defaults. */
+void sp_known_spare_defaults(struct sp_known *known, bool spares);
+/* Whether one of the keys in the set (sp_known.asked) has changed after that state (sp_known.states). */
+bool sp_known_has_changed(const struct sp_known *known, uint64_t asked, size_t state);
 
 enum sp_forget { SP_FORGET_GUESSES, SP_FORGET_GUESSES_AND_LISTS };
 

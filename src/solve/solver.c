@@ -47,7 +47,7 @@ void sp_solver_open(struct sp_solver *solver, const char *key)
 
 void sp_solver_ask_anew(struct sp_solver *solver)
 {
-    solver->known.changes++;
+    sp_known_renew(&solver->known);
     sp_map_free(&solver->places);
     solver->places = (struct sp_map){0};
     sp_members_free(&solver->members);
@@ -56,7 +56,7 @@ void sp_solver_ask_anew(struct sp_solver *solver)
 
 void sp_solver_note_lookups(struct sp_solver *solver, struct sp_lookups *lookups)
 {
-    solver->known.changes++; /* what was worked out before is looked up once more */
+    sp_known_renew(&solver->known); /* what was worked out before is looked up once more */
     solver->lookups = lookups;
 }
 
@@ -190,8 +190,8 @@ void sp_solver_init(struct sp_solver *solver, const struct sp_unit *table)
     frame->param_exprs = sp_arena_array(&solver->arena, table->param_count, sizeof(struct sp_expr *));
     solver->frame = frame;
     solver->known.arena = &solver->arena;
-    solver->knowledge =
-        (struct sp_knowledge){ask_known, ask_known_item, solver, &solver->known.changes, &solver->known.touched};
+    solver->knowledge = (struct sp_knowledge){
+        ask_known, ask_known_item, solver, &solver->known.changes, &solver->known.touched, &solver->known.asked};
     solver->hyper =
         (struct sp_hyper){.root = {.type = SHAPEPROOF_VALUE_OBJECT}, .file = "", .knowledge = &solver->knowledge};
     solver->eval = (struct sp_eval){.arena = &solver->arena, .hyper = &solver->hyper, .messages = &solver->messages};

@@ -65,8 +65,54 @@ static void what_is_forgotten(void **state)
     sp_arena_free(&arena);
 }
 
+/* Which keys have changed since a state: those that were told, an item as its list, and the objects around a member;
+ * not what was told in a scope that is undone. */
+static void what_has_changed(void **state)
+{
+    struct sp_arena arena = {0};
+    struct sp_known known = {.arena = &arena};
+    const struct sp_want item = {.kind = SP_WANT_ITEM, .index = 1, .value = sp_value_int(4)};
+    uint64_t asked[4];
+    static const char *const keys[] = {"width", "sizes", "text_config.heads", "text_config"}; /* of different hashes */
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        known.asked = 0;
+        sp_known_value(&known, keys[i]);
+        asked[i] = known.asked;
+    }
+    const size_t start = known.states;
+    for (size_t i = 0; i < 4; i++) assert_false(sp_known_has_changed(&known, asked[i], start));
+    tell(&known, "width", (struct sp_reason){.kind = SP_REASON_DIMENSION});
+    assert_true(sp_known_has_changed(&known, asked[0], start));
+    assert_false(sp_known_has_changed(&known, asked[1], start));
+    assert_false(sp_known_has_changed(&known, asked[0], known.states));
+
+    const size_t before = known.states, changes = known.changes;
+    const struct sp_mark mark = sp_known_mark(&known);
+    assert_int_equal(sp_known_tell(&known, "sizes", &item), SP_HOLDS);
+    assert_true(sp_known_has_changed(&known, asked[1], before));
+    sp_known_undo(&known, &mark);
+    assert_false(sp_known_has_changed(&known, asked[1], before));
+    assert_int_equal(known.changes, changes);
+    assert_int_equal(sp_known_tell(&known, "sizes", &item), SP_HOLDS);
+    assert_true(sp_known_has_changed(&known, asked[1], before));
+    assert_true(known.changes > changes);
+
+    const size_t last = known.states;
+    tell(&known, "text_config.heads", (struct sp_reason){.kind = SP_REASON_DIMENSION});
+    assert_true(sp_known_has_changed(&known, asked[2], last));
+    assert_true(sp_known_has_changed(&known, asked[3], last)); /* it is an object now */
+    assert_false(sp_known_has_changed(&known, asked[0], last));
+    sp_known_spare_defaults(&known, true);
+    assert_true(sp_known_has_changed(&known, SP_ASKED_DEFAULTS, last));
+    sp_known_clear(&known);
+    assert_true(sp_known_has_changed(&known, asked[0], last));
+    sp_known_free(&known);
+    sp_arena_free(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_forgotten)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_forgotten), cmocka_unit_test(what_has_changed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ bool sp_members_close(struct sp_solver *solver)
             sp_known_guess(known, fact->path); /* that there are no others */
             fact->guess = known->guesses;
         }
-        known->changes++;
+        sp_known_note_change(known, fact);
     }
     return known->changes != before;
 }
