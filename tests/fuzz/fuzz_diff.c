@@ -9,7 +9,7 @@
 
 #include "mutate_folder.h"
 
-enum { MAX_SIZE = 8192 };
+enum { MAX_SIZE = 4096 };
 
 /* Data that cannot be read are no difference. */
 static void must_be_same(const struct shapeproof_diff *diff)

@@ -6,7 +6,7 @@
 
 #include "mutate_folder.h"
 
-enum { MAX_SIZE = 20480, MOST_TENSORS = 20000 };
+enum { MAX_SIZE = 16384, MOST_TENSORS = 20000 };
 
 static void must_be_stated(const struct shapeproof_resume *resume)
 {

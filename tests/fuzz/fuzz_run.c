@@ -4,7 +4,7 @@
 
 #include "mutate_folder.h"
 
-enum { MAX_SIZE = 8192 };
+enum { MAX_SIZE = 6144 };
 
 /* A file is in a step that there is, and a broken one says why. */
 static void must_be_known(const struct shapeproof_run *run)
