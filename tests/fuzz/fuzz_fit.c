@@ -5,7 +5,7 @@
 
 #include "mutate_json.h"
 
-enum { MAX_SIZE = 2048, MOST_LINES = 8, MOST_STEPS = 200 * 1000 };
+enum { MAX_SIZE = 512, MOST_LINES = 2, MOST_STEPS = 50 * 1000 };
 
 /* What the numbers have to do with each other. */
 static void must_agree(const struct shapeproof_fit *fit)
