@@ -480,6 +480,7 @@ static void settle_request(struct exchange *exchange, CURLcode code)
                         exchange->response.fault);
     else if (exchange->response.status >= 200 && (code == CURLE_OK || code == CURLE_WRITE_ERROR || has_body(exchange)))
         settle_status(exchange, code);
+    else if (code == CURLE_OUT_OF_MEMORY) refuse_exchange(exchange, SHAPEPROOF_KIND_LIMIT, "no answer: out of memory");
     else if (is_passing(code)) try_again(exchange, 0, "no answer (%s)", text);
     else refuse_exchange(exchange, SHAPEPROOF_KIND_IO, "no answer: %s", text);
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #define SP_CURL_FUNCTIONS(X)                                                                                           \
-    X(global_init)                                                                                                     \
+    X(global_init_mem)                                                                                                 \
     X(easy_init)                                                                                                       \
     X(easy_cleanup)                                                                                                    \
     X(easy_setopt)                                                                                                     \

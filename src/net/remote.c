@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "net/remote.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static bool read_through(struct shapeproof_remote *remote, const char *below, co
     struct sp_folder folder;
     const char *path = sp_arena_printf(&remote->arena, "%s/%s", remote->sparse.path, below);
     if (!sp_folder_open(&folder, path))
-        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: cannot be opened", path);
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: open: %s", path, strerror(errno));
     folder.path = sp_arena_printf(&remote->arena, "%s%s", remote->name, below);
     folder.far = &far.far;
     struct shapeproof_inventory *inventory = sp_inventory_new(folder.path);

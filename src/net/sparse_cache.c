@@ -15,6 +15,7 @@
 
 #include "base/budget.h"
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -47,12 +48,12 @@ static bool make_parents(int at, char *path)
 static int open_below(const char *path) { return sp_hold_fd(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)); }
 
 /* Another path of the open folder, "/dev/fd/5", or `path` where the system has none. The layout of reports depends on
- * the length of the path, and must not depend on where the cache is. */
+ * the length of the path, and must not depend on where the cache is. NULL with errno when the system call fails. */
 static const char *short_path(int folder, const char *path, struct sp_arena *arena)
 {
     const char *name = sp_arena_printf(arena, "/dev/fd/%d", folder);
     const int again = open_below(name);
-    if (again < 0) return path;
+    if (again < 0) return sp_is_fault(errno) ? NULL : path;
     sp_close(again);
     return name;
 }
@@ -99,7 +100,10 @@ bool sp_sparse_cache_open(struct sp_sparse_cache *sparse, const char *cache, con
     }
     files[strlen(files) - 1] = '\0';
     sparse->path = short_path(sparse->files, files, arena);
-    return true;
+    if (sparse->path) return true;
+    fail_cache(files, "open", error);
+    sp_sparse_cache_close(sparse);
+    return false;
 }
 
 void sp_sparse_cache_close(struct sp_sparse_cache *sparse)
@@ -183,7 +187,7 @@ bool sp_sparse_cache_note(const struct sp_sparse_cache *sparse, const char *name
     const int why = errno;
     const bool closed = sp_close(fd);
     if (!written) errno = why;
-    if (!written || !closed) return fail_cache(name, written ? "close" : "write", error);
+    if (!written || !closed) return fail_cache(name, written ? "close" : "pwrite", error);
     return renameat(sparse->state, draft, sparse->state, name) == 0 || fail_cache(name, "rename", error);
 }
 
@@ -318,7 +322,7 @@ bool sp_cached_file_make(struct sp_cached_file *file, const struct sp_sparse_cac
 bool sp_cached_file_put(struct sp_cached_file *file, uint64_t begin, const void *bytes, size_t length,
                         struct shapeproof_error *error)
 {
-    if (!write_at(file->fd, bytes, length, begin)) return fail_cache(file->name, "write", error);
+    if (!write_at(file->fd, bytes, length, begin)) return fail_cache(file->name, "pwrite", error);
     add_span(file, (struct sp_byte_range){begin, begin + length});
     return true;
 }

@@ -69,7 +69,8 @@ static void run_child(const void *context, int alive)
 {
     struct sp_curl curl;
     sp_confine_begin(alive);
-    if (!sp_curl_load(&curl)) _exit(SP_CHILD_UNPREPARED);
+    sp_child_watch_for_crashes();
+    if (!sp_curl_load(&curl)) _exit(errno == ENOMEM ? SP_CHILD_NO_MEMORY : SP_CHILD_UNPREPARED);
     if (!sp_confine_finish()) _exit(SP_CHILD_UNCONFINED);
     sp_child_work(context, &curl);
 }
@@ -124,7 +125,7 @@ static bool judge_status(int status, struct shapeproof_error *error)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "the process that fetches: out of memory");
     if (WIFEXITED(status) && WEXITSTATUS(status) > SP_CHILD_FAULT)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,
-                       "the sandbox for libcurl could not be set up: %s",
+                       "the sandbox for libcurl could not be set up: open or write: %s",
                        strerror(WEXITSTATUS(status) - SP_CHILD_FAULT));
     if (WIFEXITED(status) && WEXITSTATUS(status) == SP_CHILD_UNCONFINED)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO,

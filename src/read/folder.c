@@ -17,7 +17,9 @@ bool sp_folder_open(struct sp_folder *folder, const char *path)
     *folder = (struct sp_folder){.path = path};
     folder->fd = sp_hold_fd(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK));
     if (folder->fd >= 0) return true;
-    sp_fault_note("open", path, errno);
+    const int why = errno;
+    sp_fault_note("open", path, why);
+    errno = why;
     return false;
 }
 

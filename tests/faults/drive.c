@@ -22,6 +22,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -85,10 +86,24 @@ static int new_file(void)
     return fd;
 }
 
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
+
+/* Removes the cache of the command, so that each run fetches. */
+static void empty_cache(void)
+{
+    const char *cache = getenv("XDG_CACHE_HOME");
+    if (cache) nftw(cache, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 /* Runs the command while the plan holds; SIGALRM ends one that hangs. */
 static struct run run_command(char **words, const char *library)
 {
     const int output = new_file(), messages = new_file();
+    empty_cache();
     const pid_t pid = fork();
     struct run run = {0};
     if (pid < 0) give_up("fork");

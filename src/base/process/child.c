@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -145,6 +146,33 @@ bool sp_child_limit(int resource, uint64_t soft, uint64_t hard)
     if (getrlimit((rlimit_number)resource, &old) != 0) return false;
     const struct rlimit now = {soft < old.rlim_max ? soft : old.rlim_max, hard < old.rlim_max ? hard : old.rlim_max};
     return setrlimit((rlimit_number)resource, &now) == 0;
+}
+
+/* ---- the child: crashes without memory ---- */
+
+static void judge_crash(int number)
+{
+    if (errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
+    raise(number); /* SA_RESETHAND: as if it had not been handled */
+}
+
+static void judge_exit(void)
+{
+    if (errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
+}
+
+/* The handler has a stack of its own, because libhdf5 can use up the other one: without memory for its first object it
+ * calls itself again to report that. */
+void sp_child_watch_for_crashes(void)
+{
+    enum { STACK_BYTES = 64 * 1024 }; /* the state of a processor with AVX-512 or AMX takes up to 11 KiB of it */
+    static char stack[STACK_BYTES];
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
+    const struct sigaction action = {.sa_handler = judge_crash, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)};
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, NULL);
+    atexit(judge_exit);
+    errno = 0;
 }
 
 /* ---- the child: its filter ---- */

@@ -53,6 +53,9 @@ enum {
 /* The signals of the host, its crash reporter and its descriptors are the child's no longer, but for those in `keep`
  * (-1: none); it does not outlive the host, and ends with SP_CHILD_NO_MEMORY when it gets no memory. */
 void sp_child_isolate(const int *keep, size_t count);
+/* From now on the child ends with SP_CHILD_NO_MEMORY when a library crashes or exits because it got no memory: malloc
+ * has then set errno, which this sets to 0. */
+void sp_child_watch_for_crashes(void);
 /* Makes the filter for sp_system_confine, before the limits are set, or ends the child with SP_CHILD_NO_MEMORY,
  * SP_CHILD_UNCONFINED or, if a file in memory cannot be made, SP_CHILD_FAULT + errno. */
 void sp_child_make_filter(struct sp_filter *filter, enum sp_confinement confinement, int out);

@@ -174,11 +174,11 @@ enum {
  * The descriptor follows symbolic links, so that the rule is about their target. False when the rule is refused. */
 static bool allow_path(int rules, const char *path)
 {
-    struct landlock_path_beneath_attr below = {.allowed_access = READS, .parent_fd = open(path, O_PATH | O_CLOEXEC)};
+    struct landlock_path_beneath_attr below = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE,
+                                               .parent_fd = open(path, O_PATH | O_CLOEXEC)};
     struct stat info;
     if (below.parent_fd < 0) return true; /* not on this machine */
-    if (fstat(below.parent_fd, &info) == 0 && !S_ISDIR(info.st_mode))
-        below.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE;
+    if (fstat(below.parent_fd, &info) == 0 && S_ISDIR(info.st_mode)) below.allowed_access = READS;
     const bool ok = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0) == 0;
     close(below.parent_fd);
     return ok;

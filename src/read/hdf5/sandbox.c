@@ -31,40 +31,13 @@ static bool set_limits(void)
            sp_child_limit(RLIMIT_FSIZE, 0, 0) && sp_child_limit(RLIMIT_NOFILE, 0, 0);
 }
 
-/* A library that gets no memory may say so, crash on the missing pointer, or exit: malloc has then set errno, which is
- * 0 when the job begins. */
-static void judge_crash(int number)
-{
-    if (errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
-    raise(number); /* SA_RESETHAND: as if it had not been handled */
-}
-
-static void judge_exit(void)
-{
-    if (errno == ENOMEM) _exit(SP_CHILD_NO_MEMORY);
-}
-
-/* The handler has a stack of its own, because libhdf5 can use up the other one: without memory for its first object it
- * calls itself again to report that. */
-static void watch_for_crashes(void)
-{
-    enum { STACK_BYTES = 64 * 1024 }; /* the state of a processor with AVX-512 or AMX takes up to 11 KiB of it */
-    static char stack[STACK_BYTES];
-    static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
-    const struct sigaction action = {.sa_handler = judge_crash, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)};
-    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
-    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) sigaction(crashes[i], &action, NULL);
-    atexit(judge_exit);
-    errno = 0;
-}
-
 static void run_child(const void *context, int out)
 {
     const struct sp_sandbox_job *job = context;
     const int keep[] = {out, job->keep_fd};
     struct sp_filter filter;
     sp_child_isolate(keep, sizeof keep / sizeof *keep);
-    watch_for_crashes();
+    sp_child_watch_for_crashes();
     if (!job->prepare(job->context)) _exit(errno == ENOMEM ? SP_CHILD_NO_MEMORY : SP_CHILD_UNPREPARED);
     sp_child_make_filter(&filter, SP_CONFINED_TO_READING, out);
     if (!set_limits() || !sp_system_confine(&filter)) _exit(errno == ENOMEM ? SP_CHILD_NO_MEMORY : SP_CHILD_UNCONFINED);
