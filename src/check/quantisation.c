@@ -6,6 +6,7 @@
 
 #include "check/adapter.h"
 #include "check/check.h"
+#include "lang/prediction.h"
 
 /* The method that a configuration names, and the part of a table that describes it, or NULL; false when the
  * configuration quantises nothing. */
@@ -34,8 +35,7 @@ static size_t weight_errors(const struct sp_match *match, size_t first, size_t *
         missing += sp_match_predicted(match, i) == SP_MISSING;
         if (found == SHAPEPROOF_NONE) continue;
         const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(match->inventory, found);
-        other += !sp_same_shape(tensor, predicted) ||
-                 (predicted->dtype != SHAPEPROOF_DTYPE_UNKNOWN && predicted->dtype != tensor->dtype);
+        other += !sp_same_shape(tensor, predicted) || !sp_prediction_allows_dtype(match->prediction, i, tensor->dtype);
     }
     *next = i;
     return there ? missing + other : 0;
@@ -155,7 +155,7 @@ static bool is_mostly_right(const struct shapeproof_check *check)
             found == SHAPEPROOF_NONE ? NULL : shapeproof_inventory_tensor(check->inventory, found);
         packed++;
         right += tensor && sp_same_shape(tensor, expected) &&
-                 (expected->dtype == SHAPEPROOF_DTYPE_UNKNOWN || expected->dtype == tensor->dtype);
+                 sp_prediction_allows_dtype(check->prediction, i, tensor->dtype);
     }
     return packed && right * 10 > packed * 9;
 }

@@ -6,6 +6,7 @@
 
 #include "base/order.h"
 #include "check/check.h"
+#include "lang/prediction.h"
 #include "lang/syntax/ast.h"
 #include "stored/schemes.h"
 #include "stored/suffixes.h"
@@ -85,11 +86,6 @@ static struct shapeproof_prediction *predict_quantised(const struct recogniser *
     return prediction;
 }
 
-static bool is_other_dtype(const struct shapeproof_tensor *tensor, const struct shapeproof_predicted *expected)
-{
-    return expected->dtype != SHAPEPROOF_DTYPE_UNKNOWN && expected->dtype != tensor->dtype;
-}
-
 /* Of the packed modules that the sample has; SIZE_MAX without a prediction. */
 static size_t sample_errors(const struct recogniser *recogniser, struct shapeproof_value form,
                             const struct sp_storage *storage)
@@ -104,7 +100,8 @@ static size_t sample_errors(const struct recogniser *recogniser, struct shapepro
         const struct shapeproof_tensor *tensor =
             found == SHAPEPROOF_NONE ? NULL : shapeproof_inventory_tensor(recogniser->check->inventory, found);
         packed++;
-        errors += !tensor || !sp_same_shape(tensor, expected) || is_other_dtype(tensor, expected);
+        errors +=
+            !tensor || !sp_same_shape(tensor, expected) || !sp_prediction_allows_dtype(prediction, i, tensor->dtype);
     }
     shapeproof_prediction_free(prediction);
     return packed ? errors : SIZE_MAX;

@@ -46,6 +46,24 @@ char *shapeproof_provenance_text(struct shapeproof_provenance from)
     return text.data;
 }
 
+/* Those in which programs compute, and thus keep scales, shifts and codebooks. */
+#define FLOATING_DTYPES                                                                                                \
+    (UINT64_C(1) << SHAPEPROOF_DTYPE_F64 | UINT64_C(1) << SHAPEPROOF_DTYPE_F32 | UINT64_C(1) << SHAPEPROOF_DTYPE_F16 | \
+     UINT64_C(1) << SHAPEPROOF_DTYPE_BF16)
+
+uint64_t sp_prediction_dtypes(const struct shapeproof_prediction *prediction, size_t tensor)
+{
+    const uint64_t given = prediction->origins[tensor].row->dtypes;
+    return given || !prediction->tensors[tensor].stands_for ? given : FLOATING_DTYPES;
+}
+
+bool sp_prediction_allows_dtype(const struct shapeproof_prediction *prediction, size_t tensor,
+                                enum shapeproof_dtype dtype)
+{
+    const uint64_t dtypes = sp_prediction_dtypes(prediction, tensor);
+    return !dtypes || dtypes >> dtype & 1;
+}
+
 const char *shapeproof_prediction_table(const struct shapeproof_prediction *prediction)
 {
     return prediction->table->name;

@@ -50,6 +50,12 @@ static inline const char *sp_prediction_own_name(const struct shapeproof_predict
     return prediction->own_names ? prediction->own_names[tensor] : prediction->tensors[tensor].name;
 }
 
+/* The dtypes that a file may have for a tensor, as bits: those that its row gives. A row of a part that stands in for a
+ * quantised weight has a floating dtype if it gives none. 0: any. */
+uint64_t sp_prediction_dtypes(const struct shapeproof_prediction *prediction, size_t tensor);
+bool sp_prediction_allows_dtype(const struct shapeproof_prediction *prediction, size_t tensor,
+                                enum shapeproof_dtype dtype);
+
 /* Whether the configuration chooses a table that its own uses, which then says little of its tensors by itself. */
 bool sp_prediction_is_chosen(const struct shapeproof_prediction *prediction);
 

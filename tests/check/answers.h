@@ -349,7 +349,8 @@ static inline const char *objection(struct asked *asked)
 
 /* ---- whether changes leave a trace ---- */
 
-/* The table says no dtype of a buffer, nor of the scale of a quantised weight, and nothing else could. */
+/* The table says no dtype of a buffer, and nothing else could; that of the scale of a quantised weight is one of
+ * several. */
 static inline bool may_have_any_dtype(const struct shapeproof_prediction *prediction, const char *name)
 {
     const size_t place = shapeproof_prediction_find(prediction, name);

@@ -18,6 +18,7 @@
 #include "check/reading.h"
 #include "explain/run.h"
 #include "formats.h"
+#include "lang/prediction.h"
 #include "model/inventory.h"
 #include "read/scratch.h"
 #include "shapeproof/report.h"
@@ -133,6 +134,8 @@ static inline void model_predict(struct model *model, int also)
         if (tensor->same_as != SHAPEPROOF_NONE && !(also & WITH_TIED)) continue;
         struct part *part = model_add_shape(model, tensor->name, tensor->rank, tensor->shape);
         if (tensor->dtype != SHAPEPROOF_DTYPE_UNKNOWN) part->dtype = tensor->dtype;
+        for (int dtype = 1; !sp_prediction_allows_dtype(prediction, i, part->dtype); dtype++)
+            part->dtype = (enum shapeproof_dtype)dtype;
     }
     shapeproof_prediction_free(prediction);
 }

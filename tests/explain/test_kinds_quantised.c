@@ -659,6 +659,8 @@ static void complex_numbers(void **state)
     (void)state;
     model_open(&model, LLAMA(""));
     model_predict(&model, 0);
+    model_retype(&model, "*.k_proj.weight", SHAPEPROOF_DTYPE_C64); /* a kind that is uniform, in a file that is not */
+    assert_memory_equal(model_check(&model), "differs: 32 tensors have another dtype", 38);
     model_retype(&model, "*_proj.weight", SHAPEPROOF_DTYPE_C64);
     assert_string_equal(model_check(&model), "differs: 224 tensors have another dtype: "
                                              "model.layers.{0-31}.self_attn.{q_proj,k_proj,v_proj,o_proj}.weight, "
@@ -680,6 +682,51 @@ static void a_scale_of_its_own(void **state)
         model_retype(&model, "model.layers.0.self_attn.q_proj.scales", others[i]);
         assert_memory_equal(model_check(&model), "differs: model.layers.0.self_attn.q_proj.scales has dtype ", 58);
     }
+    model_close(&model);
+}
+
+/* All scales of a file, or one of them, have a dtype that no scale has, however uniform it is; those in which programs
+ * compute may have any. */
+static void scales_are_floating(void **state)
+{
+    static const enum shapeproof_dtype wrong[] = {SHAPEPROOF_DTYPE_BOOL, SHAPEPROOF_DTYPE_U8,
+                                                  SHAPEPROOF_DTYPE_I32,  SHAPEPROOF_DTYPE_I64,
+                                                  SHAPEPROOF_DTYPE_C64,  SHAPEPROOF_DTYPE_F8_E4M3},
+                                       right[] = {SHAPEPROOF_DTYPE_F16, SHAPEPROOF_DTYPE_BF16, SHAPEPROOF_DTYPE_F64};
+    struct model model;
+    (void)state;
+    model_open(&model, GPTQ(4, 128));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        model_predict(&model, AS_STORED);
+        model_retype(&model, "model.layers.0.self_attn.q_proj.scales", wrong[i]);
+        model_check(&model);
+        assert_int_equal(model_findings(&model, "dtype"), 1);
+        model_retype(&model, "*.scales", wrong[i]);
+        assert_memory_equal(model_check(&model), "differs: 224 tensors have another dtype: ", 41);
+        assert_int_equal(model_findings(&model, "dtype"), 224);
+    }
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        model_retype(&model, "*.scales", right[i]);
+        assert_memory_equal(model_check(&model), "match: ", 7);
+    }
+    model_close(&model);
+}
+
+/* The part gives several dtypes: the shape of a matrix is of integers, whether of 32 or of 64 bits. */
+static void one_of_several_dtypes(void **state)
+{
+    struct model model;
+    (void)state;
+    model_open(&model, W4A16("[\"lm_head\"]"));
+    model_predict(&model, AS_STORED);
+    model_retype(&model, "*.weight_shape", SHAPEPROOF_DTYPE_I32);
+    assert_memory_equal(model_check(&model), "match: ", 7);
+    model_retype(&model, "*.weight_shape", SHAPEPROOF_DTYPE_I64);
+    assert_memory_equal(model_check(&model), "match: ", 7);
+    model_retype(&model, "model.layers.3.mlp.up_proj.weight_shape", SHAPEPROOF_DTYPE_F32);
+    assert_string_equal(
+        model_check(&model),
+        "differs: model.layers.3.mlp.up_proj.weight_shape has dtype F32 where the table has I32 or I64");
     model_close(&model);
 }
 
@@ -770,6 +817,8 @@ int main(void)
         cmocka_unit_test(integers_everywhere),
         cmocka_unit_test(complex_numbers),
         cmocka_unit_test(a_scale_of_its_own),
+        cmocka_unit_test(scales_are_floating),
+        cmocka_unit_test(one_of_several_dtypes),
         cmocka_unit_test(undescribed),
         cmocka_unit_test(rounded_when_loaded),
         cmocka_unit_test(partial_files),

@@ -99,8 +99,9 @@ static void loops(void **state)
 static void kinds(void **state)
 {
     (void)state;
-    assert_listing("table t\na (1) optional\nb (1) buffer\nc (1) I64 optional buffer\nd (1) BF16\n", "",
-                   "a (1) optional\nb (1) buffer\nc (1) I64 optional buffer\nd (1) BF16\n");
+    assert_listing(
+        "table t\na (1) optional\nb (1) buffer\nc (1) I64 optional buffer\nd (1) BF16\ne (1) I8 or U8 optional\n", "",
+        "a (1) optional\nb (1) buffer\nc (1) I64 optional buffer\nd (1) BF16\ne (1) optional\n");
     assert_listing("table t\nnew.w (1) was old.w was \"older w\"\n[a] for i in 0..0\nn.{i} (1) was o.{i}\n", "",
                    "new.w (1) was old.w was older w\nn.0 (1) was o.0\n");
     assert_listing("table t\na (1) if yes\nb (1) if not yes\nc (1) optional if yes buffer\n", "yes=true",

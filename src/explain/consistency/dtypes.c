@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "explain/gather.h"
+#include "lang/prediction.h"
 #include "model/inventory.h"
 
 /* How many tensors have which dtype. */
@@ -40,13 +41,24 @@ static bool is_integer(enum shapeproof_dtype dtype)
     return false;
 }
 
-/* Whether a tensor is a predicted parameter whose dtype the table leaves open. */
+static enum shapeproof_dtype dtype_of(const struct shapeproof_check *check, size_t tensor)
+{
+    return shapeproof_inventory_tensor(check->inventory, tensor)->dtype;
+}
+
+static bool is_complex(enum shapeproof_dtype dtype)
+{
+    return dtype == SHAPEPROOF_DTYPE_C32 || dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128;
+}
+
+/* Whether a tensor is a predicted parameter whose dtype the table leaves open, or one of the several that it gives. */
 static bool counts(const struct shapeproof_check *check, size_t tensor)
 {
     const size_t predicted = check->match.predicted_of[tensor];
     if (predicted == SHAPEPROOF_NONE) return false;
     const struct shapeproof_predicted *expected = shapeproof_prediction_tensor(check->prediction, predicted);
-    return !expected->buffer && expected->dtype == SHAPEPROOF_DTYPE_UNKNOWN;
+    return !expected->buffer && expected->dtype == SHAPEPROOF_DTYPE_UNKNOWN &&
+           sp_prediction_allows_dtype(check->prediction, predicted, dtype_of(check, tensor));
 }
 
 /* Whether a tensor is stored in place of a quantised weight, so that its quantiser chose the dtype. */
@@ -55,11 +67,6 @@ static bool is_scale(const struct shapeproof_check *check, size_t tensor)
     const size_t predicted = check->match.predicted_of[tensor];
     return predicted != SHAPEPROOF_NONE &&
            shapeproof_prediction_tensor(check->prediction, predicted)->stands_for != NULL;
-}
-
-static enum shapeproof_dtype dtype_of(const struct shapeproof_check *check, size_t tensor)
-{
-    return shapeproof_inventory_tensor(check->inventory, tensor)->dtype;
 }
 
 static void add_dtype(struct tally *tally, enum shapeproof_dtype dtype)
@@ -99,14 +106,48 @@ static void dtype_finding(struct shapeproof_check *check, size_t tensor, enum sh
     add_finding(check, tensor, right, sp_arena_printf(&check->arena, "has dtype %s where %s %s", found, who, right));
 }
 
-/* Finds tensors of another dtype than the table says. */
+/* "where the table has I16 or I64", or of a tensor that stands in for a quantised weight, whose row has no dtype,
+ * "where a quantised weight has F16, BF16, F32 or F64"; in the arena of the check. */
+static const char *say_allowed(struct shapeproof_check *check, size_t predicted)
+{
+    const uint64_t allowed = sp_prediction_dtypes(check->prediction, predicted);
+    struct sp_text text = {0};
+    sp_text_puts(&text, check->prediction->origins[predicted].row->dtypes ? "where the table has"
+                                                                          : "where a quantised weight has");
+    for (int i = 0; i < SP_DTYPE_COUNT; i++) {
+        if (!(allowed >> i & 1)) continue;
+        const uint64_t before = allowed & ((UINT64_C(1) << i) - 1), after = allowed >> i >> 1;
+        sp_text_printf(&text, "%s%s",
+                       !before ? " "
+                       : after ? ", "
+                               : " or ",
+                       shapeproof_dtype_name((enum shapeproof_dtype)i));
+    }
+    return sp_text_keep(&text, &check->arena);
+}
+
+/* A parameter is a real number, unless the table says otherwise. */
+static void add_complex_finding(struct shapeproof_check *check, size_t tensor)
+{
+    const char *dtype = shapeproof_inventory_tensor(check->inventory, tensor)->dtype_name;
+    add_finding(check, tensor, NULL,
+                sp_arena_printf(&check->arena, "has dtype %s, but weights are real numbers", dtype));
+}
+
+/* Finds tensors of another dtype than the table allows. */
 static void judge_declared(struct shapeproof_check *check)
 {
     for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
         const enum shapeproof_dtype declared = shapeproof_prediction_tensor(check->prediction, i)->dtype;
         const size_t tensor = check->match.tensor_of[i];
-        if (declared != SHAPEPROOF_DTYPE_UNKNOWN && tensor != SHAPEPROOF_NONE && dtype_of(check, tensor) != declared)
-            dtype_finding(check, tensor, declared, "the table has");
+        if (tensor == SHAPEPROOF_NONE || sp_prediction_allows_dtype(check->prediction, i, dtype_of(check, tensor)))
+            continue;
+        if (declared != SHAPEPROOF_DTYPE_UNKNOWN) dtype_finding(check, tensor, declared, "the table has");
+        else
+            add_finding(check, tensor, NULL,
+                        sp_arena_printf(&check->arena, "has dtype %s %s",
+                                        shapeproof_inventory_tensor(check->inventory, tensor)->dtype_name,
+                                        say_allowed(check, i)));
     }
 }
 
@@ -200,6 +241,7 @@ static void judge_dtypes(struct shapeproof_check *check, const struct dtypes *dt
         dtype_finding(check, tensor, everywhere, "all others have");
     else if (dtype != usual && (is_floating(dtype) || is_integer(dtype)) && is_floating(usual))
         dtype_finding(check, tensor, usual, "half of its kind have");
+    else if (is_complex(dtype)) add_complex_finding(check, tensor);
 }
 
 /* ---- mixed precision ---- */
@@ -324,22 +366,13 @@ static bool find_integers(struct shapeproof_check *check, const struct tally *wh
 
 /* ---- complex numbers ---- */
 
-static bool is_complex(enum shapeproof_dtype dtype)
-{
-    return dtype == SHAPEPROOF_DTYPE_C32 || dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128;
-}
-
-/* Weights are real numbers unless the table says otherwise. A few complex ones among them stand out as any other dtype
- * would; where most are complex, nothing else tells. */
+/* Where most weights are complex numbers, the others stand out from nothing: each complex one has a finding, and this
+ * returns true. Elsewhere judge_dtypes finds them. */
 static bool find_complex(struct shapeproof_check *check, const struct tally *whole)
 {
     if (!is_complex(most_common(whole))) return false;
-    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++) {
-        const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(check->inventory, i);
-        if (!is_complex(tensor->dtype) || !counts(check, i)) continue;
-        add_finding(check, i, NULL,
-                    sp_arena_printf(&check->arena, "has dtype %s, but weights are real numbers", tensor->dtype_name));
-    }
+    for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
+        if (is_complex(dtype_of(check, i)) && counts(check, i)) add_complex_finding(check, i);
     return true;
 }
 

@@ -297,7 +297,7 @@ static bool says_cache(const struct sp_quantised *quantised)
 }
 
 /* Whether the finding is that a scale of keys, values or queries is unexpected, and has no cause: one number, or one
- * for each head, which is fewer than a matrix has. */
+ * for each head, which is fewer than a matrix has, in a dtype of scales or of zero points. */
 static bool is_cache_scale(const struct shapeproof_check *check, const struct shapeproof_finding *finding)
 {
     static const char *const tails[] = {".k_scale",      ".v_scale",        ".q_scale",       ".k_zero_point",
@@ -308,7 +308,9 @@ static bool is_cache_scale(const struct shapeproof_check *check, const struct sh
         return false;
     tensor = shapeproof_inventory_tensor(check->inventory, finding->tensor);
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
-        if (sp_ends_with(finding->name, tails[i])) return tensor->parameters <= MAX_HEADS;
+        if (sp_ends_with(finding->name, tails[i]))
+            return tensor->parameters <= MAX_HEADS &&
+                   (shapeproof_dtype_is_float(tensor->dtype) || tensor->dtype == SHAPEPROOF_DTYPE_I8);
     return false;
 }
 

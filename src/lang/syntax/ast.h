@@ -245,7 +245,8 @@ struct sp_row {
     /* SP_ROW_TENSOR */
     struct sp_expr **shape;
     size_t rank;
-    enum shapeproof_dtype dtype; /* SHAPEPROOF_DTYPE_UNKNOWN: not said */
+    enum shapeproof_dtype dtype; /* SHAPEPROOF_DTYPE_UNKNOWN: not said, or one of several */
+    uint64_t dtypes;             /* bit n: the tensor may have the dtype n; 0: not said */
     bool buffer;
     bool state;             /* no tensor of a file, but what there is at run time */
     bool work;              /* nor this: multiplications without a weight */

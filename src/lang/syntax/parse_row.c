@@ -145,13 +145,20 @@ static bool parse_old_name(struct sp_parser *parser, struct sp_row *row)
     return parse_template_here(parser, old);
 }
 
-static bool parse_dtype(struct sp_parser *parser, struct sp_row *row)
+/* dtypes = DTYPE { "or" DTYPE } ; false without a message if there is no dtype at all. */
+static bool parse_dtypes(struct sp_parser *parser, struct sp_row *row)
 {
-    const struct sp_span span = parser->lexer.token.span;
-    const enum shapeproof_dtype dtype = shapeproof_dtype_from_name(sp_parse_text(parser, span.offset), span.length);
-    if (dtype == SHAPEPROOF_DTYPE_UNKNOWN) return false;
-    row->dtype = dtype;
-    sp_lexer_next(&parser->lexer);
+    const bool is_second = row->dtypes != 0;
+    do {
+        const struct sp_span span = parser->lexer.token.span;
+        const enum shapeproof_dtype dtype = shapeproof_dtype_from_name(sp_parse_text(parser, span.offset), span.length);
+        if (dtype == SHAPEPROOF_DTYPE_UNKNOWN)
+            return row->dtypes && !is_second && sp_parse_fail(parser, span, "expected a dtype after 'or'");
+        if (is_second) return sp_parse_fail(parser, span, "a second dtype here: write 'or' between several");
+        row->dtype = row->dtypes ? SHAPEPROOF_DTYPE_UNKNOWN : dtype;
+        row->dtypes |= UINT64_C(1) << dtype;
+        sp_lexer_next(&parser->lexer);
+    } while (sp_parse_accept(parser, "or"));
     return true;
 }
 
@@ -194,7 +201,7 @@ bool sp_parse_times(struct sp_parser *parser, struct sp_expr **times)
 }
 
 /* modifier = "if" expr | "optional" | "buffer" | "lookup" | "state" | "work" [ "recurrent" ] | "activation"
- *            | share | times | DTYPE | "was" name | tie ; */
+ *            | share | times | dtypes | "was" name | tie ; */
 static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
 {
     while (!sp_parse_at_end(parser)) {
@@ -213,14 +220,14 @@ static bool parse_modifiers(struct sp_parser *parser, struct sp_row *row)
         } else if (sp_parse_accept(parser, "activation")) row->activation = true;
         else if (sp_token_is(&parser->lexer, "share")) good = sp_parse_share(parser, &row->share);
         else if (sp_token_is(&parser->lexer, "times")) good = sp_parse_times(parser, &row->times);
-        else if (!parse_dtype(parser, row))
+        else if (!parse_dtypes(parser, row))
             good = sp_parse_fail(parser, parser->lexer.token.span,
                                  "expected 'if', 'same as', 'optional', 'buffer', 'lookup', 'state', 'work', "
                                  "'activation', 'share', 'times', 'was' or a dtype after the shape");
         if (!good) return false;
     }
     const bool is_of_tensors = row->optional || row->buffer || row->lookup || row->share.part || row->times ||
-                               row->has_tie || row->old_count || row->dtype != SHAPEPROOF_DTYPE_UNKNOWN;
+                               row->has_tie || row->old_count || row->dtypes;
     const char *word = row->activation ? "activation" : row->work ? "work" : "state";
     const char *what = row->activation ? "an activation" : row->work ? "work" : "a state";
     const bool is_one_kind = row->state + row->work + row->activation == 1;
