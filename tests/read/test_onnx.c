@@ -33,6 +33,36 @@ static const char *const good[][2] = {
     {"ok/no_weights.onnx", "onnx\n"
                            "producer_name = pytorch\n"
                            "producer_version = 2.8\n"},
+    {"ok/outside_above.onnx", "onnx\n"
+                              "w F32 (2)\n"
+                              "v F32 (2)\n"
+                              "external_data = 'sub/../../data.bin', 'data.bin'\n"
+                              "! tensors with data at no place within the folder of the model: 1, the first 'w' at "
+                              "'sub/../../data.bin'; onnx refuses them\n"},
+    {"ok/outside_absolute.onnx", "onnx\n"
+                                 "w F32 (2)\n"
+                                 "v F32 (2)\n"
+                                 "external_data = '/etc/passwd', 'data.bin'\n"
+                                 "! tensors with data at no place within the folder of the model: 1, the first 'w' at "
+                                 "'/etc/passwd'; onnx refuses them\n"},
+    {"ok/outside_drive.onnx", "onnx\n"
+                              "w F32 (2)\n"
+                              "v F32 (2)\n"
+                              "external_data = 'C:\\data.bin', 'data.bin'\n"
+                              "! tensors with data at no place within the folder of the model: 1, the first 'w' at "
+                              "'C:\\data.bin'; onnx refuses them\n"},
+    {"ok/outside_nowhere.onnx", "onnx\n"
+                                "w F32 (2)\n"
+                                "v F32 (2)\n"
+                                "external_data = '', 'data.bin'\n"
+                                "! tensors with data at no place within the folder of the model: 1, the first 'w' at "
+                                "''; onnx refuses them\n"},
+    {"ok/places.onnx", "onnx\n"
+                       "here F32 (2)\n"
+                       "below F32 (2)\n"
+                       "type F32 (2)\n"
+                       "within F32 (2)\n"
+                       "external_data = './sub/../data.bin', 'sub/a/../../data.bin'\n"},
     {"ok/sparse.onnx", "onnx\n"
                        "fc.weight F32 (4,3) @61+48\n"
                        "fc.bias F32 (3) @126+12\n"
@@ -73,14 +103,30 @@ static const char *const good[][2] = {
                       "empty F32 (0,4)\n"
                       "producer_name = pytorch\n"
                       "producer_version = 2.8\n"},
+    {"ok/wire.onnx", "onnx\n"
+                     "name_is_no_integer F32 (2) @33+8\n"
+                     "type F32 (2) @61+8\n"
+                     "negative type-1 (2)\n"
+                     "no_segment F32 (2) @124+8\n"
+                     "after F32 (2) @187+8\n"
+                     "long_tag F32 (2) @251+8\n"
+                     "packed F32 (2,1) @275+8\n"},
 };
 
 static const char *const refused[][2] = {
+    {"bad/group_ends.onnx", "refused: the model: the field at byte 2 ends a group that has not begun\n"},
+    {"bad/group_of_another.onnx", "refused: the model: the field at byte 2 is a group that ends as another one\n"},
+    {"bad/group_without_end.onnx", "refused: the model: the field at byte 2 is a group without an end\n"},
+    {"bad/groups_deep.onnx", "refused: the model: the field at byte 2 has groups nested more than 100 deep\n"},
     {"bad/no_graph.onnx", "refused: a model without a graph\n"},
     {"bad/overflow.onnx", "refused: no tensor can be read (1 broken; the first: the size of its data overflows 64 "
                           "bits, or fills no whole bytes)\n"},
+    {"bad/overrun.onnx", "refused: no tensor can be read (1 broken; the first: a dimension passes the end of the list "
+                         "of dimensions)\n"},
     {"bad/rank.onnx", "refused: no tensor can be read (1 broken; the first: more than 64 dimensions)\n"},
     {"bad/short.onnx", "refused: the model: the field at byte 16 passes the end of its message\n"},
+    {"bad/tag_of_33_bits.onnx", "refused: the model: the field at byte 2 has a number of more than 29 bits\n"},
+    {"bad/tag_of_6_bytes.onnx", "refused: the model: a tag or a length of more than five bytes\n"},
     {"bad/varint.onnx", "refused: the model: an integer of more than 64 bits\n"},
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * ONNX: a ModelProto in the wire format of protocol buffers, whose graph (field 7) has the weights as its initializers
- * (field 5), a TensorProto each: 1 dimensions, 2 type, 8 name, 9 raw data, 13 where the data lie if not in this file.
+ * (field 5), a TensorProto each: 1 dimensions, 2 type, 8 name, 9 raw data, 14 whether the data lie in another file, 13
+ * in which one.
  * Of nodes (field 1 of the graph) those are read that take weights: 1 inputs, 3 name, 4 operator, 5 attributes, 9
  * metadata. The exporters of PyTorch write into the name, or into the metadata, which module a node comes from.
  * What is data is passed over. The fields are walked here, in a few lines (read/proto.c): a generated parser would read
@@ -25,7 +26,7 @@ enum {
     MAX_TOP_FIELDS = 100000,
     MAX_TEXT = 4096
 };
-enum { DIMS = 1, TYPE = 2, SEGMENT = 3, NAME = 8, RAW = 9, EXTERNAL = 13 };
+enum { DIMS = 1, TYPE = 2, SEGMENT = 3, NAME = 8, RAW = 9, EXTERNAL = 13, LOCATION = 14 };
 
 struct model {
     struct sp_window window;
@@ -34,12 +35,15 @@ struct model {
     struct sp_names places;
     struct sp_map known_places;
     uint64_t external, sparse;
+    uint64_t outside; /* tensors whose data would be looked for outside of the folder */
+    const char *first_outside, *first_place;
     uint32_t file;
 };
 
 struct initializer {
     const char *name;
-    uint64_t type;
+    const char *place; /* the file with the data, relative to the folder of the model */
+    int64_t type;
     uint32_t rank;
     uint64_t shape[SP_MAX_RANK];
     uint64_t raw_begin, raw_end; /* where the data in one piece lie; `raw_end` 0: there are none */
@@ -85,13 +89,13 @@ static const struct {
     [28] = {SHAPEPROOF_DTYPE_F6_E3M2, NULL},
 };
 
-static void set_type(struct shapeproof_tensor *tensor, uint64_t type, struct sp_arena *arena)
+static void set_type(struct shapeproof_tensor *tensor, int64_t type, struct sp_arena *arena)
 {
-    const bool known = type && type < sizeof types / sizeof *types;
+    const bool known = type > 0 && (uint64_t)type < sizeof types / sizeof *types;
     if (known) tensor->dtype = types[type].dtype;
     if (tensor->dtype) tensor->dtype_name = shapeproof_dtype_name(tensor->dtype);
     else if (known) tensor->dtype_name = types[type].name;
-    else tensor->dtype_name = sp_arena_printf(arena, "type%" PRIu64, type);
+    else tensor->dtype_name = sp_arena_printf(arena, "type%" PRId64, type);
 }
 
 /* ---- one tensor ---- */
@@ -111,6 +115,8 @@ static void take_dimensions(struct model *model, const struct sp_proto_field *fi
     if (field->kind != SP_PROTO_BYTES) return;
     sp_proto_enter(window, field);
     while (window->ok && window->at < field->end && !tensor->deep) take_dimension(tensor, sp_proto_varint(window));
+    if (window->ok && window->at > field->end)
+        window->ok = sp_malformed(window->error, "a dimension passes the end of the list of dimensions");
     if (window->ok) window->at = field->end;
 }
 
@@ -121,19 +127,46 @@ static const char *take_text(struct model *model, const struct sp_proto_field *f
     return sp_window_text(&model->window, field->end - field->begin, limit, &model->inventory->arena);
 }
 
-/* A key and a value about where the data lie; the name of the file is kept. */
-static void take_place(struct model *model, const struct sp_proto_field *field)
+/* A key and a value about where the data lie; the name of the file is kept. Of several, the last one counts. */
+static void take_place(struct model *model, const struct sp_proto_field *field, struct initializer *tensor)
 {
     struct sp_window *window = &model->window;
     const char *key = "", *value = "";
     struct sp_proto_field part;
     sp_proto_enter(window, field);
     while (sp_proto_next(window, field->end, &part)) {
-        if (part.number == 1) key = take_text(model, &part, MAX_TEXT);
-        if (part.number == 2) value = take_text(model, &part, MAX_TEXT);
+        if (sp_proto_is(&part, 1, SP_PROTO_BYTES)) key = take_text(model, &part, MAX_TEXT);
+        if (sp_proto_is(&part, 2, SP_PROTO_BYTES)) value = take_text(model, &part, MAX_TEXT);
     }
-    if (window->ok && !strcmp(key, "location") && sp_map_add(&model->known_places, value, 0))
-        sp_names_add(&model->places, value);
+    if (window->ok && !strcmp(key, "location")) tensor->place = value;
+}
+
+/* Whether the name of a file is none within a folder: empty, absolute, or with more ".." than folders before them. A
+ * backslash and a drive letter count, too, as they do in Windows. */
+static bool leaves_folder(const char *place)
+{
+    int depth = 0;
+    if (!*place || *place == '/' || *place == '\\' || (place[1] == ':' && (place[2] == '/' || place[2] == '\\')))
+        return true;
+    while (*place && depth >= 0) {
+        const size_t length = strcspn(place, "/\\");
+        if (length == 2 && !memcmp(place, "..", 2)) depth--;
+        else if (length && !(length == 1 && *place == '.')) depth++;
+        place += length;
+        place += *place != '\0';
+    }
+    return depth < 0;
+}
+
+/* Notes in which file the data of the tensor lie. */
+static void note_place(struct model *model, const struct initializer *tensor)
+{
+    if (!tensor->external) return;
+    model->external++;
+    if (sp_map_add(&model->known_places, tensor->place, 0)) sp_names_add(&model->places, tensor->place);
+    if (!leaves_folder(tensor->place) || model->outside++) return;
+    model->first_outside = tensor->name;
+    model->first_place = tensor->place;
 }
 
 /* float_data, int32_data, string_data, int64_data, double_data and uint64_data: data that are not in one piece. */
@@ -142,16 +175,14 @@ static bool is_data_field(uint64_t number) { return (number >= 4 && number <= 7)
 static void take_field(struct model *model, const struct sp_proto_field *field, struct initializer *tensor)
 {
     if (field->number == DIMS) take_dimensions(model, field, tensor);
-    if (field->number == TYPE && field->kind == SP_PROTO_VARINT) tensor->type = field->value;
-    if (field->number == NAME) tensor->name = take_text(model, field, SP_MAX_NAME);
-    if (field->number == SEGMENT) tensor->segment = true;
-    if (field->number == EXTERNAL && field->kind == SP_PROTO_BYTES) {
-        tensor->external = true;
-        take_place(model, field);
-    }
+    if (sp_proto_is(field, TYPE, SP_PROTO_VARINT)) tensor->type = sp_proto_int32(field);
+    if (sp_proto_is(field, NAME, SP_PROTO_BYTES)) tensor->name = take_text(model, field, SP_MAX_NAME);
+    if (sp_proto_is(field, SEGMENT, SP_PROTO_BYTES)) tensor->segment = true;
+    if (sp_proto_is(field, EXTERNAL, SP_PROTO_BYTES)) take_place(model, field, tensor);
+    if (sp_proto_is(field, LOCATION, SP_PROTO_VARINT) && field->value <= 1) tensor->external = field->value == 1;
     if (is_data_field(field->number) && field->kind == SP_PROTO_BYTES)
         sp_inventory_claim(model->inventory, model->file, field->begin, field->end, SP_USE_TENSOR);
-    if (field->number == RAW && field->kind == SP_PROTO_BYTES) {
+    if (sp_proto_is(field, RAW, SP_PROTO_BYTES)) {
         tensor->raw_begin = field->begin;
         tensor->raw_end = field->end;
     }
@@ -201,7 +232,7 @@ static bool describe_initializer(struct model *model, const struct initializer *
  * since its length is known. False with an error when it is about more than this one. */
 static bool take_initializer(struct model *model, const struct sp_proto_field *field, struct shapeproof_error *error)
 {
-    struct initializer from = {.name = ""};
+    struct initializer from = {.name = "", .place = ""};
     struct sp_proto_field part;
     struct shapeproof_tensor described;
     struct shapeproof_error why = {0};
@@ -222,7 +253,7 @@ static bool take_initializer(struct model *model, const struct sp_proto_field *f
     struct shapeproof_tensor *tensor = sp_inventory_add(model->inventory, error);
     if (!tensor) return false;
     *tensor = described;
-    model->external += from.external;
+    note_place(model, &from);
     return true;
 }
 
@@ -330,8 +361,8 @@ static void take_metadata(struct model *model, const struct sp_proto_field *fiel
     struct sp_proto_field part;
     sp_proto_enter(&model->window, field);
     while (sp_proto_next(&model->window, field->end, &part)) {
-        if (part.number == 1) key = take_text(model, &part, MAX_TEXT);
-        if (part.number == 2 && strcmp(key, "pkg.torch.onnx.name_scopes") == 0)
+        if (sp_proto_is(&part, 1, SP_PROTO_BYTES)) key = take_text(model, &part, MAX_TEXT);
+        if (sp_proto_is(&part, 2, SP_PROTO_BYTES) && strcmp(key, "pkg.torch.onnx.name_scopes") == 0)
             value = take_text(model, &part, MAX_TEXT);
         if (model->window.ok) model->window.at = part.end;
     }
@@ -345,7 +376,7 @@ static bool is_transposition(struct model *model, const struct sp_proto_field *f
     struct sp_proto_field part;
     sp_proto_enter(&model->window, field);
     while (sp_proto_next(&model->window, field->end, &part)) {
-        if (part.number == 1) named = strcmp(take_text(model, &part, MAX_TEXT), "transB") == 0;
+        if (sp_proto_is(&part, 1, SP_PROTO_BYTES)) named = strcmp(take_text(model, &part, MAX_TEXT), "transB") == 0;
         if (part.number == 3 && part.kind == SP_PROTO_VARINT) set = part.value == 1;
         if (model->window.ok) model->window.at = part.end;
     }
@@ -385,9 +416,9 @@ static bool take_graph(struct model *model, const struct sp_proto_field *graph, 
     struct sp_proto_field field;
     sp_proto_enter(window, graph);
     while (sp_proto_next(window, graph->end, &field)) {
-        model->sparse += field.number == GRAPH_SPARSE;
-        if (field.number == GRAPH_NODE && field.kind == SP_PROTO_BYTES) take_node(model, &field);
-        if (field.number != GRAPH_INITIALIZER || field.kind != SP_PROTO_BYTES) continue;
+        model->sparse += sp_proto_is(&field, GRAPH_SPARSE, SP_PROTO_BYTES);
+        if (sp_proto_is(&field, GRAPH_NODE, SP_PROTO_BYTES)) take_node(model, &field);
+        if (!sp_proto_is(&field, GRAPH_INITIALIZER, SP_PROTO_BYTES)) continue;
         if (!take_initializer(model, &field, error)) return false;
         window->at = field.end;
     }
@@ -408,7 +439,7 @@ static bool take_model(struct model *model, struct shapeproof_error *error)
     bool found = false;
     while (sp_proto_next(window, window->end, &field)) {
         if (field.number == 2 || field.number == 3) add_text(model, &field, texts[field.number]);
-        if (field.number == MODEL_GRAPH && field.kind == SP_PROTO_BYTES) {
+        if (sp_proto_is(&field, MODEL_GRAPH, SP_PROTO_BYTES)) {
             found = true;
             if (!take_graph(model, &field, error)) return false;
         }
@@ -447,6 +478,11 @@ static bool index_onnx(const struct sp_file *file, uint32_t file_index, struct s
     const bool ok = take_model(&model, error);
     if (ok && model.external)
         sp_inventory_add_metadata(inventory, "external_data", model.places.count ? sp_names_text(&model.places) : "?");
+    if (ok && model.outside)
+        sp_inventory_warn(inventory,
+                          "tensors with data at no place within the folder of the model: %" PRIu64
+                          ", the first %s at %s; onnx refuses them",
+                          model.outside, sp_quote(model.first_outside).text, sp_quote(model.first_place).text);
     if (ok && model.sparse)
         sp_inventory_warn(inventory, "sparse initializers, which are not listed: %" PRIu64, model.sparse);
     sp_names_free(&model.places);
