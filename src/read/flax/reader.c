@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT
  * What flax.serialization.to_bytes writes (flax_model.msgpack): a tree of maps in MessagePack, whose leaves are arrays,
  * as extensions of type 1 (type 3: scalars of NumPy) around a list of shape, type and bytes. An array of more than a
- * gigabyte is a map: {"__msgpack_chunked_array__": true, "shape": {"0": 4, ...}, "chunks": {"0": array, ...}}.
+ * gigabyte is a map: {"__msgpack_chunked_array__": true, "shape": {"0": 4, ...}, "chunks": {"0": array, ...}}. Flax
+ * finds its members by their keys, in any order, and looks for such maps in maps alone, not in lists.
  * Bytes of arrays are passed over. Names are the keys on the way to an array, joined by dots.
  * https://github.com/msgpack/msgpack/blob/master/spec.md */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/chars.h"
 #include "base/checked.h"
+#include "base/map.h"
+#include "base/names.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "read/reader.h"
 #include "read/window.h"
 
@@ -30,21 +36,15 @@ struct value {
     bool negative;
 };
 
-/* What a map or a list is to an array in chunks. */
-enum role {
-    PLAIN,   /* nothing */
-    CHUNKED, /* the array itself: the map with CHUNKED_KEY */
-    SHAPE,   /* its member "shape" */
-    CHUNKS   /* its member "chunks" */
-};
-
 /* A map or a list that the walk is in. */
 struct level {
     uint64_t left;  /* items that are still to be read */
     uint64_t index; /* of the next item of a list */
     size_t name;    /* length of the path to it */
     bool map;
-    enum role role;
+    bool listed;           /* it is a list, or within one */
+    struct sp_map keys;    /* that a map has had so far */
+    struct sp_arena names; /* of those keys */
 };
 
 struct array {
@@ -61,8 +61,6 @@ struct tree {
     struct sp_text path;
     struct level levels[MAX_DEPTH];
     unsigned depth;
-    struct array chunked; /* that is being put together */
-    uint64_t chunk_bytes;
     uint64_t others; /* extensions of other types */
     uint32_t file;
 };
@@ -209,8 +207,36 @@ static void set_flax_type(struct shapeproof_tensor *tensor, const char *word, st
         {"float8_e5m2fnuz", SHAPEPROOF_DTYPE_F8_E5M2FNUZ},
         {"float8_e8m0fnu", SHAPEPROOF_DTYPE_F8_E8M0},
     };
+    /* Other words of NumPy for them, on a machine with a long integer of 64 bits, with a blank on each side. A code may
+     * have the byte order before it. */
+    static const struct {
+        const char *codes, *names;
+        enum shapeproof_dtype dtype;
+    } synonyms[] = {
+        {" e f2 ", " half ", SHAPEPROOF_DTYPE_F16},
+        {" f f4 ", " single ", SHAPEPROOF_DTYPE_F32},
+        {" d f8 ", " double float ", SHAPEPROOF_DTYPE_F64},
+        {" b i1 ", " byte ", SHAPEPROOF_DTYPE_I8},
+        {" h i2 ", " short ", SHAPEPROOF_DTYPE_I16},
+        {" i i4 ", " intc ", SHAPEPROOF_DTYPE_I32},
+        {" l q p n i8 ", " int int_ intp long longlong ", SHAPEPROOF_DTYPE_I64},
+        {" B u1 ", " ubyte ", SHAPEPROOF_DTYPE_U8},
+        {" H u2 ", " ushort ", SHAPEPROOF_DTYPE_U16},
+        {" I u4 ", " uintc ", SHAPEPROOF_DTYPE_U32},
+        {" L Q P N u8 ", " uint uintp ulong ulonglong ", SHAPEPROOF_DTYPE_U64},
+        {" ? b1 ", " bool_ ", SHAPEPROOF_DTYPE_BOOL},
+        {" F c8 ", " csingle ", SHAPEPROOF_DTYPE_C64},
+        {" D c16 ", " cdouble complex ", SHAPEPROOF_DTYPE_C128},
+    };
+    char spaced[MAX_WORD + 3];
+    const bool ordered = *word && strchr("<>=|", *word);
+    snprintf(spaced, sizeof spaced, " %s ", word + ordered);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(word, words[i].word)) tensor->dtype = words[i].dtype;
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms && !strchr(word, ' '); i++)
+        if (strstr(synonyms[i].codes, spaced) || (!ordered && strstr(synonyms[i].names, spaced)))
+            tensor->dtype = synonyms[i].dtype;
+    if (*word == '>' && shapeproof_dtype_bits(tensor->dtype) > 8) tensor->flags |= SHAPEPROOF_TENSOR_BIG_ENDIAN;
     const char *name = sp_printable_name(word, strlen(word), arena);
     tensor->dtype_name = tensor->dtype ? shapeproof_dtype_name(tensor->dtype) : name;
 }
@@ -251,15 +277,156 @@ static bool add_array(struct tree *tree, const struct array *array, uint64_t byt
     return tensor != NULL;
 }
 
+/* ---- arrays in chunks ---- */
+
+enum member { MARK, EXTENTS, CHUNKS, MEMBERS };
+static const char *const members[] = {CHUNKED_KEY, "shape", "chunks"};
+
+/* Passes over `count` values and what is in them. */
+static bool skip_values(struct sp_window *window, uint64_t count)
+{
+    while (count && window->ok) {
+        if (count > sp_window_left(window)) return sp_window_skip(window, count); /* which fails: each has a byte */
+        const struct value value = take_value(window);
+        sp_budget_spend(1);
+        count--;
+        if (value.kind == MAP || value.kind == LIST) count += value.kind == MAP ? 2 * value.count : value.count;
+        else if (value.kind != INTEGER) sp_window_skip(window, value.count);
+    }
+    return window->ok;
+}
+
+/* The member of an array in chunks whose key comes next; MEMBERS if the key is of none of them. */
+static unsigned take_member(struct sp_window *window)
+{
+    char key[sizeof CHUNKED_KEY] = "";
+    const struct value value = take_value(window);
+    unsigned member = 0;
+    if (value.kind != TEXT || value.count >= sizeof key) return MEMBERS;
+    sp_window_take(window, key, (size_t)value.count);
+    while (member < MEMBERS && (value.count != strlen(members[member]) || strcmp(key, members[member]))) member++;
+    return member;
+}
+
+/* Whether the map whose keys come next is an array in chunks: its keys are the three of one. */
+static bool is_chunked(struct tree *tree, const struct value *map)
+{
+    struct sp_window *window = &tree->window;
+    const uint64_t at = window->at;
+    unsigned seen = 0;
+    bool ok = map->count == MEMBERS;
+    for (unsigned i = 0; ok && i < MEMBERS; i++) {
+        const unsigned member = take_member(window);
+        ok = member < MEMBERS && skip_values(window, 1);
+        seen |= 1U << member;
+    }
+    window->ok = true; /* a fault is found again when the map is read */
+    window->at = at;
+    tree->why = (struct shapeproof_error){0};
+    return ok && seen == (1U << MEMBERS) - 1;
+}
+
+/* The key of an item of a tuple of `count` items, as Flax writes tuples: {"0": ..., "1": ...}. False if it is none. */
+static bool take_index(struct sp_window *window, uint64_t count, uint64_t *index)
+{
+    enum { MOST_DIGITS = 9 };
+    char digits[MOST_DIGITS + 1] = "";
+    const struct value key = take_value(window);
+    *index = 0;
+    if (key.kind != TEXT || !key.count || key.count > MOST_DIGITS) return false;
+    sp_window_take(window, digits, (size_t)key.count);
+    for (uint64_t i = 0; i < key.count; i++) {
+        if (!sp_is_digit(digits[i]) || (*digits == '0' && key.count > 1)) return false;
+        *index = *index * 10 + (uint64_t)(digits[i] - '0');
+    }
+    return window->ok && *index < count;
+}
+
+static bool take_chunked_shape(struct sp_window *window, struct array *array, struct shapeproof_error *error)
+{
+    bool seen[SP_MAX_RANK] = {false};
+    const struct value map = take_value(window);
+    if (map.kind == MAP && map.count > SP_MAX_RANK)
+        return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "%" PRIu64 " dimensions, at most %d",
+                       map.count, SP_MAX_RANK);
+    for (uint64_t i = 0, index; map.kind == MAP && i < map.count; i++) {
+        const bool is_index = take_index(window, map.count, &index) && !seen[index];
+        const struct value extent = is_index ? take_value(window) : sized(NOTHING, 0);
+        if (extent.kind != INTEGER || extent.negative)
+            return sp_malformed(error, "the shape of its chunks is no map of '0', '1', ... to sizes");
+        seen[index] = true;
+        array->shape[index] = extent.count;
+    }
+    array->rank = (uint32_t)map.count;
+    return map.kind == MAP || sp_malformed(error, "the shape of its chunks is no map of '0', '1', ... to sizes");
+}
+
+/* One chunk: an array of one dimension, of the type of the others. */
+static bool take_chunk(struct tree *tree, struct array *array, uint64_t *bytes, struct shapeproof_error *error)
+{
+    struct array chunk;
+    const struct value value = take_value(&tree->window);
+    const uint64_t end = tree->window.at + value.count;
+    if (value.kind != EXTENSION || value.ext != EXT_ARRAY) return sp_malformed(error, "a chunk is no array");
+    if (!take_array(tree, end, &chunk, error)) return false;
+    if (chunk.rank != 1) return sp_malformed(error, "a chunk has %u dimensions, one is expected", chunk.rank);
+    if (*array->dtype && strcmp(array->dtype, chunk.dtype)) return sp_malformed(error, "its chunks are of several types");
+    memcpy(array->dtype, chunk.dtype, sizeof array->dtype);
+    sp_inventory_claim(tree->inventory, tree->file, chunk.begin, chunk.end, SP_USE_TENSOR);
+    tree->window.at = end;
+    return sp_add_u64(*bytes, chunk.end - chunk.begin, bytes);
+}
+
+static bool take_chunks(struct tree *tree, struct array *array, uint64_t *bytes, struct shapeproof_error *error)
+{
+    const struct value map = take_value(&tree->window);
+    const size_t count = map.kind == MAP && map.count <= SIZE_MAX ? (size_t)map.count : 0;
+    bool *seen = sp_realloc(NULL, count ? count : 1, sizeof *seen), ok = count > 0;
+    memset(seen, 0, count * sizeof *seen);
+    for (size_t i = 0; ok && i < count; i++) {
+        uint64_t index;
+        ok = take_index(&tree->window, count, &index) && !seen[index];
+        if (!ok) break;
+        seen[index] = true;
+        if (take_chunk(tree, array, bytes, error)) continue;
+        sp_free(seen);
+        return false;
+    }
+    sp_free(seen);
+    return ok || sp_malformed(error, "its chunks are no map of '0', '1', ... to arrays");
+}
+
+/* The array in chunks whose map has just begun. A broken one is noted as unread, and reading goes on behind it. */
+static bool take_chunked(struct tree *tree, struct shapeproof_error *error)
+{
+    struct sp_window *window = &tree->window;
+    const uint64_t at = window->at;
+    struct array array = {.rank = 0};
+    struct shapeproof_error why = {0};
+    uint64_t bytes = 0;
+    bool good = true;
+    for (unsigned i = 0; good && i < MEMBERS; i++) {
+        const unsigned member = take_member(window);
+        good = member == EXTENTS  ? take_chunked_shape(window, &array, &why)
+               : member == CHUNKS ? take_chunks(tree, &array, &bytes, &why)
+                                  : skip_values(window, 1);
+    }
+    window->ok = true;
+    window->at = at;
+    tree->why = (struct shapeproof_error){0};
+    if (!skip_values(window, (uint64_t)2 * MEMBERS)) return false;
+    if (good) return add_array(tree, &array, bytes, error);
+    return sp_inventory_unread(tree->inventory, tree->path.data ? tree->path.data : "", &why, error);
+}
+
 /* ---- the tree ---- */
 
 static struct level *top_of(struct tree *tree) { return tree->depth ? &tree->levels[tree->depth - 1] : NULL; }
 
-/* An extension: adds the array in it, or, as a chunk, its bytes to those of the array in chunks. A broken one is noted
- * as unread, and reading goes on behind it, since its length is known. */
+/* An extension: adds the array in it. A broken one is noted as unread, and reading goes on behind it, since its length
+ * is known. */
 static bool take_leaf(struct tree *tree, const struct value *value, struct shapeproof_error *error)
 {
-    struct level *top = top_of(tree);
     const uint64_t end = tree->window.at + value->count;
     struct array array;
     struct shapeproof_error why = {0};
@@ -272,18 +439,18 @@ static bool take_leaf(struct tree *tree, const struct value *value, struct shape
     tree->why = (struct shapeproof_error){0};
     tree->window.at = end;
     if (!good) return sp_inventory_unread(tree->inventory, tree->path.data ? tree->path.data : "", &why, error);
-    if (!top || top->role != CHUNKS) return add_array(tree, &array, array.end - array.begin, error);
-    memcpy(tree->chunked.dtype, array.dtype, sizeof array.dtype);
-    sp_inventory_claim(tree->inventory, tree->file, array.begin, array.end, SP_USE_TENSOR);
-    return sp_add_u64(tree->chunk_bytes, array.end - array.begin, &tree->chunk_bytes);
+    return add_array(tree, &array, array.end - array.begin, error);
 }
 
-static bool push_level(struct tree *tree, const struct value *value, enum role role, struct shapeproof_error *error)
+static bool push_level(struct tree *tree, const struct value *value, struct shapeproof_error *error)
 {
+    const struct level *top = top_of(tree);
+    const bool map = value->kind == MAP, listed = !map || (top && top->listed);
     if (tree->depth == MAX_DEPTH)
         return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "maps nested more than %d deep", MAX_DEPTH);
+    if (map && !listed && is_chunked(tree, value)) return take_chunked(tree, error);
     tree->levels[tree->depth++] =
-        (struct level){.left = value->count, .name = tree->path.length, .map = value->kind == MAP, .role = role};
+        (struct level){.left = value->count, .name = tree->path.length, .map = map, .listed = listed};
     return true;
 }
 
@@ -293,17 +460,35 @@ static void cut_path(struct tree *tree, size_t length)
     if (tree->path.data) tree->path.data[length] = '\0';
 }
 
+/* The key of a map, which ends the path: it must be UTF-8, and another one than those before it. In Python, the last
+ * one of equal keys has the value. */
+static bool check_key(struct tree *tree, struct level *top, size_t length, struct shapeproof_error *error)
+{
+    const char *key = tree->path.data + (tree->path.length - length);
+    struct sp_text kept = {0};
+    if (sp_utf8_check(key, length) < length)
+        return sp_malformed(error, "a key that is not UTF-8, before byte %" PRIu64, tree->window.at);
+    if (!top->listed && length == strlen(CHUNKED_KEY) && !memcmp(key, CHUNKED_KEY, length)) {
+        cut_path(tree, top->name);
+        return sp_malformed(error, "the array in chunks %s has other members than shape and chunks, or lacks them",
+                            sp_quote(tree->path.data).text);
+    }
+    for (size_t i = 0; i < length; i++) sp_text_append(&kept, key[i] ? key + i : "\xc0\x80", key[i] ? 1 : 2);
+    if (sp_map_add(&top->keys, sp_text_keep(&kept, &top->names), 0)) return true;
+    return sp_malformed(error, "a map has the key %s twice", sp_quote(tree->path.data).text);
+}
+
 /* The key of the next value becomes the end of the path. */
 static bool take_key(struct tree *tree, struct level *top, struct shapeproof_error *error)
 {
     struct sp_window *window = &tree->window;
     cut_path(tree, top->name);
     if (top->name) sp_text_puts(&tree->path, ".");
-    const struct value key = top->map ? take_value(window) : sized(INTEGER, top->index++);
-    if (key.kind == INTEGER && !key.negative) {
-        sp_text_printf(&tree->path, "%" PRIu64, key.count);
-        return window->ok;
+    if (!top->map) {
+        sp_text_printf(&tree->path, "%" PRIu64, top->index++);
+        return true;
     }
+    const struct value key = take_value(window);
     if (key.kind != TEXT)
         return window->ok && sp_malformed(error, "a key that is not a string, before byte %" PRIu64, window->at);
     if (key.count > SP_MAX_NAME - tree->path.length || tree->path.length > SP_MAX_NAME)
@@ -311,63 +496,52 @@ static bool take_key(struct tree *tree, struct level *top, struct shapeproof_err
     sp_text_reserve(&tree->path, (size_t)key.count);
     sp_window_take(window, tree->path.data + tree->path.length, (size_t)key.count);
     cut_path(tree, tree->path.length + (size_t)key.count);
+    return window->ok && check_key(tree, top, (size_t)key.count, error);
+}
+
+/* Passes over a string, which must be UTF-8. */
+static bool take_text(struct sp_window *window, uint64_t length, struct shapeproof_error *error)
+{
+    enum { PIECE = 1024, MOST_LEFT = 3 }; /* bytes of a code point that the next piece may end */
+    char piece[PIECE];
+    while (length && window->ok) {
+        const size_t count = length < PIECE ? (size_t)length : PIECE;
+        if (!sp_window_take(window, piece, count)) return false;
+        const size_t valid = sp_utf8_check(piece, count), left = count - valid;
+        if (left > MOST_LEFT || (left && count == length))
+            return sp_malformed(error, "a string that is not UTF-8, before byte %" PRIu64, window->at);
+        window->at -= left;
+        length -= valid;
+    }
     return window->ok;
 }
 
-static bool is_key(const struct tree *tree, const struct level *top, const char *key)
-{
-    const size_t dot = top->name ? 1 : 0;
-    return tree->path.data && !strcmp(tree->path.data + top->name + dot, key);
-}
-
-/* What a map or a list is within an array in chunks. */
-static enum role role_of(const struct tree *tree, const struct level *top)
-{
-    if (!top || top->role != CHUNKED) return PLAIN;
-    return is_key(tree, top, "shape") ? SHAPE : is_key(tree, top, "chunks") ? CHUNKS : PLAIN;
-}
-
-static void note_integer(struct tree *tree, const struct level *top, const struct value *value)
-{
-    struct array *chunked = &tree->chunked;
-    if (!top || top->role != SHAPE || value->negative || chunked->rank == SP_MAX_RANK) return;
-    chunked->shape[chunked->rank++] = value->count;
-}
-
-/* Takes one value of the msgpack tree: opens a map or a list, reads an array (an extension), or skips a scalar. A
- * map with the key __msgpack_chunked_array__ is one array in chunks. */
+/* Takes one value of the msgpack tree: opens a map or a list, reads an array (an extension), or skips a scalar. */
 static bool take_node(struct tree *tree, struct shapeproof_error *error)
 {
-    struct level *top = top_of(tree);
     const struct value value = take_value(&tree->window);
-    if (top && top->map && is_key(tree, top, CHUNKED_KEY)) {
-        top->role = CHUNKED;
-        tree->chunked = (struct array){.rank = 0};
-        tree->chunk_bytes = 0;
-    }
     switch (value.kind) {
     case MAP:
     case LIST:
-        return push_level(tree, &value, role_of(tree, top), error);
+        return push_level(tree, &value, error);
     case EXTENSION:
         return take_leaf(tree, &value, error);
     case TEXT:
+        return take_text(&tree->window, value.count, error);
     case BYTES:
         return sp_window_skip(&tree->window, value.count);
-    case INTEGER:
-        note_integer(tree, top, &value);
-        return tree->window.ok;
     default:
         return tree->window.ok;
     }
 }
 
-static bool leave_level(struct tree *tree, struct shapeproof_error *error)
+static void leave_level(struct tree *tree)
 {
-    const struct level *top = top_of(tree);
+    struct level *top = top_of(tree);
     cut_path(tree, top->name);
+    sp_map_free(&top->keys);
+    sp_arena_free(&top->names);
     tree->depth--;
-    return top->role != CHUNKED || add_array(tree, &tree->chunked, tree->chunk_bytes, error);
 }
 
 static bool take_tree(struct tree *tree, struct shapeproof_error *error)
@@ -376,12 +550,13 @@ static bool take_tree(struct tree *tree, struct shapeproof_error *error)
     while (ok && tree->depth) {
         struct level *top = top_of(tree);
         if (!top->left) {
-            ok = leave_level(tree, error);
+            leave_level(tree);
             continue;
         }
         top->left--;
         ok = take_key(tree, top, error) && take_node(tree, error);
     }
+    while (tree->depth) leave_level(tree);
     if (!ok && tree->why.status) sp_fail(error, tree->why.status, tree->why.kind, "%s", tree->why.message);
     return ok;
 }
