@@ -370,7 +370,8 @@ static bool take_chunk(struct tree *tree, struct array *array, uint64_t *bytes, 
     if (value.kind != EXTENSION || value.ext != EXT_ARRAY) return sp_malformed(error, "a chunk is no array");
     if (!take_array(tree, end, &chunk, error)) return false;
     if (chunk.rank != 1) return sp_malformed(error, "a chunk has %u dimensions, one is expected", chunk.rank);
-    if (*array->dtype && strcmp(array->dtype, chunk.dtype)) return sp_malformed(error, "its chunks are of several types");
+    if (*array->dtype && strcmp(array->dtype, chunk.dtype) != 0)
+        return sp_malformed(error, "its chunks are of several types");
     memcpy(array->dtype, chunk.dtype, sizeof array->dtype);
     sp_inventory_claim(tree->inventory, tree->file, chunk.begin, chunk.end, SP_USE_TENSOR);
     tree->window.at = end;

@@ -15,6 +15,7 @@ struct scan {
     const char *at, *end;
     struct shapeproof_error *error;
     const char *begin;
+    bool python2; /* numbers may end in L: NumPy takes that from headers of versions 1 and 2 alone */
 };
 
 /* ---- the length ---- */
@@ -65,10 +66,10 @@ static bool take_char(struct scan *scan, char wanted)
     return true;
 }
 
-/* A quoted text, as it stands between its quotes. */
+/* A quoted text, as it stands between its quotes. Bytes, as b'<f4', are no text for NumPy. */
 static bool take_quoted(struct scan *scan, const char **text, size_t *length)
 {
-    if (next_of(scan) == 'u' || next_of(scan) == 'b') scan->at++; /* of Python 2 */
+    if (next_of(scan) == 'u') scan->at++; /* of Python 2 */
     const char quote = scan->at < scan->end ? *scan->at : '\0';
     if (quote != '\'' && quote != '"') return fail_scan(scan, "a string");
     *text = ++scan->at;
@@ -100,7 +101,7 @@ static bool take_dimension(struct scan *scan, uint64_t *value)
         scan->at = begin;
         return fail_scan(scan, "a dimension without leading zeros");
     }
-    if (scan->at < scan->end && *scan->at == 'L') scan->at++; /* of Python 2 */
+    if (scan->python2 && scan->at < scan->end && *scan->at == 'L') scan->at++;
     return true;
 }
 
@@ -337,7 +338,7 @@ bool sp_npy_parse(struct sp_npy *npy, const char *bytes, size_t length, struct s
                   struct shapeproof_error *error)
 {
     const size_t fixed = length > 6 && bytes[6] == 1 ? PREFIX + 2 : PREFIX + 4;
-    struct scan scan = {bytes + fixed, bytes + length, error, bytes};
+    struct scan scan = {bytes + fixed, bytes + length, error, bytes, length > 6 && bytes[6] < 3};
     bool fortran = false;
     unsigned seen = 0;
     *npy = (struct sp_npy){
