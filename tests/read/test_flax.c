@@ -99,11 +99,8 @@ static const char *const refused[][2] = {
 };
 
 static const char *const damaged[] = {
-    FIXTURES "/ok/state.msgpack",
-    FIXTURES "/ok/chunked.msgpack",
-    FIXTURES "/ok/lists.msgpack",
-    FIXTURES "/ok/half_broken.msgpack",
-    FIXTURES "/ok/order.msgpack",
+    FIXTURES "/ok/state.msgpack",       FIXTURES "/ok/chunked.msgpack", FIXTURES "/ok/lists.msgpack",
+    FIXTURES "/ok/half_broken.msgpack", FIXTURES "/ok/order.msgpack",
 };
 
 int main(void) { return RUN_LISTING_TESTS(FIXTURES, good, refused, damaged); }

@@ -12,6 +12,9 @@
 #define FIXTURES "fixtures/tensorflow"
 
 static const char *const good[][2] = {
+    {"ok/blocks.index", "tf-checkpoint\n"
+                        "a F32 (2)\n"
+                        "b F32 (3)\n"},
     {"ok/empty.index", "tf-checkpoint\n"},
     {"ok/half_broken.index",
      "tf-checkpoint\n"
@@ -61,23 +64,40 @@ static const char *const good[][2] = {
                        "type28 F8_E5M2FNUZ (2,2)\n"
                        "type29 I4 (2,2)\n"
                        "type30 U4 (2,2)\n"},
+    {"ok/wire.index", "tf-checkpoint\n"
+                      "size F32 (2) big-endian\n"
+                      "slices F32 (2) big-endian\n"
+                      "type F32 (2) big-endian\n"
+                      "uint8 U8 (8)\n"},
 };
 
 static const char *const refused[][2] = {
     {"bad/compressed.index", "refused: a compressed block (kind 1)\n"},
     {"bad/cut_in_front.index", "refused: a block of 55 bytes at 345 passes the end of the table\n"},
+    {"bad/key_before.index", "refused: the key 'b' is out of order\n"},
+    {"bad/key_of_block.index", "refused: the key 'b' is out of order\n"},
     {"bad/long_names.index",
      "refused: names of more than 64 bytes for each byte of the file, and 1 MiB besides, in all\n"},
+    {"bad/no_header.index", "refused: there is no entry about the whole checkpoint\n"},
     {"bad/one_block_twice.index", "refused: blocks that do not follow one another\n"},
+    {"bad/order.index", "refused: the key 'a' is out of order\n"},
+    {"bad/order_of_blocks.index", "refused: the key 'a' is out of order\n"},
+    {"bad/restart_behind.index",
+     "refused: a restart point at byte 1048576 of the block at byte 0 is no entry with a whole key\n"},
+    {"bad/restart_inside.index",
+     "refused: a restart point at byte 10 of the block at byte 0 is no entry with a whole key\n"},
+    {"bad/restart_late.index",
+     "refused: a restart point at byte 9 of the block at byte 0 is no entry with a whole key\n"},
+    {"bad/restart_none.index", "refused: a block without restart points\n"},
+    {"bad/restart_shared.index",
+     "refused: a restart point at byte 30 of the block at byte 0 is no entry with a whole key\n"},
     {"bad/shared.index", "refused: a key has 1 bytes, and 5 of the one before, which has 0\n"},
-    {"bad/twice.index", "refused: tensor name 'a' appears twice\n"},
+    {"bad/twice.index", "refused: the key 'a' is out of order\n"},
 };
 
 static const char *const damaged[] = {
-    FIXTURES "/ok/object.index",
-    FIXTURES "/ok/names.index",
-    FIXTURES "/ok/types.index",
-    FIXTURES "/ok/half_broken.index",
+    FIXTURES "/ok/object.index",      FIXTURES "/ok/names.index",  FIXTURES "/ok/types.index",
+    FIXTURES "/ok/half_broken.index", FIXTURES "/ok/blocks.index",
 };
 
 int main(void) { return RUN_LISTING_TESTS(FIXTURES, good, refused, damaged); }

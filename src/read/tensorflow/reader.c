@@ -6,11 +6,18 @@
  * The table ends in 48 bytes: where the index of blocks lies, zeros, a magic number. A block is entries, of which each
  * leaves out what its key has in common with the one before, then the places of some of them and their number (32
  * bits); behind it are a byte that says how it is compressed, and a checksum. TensorFlow compresses none. A tensor in
- * parts has an entry of its own for each of them, with a key that begins with NUL: those are not listed. */
+ * parts has an entry of its own for each of them, with a key that begins with NUL: those are not listed.
+ *
+ * TensorFlow finds a tensor by bisection: its block by the keys of the index of blocks, of which each is not before the
+ * last key of its block, and before the first one of the next; its entry by the restart points, where entries leave out
+ * nothing. An entry that is out of order is in the file and never found, so all of this is checked. The first entry,
+ * with an empty key, is a BundleHeaderProto: 1 shards, 2 whether the data are big-endian. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/checked.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "read/proto.h"
 #include "read/reader.h"
@@ -29,16 +36,21 @@ struct table {
     const struct sp_file *file;
     struct shapeproof_inventory *inventory;
     struct shapeproof_error *error;
-    uint64_t parts;    /* entries of parts of tensors, which are not listed */
-    uint64_t last_end; /* of the block that was read last: blocks follow one another */
+    uint64_t parts;          /* entries of parts of tensors, which are not listed */
+    uint64_t last_end;       /* of the block that was read last: blocks follow one another */
+    struct sp_text last_key; /* of that block in the index of blocks */
     uint32_t index;
+    bool begun;  /* a block was read */
+    bool headed; /* the entry about the whole checkpoint was read */
+    bool big_endian;
 };
 
 /* One walk over the entries of a block. */
 struct walk {
-    struct sp_window window;
-    struct sp_text key;
-    uint64_t end; /* of the entries */
+    struct sp_window window, places; /* entries and restart points */
+    struct sp_text key, own;         /* of the last entry, and what it does not have in common with the one before */
+    uint64_t begin, end;             /* of the entries */
+    uint64_t restart;                /* where the next restart point is in the block; UINT64_MAX: there is none */
 };
 
 /* ---- blocks ---- */
@@ -51,13 +63,19 @@ static bool take_handle(struct sp_window *window, struct block *block)
     return window->ok;
 }
 
+/* The next restart point. */
+static void take_restart(struct walk *walk)
+{
+    walk->restart = sp_window_left(&walk->places) ? sp_window_le(&walk->places, 4) : UINT64_MAX;
+}
+
 /* Opens a block of the table, so that the walk stands before its first entry. A block ends with the list of its restart
  * points and their number, then come its kind (compressed or not) and a checksum. */
 static bool open_block(struct table *table, struct walk *walk, const struct block *block)
 {
     struct sp_window *window = &walk->window;
     uint64_t end;
-    *walk = (struct walk){.end = 0};
+    *walk = (struct walk){.begin = block->begin};
     if (!sp_add_u64(block->begin, block->size, &end) || end > table->file->size - FOOTER ||
         table->file->size - FOOTER - end < TRAILER || block->size < 4)
         return sp_malformed(table->error, "a block of %" PRIu64 " bytes at %" PRIu64 " passes the end of the table",
@@ -72,16 +90,63 @@ static bool open_block(struct table *table, struct walk *walk, const struct bloc
     if (places > (block->size - 4) / 4)
         return sp_malformed(table->error, "a block of %" PRIu64 " bytes with %" PRIu64 " places", block->size, places);
     walk->end = end - 4 - 4 * places;
+    sp_window_open(&walk->places, table->file, walk->end, end - 4, table->error);
     sp_window_open(window, table->file, block->begin, walk->end, table->error);
     window->what = "a block";
-    return true;
+    if (!places) return sp_malformed(table->error, "a block without restart points");
+    take_restart(walk);
+    return walk->places.ok;
+}
+
+static void close_block(struct walk *walk)
+{
+    sp_text_free(&walk->key);
+    sp_text_free(&walk->own);
+}
+
+/* Whether key `a` comes before key `b`, by their bytes. */
+static bool is_before(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    const size_t common = a_length < b_length ? a_length : b_length;
+    const int order = common ? memcmp(a, b, common) : 0;
+    sp_budget_spend(common / 16 + 1);
+    return order ? order < 0 : a_length < b_length;
+}
+
+static bool fail_order(struct table *table, const struct sp_text *key)
+{
+    struct sp_text shown = {0};
+    sp_text_visible(&shown, key->data ? key->data : "", key->length);
+    sp_malformed(table->error, "the key %s is out of order", sp_quote(shown.data ? shown.data : "").text);
+    sp_text_free(&shown);
+    return false;
+}
+
+static bool fail_restart(struct table *table, struct walk *walk)
+{
+    walk->window.ok = sp_malformed(table->error,
+                                   "a restart point at byte %" PRIu64 " of the block at byte %" PRIu64
+                                   " is no entry with a whole key",
+                                   walk->restart, walk->begin);
+    return false;
+}
+
+/* Restart points are at the first entry, and at others in their order. */
+static bool check_restart(struct table *table, struct walk *walk, uint64_t place, uint64_t shared)
+{
+    if (place < walk->restart && place) return true;
+    if (place != walk->restart || shared) return fail_restart(table, walk);
+    take_restart(walk);
+    return walk->places.ok;
 }
 
 /* The next key, and where its value begins and ends; the window stands behind it. */
 static bool next_entry(struct table *table, struct walk *walk, struct block *value)
 {
     struct sp_window *window = &walk->window;
-    if (!window->ok || window->at >= walk->end) return false;
+    const uint64_t place = window->at - walk->begin;
+    if (!window->ok) return false;
+    if (window->at >= walk->end) return place && walk->restart != UINT64_MAX ? fail_restart(table, walk) : false;
     const uint64_t shared = sp_proto_varint(window), own = sp_proto_varint(window), size = sp_proto_varint(window);
     if (!window->ok) return false;
     if (shared > walk->key.length || own > MAX_KEY || shared + own > MAX_KEY) {
@@ -90,10 +155,16 @@ static bool next_entry(struct table *table, struct walk *walk, struct block *val
                          own, shared, walk->key.length);
         return false;
     }
+    if (!check_restart(table, walk, place, shared)) return window->ok = false;
+    walk->own.length = 0;
+    sp_text_reserve(&walk->own, (size_t)own);
+    sp_window_take(window, walk->own.data, (size_t)own);
+    walk->own.length = (size_t)own;
+    const char *tail = walk->key.data ? walk->key.data + shared : "";
+    const bool later = !place || is_before(tail, walk->key.length - (size_t)shared, walk->own.data, walk->own.length);
     walk->key.length = (size_t)shared;
-    sp_text_reserve(&walk->key, (size_t)own);
-    sp_window_take(window, walk->key.data + shared, (size_t)own);
-    walk->key.length += (size_t)own;
+    sp_text_append(&walk->key, walk->own.data, walk->own.length);
+    if (window->ok && !later) window->ok = fail_order(table, &walk->key);
     *value = (struct block){window->at, size};
     return sp_window_skip(window, size);
 }
@@ -137,10 +208,11 @@ static const struct {
 };
 
 struct entry {
-    uint64_t type, size;
+    int64_t type;
+    uint64_t size;
     uint32_t rank;
     uint64_t shape[SP_MAX_RANK];
-    bool deep, unknown, parts;
+    bool deep, unknown, negative, parts;
 };
 
 /* A TensorShapeProto: 2 dimensions, of each 1 the size; 3 that even their number is not known. */
@@ -149,13 +221,13 @@ static void take_entry_shape(struct sp_window *window, const struct sp_proto_fie
     struct sp_proto_field part, extent;
     sp_proto_enter(window, field);
     while (sp_proto_next(window, field->end, &part)) {
-        if (part.number == 3 && part.value) entry->unknown = true;
-        if (part.number != 2 || part.kind != SP_PROTO_BYTES) continue;
+        if (sp_proto_is(&part, 3, SP_PROTO_VARINT)) entry->unknown = part.value != 0;
+        if (!sp_proto_is(&part, 2, SP_PROTO_BYTES)) continue;
         uint64_t size = 0;
         sp_proto_enter(window, &part);
         while (sp_proto_next(window, part.end, &extent))
-            if (extent.number == 1) size = extent.value;
-        if (size > INT64_MAX) entry->unknown = true;
+            if (sp_proto_is(&extent, 1, SP_PROTO_VARINT)) size = extent.value;
+        if (size > INT64_MAX) entry->negative = true;
         if (entry->rank == SP_MAX_RANK) entry->deep = true;
         else entry->shape[entry->rank++] = size;
     }
@@ -170,22 +242,22 @@ static bool take_entry(struct table *table, const struct block *value, struct en
     sp_window_open(&window, table->file, value->begin, value->begin + value->size, why);
     window.what = "its entry";
     while (sp_proto_next(&window, window.end, &field)) {
-        if (field.number == 1) entry->type = field.value;
-        if (field.number == 2 && field.kind == SP_PROTO_BYTES) take_entry_shape(&window, &field, entry);
-        if (field.number == 5) entry->size = field.value;
-        if (field.number == 7) entry->parts = true;
+        if (sp_proto_is(&field, 1, SP_PROTO_VARINT)) entry->type = sp_proto_int32(&field);
+        if (sp_proto_is(&field, 2, SP_PROTO_BYTES)) take_entry_shape(&window, &field, entry);
+        if (sp_proto_is(&field, 5, SP_PROTO_VARINT)) entry->size = field.value;
+        if (sp_proto_is(&field, 7, SP_PROTO_BYTES)) entry->parts = true;
     }
     if (!window.ok) return false;
     if (entry->deep)
         return sp_fail(why, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_LIMIT, "more than %d dimensions", SP_MAX_RANK);
-    return !entry->unknown || sp_malformed(why, "its shape is not known");
+    return !(entry->unknown || entry->negative) || sp_malformed(why, "its shape is not known");
 }
 
 static bool describe_entry(struct table *table, const char *name, const struct entry *entry,
                            struct shapeproof_tensor *tensor, struct shapeproof_error *why)
 {
     struct sp_arena *arena = &table->inventory->arena;
-    const bool known = entry->type && entry->type < sizeof types / sizeof *types;
+    const bool known = entry->type > 0 && (uint64_t)entry->type < sizeof types / sizeof *types;
     uint64_t *shape = sp_arena_array(arena, entry->rank ? entry->rank : 1, sizeof *shape);
     memcpy(shape, entry->shape, entry->rank * sizeof *shape);
     *tensor = (struct shapeproof_tensor){.name = name, .file = table->index, .rank = entry->rank, .shape = shape};
@@ -193,12 +265,26 @@ static bool describe_entry(struct table *table, const char *name, const struct e
     tensor->dtype = known ? types[entry->type].dtype : SHAPEPROOF_DTYPE_UNKNOWN;
     tensor->dtype_name = tensor->dtype ? shapeproof_dtype_name(tensor->dtype)
                          : known       ? types[entry->type].name
-                                       : sp_arena_printf(arena, "type%" PRIu64, entry->type);
+                                       : sp_arena_printf(arena, "type%" PRId64, entry->type);
     if (strstr(name, ".OPTIMIZER_SLOT/") || !strncmp(name, "optimizer/", 10)) tensor->flags |= SHAPEPROOF_TENSOR_STATE;
+    if (table->big_endian && shapeproof_dtype_bits(tensor->dtype) > 8) tensor->flags |= SHAPEPROOF_TENSOR_BIG_ENDIAN;
     if (!sp_tensor_measure(tensor)) return sp_malformed(why, "the product of its dimensions overflows 64 bits");
     if (tensor->dtype && !entry->parts && entry->size != tensor->bytes)
         return sp_malformed(why, "%" PRIu64 " bytes of data, shape and type need %" PRIu64, entry->size, tensor->bytes);
     return true;
+}
+
+/* The entry about the whole checkpoint. */
+static bool take_bundle_header(struct table *table, const struct block *value)
+{
+    struct sp_window window;
+    struct sp_proto_field field;
+    sp_window_open(&window, table->file, value->begin, value->begin + value->size, table->error);
+    window.what = "the first entry";
+    while (sp_proto_next(&window, window.end, &field))
+        if (sp_proto_is(&field, 2, SP_PROTO_VARINT)) table->big_endian = sp_proto_int32(&field) == 1;
+    table->headed = true;
+    return window.ok;
 }
 
 static bool add_entry(struct table *table, const struct sp_text *key, const struct block *value)
@@ -206,7 +292,8 @@ static bool add_entry(struct table *table, const struct sp_text *key, const stru
     struct shapeproof_error why = {0};
     struct entry entry;
     struct shapeproof_tensor described;
-    if (!key->length) return true; /* about the whole checkpoint */
+    if (!key->length) return take_bundle_header(table, value);
+    if (!table->headed) return sp_malformed(table->error, "there is no entry about the whole checkpoint");
     if (!key->data[0]) {
         table->parts++;
         return true;
@@ -232,17 +319,28 @@ static void claim_block(const struct table *table, const struct block *block)
                        SP_USE_STRUCTURE);
 }
 
-static bool take_block(struct table *table, const struct block *block)
+/* The entries of a block, which has the key in the index of blocks. */
+static bool take_block(struct table *table, const struct block *block, const struct sp_text *key)
 {
     struct walk walk;
     struct block value;
+    bool begun = false;
     bool ok = open_block(table, &walk, block);
     if (ok && block->begin < table->last_end) ok = sp_malformed(table->error, "blocks that do not follow one another");
     claim_block(table, block);
     table->last_end = block->begin + block->size;
-    while (ok && next_entry(table, &walk, &value)) ok = add_entry(table, &walk.key, &value);
-    sp_text_free(&walk.key);
-    return ok && walk.window.ok;
+    while (ok && next_entry(table, &walk, &value)) {
+        const struct sp_text *last = &table->last_key;
+        const bool first = table->begun && !begun;
+        begun = true;
+        ok = (!first || is_before(last->data, last->length, walk.key.data, walk.key.length) ||
+              fail_order(table, &walk.key)) &&
+             add_entry(table, &walk.key, &value);
+    }
+    ok = ok && walk.window.ok;
+    if (ok && is_before(key->data, key->length, walk.key.data, walk.key.length)) ok = fail_order(table, &walk.key);
+    close_block(&walk);
+    return ok;
 }
 
 static bool take_blocks(struct table *table, const struct block *index)
@@ -255,10 +353,15 @@ static bool take_blocks(struct table *table, const struct block *index)
         struct sp_window window;
         sp_window_open(&window, table->file, value.begin, value.begin + value.size, table->error);
         window.what = "the place of a block";
-        ok = take_handle(&window, &block) && take_block(table, &block);
+        ok = take_handle(&window, &block) && take_block(table, &block, &walk.key);
+        table->last_key.length = 0;
+        sp_text_append(&table->last_key, walk.key.data, walk.key.length);
+        sp_budget_spend(walk.key.length / 16 + 1);
+        table->begun = true;
     }
-    sp_text_free(&walk.key);
-    return ok && walk.window.ok;
+    ok = ok && walk.window.ok;
+    close_block(&walk);
+    return ok && (table->headed || sp_malformed(table->error, "there is no entry about the whole checkpoint"));
 }
 
 static unsigned probe_tensorflow(const struct sp_probe *probe)
@@ -279,7 +382,9 @@ static bool index_tensorflow(const struct sp_file *file, uint32_t file_index, st
     struct block meta, index;
     sp_window_open(&window, file, file->size - FOOTER, UINT64_MAX, error);
     window.what = "the end of the table";
-    if (!take_handle(&window, &meta) || !take_handle(&window, &index) || !take_blocks(&table, &index)) return false;
+    const bool ok = take_handle(&window, &meta) && take_handle(&window, &index) && take_blocks(&table, &index);
+    sp_text_free(&table.last_key);
+    if (!ok) return false;
     claim_block(&table, &meta);
     sp_inventory_claim(inventory, file_index, file->size - FOOTER, file->size, SP_USE_STRUCTURE);
     inventory->format = &tf_checkpoint_format;
