@@ -266,6 +266,7 @@ static const struct {
     {"alignment_text.gguf", "metadata 'general.alignment' is 32, not an integer that is a power of two"},
     {"twice.gguf", "tensor name 'a' appears twice"},
     {"overlap.gguf", "tensor 'a': bytes [0, 64) overlap 'b' [32, 48)"},
+    {"alignment_wide.gguf", "metadata 'general.alignment' is an integer of 64 bits, not of 32"},
     {"unaligned.gguf", "tensor 'a': its offset 8 is not a multiple of the alignment, 32"},
     {"rows.gguf", "tensor 'a': rows of 100 elements are not whole blocks of Q4_0, which have 32"},
     {"shape.gguf", "tensor 'a': the shape overflows 64 bits"},

@@ -69,7 +69,8 @@ struct metadata_reader {
     struct sp_text key, value, string;
     struct sp_map keys; /* of the file so far, which are in the arena */
     struct sp_arena arena;
-    bool integral; /* the value is `number`, an integer that is not negative */
+    enum kind kind; /* of the value */
+    bool integral;  /* it is `number`, an integer that is not negative */
     uint64_t number;
 };
 
@@ -267,6 +268,7 @@ static bool read_pair(struct metadata_reader *reader)
     const uint64_t kind = sp_gguf_integer(reader->stream, 4);
     if (!is_known_kind(reader, kind)) return false;
     reader->value.length = 0;
+    reader->kind = (enum kind)kind;
     reader->integral = false;
     if (kind == STRING) put_string(reader, BARE);
     else if (kind == ARRAY) put_gguf_list(reader);
@@ -280,6 +282,11 @@ static bool note_alignment(struct metadata_reader *reader)
     if (!reader->integral || !alignment || alignment & (alignment - 1) || alignment > UINT32_MAX) {
         sp_malformed(reader->stream->error, "metadata 'general.alignment' is %s, not an integer that is a power of two",
                      reader->value.data);
+        return reader->stream->ok = false;
+    }
+    if (reader->kind != UINT32) { /* gguf-py and llama.cpp refuse others */
+        sp_malformed(reader->stream->error, "metadata 'general.alignment' is an integer of %u bits, not of 32",
+                     kinds[reader->kind].bytes * 8);
         return reader->stream->ok = false;
     }
     reader->facts->alignment = alignment;
