@@ -36,6 +36,7 @@ src/read/hdf5/index.c	read: %s
 src/read/mxnet/reader.c	%s: dimension %
 src/read/onnx/reader.c	%s
 src/read/pickle/machine.c	%s: %s: %s
+src/read/proto.c	%s: %s
 src/read/ranks/files.c	open: %s
 src/read/registry.c	empty file
 src/read/registry.c	this is %s
