@@ -16,6 +16,7 @@
 #include "base/names.h"
 #include "base/system/system.h"
 #include "read/agent.h"
+#include "read/nemo.h"
 #include "read/nested.h"
 #include "read/reader.h"
 #include "read/tar/archive.h"
@@ -170,6 +171,17 @@ static size_t read_member_head(const struct bundle *b, size_t index, unsigned ch
     return ok ? length : 0;
 }
 
+/* Judges the configuration of a model of NeMo. */
+static void judge_settings(struct bundle *b, size_t index)
+{
+    struct sp_file inner = {.fd = -1};
+    struct shapeproof_error why = {0};
+    const char *what = sp_arena_string(&b->inventory->arena, sp_quote(name_of_member(b, index)).text);
+    if (open_bundled(b, index, &inner, &why)) sp_nemo_judge(&inner, what, b->inventory);
+    else sp_inventory_warn(b->inventory, "member %s is not read: %s", what, why.message);
+    if (inner.fd != b->file->fd) sp_file_close(&inner);
+}
+
 /* Judges a member that is no checkpoint: the settings of an agent, or, by its first bytes, a pickle or a file of
  * torch.save. */
 static void judge_other_member(struct bundle *b, size_t index)
@@ -179,6 +191,10 @@ static void judge_other_member(struct bundle *b, size_t index)
     const char *name = name_of_member(b, index);
     struct sp_file inner = {.fd = -1, .path = name};
     struct shapeproof_error why = {0};
+    if (strcmp(sp_base_name(name), "model_config.yaml") == 0) {
+        judge_settings(b, index);
+        return;
+    }
     if (b->zip && strcmp(name, "data") == 0) {
         sp_agent_judge(b->zip, index, b->inventory);
         return;

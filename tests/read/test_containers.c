@@ -120,6 +120,13 @@ static const char *const good[][2] = {
                     "format of five.pt = torch-zip\n"
                     "format of five.h5 = hdf5\n"
                     "format of five.gguf = gguf\n"},
+    {"ok/calls.nemo", "tar\n"
+                      "scale F32 (2) @3008+8\n"
+                      "linear.weight F32 (2,3) @3136+24\n"
+                      "linear.bias F32 (2) @3264+8\n"
+                      "format of model_weights.ckpt = torch-zip\n"
+                      "! restoring the model would import or call what 'model_config.yaml' names: 18, the first "
+                      "'os.system'\n"},
     {"ok/five.zip", "zip-bundle\n"
                     "five.safetensors:steps I64 (3) @358+24\n"
                     "five.safetensors:empty F32 (0,4) @382+0\n"
@@ -277,6 +284,11 @@ static const char *const good[][2] = {
                         "decoder:mask F32 (2,2) state\n"},
     {"ok/python2.pkl", "pickle\n"
                        "w'A F32 (3)\n"},
+    {"ok/own.nemo", "tar\n"
+                    "scale F32 (2) @2496+8\n"
+                    "linear.weight F32 (2,3) @2624+24\n"
+                    "linear.bias F32 (2) @2752+8\n"
+                    "format of model_weights.ckpt = torch-zip\n"},
     {"ok/script_old.pt", "torchscript\n"
                          "bias F32 (2)\n"
                          "linear.weight F32 (2,3)\n"},
