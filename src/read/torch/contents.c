@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "read/torch/torch.h"
 #include "read/torch/zip.h"
 
@@ -102,6 +103,18 @@ static bool read_tensor_value(struct sp_contents *contents, struct sp_pickle_val
     return value && sp_torch_tensor(&contents->torch, value, found, &is_tensor, &ignored) && is_tensor;
 }
 
+/* Notes the bytes of its storage that a tensor uses, from its first element to its last. */
+static void note_place(const struct sp_torch_tensor *found, struct sp_contents_tensor *tensor)
+{
+    const uint64_t size = shapeproof_dtype_bits(found->dtype) / 8;
+    if (!found->storage || !found->strided || found->piece || !size) return;
+    uint64_t length;
+    if (!sp_mul_u64(found->offset, size, &tensor->begin) || !sp_mul_u64(found->extent, size, &length) ||
+        !sp_add_u64(tensor->begin, length, &tensor->end))
+        return;
+    if (length) tensor->storage = found->storage->root->index + 1;
+}
+
 bool sp_contents_tensor(struct sp_contents *contents, struct sp_pickle_value *value, struct sp_contents_tensor *tensor)
 {
     struct sp_torch_tensor found;
@@ -109,12 +122,15 @@ bool sp_contents_tensor(struct sp_contents *contents, struct sp_pickle_value *va
     const unsigned bits = shapeproof_dtype_bits(found.dtype);
     const uint64_t bytes = found.piece ? found.piece->bytes : found.bytes;
     *tensor = (struct sp_contents_tensor){.dtype = found.dtype_name,
+                                          .type = found.dtype,
                                           .rank = found.rank,
+                                          .flags = found.flags,
                                           .bytes = found.bytes,
                                           .held = bits >= 8 ? bytes / (bits / 8) : 0,
                                           .is_piece = found.piece != NULL,
                                           .is_empty = found.piece && !found.piece->bytes};
     memcpy(tensor->shape, found.shape, found.rank * sizeof *found.shape);
+    note_place(&found, tensor);
     return true;
 }
 

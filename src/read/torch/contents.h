@@ -12,12 +12,18 @@ struct sp_contents; /* opaque: owns all values */
 
 struct sp_contents_tensor {
     const char *dtype; /* "F32" */
+    enum shapeproof_dtype type;
     uint32_t rank;
+    uint32_t flags; /* SHAPEPROOF_TENSOR_NO_DATA: on the device meta; SHAPEPROOF_TENSOR_EXPANDED */
     uint64_t shape[SP_MAX_RANK];
     uint64_t bytes;
     uint64_t held; /* elements that the file has of it; 0 when that is not known */
     bool is_piece; /* the file has a part of it: a DTensor or a ShardedTensor */
     bool is_empty; /* a part without elements */
+    /* The number of its storage in the file, from 1 on, and the bytes of it that the tensor uses; 0: it is none, or has
+     * no elements. */
+    uint32_t storage;
+    uint64_t begin, end;
 };
 
 /* Reads the file `name` of the folder: a zip archive or an older stream. The file must have all bytes of each storage

@@ -10,6 +10,7 @@
  * parameter without moments is no mistake: it is frozen, or never had a gradient. Where the groups have the names
  * (param_names, or names in place of the numbers), each shape is compared by name. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "base/map.h"
 #include "base/names.h"
 #include "base/order.h"
+#include "base/real.h"
 #include "model/bytes.h"
 #include "model/embedding.h"
 #include "model/layouts.h"
@@ -38,17 +40,45 @@ struct moments {
     uint64_t shape[SP_MAX_RANK];
 };
 
+/* What is wrong with single moments, whatever the model is. Each is said once, of the first moment that has it. */
+enum defect {
+    DEFECT_DTYPE,    /* a dtype of integers, booleans or complex numbers: torch converts it without a word */
+    DEFECT_NO_DATA,  /* on the device meta */
+    DEFECT_EXPANDED, /* several elements in one place: torch refuses to update them */
+    DEFECT_SHARED,   /* in the bytes of another moment */
+    DEFECTS
+};
+
+struct defect_note {
+    size_t count;                /* of moments that have it */
+    const struct moments *first; /* the parameter of the first */
+    const char *kind, *found;    /* of the first: "exp_avg", "BOOL" */
+};
+
+/* Where the elements of a moment are in the file. */
+struct place {
+    uint32_t storage;
+    uint64_t begin, end;
+    size_t number; /* of the moment, in the order of the file */
+    const struct moments *of;
+    const char *kind;
+};
+
 struct optimizer {
     struct shapeproof_resume *resume;
     struct sp_contents *contents;
     const char *file;
     const struct sp_pickle_value *state, *groups;
     SP_ARRAY(struct moments) list;
+    SP_ARRAY(struct place) places;
+    struct defect_note defects[DEFECTS];
+    bool has_complex;     /* the model has parameters that are complex numbers, and so may the moments be */
     size_t with;          /* parameters that have moments */
     struct sp_text kinds; /* "exp_avg, exp_avg_sq" */
     double last_step;
     bool has_step;
-    bool failed; /* something wrong was said */
+    const char *odd_step; /* the first that is no whole number, "4.5, of parameter 0"; or NULL */
+    bool failed;          /* something wrong was said */
 };
 
 /* Looks: at most so many keys of one entry of "state", or of a group, are looked for; and for each byte of a copy. */
@@ -140,6 +170,86 @@ static void say_odd_moments(struct optimizer *o, const struct moments *m, const 
               "of parameter %s, %s %s another shape than %s", m->id, odd->data, several ? "have" : "has", first);
 }
 
+static void note_defect(struct optimizer *o, enum defect defect, const struct moments *m, const char *kind,
+                        const char *found)
+{
+    struct defect_note *note = &o->defects[defect];
+    if (note->count++) return;
+    note->first = m;
+    note->kind = kind;
+    note->found = found;
+}
+
+static bool is_complex(enum shapeproof_dtype dtype)
+{
+    return dtype == SHAPEPROOF_DTYPE_C32 || dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128;
+}
+
+/* Notes what is wrong with one moment, and where its elements are. bitsandbytes has bytes in state1 and state2. */
+static void inspect_moment(struct optimizer *o, const struct moments *m, const char *kind,
+                           const struct sp_contents_tensor *tensor)
+{
+    static const char *const quantised[] = {"state1", "state2"};
+    const bool may_be_any = tensor->type == SHAPEPROOF_DTYPE_UNKNOWN || shapeproof_dtype_is_float(tensor->type) ||
+                            (is_complex(tensor->type) && o->has_complex) || SP_IS_AMONG(kind, quantised);
+    if (!may_be_any) note_defect(o, DEFECT_DTYPE, m, kind, tensor->dtype);
+    if (tensor->flags & SHAPEPROOF_TENSOR_NO_DATA) note_defect(o, DEFECT_NO_DATA, m, kind, "none");
+    else if (tensor->flags & SHAPEPROOF_TENSOR_EXPANDED) note_defect(o, DEFECT_EXPANDED, m, kind, "a stride of 0");
+    else if (tensor->storage)
+        *SP_PUSH(&o->places) = (struct place){.storage = tensor->storage,
+                                              .begin = tensor->begin,
+                                              .end = tensor->end,
+                                              .number = o->places.count - 1,
+                                              .of = m,
+                                              .kind = kind};
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->storage != b->storage) return sp_order(a->storage, b->storage);
+    return a->begin != b->begin ? sp_order(a->begin, b->begin) : sp_order(a->number, b->number);
+}
+
+/* Notes the moments whose bytes are also those of another: among all of one storage, sorted by their first bytes, those
+ * that begin before the end of an earlier one. */
+static void find_shared(struct optimizer *o)
+{
+    const struct place *last = NULL;
+    if (o->places.count) qsort(o->places.items, o->places.count, sizeof *o->places.items, compare_places);
+    for (size_t i = 0; i < o->places.count; i++) {
+        const struct place *one = &o->places.items[i];
+        if (last && last->storage == one->storage && one->begin < last->end)
+            note_defect(
+                o, DEFECT_SHARED, one->of, one->kind,
+                o->defects[DEFECT_SHARED].count
+                    ? NULL
+                    : sp_arena_printf(&o->resume->arena, "those of %s of parameter %s", last->kind, last->of->id));
+        if (!last || last->storage != one->storage || one->end > last->end) last = one;
+    }
+}
+
+/* Says each defect once: "exp_avg of parameter 0 and 11 other moments: expected a floating dtype, found BOOL". */
+static void say_defects(struct optimizer *o)
+{
+    static const struct {
+        const char *what, *expected;
+    } texts[DEFECTS] = {[DEFECT_DTYPE] = {"the dtype of", "a floating-point dtype"},
+                        [DEFECT_NO_DATA] = {"the data of", "elements: on the device meta there are none"},
+                        [DEFECT_EXPANDED] = {"the elements of", "a place for each"},
+                        [DEFECT_SHARED] = {"the bytes of", "bytes of its own"}};
+    find_shared(o);
+    for (size_t i = 0; i < DEFECTS; i++) {
+        const struct defect_note *note = &o->defects[i];
+        if (!note->count) continue;
+        const char *others = note->count == 1 ? ""
+                                              : sp_arena_printf(&o->resume->arena, " and %zu other moment%s",
+                                                                note->count - 1, note->count == 2 ? "" : "s");
+        say_wrong(o, texts[i].expected, note->found, "%s %s of parameter %s%s", texts[i].what, note->kind,
+                  note->first->id, others);
+    }
+}
+
 /* Reads the shape of the moments of a parameter, which all must have the same; and its step. */
 static void read_moments(struct optimizer *o, struct moments *m)
 {
@@ -151,6 +261,7 @@ static void read_moments(struct optimizer *o, struct moments *m)
         const char *kind = kinds[i];
         if (!sp_contents_tensor(o->contents, sp_contents_get(m->entry, kind), &tensor)) continue;
         note_kind(o, kind);
+        inspect_moment(o, m, kind, &tensor);
         if (strcmp(kind, "master_param") == 0) check_master(o, m, &tensor);
         if (!m->is_known) {
             m->is_known = true;
@@ -169,6 +280,11 @@ static void read_moments(struct optimizer *o, struct moments *m)
     if (!m->is_known) read_factors(o, m);
     o->with += m->is_known;
     if (!sp_contents_number(o->contents, sp_contents_get(m->entry, "step"), &step)) return;
+    if (!(step >= 0) || step != floor(step)) {
+        if (!o->odd_step)
+            o->odd_step = sp_arena_printf(&o->resume->arena, "%s, of parameter %s", sp_real_text(step, 6).text, m->id);
+        return;
+    }
     o->last_step = !o->has_step || step > o->last_step ? step : o->last_step;
     o->has_step = true;
 }
@@ -276,6 +392,62 @@ static void check_amsgrad(struct optimizer *o)
             continue;
         if (!sp_contents_get(one->entry, "max_exp_avg_sq"))
             say_wrong(o, "max_exp_avg_sq", "none", "amsgrad is true in group %zu, but parameter %s", group, one->id);
+    }
+}
+
+/* Adam of torch keeps two moments of each parameter that it has updated, and their step, and it fails without one of
+ * them. Its groups have a key amsgrad; AdaBelief, which has one too, calls the second moment exp_avg_var. */
+static void check_moments_of_adam(struct optimizer *o)
+{
+    const struct sp_pickle_value *amsgrad = NULL, *step = NULL;
+    size_t group = SIZE_MAX;
+    for (size_t i = 0; i < o->list.count && !o->failed; i++) {
+        const struct moments *one = &o->list.items[i];
+        if (one->group != group) {
+            amsgrad = sp_contents_get(o->groups->as.items[group = one->group], "amsgrad");
+            step = sp_contents_get(o->groups->as.items[group], "step");
+        }
+        if (!amsgrad || !one->is_known || sp_contents_get(one->entry, "exp_avg_var")) continue;
+        const bool has_first = sp_contents_get(one->entry, "exp_avg"),
+                   has_second = sp_contents_get(one->entry, "exp_avg_sq");
+        if (has_first != has_second)
+            say_wrong(o, has_first ? "exp_avg_sq" : "exp_avg", "none", "group %zu is of Adam, but parameter %s", group,
+                      one->id);
+        else if (has_first && !step && !sp_contents_get(one->entry, "step"))
+            say_wrong(o, "a step", "none", "group %zu is of Adam, but parameter %s", group, one->id);
+    }
+}
+
+/* Whether a value is NaN, or is a tuple or list with one. */
+static bool has_nan(const struct sp_pickle_value *value)
+{
+    if (sp_pickle_is(value, SP_PICKLE_FLOAT)) return isnan(value->as.real);
+    enum { MOST = 16 }; /* items that are looked at: Adam has two betas */
+    if (!sp_pickle_is(value, SP_PICKLE_TUPLE) && !sp_pickle_is(value, SP_PICKLE_LIST)) return false;
+    for (uint32_t i = 0; i < value->length && i < MOST; i++)
+        if (sp_pickle_is(value->as.items[i], SP_PICKLE_FLOAT) && isnan(value->as.items[i]->as.real)) return true;
+    return false;
+}
+
+/* After a step with a setting that is NaN, or an infinite learning rate, all weights of the group are NaN. */
+static void check_numbers_of_groups(struct optimizer *o)
+{
+    static const char *const settings[] = {"lr",       "initial_lr", "betas", "eps",     "weight_decay",
+                                           "momentum", "dampening",  "alpha", "lr_decay"};
+    enum { SETTINGS = sizeof settings / sizeof *settings };
+    double rate;
+    for (uint32_t i = 0; i < o->groups->length; i++) {
+        const struct sp_pickle_value *group = o->groups->as.items[i];
+        const char *odd = NULL, *found = "nan";
+        if (sp_contents_number(o->contents, sp_contents_get(group, "lr"), &rate) && !isfinite(rate)) {
+            odd = "lr";
+            found = isnan(rate) ? "nan" : rate > 0 ? "inf" : "-inf";
+        }
+        for (size_t k = 0; k < SETTINGS && !odd; k++)
+            if (has_nan(sp_contents_get(group, settings[k]))) odd = settings[k];
+        if (!odd) continue;
+        say_wrong(o, "a finite number", found, "the %s of group %" PRIu32, odd, i);
+        return;
     }
 }
 
@@ -752,17 +924,29 @@ static bool read_optimizer(struct optimizer *o, const struct sp_pickle_value *va
         sp_resume_wrong(o->resume, "optimizer", o->file, NULL, NULL, "it is not the state of an optimizer of torch");
         return false;
     }
+    if (!o->groups->length) {
+        say_wrong(o, "at least one group of parameters", "none", "its groups: torch refuses a state without them");
+        return false;
+    }
     if (!spend_looks(o) || !list_moments(o)) return false;
+    for (size_t i = 0; o->resume->model && i < o->resume->model->count; i++)
+        o->has_complex = o->has_complex || (is_complex(o->resume->model->tensors[i].dtype) &&
+                                            sp_resume_is_parameter(&o->resume->model->tensors[i]));
     for (size_t i = 0; i < o->list.count; i++) read_moments(o, &o->list.items[i]);
+    say_defects(o);
+    if (o->odd_step) say_wrong(o, "a whole number from 0 on", o->odd_step, "the step of its moments");
     if (!o->failed) compare_kinds(o);
     if (!o->failed) check_amsgrad(o);
     check_settings(o);
+    check_numbers_of_groups(o);
+    check_moments_of_adam(o);
     return true;
 }
 
 static void free_optimizer(struct optimizer *o)
 {
     sp_free(o->list.items);
+    sp_free(o->places.items);
     sp_text_free(&o->kinds);
 }
 

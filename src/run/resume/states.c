@@ -27,6 +27,13 @@ static size_t count_rates(const struct sp_pickle_value *value, const char *key, 
     return sp_pickle_is(rates, SP_PICKLE_LIST) ? rates->length : groups;
 }
 
+/* How many learning rates the scheduler has, in the first of its lists that has not one for each group. */
+static size_t count_odd_rates(const struct sp_pickle_value *value, size_t groups)
+{
+    const size_t base = count_rates(value, "base_lrs", groups);
+    return base != groups ? base : count_rates(value, "_last_lr", groups);
+}
+
 void sp_resume_scheduler(struct shapeproof_resume *resume, struct sp_contents *contents,
                          const struct sp_pickle_value *value, const char *file)
 {
@@ -46,7 +53,7 @@ void sp_resume_scheduler(struct shapeproof_resume *resume, struct sp_contents *c
     const bool has_count = sp_contents_number(contents, sp_contents_get(value, "_step_count"), &count);
     const bool on_plateau = sp_contents_get(value, "patience") != NULL;
     const size_t groups = resume->groups;
-    const size_t rates = count_rates(value, "base_lrs", count_rates(value, "_last_lr", groups));
+    const size_t rates = count_odd_rates(value, groups);
     /* Whoever unfreezes layers later adds groups, which the scheduler of Trainer never gets. */
     if (resume->optimizers == 1 && rates != groups && strcmp(resume->layout, "Trainer") == 0)
         sp_resume_wrong(resume, "scheduler", file, sp_arena_printf(arena, "%zu, the groups of the optimizer", groups),
@@ -74,12 +81,34 @@ static struct sp_pickle_value *first_of(const struct sp_pickle_value *root, cons
     return value;
 }
 
+/* What random.setstate of Python takes: (3, (625 integers), number or None). */
+static bool is_state_of_python(const struct sp_pickle_value *value)
+{
+    enum { ITEMS = 3, WORDS = 625 }; /* of a Mersenne twister, and the index of the next of them */
+    const struct sp_pickle_value *words = sp_pickle_item(value, 1);
+    return sp_pickle_is(value, SP_PICKLE_TUPLE) && value->length == ITEMS &&
+           sp_pickle_is(value->as.items[0], SP_PICKLE_INT) && sp_pickle_is(words, SP_PICKLE_TUPLE) &&
+           words->length == WORDS;
+}
+
+/* What numpy.random.set_state takes: ("MT19937", an array, an integer, ...), also as a list, or a dictionary. */
+static bool is_state_of_numpy(const struct sp_pickle_value *value)
+{
+    enum { LEAST = 3 };
+    if (sp_contents_pairs(value)) return sp_contents_get(value, "bit_generator") != NULL;
+    return (sp_pickle_is(value, SP_PICKLE_TUPLE) || sp_pickle_is(value, SP_PICKLE_LIST)) && value->length >= LEAST &&
+           sp_pickle_is(value->as.items[0], SP_PICKLE_STR);
+}
+
 bool sp_resume_random_value(struct shapeproof_resume *resume, struct sp_contents *contents,
                             const struct sp_pickle_value *value, const char *file)
 {
     static const char *const of_python[] = {"python", "random_state", "random", "random_rng_state"};
     static const char *const of_torch[] = {"cpu", "torch_manual_seed", "torch_rng_state"};
+    static const char *const of_numpy[] = {"numpy", "numpy_random_seed", "np_rng_state"};
     struct sp_contents_tensor cpu;
+    const struct sp_pickle_value *python = first_of(value, of_python, sizeof of_python / sizeof *of_python);
+    const struct sp_pickle_value *numpy = first_of(value, of_numpy, sizeof of_numpy / sizeof *of_numpy);
     struct sp_pickle_value *torch = first_of(value, of_torch, sizeof of_torch / sizeof *of_torch);
     if (!torch) sp_resume_wrong(resume, "random state", file, NULL, NULL, "it has no state of the generator of torch");
     else if (!sp_contents_tensor(contents, torch, &cpu))
@@ -88,8 +117,14 @@ bool sp_resume_random_value(struct shapeproof_resume *resume, struct sp_contents
         sp_resume_wrong(resume, "random state", file, sp_arena_printf(&resume->arena, "%d bytes", CPU_STATE_BYTES),
                         sp_arena_printf(&resume->arena, "%" PRIu64 " bytes of %s", cpu.bytes, cpu.dtype),
                         "the generator of torch on the CPU");
-    else if (!first_of(value, of_python, sizeof of_python / sizeof *of_python))
+    else if (!python)
         sp_resume_wrong(resume, "random state", file, NULL, NULL, "it has no state of the generator of Python");
+    else if (!is_state_of_python(python))
+        sp_resume_wrong(resume, "random state", file, "(3, 625 integers, ...)", "something else",
+                        "the state of the generator of Python");
+    else if (numpy && !is_state_of_numpy(numpy))
+        sp_resume_wrong(resume, "random state", file, "(\"MT19937\", ...)", "something else",
+                        "the state of the generator of NumPy");
     else return true;
     return false;
 }
