@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "check/adapter.h"
@@ -15,7 +16,7 @@ static const struct sp_part_kind kinds[] = {
     {"lora_E", "AdaLoRA", SP_PART_RANK, SP_PART_WITH_PAIRS},
     {"ranknum", "AdaLoRA", SP_PART_SCALAR, SP_PART_WITH_PAIRS},
     {"lora_B", "LoRA", SP_PART_OUT, SP_PART_WITH_PAIRS}, /* its bias */
-    {"ia3_l", "IA3", SP_PART_OUT_OR_IN, SP_PART_ANYWHERE},
+    {"ia3_l", "IA3", SP_PART_IA3, SP_PART_ANYWHERE},
     {"hada_w1_a", "LoHa", SP_PART_ROWS, SP_PART_ANYWHERE},
     {"hada_w1_b", "LoHa", SP_PART_COLUMNS, SP_PART_ANYWHERE},
     {"hada_w2_a", "LoHa", SP_PART_ROWS, SP_PART_ANYWHERE},
@@ -32,7 +33,7 @@ static const struct sp_part_kind kinds[] = {
     {"oft_R", "OFT", SP_PART_ANY, SP_PART_ANYWHERE},
     {"oft_r", "OFT", SP_PART_ANY, SP_PART_ANYWHERE},
     {"boft_R", "BOFT", SP_PART_BLOCKS, SP_PART_ANYWHERE},
-    {"boft_s", "BOFT", SP_PART_OUT, SP_PART_ANYWHERE},
+    {"boft_s", "BOFT", SP_PART_BOFT, SP_PART_ANYWHERE},
     {"vera_lambda_b", "VeRA", SP_PART_OUT, SP_PART_ANYWHERE},
     {"vera_lambda_d", "VeRA", SP_PART_ANY, SP_PART_ANYWHERE},
     {"vera_A", "VeRA", SP_PART_OF_ALL, SP_PART_ANYWHERE},
@@ -172,4 +173,10 @@ bool sp_part_read(struct sp_arena *arena, const char *name, struct sp_part *part
         return front || sp_part_is_of_all(part->kind);
     }
     return false;
+}
+
+bool sp_part_may_be_integers(const struct sp_part_kind *kind)
+{
+    static const char *const integers[] = {"ranknum", "shira_indices", "reshape_weight", "on_input", "modules_to_save"};
+    return SP_IS_AMONG(kind->component, integers);
 }

@@ -13,6 +13,8 @@ enum sp_part_rule {
     SP_PART_ANY,       /* not at all */
     SP_PART_OUT,       /* `out` elements */
     SP_PART_OUT_OR_IN, /* `out` elements, or `in` */
+    SP_PART_IA3,       /* (out, 1) or (1, in); of a convolution (1, out or in, 1, ...) */
+    SP_PART_BOFT,      /* (out, 1); of a convolution (1, out) */
     SP_PART_ROWS,      /* (out, ...) */
     SP_PART_COLUMNS,   /* (..., in) */
     SP_PART_SAME,      /* that of the tensor whose name lacks the component: x.weight for x.modules_to_save.weight */
@@ -58,5 +60,9 @@ const char *sp_parts_describe(struct sp_arena *arena, const struct shapeproof_in
 
 /* Whether the name is one of a part. Strings are in the arena. */
 bool sp_part_read(struct sp_arena *arena, const char *name, struct sp_part *part);
+
+/* Whether a part of that kind may be other than floating-point numbers: indices, counts, switches, and modules of a
+ * quantised base. */
+bool sp_part_may_be_integers(const struct sp_part_kind *kind);
 
 #endif

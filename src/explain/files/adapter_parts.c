@@ -125,6 +125,22 @@ static bool is_cut_into_blocks(const struct shapeproof_tensor *tensor, uint64_t 
            sp_mul_u64(tensor->shape[1], tensor->shape[2], &inputs) && inputs == in;
 }
 
+/* Whether the vector of IA3 scales outputs, (out, 1), or inputs, (1, in); of a convolution (1, out or in, 1, 1). */
+static bool is_vector_of_ia3(const struct shapeproof_tensor *tensor, uint64_t out, uint64_t in)
+{
+    if (tensor->rank == 2)
+        return (tensor->shape[0] == out && tensor->shape[1] == 1) || (tensor->shape[0] == 1 && tensor->shape[1] == in);
+    if (tensor->rank < 2 || tensor->shape[0] != 1 || tensor->parameters != tensor->shape[1]) return false;
+    return tensor->shape[1] == out || tensor->shape[1] == in;
+}
+
+/* Whether the scales of BOFT are (out, 1); of a convolution (1, out). */
+static bool is_vector_of_boft(const struct shapeproof_tensor *tensor, uint64_t out, bool is_convolution)
+{
+    return tensor->rank == 2 && tensor->shape[is_convolution ? 1 : 0] == out &&
+           tensor->shape[is_convolution ? 0 : 1] == 1;
+}
+
 /* Whether the part has the size that its rule derives from the weight of the module, or from several fused ones. With
  * SP_PART_COLUMNS only matrices are compared: the last dimension of a part of a convolution is one of its kernel. */
 static bool has_right_size(const struct parts *parts, const struct part *part, const struct sp_adapter_found *weights,
@@ -133,6 +149,7 @@ static bool has_right_size(const struct parts *parts, const struct part *part, c
     const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(parts->check->inventory, part->tensor);
     const struct shapeproof_predicted *weight =
         shapeproof_prediction_tensor(parts->check->prediction, weights->weights[0]);
+    const bool input_first = sp_adapter_keeps_input_first(&parts->base, weights->weights[0]);
     uint64_t out, in;
     if (!read_out_in(parts, weights, &out, &in)) return false;
     switch (rule) {
@@ -141,6 +158,10 @@ static bool has_right_size(const struct parts *parts, const struct part *part, c
         return tensor->parameters == out;
     case SP_PART_OUT_OR_IN:
         return tensor->parameters == out || tensor->parameters == in;
+    case SP_PART_IA3:
+        return is_vector_of_ia3(tensor, input_first ? in : out, input_first ? out : in);
+    case SP_PART_BOFT:
+        return is_vector_of_boft(tensor, input_first ? in : out, weight->rank > 2);
     case SP_PART_ROWS:
         return tensor->rank && tensor->shape[0] == out;
     case SP_PART_COLUMNS:
@@ -216,6 +237,9 @@ static enum part_fit judge_part(const struct parts *parts, struct part *part)
 {
     const enum sp_part_rule rule = part->is.kind->rule;
     part->base = SHAPEPROOF_NONE;
+    /* The rank of a module may be 0 in AdaLoRA; no other part is empty. */
+    if (rule != SP_PART_RANK && !shapeproof_inventory_tensor(parts->check->inventory, part->tensor)->parameters)
+        return PART_UNFIT;
     if (rule == SP_PART_PROMPT) return judge_prompt(parts, part);
     if (rule == SP_PART_OF_ALL) return PART_FITS;
     struct sp_adapter_found found = {.weights = {base_of_part(parts, &part->is)}, .count = 1};
@@ -499,4 +523,63 @@ void sp_explain_adapter_parts(struct shapeproof_check *check)
     sp_adapter_free(&parts.pairs);
     sp_map_free(&parts.there);
     sp_free(parts.items);
+}
+
+/* ---- dtypes ---- */
+
+/* Whether loaders lose values when they copy a tensor of that dtype to a parameter. Dtypes of quantised numbers, as in
+ * a GGUF file, are not among them. */
+static bool is_lossy(enum shapeproof_dtype dtype)
+{
+    return (dtype >= SHAPEPROOF_DTYPE_BOOL && dtype <= SHAPEPROOF_DTYPE_I64) || dtype == SHAPEPROOF_DTYPE_C32 ||
+           dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128;
+}
+
+/* The tensors of an adapter that have such a dtype. */
+struct lossy {
+    const struct shapeproof_inventory *inventory;
+    struct sp_names names;
+    const char *dtype; /* of the first of them, "BOOL" */
+    bool has_others;   /* others have another one */
+};
+
+static void note_lossy(struct lossy *lossy, size_t tensor)
+{
+    if (tensor == SHAPEPROOF_NONE) return;
+    const struct shapeproof_tensor *found = shapeproof_inventory_tensor(lossy->inventory, tensor);
+    if (!is_lossy(found->dtype)) return;
+    sp_names_add(&lossy->names, found->name);
+    lossy->has_others = lossy->has_others || (lossy->dtype && strcmp(lossy->dtype, found->dtype_name) != 0);
+    if (!lossy->dtype) lossy->dtype = found->dtype_name;
+}
+
+/* One cause for the matrices and vectors of an adapter, of pairs and of parts, that are no floating-point numbers. */
+void sp_explain_adapter_dtypes(struct shapeproof_check *check)
+{
+    struct lossy lossy = {.inventory = check->inventory};
+    struct sp_adapter adapter = {0};
+    struct sp_part part;
+    sp_adapter_read(&adapter, &check->arena, check->inventory);
+    for (size_t i = 0; i < adapter.count; i++) {
+        note_lossy(&lossy, adapter.pairs[i].a);
+        note_lossy(&lossy, adapter.pairs[i].b);
+        note_lossy(&lossy, adapter.pairs[i].mid);
+    }
+    for (size_t i = 0; i < check->finding_count; i++) {
+        const struct shapeproof_finding *finding = &check->findings[i];
+        if (finding->kind != SHAPEPROOF_FINDING_UNEXPECTED || !sp_part_read(&check->arena, finding->name, &part))
+            continue;
+        if (part.kind->where == SP_PART_WITH_PAIRS && !adapter.count) continue;
+        if (!sp_part_may_be_integers(part.kind)) note_lossy(&lossy, finding->tensor);
+    }
+    if (lossy.names.count) {
+        struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_ADAPTER_DTYPE);
+        cause->explains = lossy.names.count;
+        cause->message =
+            sp_arena_printf(&check->arena, "the adapter has %s%s instead of floating-point numbers: %s (%s)",
+                            lossy.dtype, lossy.has_others ? " and other dtypes" : "", sp_names_text(&lossy.names),
+                            sp_count_of(&check->arena, lossy.names.count, "tensor"));
+    }
+    sp_names_free(&lossy.names);
+    sp_adapter_free(&adapter);
 }
