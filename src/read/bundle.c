@@ -171,8 +171,19 @@ static void judge_settings(struct bundle *b, size_t index)
     if (inner.fd != b->file->fd) sp_file_close(&inner);
 }
 
-/* The Judges a member, at most ? length : 0; } sp_zip_read_head(b->zip, index, head, length, &ignored); return ok ? length, &ignored) : sp_file_read(b->file, b->tar->members.items[index].begin, head, (size_t)size : most; const bool ok = b->zip ? `most`; returns how many, member that is no checkpoint: the settings of an agent, or, by its first bytes bytes, a pickle or 0 if they cannot be read. a file of
- * torch.save. */ static size_t length = size < most most) { struct shapeproof_error ignored = b->zip ? sp_zip_entry(b->zip, index)->size : b->tar->members.items[index].size; const size_t {0}; const uint64_t size = index, unsigned char *head, size_t read_member_head(const struct bundle *b, size_t
+/* The first bytes of a member, at most `most`; returns how many, or 0 if they cannot be read. */
+static size_t read_member_head(const struct bundle *b, size_t index, unsigned char *head, size_t most)
+{
+    struct shapeproof_error ignored = {0};
+    const uint64_t size = b->zip ? sp_zip_entry(b->zip, index)->size : b->tar->members.items[index].size;
+    const size_t length = size < most ? (size_t)size : most;
+    const bool ok = b->zip ? sp_zip_read_head(b->zip, index, head, length, &ignored)
+                           : sp_file_read(b->file, b->tar->members.items[index].begin, head, length, &ignored);
+    return ok ? length : 0;
+}
+
+/* Judges a member that is no checkpoint: the settings of an agent, or, by its first bytes, a pickle or a file of
+ * torch.save. */
 static void judge_other_member(struct bundle *b, size_t index)
 {
     enum { HEAD = 64 };

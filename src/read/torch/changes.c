@@ -319,14 +319,6 @@ static bool rebuilds_tensor(const struct sp_pickle_value *call)
     return sp_pickle_is(function, SP_PICKLE_GLOBAL) && (is_reported(function) || makes_tensor(function));
 }
 
-/* Functions of tensors that modules keep as attributes, and that torch.save never calls. They may change their
- * argument: relu(tensor, True). */
-static bool is_activation(const struct sp_pickle_value *global)
-{
-    return global && (sp_torch_begins_with(global->as.global->name, "torch.nn.functional.") ||
-                      sp_torch_begins_with(global->as.global->name, "torch._C._nn."));
-}
-
 static void judge_call(struct sp_torch *torch, bool *found, const struct sp_pickle_value *call)
 {
     const struct sp_pickle_object *object = call->as.object;
@@ -341,7 +333,7 @@ static void judge_call(struct sp_torch *torch, bool *found, const struct sp_pick
         made = named_callable(sp_pickle_arg(call, 0));
         if (is_reported(made)) return;
     }
-    if (is_activation(global)) report_finding(torch, found, IN_PLACE, global);
+    if (sp_torch_role(global) == SP_TORCH_FUNCTION) report_finding(torch, found, IN_PLACE, global);
     if (sp_torch_role(global) == SP_TORCH_ARRAY_BUFFER && !sp_pickle_is(sp_pickle_arg(call, 0), SP_PICKLE_BYTES))
         report_finding(torch, found, SHARED, global);
     if (is_named(global, "numpy.ndarray") && (object->kwargs || object->args->length > 2))

@@ -24,7 +24,7 @@ struct sp_torch;
 enum sp_torch_role {
     SP_TORCH_UNKNOWN,
     SP_TORCH_KNOWN,           /* of no interest */
-    SP_TORCH_FUNCTION,        /* a function of tensors, which an attribute may name, and no file calls */
+    SP_TORCH_FUNCTION,        /* of tensors: modules keep it as an attribute, and torch.save never calls it */
     SP_TORCH_TRANSPARENT,     /* stands for its first argument */
     SP_TORCH_MAPPING,         /* a dict subclass whose attributes are not entries */
     SP_TORCH_SCRIPT_OBJECT,   /* its state begins with what it holds */
