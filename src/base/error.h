@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "shapeproof/error.h"
 
@@ -22,6 +23,17 @@ bool sp_fail_lines(struct shapeproof_error *error, enum shapeproof_status status
 bool sp_malformed(struct shapeproof_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Set the hint of an error that has none. */
 void sp_hint(struct shapeproof_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A message about a place in a text begins with the place, and shows the line of the text below:
+ *
+ *     "t.shapes:77:61: there is no item 2\n  77 | x (a[2])\n     |   ^~~~"
+ *
+ * The length of its first line, and what is behind the first ": " of it, or all where there is none. */
+static inline size_t sp_first_line(const char *message) { return strcspn(message, "\n"); }
+static inline const char *sp_behind_place(const char *message)
+{
+    const char *colon = strstr(message, ": ");
+    return colon ? colon + 2 : message;
+}
 /* Put "prefix: " in front of the message: the file in which it was found. */
 void sp_error_prefix(struct shapeproof_error *error, const char *prefix);
 

@@ -97,7 +97,7 @@ static bool take_parts(struct judged_model *judged, const struct shapeproof_figu
 /* The first line of an error. */
 static const char *reason_of(struct sp_arena *arena, const struct shapeproof_error *error)
 {
-    return sp_arena_copy(arena, error->message, strcspn(error->message, "\n"));
+    return sp_arena_copy(arena, error->message, sp_first_line(error->message));
 }
 
 /* Judges a figure. `result` is the value of its expression; NULL: it is the total of the prediction. Most figures are

@@ -137,7 +137,7 @@ static const char *words_of_error(struct shapeproof_learning *learning, const st
         if (!behind) break;
         words = behind + 2;
     }
-    return sp_arena_copy(&learning->arena, words, strcspn(words, "\n"));
+    return sp_arena_copy(&learning->arena, words, sp_first_line(words));
 }
 
 /* Whether the prediction of one row is what the example has of it. */

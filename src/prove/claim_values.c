@@ -132,9 +132,8 @@ static bool read_value(struct sp_arena *arena, struct sp_sym sym, struct sp_expr
 /* "the table has no group [x]" of "expression:2:1: the table has no group [x]" and the lines that show the place. */
 static const char *reason_of_message(struct sp_arena *arena, const char *message)
 {
-    const char *behind = strstr(message, ": ");
-    const char *reason = behind ? behind + 2 : message;
-    return sp_arena_copy(arena, reason, strcspn(reason, "\n"));
+    const char *reason = sp_behind_place(message);
+    return sp_arena_copy(arena, reason, sp_first_line(reason));
 }
 
 static bool counts_bytes(const struct sp_expr *expr)

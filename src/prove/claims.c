@@ -542,7 +542,7 @@ static const struct sp_unit *claims_about(const struct shapeproof_tables *tables
 static const char *why_uncounted(struct sp_arena *arena, const struct sp_count *count)
 {
     const char *message = count->messages.data ? count->messages.data : "it takes too much";
-    return sp_arena_printf(arena, "the table cannot be counted as it is: %.*s", (int)strcspn(message, "\n"), message);
+    return sp_arena_printf(arena, "the table cannot be counted as it is: %.*s", (int)sp_first_line(message), message);
 }
 
 /* Takes the failure of a count back, so that the claims of the table can still be read and answered with the reason. */

@@ -618,9 +618,8 @@ static void fail_derivation(const struct shapeproof_derivation *derivation, bool
     const struct sp_symbolic *symbolic = &derivation->count.symbolic;
     const char *message = derivation->count.messages.data;
     if (is_counted && !symbolic->algebra.failed && message) { /* of a measure that the table does not know */
-        const char *behind = strstr(message, ": ");
-        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s",
-                (int)strcspn(behind ? behind + 2 : message, "\n"), behind ? behind + 2 : message);
+        message = sp_behind_place(message);
+        sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s", (int)sp_first_line(message), message);
         return;
     }
     const char *why = symbolic->algebra.failed ? symbolic->algebra.failed

@@ -46,9 +46,8 @@ static const char *reason_of(struct sp_arena *arena, const struct sp_count *coun
     const char *message = count->messages.length > first              ? count->messages.data + first
                           : failed && failed != sp_algebra_overflowed ? failed
                                                                       : "it has 2^63 bytes or more";
-    const char *behind = strstr(message, ": ");
-    const char *reason = behind ? behind + 2 : message;
-    return sp_arena_copy(arena, reason, strcspn(reason, "\n"));
+    const char *reason = sp_behind_place(message);
+    return sp_arena_copy(arena, reason, sp_first_line(reason));
 }
 
 /* The cache of `batch` sequences of `tokens` tokens, each element of `bits`, on the largest of `tp` ranks. An encoder

@@ -563,9 +563,8 @@ const struct sp_poly *sp_solve_count(const struct sp_solve_question *question, s
 bool sp_solve_fail(const struct sp_count *count, struct shapeproof_error *error)
 {
     const char *message = count->messages.data ? count->messages.data : "its value is not known";
-    const char *behind = strstr(message, ": "); /* the place in the table, which the user did not name */
-    message = behind ? behind + 2 : message;
-    return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s", (int)strcspn(message, "\n"), message);
+    message = sp_behind_place(message); /* a place in the table, which the user did not name */
+    return sp_fail(error, SHAPEPROOF_ERR_UNKNOWN, SHAPEPROOF_KIND_NONE, "%.*s", (int)sp_first_line(message), message);
 }
 
 /* Counts what is no sum over a prediction, under `config`: the parameters that a token uses, or an expression. False

@@ -152,7 +152,7 @@ static bool undecided_by_messages(struct sp_trial *trial)
 {
     struct sp_text *messages = &trial->count->messages;
     char *message = messages->data;
-    if (message) message[strcspn(message, "\n")] = '\0'; /* the source line is shown with the claim */
+    if (message) message[sp_first_line(message)] = '\0'; /* the source line is shown with the claim */
     sp_trial_undecided(trial, message ? message : "cannot be evaluated");
     sp_text_free(messages);
     trial->count->symbolic.report.mistakes = 0;

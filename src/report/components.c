@@ -5,6 +5,7 @@
 
 #include "base/call.h"
 #include "base/checked.h"
+#include "base/error.h"
 #include "base/names.h"
 #include "report/check.h"
 #include "report/inventory.h"
@@ -136,7 +137,7 @@ static void put_reason(const struct shapeproof_component *component, const struc
         sp_text_free(&line);
     } else if (result->error) { /* a table's mistake shows it in more lines, for which there is the JSON */
         const char *message = result->error->message;
-        sp_text_visible(cell, message, strcspn(message, "\n"));
+        sp_text_visible(cell, message, sp_first_line(message));
     } else {
         sp_put_visible(cell, component->class_name);
         sp_text_printf(cell, ": %s", component->note);

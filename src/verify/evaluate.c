@@ -254,7 +254,7 @@ static const struct sp_poly *varied_group(void *context, const char *name, const
     const char *unknown =
         prediction ? sp_prediction_unknown_setting(prediction, asked->expressions->tables, config) : NULL;
     for (size_t i = 0; prediction && i < count && !unread; i++) unread = why_not_read(arena, prediction, keys[i]);
-    if (!prediction) *why = sp_arena_copy(arena, error.message, strcspn(error.message, "\n"));
+    if (!prediction) *why = sp_arena_copy(arena, error.message, sp_first_line(error.message));
     else if (unread && !unknown) *why = unread;
     else if (unknown) *why = sp_arena_printf(arena, "the table has no hyper-parameter '%s'", unknown);
     else {

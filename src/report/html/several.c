@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/error.h"
 #include "report/html/html.h"
 
 static const char begin_of_part = '\x1e', end_of_piece = '\x1f';
@@ -76,7 +77,7 @@ void sp_html_failed_part(struct sp_text *html, const char *path, const char *wor
                          const char *hint)
 {
     struct sp_text line = {0}; /* a table's mistake shows it in more lines */
-    sp_text_append(&line, message, strcspn(message, "\n"));
+    sp_text_append(&line, message, sp_first_line(message));
     sp_html_begin_part(html, &(struct sp_html_title){.command = "",
                                                      .subject = path,
                                                      .verdict = word,

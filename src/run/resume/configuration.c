@@ -110,9 +110,6 @@ static void judge_check(struct shapeproof_resume *resume, const struct shapeproo
     }
 }
 
-/* The length of the first line of the message; those below it show the place in a table. */
-static int first_line(const struct shapeproof_error *error) { return (int)strcspn(error->message, "\n"); }
-
 static void compare_model(struct shapeproof_resume *resume, struct shapeproof_tables *tables,
                           struct shapeproof_config *config)
 {
@@ -120,7 +117,7 @@ static void compare_model(struct shapeproof_resume *resume, struct shapeproof_ta
     const char *path = sp_arena_printf(&resume->arena, "%s/%s", resume->path, configuration);
     if (shapeproof_config_load(config, path, &error) != SHAPEPROOF_OK ||
         shapeproof_config_fit(config, tables, NULL, resume->model, &error) != SHAPEPROOF_OK) {
-        sp_resume_wrong(resume, "model", NULL, NULL, NULL, "%.*s", first_line(&error), error.message);
+        sp_resume_wrong(resume, "model", NULL, NULL, NULL, "%.*s", (int)sp_first_line(error.message), error.message);
         return;
     }
     struct shapeproof_check *check = shapeproof_check_new(resume->model, tables, config, NULL, &error);
@@ -129,7 +126,7 @@ static void compare_model(struct shapeproof_resume *resume, struct shapeproof_ta
     if (loadings) judge_check(resume, check, loadings, &subject);
     else
         sp_resume_untold(resume, false, "model", configuration, "it is not compared with the weights: %.*s",
-                         first_line(&error), error.message);
+                         (int)sp_first_line(error.message), error.message);
     shapeproof_loadings_free(loadings);
     shapeproof_check_free(check);
 }
