@@ -202,6 +202,13 @@ bool sp_budget_is_short(void)
     return is_short;
 }
 
+bool sp_budget_lacks_memory(uint64_t size)
+{
+    const bool lacks = current && sp_add_saturated(current->used, size) > sp_budget_memory();
+    if (lacks) current->memory_refusals++;
+    return lacks;
+}
+
 bool sp_budget_lacks_steps(uint64_t steps)
 {
     const bool lacks = steps > sp_budget_steps();

@@ -106,6 +106,8 @@ uint64_t sp_budget_steps(void);
 uint64_t sp_budget_tensors(void);
 /* Whether less than an eighth of the memory is left; the caller then does less, which is counted. */
 bool sp_budget_is_short(void);
+/* Whether the call can not take so many bytes of memory more; likewise. */
+bool sp_budget_lacks_memory(uint64_t size);
 /* Whether so many steps of one prediction are too many; likewise. */
 bool sp_budget_lacks_steps(uint64_t steps);
 /* How often that was so in the call that is under way. What tries things out and passes over those that fail must not

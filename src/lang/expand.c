@@ -361,51 +361,92 @@ static const char *counted_key(struct sp_eval *eval, const struct sp_env *env, c
     return list ? sp_arena_printf(eval->arena, "an item of %s", list) : NULL;
 }
 
-/* How many tensors the rows add at least: without conditions, each row of a tensor adds one, and each use of a part as
- * many as the groups of the part that have neither a loop nor a condition. Parts that are nested deeper count as 0. */
-static size_t least_of_rows(const struct sp_section *section, unsigned depth)
+/* How many tensors the row of a part adds at least: one, or, for the use of another part, as many as the groups of that
+ * part that have neither a loop nor a condition. Parts that are nested deeper count as 0. */
+static size_t least_of_row(const struct sp_row *row, unsigned depth)
 {
     enum { MAX_LOOKED_INTO = 4 };
     size_t least = 0;
-    for (size_t i = 0; i < section->row_count; i++) {
-        const struct sp_row *row = &section->rows[i];
-        if (row->condition) continue;
-        if (row->kind == SP_ROW_TENSOR) least++;
-        else if (row->unit && !row->choice && depth < MAX_LOOKED_INTO)
-            for (size_t k = 0; k < row->unit->section_count; k++)
-                if (!row->unit->sections[k].clause_count) least += least_of_rows(&row->unit->sections[k], depth + 1);
+    if (row->kind == SP_ROW_TENSOR) return 1;
+    if (!row->unit || row->choice || depth == MAX_LOOKED_INTO) return 0;
+    for (size_t k = 0; k < row->unit->section_count; k++) {
+        const struct sp_section *section = &row->unit->sections[k];
+        for (size_t i = 0; i < section->row_count && !section->clause_count; i++)
+            if (!section->rows[i].condition) least += least_of_row(&section->rows[i], depth + 1);
     }
     return least;
 }
 
-static size_t least_of_section(struct sp_expander *x, const struct sp_section *section)
+/* How many tensors each iteration of a loop adds at least. A condition that does not read its index holds in all of
+ * them or in none. */
+static size_t least_of_section(const struct place *place)
 {
-    if (x->last_looped != section) {
-        x->last_looped = section;
-        x->last_least = least_of_rows(section, 0);
+    struct sp_expander *x = place->x;
+    const struct sp_section *section = place->env->section;
+    if (x->last_looped == section && x->last_frame == place->env->frame) return x->last_least;
+    x->last_looped = section;
+    x->last_frame = place->env->frame;
+    x->last_least = 0;
+    for (size_t i = 0; i < section->row_count; i++) {
+        const struct sp_row *row = &section->rows[i];
+        bool wanted = !row->condition;
+        if (row->condition && !row->reads_index && !sp_eval_bool(&x->eval, place->env, row->condition, &wanted)) break;
+        if (wanted) x->last_least += least_of_row(row, 0);
     }
     return x->last_least;
 }
 
-/* Whether what is left of the innermost loop of a group makes more tensors than there may be. It is then refused after
- * its first iteration, whose mistakes are more telling, since a configuration of 600 bytes can ask for 10^9 layers.
- * What is stored in place of a matrix may be nothing, so quantised models are not looked at. */
-static bool loop_is_too_long(const struct place *place, size_t clause, int64_t first, int64_t last)
+/* Whether what stands behind the loop are conditions that do not read its index. */
+static bool has_constant_conditions(const struct sp_section *section, size_t clause)
 {
+    while (++clause < section->clause_count)
+        if (section->clauses[clause].kind != SP_CLAUSE_IF || section->clauses[clause].reads_index) return false;
+    return true;
+}
+
+/* "with n_layer = 1000000000, ", or "" where the loop does not count what a hyper-parameter says. */
+static const char *with_key(const struct place *place, const struct sp_clause *loop, int64_t last)
+{
+    const char *key = last < INT64_MAX ? counted_key(&place->x->eval, place->env, loop) : NULL;
+    return key ? sp_arena_printf(place->x->eval.arena, "with %s = %" PRId64 ", ", key, last + 1) : "";
+}
+
+/* Whether the iterations from `first` to `last` take more steps than there may be: each takes one. */
+static bool takes_too_many_steps(const struct place *place, size_t clause, int64_t first, int64_t last)
+{
+    struct sp_eval *eval = &place->x->eval;
+    const struct sp_clause *loop = &place->env->section->clauses[clause];
+    if (last < first || !sp_budget_lacks_steps(sp_add_saturated(eval->steps, (uint64_t)last - (uint64_t)first)))
+        return false;
+    sp_eval_exceed(eval, loop->last->span, "%sthe table takes more than %" PRIu64 " steps; --limit steps=N allows more",
+                   with_key(place, loop, last), sp_budget_steps());
+    return true;
+}
+
+/* Whether the iterations from `first` to `last` of a loop, of which one has made tensors, make more of them than there
+ * may be, or than there is memory for. That is told of the innermost loop of a group. What is stored in place of a
+ * matrix may be nothing, so quantised models are not looked at. */
+static bool makes_too_many_tensors(const struct place *place, size_t clause, int64_t first, int64_t last)
+{
+    /* bytes that a tensor takes at least: with its name, and its place in the map of names */
+    enum { LEAST_TENSOR = sizeof(struct shapeproof_predicted) + sizeof(struct sp_row_origin) + 32 };
     struct sp_expander *x = place->x;
     const struct sp_section *section = place->env->section;
     const struct sp_clause *loop = &section->clauses[clause];
     const size_t most = sp_expander_most(x), left = most - x->out->count;
-    if (last < first || clause + 1 < section->clause_count || x->eval.hyper->overlay) return false;
-    const size_t least = least_of_section(x, section);
-    if (!least || (uint64_t)last - (uint64_t)first < left / least) return false;
-    const char *key = last < INT64_MAX ? counted_key(&x->eval, place->env, loop) : NULL;
-    const char *way = way_to_more_tensors(x);
-    if (key)
-        sp_eval_exceed(&x->eval, loop->last->span,
-                       "with %s = %" PRId64 ", the table has more than %zu tensors, the limit%s", key, last + 1, most,
-                       way);
-    else sp_eval_exceed(&x->eval, loop->last->span, "more than %zu tensors, the limit%s", most, way);
+    if (last < first || x->eval.hyper->overlay || !has_constant_conditions(section, clause)) return false;
+    const size_t least = least_of_section(place);
+    if (!least) return false;
+    const uint64_t more = (uint64_t)last - (uint64_t)first;
+    if (more >= left / least) {
+        sp_eval_exceed(&x->eval, loop->last->span, "%sthe table has more than %zu tensors, the limit%s",
+                       with_key(place, loop, last), most, way_to_more_tensors(x));
+        return true;
+    }
+    if (!sp_budget_lacks_memory(more * least * LEAST_TENSOR)) return false;
+    sp_eval_exceed(&x->eval, loop->last->span,
+                   "%sthe table has more tensors than %s of memory have room for; --limit memory=SIZE allows more",
+                   with_key(place, loop, last), sp_budget_memory_text().text);
     return true;
 }
 
@@ -437,10 +478,15 @@ static bool expand_range(const void *at, size_t clause)
         return sp_eval_fail(eval, loop->last->span, "%s is %" PRId64 ", and a number of modules cannot be negative",
                             key, last + 1);
     if (eval->hyper->scope && eval->hyper->scope->indices) return expand_some(place, clause, first, last);
+    /* A configuration of 600 bytes can ask for 10^9 layers. Too long a loop is refused after its first iteration, whose
+     * mistakes are more telling. */
     const size_t before = place->x->out->count;
     for (int64_t i = first; i <= last && expand_iteration(place, clause, sp_value_int(i)) && i < INT64_MAX; i++) {
-        if (i == first && place->x->out->count == before && is_empty_loop(place, clause)) return true;
-        if (i == first && loop_is_too_long(place, clause, i + 1, last)) return false;
+        if (i > first) continue;
+        const bool has_made = place->x->out->count > before;
+        if (!has_made && is_empty_loop(place, clause)) return true;
+        if (has_made && makes_too_many_tensors(place, clause, i + 1, last)) return false;
+        if (takes_too_many_steps(place, clause, i + 1, last)) return false;
     }
     return true;
 }

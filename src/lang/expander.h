@@ -30,7 +30,8 @@ struct sp_expander {
     struct sp_map group_names;
     const char *last_group; /* most often the next tensor's as well */
     size_t last_group_index;
-    const struct sp_section *last_looped; /* an inner loop asks in each iteration of the outer one */
+    const struct sp_section *last_looped; /* an inner loop asks in each iteration of the outer one, */
+    const struct sp_frame *last_frame;    /* in that frame */
     size_t last_least;                    /* how many tensors its rows add at least */
     unsigned use_depth;
     size_t iterations; /* of loops, so far */

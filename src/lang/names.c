@@ -188,14 +188,16 @@ static void resolve_measures(struct slots *slots, struct place place, const stru
     resolve_expr(slots, &place, times);
 }
 
-static void resolve_row(struct slots *slots, const struct place *place, const struct sp_row *row)
+static void resolve_row(struct slots *slots, const struct place *place, struct sp_row *row)
 {
     resolve_measures(slots, *place, &row->share, row->times);
     resolve_template(slots, place, &row->name);
     resolve_template(slots, place, &row->tie);
     for (size_t i = 0; i < row->old_count; i++) resolve_template(slots, place, &row->olds[i]);
     for (size_t i = 0; i < row->rank; i++) resolve_expr(slots, place, row->shape[i]);
+    slots->met_index = false;
     resolve_expr(slots, place, row->condition);
+    if (slots->met_index) row->reads_index = true;
     resolve_expr(slots, place, row->tie_condition);
     resolve_expr(slots, place, row->from);
     resolve_arguments(slots, place, row->args, row->arg_count);

@@ -184,6 +184,70 @@ static void long_loops(void **state)
                    "with an item of ns = 10000000, the table has more than 4000000 tensors");
     assert_mistake("table t\n[a] for i in 1..n\nx.{i} (1)\n", "n=10000000", "more than 4000000 tensors, the limit");
     assert_listing("table t\n[a] for i in 0..n-1\nx.{i} (1) if i == 9\n", "n=100000", "x.9 (1)\n");
+    /* Conditions that do not read the index hold in all iterations or in none; others are not known. */
+    assert_mistake("table t\n[a] for i in 0..n-1 if on\nx.{i} (1)\n", "n=10000000 on=true",
+                   "with n = 10000000, the table has more than 4000000 tensors");
+    assert_mistake("table t\n[a] for i in 0..n-1\nx.{i} (1) if on\ny.{i} (1) if on\nz.{i} (1) if not on\n",
+                   "n=1000000 on=true",
+                   "with n = 1000000, the table has more tensors than 256 MiB of memory have room "
+                   "for; --limit memory=SIZE allows more");
+    assert_mistake("table t\n[a] for i in 0..n-1 if i < 9\nx.{i} (1)\n", "n=1000000000",
+                   "with n = 1000000000, the table takes more than 64000000 steps; --limit steps=N allows more");
+    assert_listing("table t\n[a] for i in 0..n-1 if i < 1\nx.{i} (1)\n", "n=1000000", "x.0 (1)\n");
+}
+
+/* Predicts a built-in table. Keys that are needed and not set become 8. NULL with the error. */
+static struct shapeproof_prediction *predict_table(struct shapeproof_tables *tables, struct shapeproof_config *config,
+                                                   const char *table, struct shapeproof_error *error)
+{
+    static const char need[] = "the hyper-parameter '";
+    const struct shapeproof_predict_options options = {.table = table};
+    struct shapeproof_prediction *prediction;
+    for (int i = 0; !(prediction = shapeproof_predict(tables, config, &options, error)) && i < 40; i++) {
+        struct shapeproof_error ignored;
+        char setting[200] = "";
+        const char *key = strstr(error->message, need);
+        if (!key || !strstr(key, "' is not set")) break;
+        key += strlen(need);
+        snprintf(setting, sizeof setting, "%.*s=8", (int)strcspn(key, "'"), key);
+        if (shapeproof_config_set(config, setting, &ignored) != SHAPEPROOF_OK) break;
+    }
+    return prediction;
+}
+
+/* Of a sample of the built-in tables each integer is 10^9: what is then too long is refused before it takes memory. */
+static void large_hyperparameters(void **state)
+{
+    enum { EVERY = 45, MEMORY = 48 << 20 };
+    struct shapeproof_error error = {0};
+    struct shapeproof_tables *tables = shapeproof_tables_new(&error);
+    const size_t table_count = shapeproof_tables_count(tables);
+    size_t tried = 0;
+    (void)state;
+    shapeproof_set_limits(&(struct shapeproof_limits){.memory = MEMORY}, &error);
+    for (size_t t = 0; t < table_count; t += EVERY) {
+        const char *table = shapeproof_tables_info(tables, t)->name;
+        struct shapeproof_config *config = shapeproof_config_new();
+        struct shapeproof_prediction *base = predict_table(tables, config, table, &error);
+        for (size_t i = 0; base && i < shapeproof_prediction_hyperparameter_count(base); i++) {
+            const struct shapeproof_hyperparameter *key = shapeproof_prediction_hyperparameter(base, i);
+            struct shapeproof_config *changed = shapeproof_config_new();
+            if (key->value.type == SHAPEPROOF_VALUE_INT) {
+                char setting[200];
+                snprintf(setting, sizeof setting, "%s=1000000000", key->name);
+                assert_int_equal(shapeproof_config_set(changed, setting, &error), SHAPEPROOF_OK);
+                shapeproof_prediction_free(predict_table(tables, changed, table, &error));
+                if (strstr(error.message, " of memory")) fail_msg("%s with %s: %s", table, setting, error.message);
+                tried++;
+            }
+            shapeproof_config_free(changed);
+        }
+        shapeproof_prediction_free(base);
+        shapeproof_config_free(config);
+    }
+    assert_true(tried > 50);
+    shapeproof_set_limits(NULL, &error);
+    shapeproof_tables_free(tables);
 }
 
 static enum shapeproof_kind kind_of(const char *table, const char *settings)
@@ -363,6 +427,7 @@ int main(void)
         cmocka_unit_test(large_values),
         cmocka_unit_test(mistakes_in_loops),
         cmocka_unit_test(long_loops),
+        cmocka_unit_test(large_hyperparameters),
         cmocka_unit_test(mistakes_and_limits),
         cmocka_unit_test(overflows),
         cmocka_unit_test(tensors),

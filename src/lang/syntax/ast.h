@@ -239,6 +239,7 @@ struct sp_row {
     struct sp_template name;
     struct sp_span span;
     struct sp_expr *condition; /* if ..., or NULL */
+    bool reads_index;          /* the condition may depend on the index of a loop; set where names are resolved */
     bool optional;             /* of a use: all tensors of the unit */
     struct sp_row_share share; /* of a use: of all tensors of the unit */
     struct sp_expr *times; /* how often each element multiplies; NULL: as the section says; of a use as of a share */
