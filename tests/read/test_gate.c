@@ -448,6 +448,31 @@ static void pickles_in_folders(void **state)
     scratch_empty(&scratch);
 }
 
+/* JSON of many levels, and source code with a NUL. */
+static void texts_that_are_not_read(void **state)
+{
+    enum { LEVELS = 200 };
+    struct sp_text json = {0}, text = {0};
+    static const char pickle[] = P_PICKLE(P_DICT(
+        P_STR("w") P_REBUILD(P_STORAGE("FloatStorage", "0", "2"), "0", P_TUPLE(P_INT("2")), P_TUPLE(P_INT("1")))));
+    const struct zipped members[] = {SMALL("a/data.pkl", pickle), SMALL("a/version", "3\n"),
+                                     SMALL("a/data/0", "eightbyt"), SMALL("a/code/m.py", "x\0torch.save")};
+    (void)state;
+    scratch_empty(&scratch);
+    sp_text_puts(&json, "{\"auto_map\":");
+    for (int i = 0; i < LEVELS; i++) sp_text_puts(&json, "[");
+    expect_program(MODEL, json.data,
+                   "! '" MODEL "' is not read, so that it is not known what loading it would run: nested too deeply\n");
+    scratch_empty(&scratch);
+    expect_document("config.json", json.data,
+                    "! 'config.json' is not read, so that it is not known what code it names: nested too deeply\n");
+    put_zip(&text, members, sizeof members / sizeof *members);
+    write_text("a.pt", &text);
+    expect_warnings("a.pt", "! 'a/code/m.py' is not read, so that it is not known what running it would call: "
+                            "its text has a NUL\n");
+    sp_text_free(&json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +483,7 @@ int main(void)
         cmocka_unit_test(programs_that_are_not_read),
         cmocka_unit_test(structs_of_numpy),
         cmocka_unit_test(shared_memory),
+        cmocka_unit_test(texts_that_are_not_read),
         cmocka_unit_test(code_in_folders),
         cmocka_unit_test(code_beside_lists),
         cmocka_unit_test(pickles_in_folders),

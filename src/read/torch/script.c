@@ -162,7 +162,7 @@ static void scan_member(struct script *script, struct sp_zip *zip, size_t record
     struct shapeproof_error why = {0};
     size_t length = 0;
     char *text = sp_zip_read(zip, record, MAX_SOURCE, &length, &why);
-    if (text && memchr(text, 0, length) && !sp_ends_with(name, ".pkl")) sp_malformed(&why, "it has a NUL");
+    if (text && memchr(text, 0, length) && !sp_ends_with(name, ".pkl")) sp_malformed(&why, "its text has a NUL");
     if (why.status)
         sp_inventory_warn(script->inventory, "%s is not read, so that it is not known what running it would call: %s",
                           member, why.message);
