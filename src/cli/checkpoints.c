@@ -14,11 +14,17 @@
 
 enum { STEP = 1 << 16, LIMIT_GIB = 64 };
 
+/* The folder for temporary files. */
+static const char *temporary_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/tmp";
+}
+
 int cli_open_unnamed(void)
 {
     char path[512];
-    const char *folder = getenv("TMPDIR");
-    const int length = snprintf(path, sizeof path, "%s/shapeproof-XXXXXX", folder && *folder ? folder : "/tmp");
+    const int length = snprintf(path, sizeof path, "%s/shapeproof-XXXXXX", temporary_folder());
     if (length < 0 || (size_t)length >= sizeof path) {
         errno = ENAMETOOLONG;
         return -1;
@@ -38,36 +44,50 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
-/* Copies standard input; 0, or the reason in the numbers of errno, EFBIG beyond the limit, and the call that failed. */
-static int copy_input(int to, const char **call)
+/* How the copy of standard input ended. */
+enum copied { COPIED, TOO_LONG, NOT_READ, NOT_WRITTEN };
+
+/* Copies standard input. After NOT_READ and NOT_WRITTEN, errno has the reason. */
+static enum copied copy_input(int to)
 {
     char bytes[STEP];
     cli_begin_step("reading standard input");
     for (uint64_t total = 0;;) {
         cli_tell_amount("bytes", total, 0);
         const ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
-        if (got == 0) return 0;
+        if (got == 0) return COPIED;
         if (got < 0 && errno == EINTR) continue;
-        *call = got < 0 ? "read" : "write";
-        if (got < 0 || !write_all(to, bytes, (size_t)got)) return errno;
+        if (got < 0) return NOT_READ;
+        if (!write_all(to, bytes, (size_t)got)) return NOT_WRITTEN;
         total += (uint64_t)got;
-        if (total > (uint64_t)LIMIT_GIB << 30) return EFBIG;
+        if (total > (uint64_t)LIMIT_GIB << 30) return TOO_LONG;
     }
+}
+
+/* Says that the temporary file cannot be made or written, and where it is. */
+static void complain_of_copy(const char *call, int why)
+{
+    cli_complain(CLI_FILE, NULL, "the temporary file for standard input: %s in %s: %s; TMPDIR can name another folder",
+                 call, temporary_folder(), strerror(why));
 }
 
 /* The path of the copy, which stays good as long as the command runs; complains otherwise. */
 static char *spool_input(void)
 {
     char *path = NULL;
-    const char *call = "mkostemp";
-    const int fd = cli_open_unnamed(), why = fd < 0 ? errno : copy_input(fd, &call);
-    if (!why && asprintf(&path, "/dev/fd/%d", fd) < 0) cli_out_of_memory();
+    const int fd = cli_open_unnamed();
+    if (fd < 0) {
+        complain_of_copy("mkostemp", errno);
+        return NULL;
+    }
+    const enum copied copied = copy_input(fd);
+    const int why = errno;
+    if (copied == TOO_LONG) cli_complain(CLI_FILE, NULL, "standard input has more than %d GiB", LIMIT_GIB);
+    else if (copied == NOT_READ) cli_complain(CLI_FILE, NULL, "standard input: read: %s", strerror(why));
+    else if (copied == NOT_WRITTEN) complain_of_copy("write", why);
+    else if (asprintf(&path, "/dev/fd/%d", fd) < 0) cli_out_of_memory();
     if (path) cli_path_stands_for(path, "-");
-    if (path) return path;
-    if (fd < 0) cli_complain(CLI_FILE, NULL, "no temporary file for standard input: %s: %s", call, strerror(why));
-    else if (why == EFBIG) cli_complain(CLI_FILE, NULL, "standard input has more than %d GiB", LIMIT_GIB);
-    else cli_complain(CLI_FILE, NULL, "standard input: %s: %s", call, strerror(why));
-    return NULL;
+    return path;
 }
 
 static void own_path(struct cli_args *args, size_t operand, char *path)

@@ -161,11 +161,13 @@ static struct shapeproof_redaction *redaction_asked(int count, char **words)
 }
 
 /* A standard stream that the caller has closed becomes one that fails with the same error, so that no file that the
- * command opens gets its number, and messages or a report go into that. */
+ * command opens gets its number, and messages or a report go into that. Those to write to become a folder, which
+ * /dev/stdout cannot open for writing either. */
 static void fill_closed_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) return;
+        if (fcntl(fd, F_GETFD) < 0 && (fd == STDIN_FILENO ? open("/dev/null", O_WRONLY) : open("/", O_RDONLY)) != fd)
+            return;
 }
 
 int main(int argc, char **argv)

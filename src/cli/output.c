@@ -152,11 +152,11 @@ int cli_open_outputs(const struct cli_args *args)
     while (cli_next_format_file(args, &position)) count++;
     outputs.files = calloc(count + 1, sizeof *outputs.files);
     if (!outputs.files) cli_out_of_memory();
-    if (strcmp(path, "-") != 0) status = redirect_stdout(path);
-    else if (outputs.is_quiet) status = redirect_stdout(NULL);
-    position = 0;
+    position = 0; /* first the files, of which one may be /dev/stdout */
     for (const char *word; status == CLI_OK && (word = cli_next_format_file(args, &position));)
         status = open_format_file(word);
+    if (status == CLI_OK && strcmp(path, "-") != 0) status = redirect_stdout(path);
+    else if (status == CLI_OK && outputs.is_quiet) status = redirect_stdout(NULL);
     return status;
 }
 

@@ -74,6 +74,17 @@ static int open_temporary(struct cli_file *file, const struct stat *existing)
     return fd;
 }
 
+/* Whether an existing file is a folder that stands in for a closed standard stream (fill_closed_streams). */
+static bool is_closed_stream(const struct stat *existing)
+{
+    struct stat stream;
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (S_ISDIR(existing->st_mode) && fstat(fd, &stream) == 0 && stream.st_dev == existing->st_dev &&
+            stream.st_ino == existing->st_ino)
+            return true;
+    return false;
+}
+
 int cli_open_file(struct cli_file *file, const char *path, int *status)
 {
     struct stat existing;
@@ -88,6 +99,7 @@ int cli_open_file(struct cli_file *file, const char *path, int *status)
     const int fd =
         is_direct ? open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY) : open_temporary(file, exists ? &existing : NULL);
     if (fd < 0) {
+        if (is_direct && is_closed_stream(&existing)) errno = EBADF;
         *status = cli_complain(CLI_FILE, NULL, "%s: %s: %s", path, is_direct ? "open" : "mkostemp", strerror(errno));
         return -1;
     }
