@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/fault.h"
 #include "base/utf8.h"
@@ -148,7 +149,25 @@ void sp_text_json(struct sp_text *text, const char *string)
     sp_text_puts(text, "\"");
 }
 
-void sp_text_visible(struct sp_text *text, const char *string, size_t length)
+/* Finds what a runner of continuous integration takes for a command in a log: "::" at the beginning of a line, after
+ * blanks of Unicode ("::error::" of GitHub Actions), and anywhere "##[" (GitHub), "##vso[" (Azure) and "##teamcity[".
+ * A string may begin a line, and a line may be broken at a blank, so "::" counts after these. Returns the place of its
+ * first character, or `length`. */
+static size_t find_command(const char *string, size_t length)
+{
+    static const char *const commands[] = {"::", "##[", "##vso[", "##teamcity["};
+    for (size_t at = 0; at < length; at++) {
+        if (string[at] != ':' && string[at] != '#') continue;
+        const bool may_begin = at == 0 || string[at - 1] == ' ' || (unsigned char)string[at - 1] >= 0x80;
+        for (size_t i = string[at] == ':' && !may_begin; i < sizeof commands / sizeof *commands; i++) {
+            const size_t size = strlen(commands[i]);
+            if (length - at >= size && strncasecmp(string + at, commands[i], size) == 0) return at;
+        }
+    }
+    return length;
+}
+
+static void put_visible(struct sp_text *text, const char *string, size_t length)
 {
     for (size_t i = 0; i < length;) {
         uint32_t code;
@@ -164,10 +183,19 @@ void sp_text_visible(struct sp_text *text, const char *string, size_t length)
     }
 }
 
+void sp_text_visible(struct sp_text *text, const char *string, size_t length)
+{
+    for (size_t at; (at = find_command(string, length)) < length; string += at + 1, length -= at + 1) {
+        put_visible(text, string, at);
+        sp_text_printf(text, "\\x%02x", (unsigned char)string[at]);
+    }
+    put_visible(text, string, length);
+}
+
 size_t sp_visible_width(const char *string)
 {
     const size_t length = strlen(string);
-    if (printable_run(string, length) == length) return length;
+    if (printable_run(string, length) == length && find_command(string, length) == length) return length;
     struct sp_text text = {0};
     size_t width = 0;
     sp_text_visible(&text, string, length);

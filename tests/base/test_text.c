@@ -131,6 +131,16 @@ static void test_visible(void **state)
     (void)state;
     assert_visible("caf\xc3\xa9 \xe2\x82\xac", 9, "caf\xc3\xa9 \xe2\x82\xac");
     assert_visible("a\nb\tc\x7f\0d", 8, "a\\x0ab\\x09c\\x7f\\x00d");
+    assert_visible("::error::a", 10, "\\x3a:error::a"); /* commands in the log of a runner */
+    assert_visible("  ::a", 5, "  \\x3a:a");
+    assert_visible(":::a", 4, "\\x3a\\x3a:a");
+    assert_visible("a ::b", 5, "a \\x3a:b");
+    assert_visible("\xe3\x80\x80::b", 6, "\xe3\x80\x80\\x3a:b");
+    assert_visible("std::vector:", 12, "std::vector:");
+    assert_visible("a##[b]##VSO[c]##teamcity[d", 26, "a\\x23#[b]\\x23#VSO[c]\\x23#teamcity[d");
+    assert_visible("###[a", 5, "#\\x23#[a");
+    assert_visible("## a #[", 7, "## a #[");
+    assert_int_equal(sp_visible_width("::a"), 6);
     assert_visible("\x1b[31m", 5, "\\x1b[31m");
     assert_visible("\xc2\x80\xc2\x9f\xc2\xa0", 6, "\\x80\\x9f\\xa0");
     assert_visible("\xff\xc3", 2, "\\xff\\xc3");
