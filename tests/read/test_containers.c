@@ -289,6 +289,10 @@ static const char *const good[][2] = {
                     "linear.weight F32 (2,3) @2624+24\n"
                     "linear.bias F32 (2) @2752+8\n"
                     "format of model_weights.ckpt = torch-zip\n"},
+    {"ok/parts.pdparams", "paddle\n"
+                          "w@@.0 F32 (4)\n"
+                          "w@@.1 F32 (2)\n"
+                          "! paddle.load joins arrays that are listed in parts, as 'UnpackBigParamInfor@@' says\n"},
     {"ok/script_old.pt", "torchscript\n"
                          "bias F32 (2)\n"
                          "linear.weight F32 (2,3)\n"},

@@ -38,11 +38,15 @@ static unsigned probe_bare(const struct sp_probe *probe)
     return 0;
 }
 
+/* The key in which paddle.save of pickle protocols 2 and 3 keeps which parts, such as "w@@.0", an array of more than a
+ * gigabyte is stored in. paddle.load joins them, in the shape that is given there, and drops the parts. */
+static const char *const paddle_parts = "UnpackBigParamInfor@@";
+
 /* paddle.save keeps the names of the variables beside those of the parameters. */
 static bool is_paddle(const struct sp_file *file, const struct sp_pickle_value *root)
 {
-    return sp_pickle_get(root, "StructuredToParameterName@@") || sp_ends_with(file->path, ".pdparams") ||
-           sp_ends_with(file->path, ".pdopt");
+    return sp_pickle_get(root, "StructuredToParameterName@@") || sp_pickle_get(root, paddle_parts) ||
+           sp_ends_with(file->path, ".pdparams") || sp_ends_with(file->path, ".pdopt");
 }
 
 /* A data.pkl without its archive: what its storages hold lies elsewhere. */
@@ -85,6 +89,8 @@ static bool walk_bare(struct sp_torch *torch, const struct sp_file *file, const 
     if (pickle.end < file->size)
         sp_inventory_warn(inventory, "%zu bytes after the end of the pickle", (size_t)file->size - pickle.end);
     if (is_paddle(file, pickle.root)) inventory->format = &paddle_format;
+    if (sp_pickle_get(pickle.root, paddle_parts))
+        sp_inventory_warn(inventory, "paddle.load joins arrays that are listed in parts, as '%s' says", paddle_parts);
     sp_inventory_claim(inventory, torch->file, 0, pickle.end, SP_USE_STRUCTURE);
     if (!sp_torch_walk(torch, pickle.root, error)) return false;
     sp_torch_claim_storages(torch);
