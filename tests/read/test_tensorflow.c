@@ -15,6 +15,13 @@ static const char *const good[][2] = {
     {"ok/blocks.index", "tf-checkpoint\n"
                         "a F32 (2)\n"
                         "b F32 (3)\n"},
+    {"ok/checksum.index", "tf-checkpoint\n"
+                          "_CHECKPOHNTABLE_OBJECT_GRAPH string ()\n"
+                          "layer/bias/.ATTRIBUTES/VARIABLE_VALUE F32 (3)\n"
+                          "layer/kernel/.ATTRIBUTES/VARIABLE_VALUE F32 (4,3)\n"
+                          "layer/kernel/.OPTIMIZER_SLOT/optimizer/m/.ATTRIBUTES/VARIABLE_VALUE F32 (4,3) state\n"
+                          "optimizer/iter/.ATTRIBUTES/VARIABLE_VALUE I64 () state\n"
+                          "! TensorFlow refuses it: blocks with a wrong checksum: 1\n"},
     {"ok/empty.index", "tf-checkpoint\n"},
     {"ok/half_broken.index",
      "tf-checkpoint\n"

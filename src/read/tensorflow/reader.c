@@ -43,6 +43,7 @@ struct table {
     bool begun;  /* a block was read */
     bool headed; /* the entry about the whole checkpoint was read */
     bool big_endian;
+    uint64_t bad_sums; /* blocks whose checksum is wrong */
 };
 
 /* One walk over the entries of a block. */
@@ -61,6 +62,27 @@ static bool take_handle(struct sp_window *window, struct block *block)
     block->begin = sp_proto_varint(window);
     block->size = sp_proto_varint(window);
     return window->ok;
+}
+
+/* The masked CRC-32C of bytes [begin, end) of the file, as tables have it. */
+static bool sum_bytes(struct table *table, uint64_t begin, uint64_t end, uint32_t *sum)
+{
+    enum { POLYNOMIAL = 0x82f63b78U, MASK = 0xa282ead8U, PIECE = 1024 /* bytes */ };
+    unsigned char piece[PIECE];
+    uint32_t crc = UINT32_MAX;
+    while (begin < end) {
+        const size_t count = end - begin < PIECE ? (size_t)(end - begin) : PIECE;
+        if (!sp_file_read(table->file, begin, piece, count, table->error)) return false;
+        for (size_t i = 0; i < count; i++) {
+            crc ^= piece[i];
+            for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
+        }
+        sp_budget_spend(count);
+        begin += count;
+    }
+    crc = ~crc;
+    *sum = (crc >> 15 | crc << 17) + MASK;
+    return true;
 }
 
 /* The next restart point. */
@@ -82,8 +104,10 @@ static bool open_block(struct table *table, struct walk *walk, const struct bloc
                             block->size, block->begin);
     sp_window_open(window, table->file, end - 4, UINT64_MAX, table->error);
     window->what = "the table";
-    const uint64_t places = sp_window_le(window, 4), kind = sp_window_le(window, 1);
-    if (!window->ok) return false;
+    const uint64_t places = sp_window_le(window, 4), kind = sp_window_le(window, 1), stored = sp_window_le(window, 4);
+    uint32_t sum;
+    if (!window->ok || !sum_bytes(table, block->begin, end + 1, &sum)) return false;
+    table->bad_sums += sum != stored;
     if (kind)
         return sp_fail(table->error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_REFUSED,
                        "a compressed block (kind %" PRIu64 ")", kind);
@@ -385,6 +409,8 @@ static bool index_tensorflow(const struct sp_file *file, uint32_t file_index, st
     const bool ok = take_handle(&window, &meta) && take_handle(&window, &index) && take_blocks(&table, &index);
     sp_text_free(&table.last_key);
     if (!ok) return false;
+    if (table.bad_sums)
+        sp_inventory_warn(inventory, "TensorFlow refuses it: blocks with a wrong checksum: %" PRIu64, table.bad_sums);
     claim_block(&table, &meta);
     sp_inventory_claim(inventory, file_index, file->size - FOOTER, file->size, SP_USE_STRUCTURE);
     inventory->format = &tf_checkpoint_format;
