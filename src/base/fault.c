@@ -147,6 +147,12 @@ bool sp_path_may_be_file(int directory_fd, const char *path)
     return true;
 }
 
+bool sp_path_is_there(int directory_fd, const char *path)
+{
+    struct stat info;
+    return fstatat(directory_fd, path, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 bool sp_path_may_be_folder(int directory_fd, const char *path)
 {
     struct stat info;

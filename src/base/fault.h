@@ -61,6 +61,8 @@ bool sp_path_is_folder(int directory_fd, const char *path);
 /* For a search that cannot fail. As sp_path_is_file; but if the status cannot be read, opening the file decides, and
  * one that cannot be opened for a reason of the machine counts as there: who opens it next gets the reason. */
 bool sp_path_may_be_file(int directory_fd, const char *path);
+/* Whether there is anything of that name: also a folder, or a link that leads nowhere. */
+bool sp_path_is_there(int directory_fd, const char *path);
 /* As sp_path_is_folder; but if the status cannot be read, opening the folder decides. */
 bool sp_path_may_be_folder(int directory_fd, const char *path);
 /* To be read with sp_folder_next and closed with sp_folder_end; NULL with errno. */

@@ -32,6 +32,7 @@ char *shapeproof_config_search(const struct shapeproof_inventory *inventory, con
     if (!*inside) found = sp_config_beside(path);
     if (!*inside && !found) *inside = has_program(inventory);
     if (!*inside && !found) found = sp_adapter_base_config(inventory, hub);
+    if (!*inside && !found) found = sp_config_unreadable_beside(path);
     if (sp_search_end(*inside || found, error)) return found;
     sp_free(found);
     return NULL;

@@ -266,7 +266,11 @@ static int check_subject(const struct cli_args *args, const struct cli_subject *
         }
         return cli_no_prediction(subject, &(struct shapeproof_predict_options){.table = what.table}, &error);
     }
-    const bool read = cli_settings_are_read(subject, shapeproof_check_prediction(check));
+    const struct shapeproof_prediction *prediction = shapeproof_check_prediction(check);
+    for (size_t i = shapeproof_config_remark_count(subject->config); i < shapeproof_prediction_remark_count(prediction);
+         i++)
+        cli_warning(shapeproof_config_path(subject->config), shapeproof_prediction_remark(prediction, i));
+    const bool read = cli_settings_are_read(subject, prediction);
     const int status = read ? report_check(args, subject, check) : CLI_USAGE;
     shapeproof_check_free(check);
     return status;

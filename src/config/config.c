@@ -36,14 +36,22 @@ static const struct {
     {"quant_config.json", "awq", NULL, "w_bit"},
 };
 
-static struct shapeproof_value read_json(struct sp_arena *arena, const char *path)
+/* The value of a JSON file; absent if there is none, or with *why if it is there and cannot be read. */
+static struct shapeproof_value read_json(struct sp_arena *arena, const char *path, const char **why)
 {
     struct shapeproof_value value = sp_value_absent("");
-    struct shapeproof_error ignored = {0};
+    struct shapeproof_error error = {0};
     struct sp_file file;
-    if (!sp_file_open(&file, AT_FDCWD, path, &ignored)) return value;
-    char *text = sp_file_slurp(&file, MAX_FILE, &ignored);
-    if (!text || !sp_value_parse_json(arena, text, (size_t)file.size, &value, &ignored)) value = sp_value_absent("");
+    *why = NULL;
+    if (!sp_file_open(&file, AT_FDCWD, path, &error)) {
+        if (sp_path_is_there(AT_FDCWD, path)) *why = sp_arena_string(arena, error.message);
+        return value;
+    }
+    char *text = sp_file_slurp(&file, MAX_FILE, &error);
+    if (!text || !sp_value_parse_json(arena, text, (size_t)file.size, &value, &error)) {
+        value = sp_value_absent("");
+        *why = sp_arena_string(arena, error.message);
+    }
     sp_free(text);
     sp_file_close(&file);
     return value;
@@ -61,12 +69,18 @@ static struct shapeproof_value with_method(struct sp_arena *arena, struct shapep
 
 /* Some quantisers leave config.json as it is and write a file of their own. What that says of the folder of the
  * configuration at `path`, as quantization_config would say it; absent when there is no such file. `name` is that of
- * the file; static. */
-static struct shapeproof_value quantised_beside(struct sp_arena *arena, const char *path, const char **name)
+ * the file; static. *unread is a sentence about the first of them that cannot be read, or NULL. */
+static struct shapeproof_value quantised_beside(struct sp_arena *arena, const char *path, const char **name,
+                                                const char **unread)
 {
+    const char *why;
+    *unread = NULL;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const char *beside = sp_arena_printf(arena, "%.*s%s", (int)(sp_base_name(path) - path), path, files[i].name);
-        struct shapeproof_value object = read_json(arena, beside);
+        struct shapeproof_value object = read_json(arena, beside, &why);
+        if (why && !*unread)
+            *unread =
+                sp_arena_printf(arena, "%s, which describes a quantisation, cannot be read: %s", files[i].name, why);
         if (files[i].within) object = sp_value_member(object, files[i].within);
         if (!sp_value_is_set(sp_value_member(object, files[i].sign))) continue;
         *name = files[i].name;
@@ -386,10 +400,11 @@ static void complete_sockeye(struct shapeproof_config *config, const char *versi
 static void complete_quantised(struct shapeproof_config *config)
 {
     static const char *const keys[] = {"quantization_config", "quantization", "compression_config"};
-    const char *name;
+    const char *name, *unread;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (sp_value_is_set(sp_value_member(config->file_root, keys[i]))) return;
-    const struct shapeproof_value beside = quantised_beside(&config->arena, config->path, &name);
+    const struct shapeproof_value beside = quantised_beside(&config->arena, config->path, &name, &unread);
+    if (unread) add_remark(config, unread);
     if (sp_value_is_set(beside)) sp_config_derive(config, "quantization_config", beside, name);
 }
 
@@ -637,12 +652,22 @@ char *sp_config_beside(const char *checkpoint_path)
     return found ? found : config_of_program(checkpoint_path);
 }
 
+char *sp_config_unreadable_beside(const char *checkpoint_path)
+{
+    struct sp_text path = folder_of(checkpoint_path);
+    sp_text_puts(&path, config_names[0]);
+    if (sp_path_is_there(AT_FDCWD, path.data)) return path.data;
+    sp_text_free(&path);
+    return NULL;
+}
+
 char *shapeproof_config_beside(const char *checkpoint_path, struct shapeproof_error *error)
 {
     SP_CALL(error, NULL);
     SP_SPENDS("reading the configuration");
     sp_search_begin(error);
     char *found = sp_config_beside(checkpoint_path);
+    if (!found) found = sp_config_unreadable_beside(checkpoint_path);
     if (sp_search_end(found, error)) return found;
     sp_free(found);
     return NULL;

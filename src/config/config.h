@@ -52,6 +52,9 @@ struct shapeproof_config *sp_config_variant(const struct shapeproof_config *conf
 struct shapeproof_config *sp_config_without(const struct shapeproof_config *config, size_t left_out);
 /* shapeproof_config_beside without an error: faults are noted for the search that it is a part of (base/fault.h). */
 char *sp_config_beside(const char *checkpoint_path);
+/* The path of config.json in the folder of the checkpoint if it is there, but is no regular file: a link that leads
+ * nowhere, a folder, a FIFO. Loading it fails with the reason. NULL if there is nothing of that name. To be freed. */
+char *sp_config_unreadable_beside(const char *checkpoint_path);
 /* Sets a value by its dotted path, as shapeproof_config_set does. The value and `from`, which says where it is from for
  * SHAPEPROOF_SOURCE_OTHER, must outlive the config. */
 void sp_config_set_value(struct shapeproof_config *config, const char *path, struct shapeproof_value value,

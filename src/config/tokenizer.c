@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/chars.h"
+#include "base/fault.h"
 #include "base/file.h"
 #include "base/json_scan.h"
 
@@ -129,19 +130,38 @@ static const struct source {
     {"tokenizer.json", scan_members, MAX_WHOLE},
 };
 
+/* Notes a file that is there and tells nothing because it cannot be read. */
+static void note_unread(struct sp_arena *arena, const struct source *source, const struct scan *scan,
+                        struct sp_tokenizer *tokenizer)
+{
+    if (tokenizer->unread) return;
+    const char *why = scan->error.message;
+    const bool is_named = strncmp(why, source->name, strlen(source->name)) == 0;
+    tokenizer->unread = sp_arena_printf(arena, "%s%s%s", is_named ? "" : source->name, is_named ? "" : ": ", why);
+}
+
 static void look_into(struct sp_arena *arena, const char *folder, const struct source *source,
                       struct sp_tokenizer *tokenizer)
 {
     struct scan scan = {.json = {.what = source->name}};
     struct sp_file file;
     scan.json.error = &scan.error;
-    if (!sp_file_open(&file, AT_FDCWD, sp_arena_printf(arena, "%s%s", folder, source->name), &scan.error)) return;
+    const char *path = sp_arena_printf(arena, "%s%s", folder, source->name);
+    if (!sp_file_open(&file, AT_FDCWD, path, &scan.error)) {
+        if (sp_path_is_there(AT_FDCWD, path)) note_unread(arena, source, &scan, tokenizer);
+        return;
+    }
     scan.json.text = sp_file_slurp(&file, source->limit, &scan.error);
     scan.json.length = (size_t)file.size;
     sp_file_close(&file);
     if (scan.json.text && sp_json_check(&scan.json)) source->scan(&scan);
-    if (scan.json.text && sp_json_ok(&scan.json) && scan.size > tokenizer->size)
-        *tokenizer = (struct sp_tokenizer){scan.size, sp_arena_string(arena, scan.last), source->name};
+    const bool is_read = scan.json.text && sp_json_ok(&scan.json);
+    if (!is_read) note_unread(arena, source, &scan, tokenizer);
+    else if (scan.size > tokenizer->size) {
+        tokenizer->size = scan.size;
+        tokenizer->last = sp_arena_string(arena, scan.last);
+        tokenizer->file = source->name;
+    }
     sp_free(scan.json.text);
 }
 

@@ -121,6 +121,13 @@ const char *shapeproof_prediction_remark(const struct shapeproof_prediction *pre
 {
     return prediction->remarks[index];
 }
+void sp_prediction_remark(struct shapeproof_prediction *prediction, const char *remark)
+{
+    const char **remarks = sp_arena_array(&prediction->arena, prediction->remark_count + 1, sizeof *remarks);
+    for (size_t i = 0; i < prediction->remark_count; i++) remarks[i] = prediction->remarks[i];
+    remarks[prediction->remark_count++] = sp_arena_string(&prediction->arena, remark);
+    prediction->remarks = remarks;
+}
 size_t shapeproof_prediction_unused_count(const struct shapeproof_prediction *prediction)
 {
     return prediction->unused_count;

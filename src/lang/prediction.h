@@ -32,7 +32,7 @@ struct shapeproof_prediction {
     struct sp_condition **conditions; /* those that were asked for */
     size_t condition_count, condition_capacity;
     struct sp_map condition_words;
-    const char *const *remarks; /* on the configuration */
+    const char *const *remarks; /* on the configuration, and on files beside it */
     size_t remark_count;
     const char **unused;
     size_t unused_count;
@@ -94,5 +94,8 @@ const struct sp_condition *sp_prediction_condition(struct shapeproof_prediction 
                                                    const struct sp_expr *expr);
 /* Under which the tensor, or the weight in whose place it is stored, is tied; NULL when there is none. */
 const struct sp_condition *sp_prediction_tie_condition(struct shapeproof_prediction *prediction, size_t tensor);
+
+/* Adds a remark, which is copied: a warning of the check. */
+void sp_prediction_remark(struct shapeproof_prediction *prediction, const char *remark);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "config/tokenizer.h"
 #include "explain/gather.h"
+#include "lang/prediction.h"
 
 static bool counts_tokens(struct shapeproof_hyperparameter hyper)
 {
@@ -39,6 +40,11 @@ void sp_explain_tokenizer(struct shapeproof_check *check)
     uint64_t rows;
     if (!vocabulary_rows(check, &rows)) return;
     const struct sp_tokenizer tokenizer = sp_tokenizer_beside(&check->arena, check->config);
+    if (tokenizer.unread)
+        sp_prediction_remark(check->prediction, sp_arena_printf(&check->arena,
+                                                                "the tokens were not counted: the tokenizer beside the "
+                                                                "configuration cannot be read: %s",
+                                                                tokenizer.unread));
     if (tokenizer.size <= rows) return;
     const uint64_t without = tokenizer.size - rows;
     const char *last = sp_arena_string(&check->arena, sp_quote(tokenizer.last).text);

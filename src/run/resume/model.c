@@ -167,6 +167,8 @@ void sp_resume_tokenizer(struct shapeproof_resume *resume)
     const char *folder = *resume->path ? sp_arena_printf(&resume->arena, "%s/", resume->path) : "";
     const struct sp_tokenizer tokenizer = sp_tokenizer_in(&resume->arena, folder);
     const struct shapeproof_tensor *rows = NULL;
+    if (tokenizer.unread)
+        sp_resume_untold(resume, false, "tokenizer", NULL, "its tokens were not counted: %s", tokenizer.unread);
     if (!tokenizer.size || !resume->model) return;
     for (size_t i = 0; i < resume->model->count && !rows; i++)
         if (resume->model->tensors[i].rank == 2 && sp_is_token_embedding(resume->model->tensors[i].name))
