@@ -32,7 +32,8 @@ void sp_text_grouped(struct sp_text *text, uint64_t number);
  * \uNNNN. A NUL or a lone surrogate, as sp_utf8_decode_odd takes them, is \u0000 or \udc80. */
 void sp_text_json(struct sp_text *text, const char *string);
 /* For people: control characters, bidi controls, invisible characters, blanks other than U+0020, private characters and
- * raw; also the beginning first character of continuous integration takes for a blank, "##[", "##vso[", "##teamcity[". command: "::" at the what a runner of invalid UTF-8 as \xNN or after a \u{NNNN}, never raw. */
+ * invalid UTF-8 as \xNN or \u{NNNN}, never raw; also the first character of what a runner of continuous integration
+ * takes for a command: "::" at the beginning or after a blank, "##[", "##vso[", "##teamcity[". */
 void sp_text_visible(struct sp_text *text, const char *string, size_t length);
 void sp_text_free(struct sp_text *text);
 /* Ends a text that was built to be kept: a copy of it in the arena, "" when nothing was appended. The text is freed,
