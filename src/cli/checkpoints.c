@@ -50,7 +50,7 @@ enum copied { COPIED, TOO_LONG, NOT_READ, NOT_WRITTEN };
 /* Copies standard input. After NOT_READ and NOT_WRITTEN, errno has the reason. */
 static enum copied copy_input(int to)
 {
-    char bytes[STEP];
+    static char bytes[STEP]; /* too large for a small stack */
     cli_begin_step("reading standard input");
     for (uint64_t total = 0;;) {
         cli_tell_amount("bytes", total, 0);

@@ -217,21 +217,22 @@ static void keep_configured_factors(struct sp_model *model)
     struct sp_arena arena = {0};
     size_t count;
     const size_t *places = list_free_integers(&arena, model, &count);
-    struct sp_model best = *model;
+    struct sp_model *best = sp_arena_alloc(&arena, sizeof *best), *scaled = sp_arena_alloc(&arena, sizeof *scaled);
+    *best = *model; /* too large for a small stack, as the other one is */
     for (size_t i = 0; i < count && count <= MOST; i++) {
         const struct shapeproof_value configured = model->changes[places[i]].what.configured;
         if (configured.type != SHAPEPROOF_VALUE_INT || configured.integer <= 0) continue;
         for (unsigned larger = 0; larger < 1u << count; larger++) {
-            struct sp_model scaled = *model;
-            if (larger >> i & 1 || !scale_factors(&scaled, places, count, places[i], larger)) continue;
-            if (count_needed(&scaled) >= count_needed(&best)) continue;
-            const bool fits = leaves_nothing_open(&scaled);
-            model->budget = scaled.budget;
-            if (fits) best = scaled;
+            *scaled = *model;
+            if (larger >> i & 1 || !scale_factors(scaled, places, count, places[i], larger)) continue;
+            if (count_needed(scaled) >= count_needed(best)) continue;
+            const bool fits = leaves_nothing_open(scaled);
+            model->budget = scaled->budget;
+            if (fits) *best = *scaled;
         }
     }
-    best.budget = model->budget;
-    *model = best;
+    best->budget = model->budget;
+    *model = *best;
     sp_arena_free(&arena);
 }
 
