@@ -12,6 +12,9 @@
 #define FIXTURES "fixtures/onnx"
 
 static const char *const good[][2] = {
+    {"ok/broken_parts.onnx", "onnx\n"
+                             "w F32 (2) @19+8\n"
+                             "! onnx refuses it: nodes or other messages with broken fields: 5\n"},
     {"ok/external.onnx", "onnx\n"
                          "big.weight F32 (64,64)\n"
                          "small.bias F32 (2) @144+8\n"

@@ -22,6 +22,12 @@ enum {
     MODEL_GRAPH = 7,
     GRAPH_NODE = 1,
     GRAPH_INITIALIZER = 5,
+    GRAPH_INPUT = 11, /* to 16 are outputs, values, annotations, sparse initializers and metadata */
+    GRAPH_METADATA = 16,
+    MODEL_OPERATORS = 8,
+    MODEL_METADATA = 14,
+    MODEL_TRAINING = 20,
+    MODEL_FUNCTION = 25,
     GRAPH_SPARSE = 15,
     MAX_TOP_FIELDS = 100000,
     MAX_TEXT = 4096
@@ -35,6 +41,7 @@ struct model {
     struct sp_names places;
     struct sp_map known_places;
     uint64_t external, sparse;
+    uint64_t broken;  /* nodes and other messages, not of tensors, with broken fields */
     uint64_t outside; /* tensors whose data would be looked for outside of the folder */
     const char *first_outside, *first_place;
     uint32_t file;
@@ -257,6 +264,21 @@ static bool take_initializer(struct model *model, const struct sp_proto_field *f
     return true;
 }
 
+/* Passes over a message of which nothing is used here, and counts it if its fields are broken: the library parses the
+ * whole file, or refuses it. Messages within it are not looked at. */
+static void check_message(struct model *model, const struct sp_proto_field *field)
+{
+    struct sp_window *window = &model->window;
+    struct sp_proto_field part;
+    if (field->kind != SP_PROTO_BYTES || !window->ok) return;
+    sp_proto_enter(window, field);
+    while (sp_proto_next(window, field->end, &part)) continue;
+    model->broken += !window->ok;
+    window->ok = true;
+    window->at = field->end;
+    model->why = (struct shapeproof_error){0};
+}
+
 /* ---- nodes ---- */
 
 enum {
@@ -383,7 +405,7 @@ static bool is_transposition(struct model *model, const struct sp_proto_field *f
     return named && set;
 }
 
-/* Reads one node. A node that cannot be read says nothing, since no tensor depends on it. */
+/* Reads one node. A node that cannot be read names no module, since no tensor depends on it. */
 static void take_node(struct model *model, const struct sp_proto_field *field)
 {
     struct sp_window *window = &model->window;
@@ -402,10 +424,12 @@ static void take_node(struct model *model, const struct sp_proto_field *field)
         if (part.number == NODE_METADATA) take_metadata(model, &part, &node);
         if (window->ok) window->at = part.end;
     }
-    if (window->ok) note_uses(model, &node);
+    if (window->ok) {
+        note_uses(model, &node);
+        return;
+    }
     window->ok = true;
-    window->at = field->end;
-    model->why = (struct shapeproof_error){0};
+    check_message(model, field);
 }
 
 /* ---- the model ---- */
@@ -418,6 +442,7 @@ static bool take_graph(struct model *model, const struct sp_proto_field *graph, 
     while (sp_proto_next(window, graph->end, &field)) {
         model->sparse += sp_proto_is(&field, GRAPH_SPARSE, SP_PROTO_BYTES);
         if (sp_proto_is(&field, GRAPH_NODE, SP_PROTO_BYTES)) take_node(model, &field);
+        if (field.number >= GRAPH_INPUT && field.number <= GRAPH_METADATA) check_message(model, &field);
         if (!sp_proto_is(&field, GRAPH_INITIALIZER, SP_PROTO_BYTES)) continue;
         if (!take_initializer(model, &field, error)) return false;
         window->at = field.end;
@@ -443,6 +468,9 @@ static bool take_model(struct model *model, struct shapeproof_error *error)
             found = true;
             if (!take_graph(model, &field, error)) return false;
         }
+        if (field.number == MODEL_OPERATORS || field.number == MODEL_METADATA || field.number == MODEL_TRAINING ||
+            field.number == MODEL_FUNCTION)
+            check_message(model, &field);
         if (window->ok) window->at = field.end;
     }
     if (!window->ok) return sp_fail(error, model->why.status, model->why.kind, "%s", model->why.message);
@@ -478,6 +506,9 @@ static bool index_onnx(const struct sp_file *file, uint32_t file_index, struct s
     const bool ok = take_model(&model, error);
     if (ok && model.external)
         sp_inventory_add_metadata(inventory, "external_data", model.places.count ? sp_names_text(&model.places) : "?");
+    if (ok && model.broken)
+        sp_inventory_warn(inventory, "onnx refuses it: nodes or other messages with broken fields: %" PRIu64,
+                          model.broken);
     if (ok && model.outside)
         sp_inventory_warn(inventory,
                           "tensors with data at no place within the folder of the model: %" PRIu64
