@@ -8,13 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process/child.h"
 
-enum { STEP = 1 << 16 };
+/* Bytes: of one read, and of the longest line that a process may write (pool.c). */
+enum { STEP = 1 << 16, MOST_LINE = 1 << 28 };
 
 int sp_worse_status(int one, int other)
 {
@@ -71,6 +73,15 @@ static bool note_results(struct sp_results *results, struct sp_text *text, uint6
     return true;
 }
 
+/* Whether what was read behind the last whole line can be the beginning of another one. The last `fresh` bytes of it
+ * are new. A line is JSON, and has no NUL, of which a sparse file is full. */
+static bool may_go_on(const struct sp_text *text, size_t fresh)
+{
+    const size_t looked = fresh < text->length ? text->length - fresh : 0;
+    return !text->length || (text->length <= MOST_LINE && sp_line_may_begin(text->data, text->length) &&
+                             !memchr(text->data + looked, '\0', text->length - looked));
+}
+
 /* Reads the file to its end and notes its lines, which *number counts. A last line that was cut is left in `text`. */
 static bool note_all_results(struct sp_results *results, struct sp_text *text, uint64_t *number,
                              struct shapeproof_error *error)
@@ -83,6 +94,7 @@ static bool note_all_results(struct sp_results *results, struct sp_text *text, u
         if (got == 0) return true;
         text->length += (size_t)got;
         if (!note_results(results, text, number, error)) return false;
+        if (!may_go_on(text, (size_t)got)) return refuse_results(results, *number + 1, error);
     }
 }
 
@@ -99,6 +111,14 @@ static bool cut_file(struct sp_results *results, const struct sp_text *rest, uin
     return true;
 }
 
+static bool check_is_file(struct sp_results *results, struct shapeproof_error *error)
+{
+    struct stat info;
+    if (fstat(results->to, &info) != 0) return fail_io(results, "fstat", error);
+    if (S_ISREG(info.st_mode)) return true;
+    return sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: not a regular file", results->name);
+}
+
 static bool lock_file(struct sp_results *results, struct shapeproof_error *error)
 {
     if (flock(results->to, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return true; /* not every system has it */
@@ -113,8 +133,8 @@ bool sp_results_open(struct sp_results *results, const char *path, struct shapep
     results->to = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
     results->own = results->to >= 0;
     if (!results->own) return fail_io(results, "open", error);
-    const bool ready = lock_file(results, error) && note_all_results(results, &text, &number, error) &&
-                       cut_file(results, &text, number, error);
+    const bool ready = check_is_file(results, error) && lock_file(results, error) &&
+                       note_all_results(results, &text, &number, error) && cut_file(results, &text, number, error);
     sp_text_free(&text);
     return ready;
 }

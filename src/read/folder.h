@@ -22,7 +22,8 @@ struct sp_folder {
     struct sp_far *far; /* NULL: it is here */
 };
 
-/* Opens a directory; `path` is borrowed. False without an error when it is anything else, or cannot be opened. */
+/* Opens a directory; `path` is borrowed. False without an error when it is anything else, or cannot be opened:
+ * errno says why. */
 bool sp_folder_open(struct sp_folder *folder, const char *path);
 void sp_folder_close(struct sp_folder *folder);
 /* Opens a file in it; its name is not put into `error`. */

@@ -4,6 +4,7 @@
 #include "run/resume/resume.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -772,11 +773,18 @@ struct shapeproof_resume *shapeproof_resume_new(const char *path, struct shapepr
     bool ok;
     struct stat status;
     if (!sp_path_stat(AT_FDCWD, resume->path, &status))
-        ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: there is no such file or directory", path);
+        ok = errno == ENOENT
+                 ? sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: there is no such file or directory",
+                           path)
+                 : sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: stat: %s", path, strerror(errno));
     else if (!S_ISDIR(status.st_mode)) ok = check_file(resume, error);
     else if (!sp_folder_open(&resume->folder, resume->path))
-        ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: the directory cannot be opened", path);
-    else {
+        ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: open: %s", path, strerror(errno));
+    else if (!sp_path_stat(resume->folder.fd, ".", &status)) {
+        /* Its files can be listed, and none of them opened. */
+        ok = sp_fail(error, SHAPEPROOF_ERR_FILE, SHAPEPROOF_KIND_IO, "%s: stat: %s", path, strerror(errno));
+        sp_folder_close(&resume->folder);
+    } else {
         ok = check_folder(resume, error);
         if (ok && resume->path == resume->given) sp_resume_compare_latest(resume);
         sp_folder_close(&resume->folder);
