@@ -903,7 +903,7 @@ static bool has_defaults(const struct search *search)
 static bool has_value(struct search *search, struct sp_values *values)
 {
     return !point_values(search, values) || sp_trial_sides_at(&search->local, values, &search->left, &search->right) ||
-           !sp_trial_is_possible(&search->local, values) || !sp_trial_divides_by_zero(&search->local, values);
+           !sp_trial_is_possible(&search->local, values) || !sp_trial_gap_at(&search->local, values);
 }
 
 /* Refutes a claim that is proved for all hyper-parameters, and yet divides by zero where all has its default. Where the
@@ -924,7 +924,9 @@ void sp_trial_check_at_defaults(struct sp_trial *trial)
     if (!good) {
         trial->proof.verdict = SHAPEPROOF_REFUTED;
         trial->proof.cases = NULL;
-        trial->proof.difference = "has no value by default: it divides by zero";
+        const char *why = sp_trial_gap_at(&search.local, &values);
+        trial->proof.difference =
+            sp_arena_printf(trial->arena, "has no value by default: %s", why ? why : "it divides by zero");
     } else note_where_unset(&search, &values);
     sp_values_free(&values);
     close_search(&search);
@@ -947,15 +949,26 @@ static void set_pole_start(struct search *search, int which)
     else set_start(search, which - 1);
 }
 
-/* Finds a point at which the divisor is 0 and the claim has no value: by inverting how the divisor is computed, and by
- * setting each unknown to small numbers and to those of the claim, at which N^2 - 4 may be 0. */
-static bool find_pole_of(struct search *search, const struct sp_poly *divisor, const int64_t *tried, size_t count,
-                         struct sp_values *values)
+/* Whether the claim may have no value at the point because of the gap: also if that depends on the index of a loop. */
+static bool may_be_in_gap(struct search *search, const struct sp_gap *gap)
 {
     struct sp_rational value;
+    if (!sp_assignment_of(&search->numbers, gap->poly, &value)) return !gap->function;
+    const struct sp_rational most = sp_rational_int(gap->most);
+    return gap->function ? sp_rational_compare(value, most) <= 0 : value.num == 0;
+}
+
+/* Finds a point at which the divisor is 0, or the argument too small, and the claim has no value: by inverting how the
+ * divisor is computed, and by setting each unknown to small numbers and to those of the claim, at which N^2 - 4 may be
+ * 0. */
+static bool find_pole_of(struct search *search, const struct sp_gap *gap, const int64_t *tried, size_t count,
+                         struct sp_values *values)
+{
+    const struct sp_poly *divisor = gap->poly;
     for (int start = 0; start <= STARTS; start++) {
         set_pole_start(search, start);
-        if (reach_value(search, divisor, sp_rational_int(0), 0) && is_pole(search, values)) return true;
+        if (may_be_in_gap(search, gap) && is_pole(search, values)) return true;
+        if (reach_value(search, divisor, sp_rational_int(gap->most), 0) && is_pole(search, values)) return true;
     }
     for (size_t i = 0; i < search->count; i++) {
         const size_t atom = search->atoms[i];
@@ -964,23 +977,26 @@ static bool find_pole_of(struct search *search, const struct sp_poly *divisor, c
             for (int start = 0; start < 2 && tried[k] >= least_of(search, atom); start++) {
                 set_pole_start(search, start);
                 set_atom(search, atom, tried[k]);
-                if (sp_assignment_of(&search->numbers, divisor, &value) && value.num == 0 && is_pole(search, values))
-                    return true;
+                if (may_be_in_gap(search, gap) && is_pole(search, values)) return true;
             }
     }
     return false;
 }
 
 /* Refutes the claim at the pole that is found. */
-static void refute_at_pole(struct search *search, const struct sp_poly *divisor, struct sp_values *values)
+static void refute_at_pole(struct search *search, const struct sp_gap *gap, struct sp_values *values)
 {
+    const struct sp_poly *divisor = gap->poly;
     struct sp_trial *trial = search->trial;
     const char *words = with_lists(
         search, sp_trial_point_words(trial, values, values->count, (const struct sp_poly *const[]){divisor}, 1));
     trial->proof.verdict = SHAPEPROOF_REFUTED;
     trial->proof.cases = NULL;
-    trial->proof.difference = sp_arena_printf(trial->arena, "has no value where it divides by zero: %s = 0",
-                                              sp_sym_text(&trial->count->symbolic, divisor));
+    const char *text = sp_sym_text(&trial->count->symbolic, divisor);
+    trial->proof.difference =
+        gap->function ? sp_arena_printf(trial->arena, "has no value where the argument %s of %s is %s", text,
+                                        gap->function, gap->most < 0 ? "negative" : "0 or negative")
+                      : sp_arena_printf(trial->arena, "has no value where it divides by zero: %s = 0", text);
     trial->proof.counterexample = *words ? words : NULL;
 }
 
@@ -1001,9 +1017,9 @@ void sp_trial_check_poles(struct sp_trial *trial)
     search.replays = FEW_REPLAYS;
     find_usual(&search);
     for (size_t i = 0; i < trial->divisors->count && stands; i++) {
-        const struct sp_poly *divisor = trial->divisors->items[i];
-        stands = !find_pole_of(&search, divisor, tried, SMALL + constants, &values);
-        if (!stands) refute_at_pole(&search, divisor, &values);
+        const struct sp_gap *gap = &trial->divisors->items[i];
+        stands = !find_pole_of(&search, gap, tried, SMALL + constants, &values);
+        if (!stands) refute_at_pole(&search, gap, &values);
     }
     sp_values_free(&values);
     close_search(&search);

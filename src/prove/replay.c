@@ -157,11 +157,14 @@ bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *val
     return evaluate_at(trial, values, left, right, &why);
 }
 
-bool sp_trial_divides_by_zero(const struct sp_trial *trial, const struct sp_values *values)
+const char *sp_trial_gap_at(const struct sp_trial *trial, const struct sp_values *values)
 {
     struct sp_rational left, right;
     const char *why;
-    return !evaluate_at(trial, values, &left, &right, &why) && why && strstr(why, "division by zero");
+    if (evaluate_at(trial, values, &left, &right, &why) || !why) return NULL;
+    if (strstr(why, "division by zero")) return "it divides by zero";
+    return strstr(why, "takes an integer from 0 up") ? "an argument of ceil_div or round_up is negative, or no integer"
+                                                     : NULL;
 }
 
 bool sp_trial_is_possible(const struct sp_trial *trial, const struct sp_values *values)

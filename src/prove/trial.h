@@ -113,8 +113,9 @@ bool sp_trial_refute(struct sp_trial *trial, const struct sp_values *values, con
  * when that is no point at which both have a value. */
 bool sp_trial_sides_at(const struct sp_trial *trial, const struct sp_values *values, struct sp_rational *left,
                        struct sp_rational *right);
-/* Whether a side of the claim has no value there because it divides by zero. */
-bool sp_trial_divides_by_zero(const struct sp_trial *trial, const struct sp_values *values);
+/* Why the sides of the claim have no value at the point: "it divides by zero", or an argument of ceil_div or round_up
+ * is too small. NULL where they have one, or lack it for another reason. Static. */
+const char *sp_trial_gap_at(const struct sp_trial *trial, const struct sp_values *values);
 /* Whether a table of these values can be predicted: it covers them, and every dimension is a whole number. */
 bool sp_trial_is_possible(const struct sp_trial *trial, const struct sp_values *values);
 /* "E = 3, tied = false, the others 1": all that must be given, beside what `when` says, for these values; "" for

@@ -425,6 +425,22 @@ static bool takes_list(const struct sp_operation *operation)
     return counts_items(operation) || is_named_function(operation, "min") || is_named_function(operation, "max");
 }
 
+/* Notes where ceil_div(n, k) and round_up(n, k) have no value: where n is negative, and where k is 0. */
+static void note_gaps(struct sp_symbolic *symbolic, const struct sp_operation *operation, const struct sp_sym *args,
+                      size_t count)
+{
+    struct sp_divisors *gaps = symbolic->divisors;
+    struct sp_rational number;
+    if (!gaps || symbolic->is_counting || count != 2) return;
+    if (!is_named_function(operation, "ceil_div") && !is_named_function(operation, "round_up")) return;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t most = i ? 0 : -1;
+        if (args[i].kind != SP_SYM_NUMBER || sp_poly_is_constant(args[i].poly, &number)) continue;
+        if (sp_poly_is_at_least(symbolic, args[i].poly, most + 1)) continue;
+        *SP_PUSH(gaps) = (struct sp_gap){.poly = args[i].poly, .most = most, .function = operation->function->name};
+    }
+}
+
 /* Computes a function of the table language: as a prediction does where all arguments are known, else as call_known
  * sees it, else as an atom, of which the first argument is noted to be a list or a text where the function takes one.
  */
@@ -451,6 +467,7 @@ bool sp_sym_call(struct sp_symbolic *symbolic, const struct sp_operation *operat
     }
     if (known) return sp_sym_fail(symbolic, operation->span, "%s: %s", operation->function->name, problem);
     const size_t mistakes_before = symbolic->report.mistakes;
+    note_gaps(symbolic, operation, args, count);
     if (call_known(symbolic, operation, args, count, out)) return true;
     if (symbolic->report.mistakes > mistakes_before) return false;
     if (takes_list(operation)) sp_sym_mark_list(symbolic, args[0]);

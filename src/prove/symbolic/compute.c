@@ -112,7 +112,8 @@ static void note_divisor(struct sp_symbolic *symbolic, const struct sp_poly *div
     struct sp_divisors *divisors = symbolic->divisors;
     struct sp_rational number;
     if (symbolic->is_counting) sp_poly_mark_sizes(symbolic, divisor);
-    else if (divisors && !sp_poly_is_constant(divisor, &number)) *SP_PUSH(divisors) = divisor;
+    else if (divisors && !sp_poly_is_constant(divisor, &number))
+        *SP_PUSH(divisors) = (struct sp_gap){.poly = divisor, .most = 0, .function = NULL};
 }
 
 /* Arithmetic of numbers. If one is a real number it is done in floating point; otherwise the result is a polynomial

@@ -183,11 +183,17 @@ struct sp_sharding {
     size_t count, capacity;
 };
 
-/* What the expressions of a claim divide by, as it was met while they were evaluated: polynomials that are no
- * constants.
- */
+/* Where an expression of a claim has no value: where a divisor is 0, or an argument of ceil_div or round_up is too
+ * small. */
+struct sp_gap {
+    const struct sp_poly *poly; /* no constant */
+    int64_t most;               /* there is no value where the polynomial is that; and, of a function, below it */
+    const char *function;       /* "ceil_div"; NULL of a divisor */
+};
+
+/* Those of a claim, as they were met while it was evaluated. */
 struct sp_divisors {
-    const struct sp_poly **items; /* heap */
+    struct sp_gap *items; /* heap */
     size_t count, capacity;
 };
 
