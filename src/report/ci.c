@@ -451,8 +451,7 @@ static void put_sarif(struct sp_text *text, const char *const *parts, size_t cou
 
 /* ---- JUnit ---- */
 
-/* What is printable has no control characters, which XML cannot have; U+FFFE and U+FFFF, which it cannot have either,
- * become U+FFFD. */
+/* What is visible has no characters that XML cannot have: control characters, U+FFFE and U+FFFF. */
 void sp_put_xml(struct sp_text *text, const char *visible)
 {
     static const struct {
@@ -460,17 +459,11 @@ void sp_put_xml(struct sp_text *text, const char *visible)
         const char *entity;
     } entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
     while (*visible) {
-        const size_t plain = strcspn(visible, "&<>\"\xef");
+        const size_t plain = strcspn(visible, "&<>\"");
         sp_text_append(text, visible, plain);
         visible += plain;
-        if (strncmp(visible, "\xef\xbf\xbe", 3) == 0 || strncmp(visible, "\xef\xbf\xbf", 3) == 0) {
-            sp_text_puts(text, "\xef\xbf\xbd");
-            visible += 3;
-            continue;
-        }
         for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
             if (*visible == entities[i].character) sp_text_puts(text, entities[i].entity);
-        if (*visible == '\xef') sp_text_append(text, visible, 1);
         visible += *visible != '\0';
     }
 }

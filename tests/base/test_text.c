@@ -135,7 +135,7 @@ static void test_visible(void **state)
     assert_visible("  ::a", 5, "  \\x3a:a");
     assert_visible(":::a", 4, "\\x3a\\x3a:a");
     assert_visible("a ::b", 5, "a \\x3a:b");
-    assert_visible("\xe3\x80\x80::b", 6, "\xe3\x80\x80\\x3a:b");
+    assert_visible("\xe3\x80\x80::b", 6, "\\u{3000}\\x3a:b");
     assert_visible("std::vector:", 12, "std::vector:");
     assert_visible("a##[b]##VSO[c]##teamcity[d", 26, "a\\x23#[b]\\x23#VSO[c]\\x23#teamcity[d");
     assert_visible("###[a", 5, "#\\x23#[a");

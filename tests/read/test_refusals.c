@@ -331,7 +331,7 @@ static void states_of_tensors(void **state)
     }
 }
 
-#define UNKNOWN(class, how) "object 'w': it is made by a call of " class " " how ": its content is not known"
+#define UNKNOWN(class, how) "object 'w': it is made by a call of " class ", " how ": its content is not known"
 #define SHARED_LIST P_LIST("") "q\1"
 
 /* Calls of Python's own classes whose result has other tensors than their arguments, or none; torch.load was asked. */
@@ -1454,14 +1454,20 @@ static void put_varint(struct sp_text *text, uint64_t number)
     put_le(text, 1, number);
 }
 
-/* A block with one entry: no restart points but those of `places`, not compressed, a sum that nobody checks. */
-static void put_block(struct sp_text *text, const char *key, const struct sp_text *value, unsigned places)
+static void put_entry(struct sp_text *text, const char *key, const struct sp_text *value)
 {
     put_varint(text, 0);
     put_varint(text, strlen(key));
     put_varint(text, value->length);
     sp_text_puts(text, key);
     sp_text_append(text, value->data, value->length);
+}
+
+/* The end of a block: its restart points, of which the first entry is one, `places` as their number, how it is
+ * compressed, and a sum. */
+static void end_block(struct sp_text *text, unsigned places)
+{
+    put_le(text, 4, 0);
     put_le(text, 4, places);
     put_le(text, 1 + 4, 0);
 }
@@ -1469,13 +1475,18 @@ static void put_block(struct sp_text *text, const char *key, const struct sp_tex
 static void expect_tensorflow(const struct sp_text *entry, unsigned places, enum shapeproof_kind kind,
                               const char *expected)
 {
+    static char one_shard[] = "\x08\1";
+    const struct sp_text header = {.data = one_shard, .length = 2};
     struct sp_text text = {0}, place = {0};
-    put_block(&text, "w", entry, places);
+    put_entry(&text, "", &header);
+    put_entry(&text, "w", entry);
+    end_block(&text, places);
     const size_t size = text.length - 5;
     put_varint(&place, 0);
     put_varint(&place, size);
     const size_t index = text.length;
-    put_block(&text, "w", &place, 0);
+    put_entry(&text, "w", &place);
+    end_block(&text, 1);
     const size_t index_size = text.length - 5 - index, footer = text.length;
     put_varint(&text, 0);
     put_varint(&text, size);
@@ -1495,12 +1506,12 @@ static void tensorflow(void **state)
     sp_text_append(&entry, "\x08\1\x12", 3); /* F32, and a shape: */
     put_varint(&entry, 65 * 4);
     put_times(&entry, "\x12\2\x08\1", 65);
-    expect_tensorflow(&entry, 0, SHAPEPROOF_KIND_LIMIT,
+    expect_tensorflow(&entry, 1, SHAPEPROOF_KIND_LIMIT,
                       "no tensor can be read (1 broken; the first: more than 64 dimensions)");
-    expect_tensorflow(&entry, 99, SHAPEPROOF_KIND_MALFORMED, "a block of 274 bytes with 99 places");
+    expect_tensorflow(&entry, 99, SHAPEPROOF_KIND_MALFORMED, "a block of 283 bytes with 99 places");
     entry.length = 0;
     sp_text_append(&entry, "\x08\1\x12\2\x18\1", 6);
-    expect_tensorflow(&entry, 0, SHAPEPROOF_KIND_MALFORMED,
+    expect_tensorflow(&entry, 1, SHAPEPROOF_KIND_MALFORMED,
                       "no tensor can be read (1 broken; the first: its shape is not known)");
     sp_text_free(&entry);
 }

@@ -334,7 +334,9 @@ static void judge_call(struct sp_torch *torch, bool *found, const struct sp_pick
         if (is_reported(made)) return;
     }
     if (sp_torch_role(global) == SP_TORCH_FUNCTION) report_finding(torch, found, IN_PLACE, global);
-    if (sp_torch_role(global) == SP_TORCH_ARRAY_BUFFER && !sp_pickle_is(sp_pickle_arg(call, 0), SP_PICKLE_BYTES))
+    const struct sp_pickle_value *buffer = sp_pickle_arg(call, 0);
+    if (sp_torch_role(global) == SP_TORCH_ARRAY_BUFFER && !sp_pickle_is(buffer, SP_PICKLE_BYTES) &&
+        !sp_pickle_is(buffer, SP_PICKLE_STR))
         report_finding(torch, found, SHARED, global);
     if (is_named(global, "numpy.ndarray") && (object->kwargs || object->args->length > 2))
         report_finding(torch, found, BUFFER, global);

@@ -250,24 +250,21 @@ static void scan_spec(struct program *program, char *text, size_t length, unsign
 
 /* ---- the program ---- */
 
+/* "name", "as_name", "parameter_name", "forward_arg_names" and the like. */
+static bool is_key_of_name(const char *key)
+{
+    return !strcmp(key, "name") || !strcmp(key, "fqn") || sp_ends_with(key, "_name") || sp_ends_with(key, "_names");
+}
+
 static void judge_text(struct program *program, const char *key, char *text)
 {
-    static const char *const names[] = {"name",
-                                        "as_name",
-                                        "parameter_name",
-                                        "buffer_name",
-                                        "tensor_constant_name",
-                                        "custom_obj_name",
-                                        "user_input_name",
-                                        "fqn",
-                                        "forward_arg_names"};
     if (!strcmp(key, "expr_str")) {
         if (!is_expression(text, SIZES)) report_finding(program, SIZE, text);
     } else if (!strcmp(key, "guards_code")) {
         if (!is_expression(text, GUARDS)) report_finding(program, GUARD, text);
     } else if (!strcmp(key, "target") || !strcmp(key, "as_operator")) {
         if (!is_callable(text)) report_finding(program, CALL, text);
-    } else if (SP_IS_AMONG(key, names)) {
+    } else if (is_key_of_name(key)) {
         if (!is_name(text)) report_finding(program, NAME, text);
     } else if (!strcmp(key, "in_spec") || !strcmp(key, "out_spec"))
         scan_spec(program, text, program->json.string_length, 0);

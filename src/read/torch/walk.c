@@ -702,7 +702,7 @@ static struct sp_pickle_value *uncover_node(struct walk *w, struct sp_pickle_val
         const enum sp_torch_role role = sp_torch_role(node);
         const char *odd = find_odd_form(node);
         if (odd) {
-            sp_malformed(w->error, "it is made by a call of %s %s: its content is not known", sp_pickle_name(node),
+            sp_malformed(w->error, "it is made by a call of %s, %s: its content is not known", sp_pickle_name(node),
                          odd);
             return node;
         }
