@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Configurations name Python code, which a loader imports from the folder of the model, or from another repository:
+ * Configurations name Python code, which a loader imports from the folder of the model or from another repository:
  *
- *   config.json         {"auto_map": {"AutoModel": "modeling_own.OwnModel", "AutoConfig":
- * "org/name--config.OwnConfig"}, "custom_pipelines": {"task": {"impl": "pipeline_own.OwnPipeline"}}} modules.json
- * [{"path": "", "type": "own_module.Own"}]              own_module.py model_index.json    {"_class_name":
- * ["own_pipeline", "OwnPipeline"],      own_pipeline.py "unet": ["own_unet", "OwnUNet"]} unet/own_unet.py
+ *   config.json       {"auto_map": {"AutoModel": "modeling_own.OwnModel"}}                  modeling_own.py
+ *   config.json       {"custom_pipelines": {"task": {"impl": "pipeline_own.Own"}}}          pipeline_own.py
+ *   modules.json      [{"path": "", "type": "own_module.Own"}]                              own_module.py
+ *   model_index.json  {"_class_name": ["own_pipeline", "Own"], "unet": ["own_unet", "Own"]} own_pipeline.py,
+ *                                                                                           unet/own_unet.py
+ *
+ * "org/name--modeling_own.OwnModel" is code of another repository.
  *
  * A file of code that is not there is not run. */
 #define _GNU_SOURCE /* O_DIRECTORY, O_CLOEXEC */
