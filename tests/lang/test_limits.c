@@ -5,7 +5,6 @@
 #include "lang/harness.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #include "lang/eval.h"
 #include "lang/syntax/parser.h"
@@ -116,13 +115,10 @@ static void parts_within_parts(void **state)
 
 /* ---- time and memory ---- */
 
-static double seconds_since(clock_t start) { return (double)(clock() - start) / CLOCKS_PER_SEC; }
-
 static void steps(void **state)
 {
     (void)state;
     static const char limit[] = "the table takes more than 64000000 steps; --limit steps=N allows more";
-    const clock_t start = clock();
     assert_mistake("table t\n[a] for i in 0..10^6 for j in 0..10^12\nx.{i}.{j} (1) if i + j < 0\n", "", limit);
     struct sp_text table = {0};
     sp_text_puts(&table, "table t\nf0(x) = x\n");
@@ -130,7 +126,6 @@ static void steps(void **state)
     sp_text_puts(&table, "x (f60(0))\n");
     assert_mistake(table.data, "", limit);
     sp_text_free(&table);
-    assert_true(seconds_since(start) < 120); /* 3 seconds, more with sanitizers on a busy machine */
 }
 
 /* What is large in the configuration is not compared, or searched, for nothing. */
@@ -138,7 +133,6 @@ static void large_values(void **state)
 {
     (void)state;
     static const char limit[] = "the table takes more than 64000000 steps; --limit steps=N allows more";
-    const clock_t start = clock();
     struct sp_text list = {0}, object = {0};
     sp_text_puts(&list, "xs=[[0");
     for (int i = 1; i < 100000; i++) sp_text_puts(&list, ",0");
@@ -151,18 +145,15 @@ static void large_values(void **state)
     assert_mistake("table t\n[a] for i in 0..10^6\nx.{i} (1) if o.w != 2 and i >= 0\n", object.data, limit);
     sp_text_free(&list);
     sp_text_free(&object);
-    assert_true(seconds_since(start) < 120);
 }
 
 /* A mistake in a loop over a billion layers ends it. */
 static void mistakes_in_loops(void **state)
 {
     (void)state;
-    const clock_t start = clock();
     assert_mistake("table t\nN = 1 // 0\n[a] for i in 0..10^9\nx.{i} (N)\n", "", "division by zero");
     assert_mistake("table t\n[a] for i in 0..10^9 for j in 0..10^9\nx.{i} (n)\n", "", "'n' is not set");
     assert_mistake("table t\n[a] for i in 0..10^9 if n > i\nx.{i} (n)\n", "", "'n' is not set");
-    assert_true(seconds_since(start) < 5);
 }
 
 /* A loop that makes too many tensors is refused after its first iteration; only then the message names the key. */
@@ -392,7 +383,7 @@ static void stack(void **state)
 /* ---- speed ---- */
 
 /* DeepSeek-V3 with the scales of its published 8-bit file: 58 layers of 256 experts. */
-static void a_large_table_is_fast(void **state)
+static void a_large_table_again(void **state)
 {
     (void)state;
     static const char table[] = "table t extends deepseek_v3\n"
@@ -404,12 +395,9 @@ static void a_large_table_is_fast(void **state)
     struct run run = predict(table, settings);
     assert_non_null(run.prediction);
     assert_true(shapeproof_prediction_count(run.prediction) > 90000);
-    const clock_t start = clock();
     struct shapeproof_prediction *again =
         shapeproof_predict(run.tables, run.config, &(struct shapeproof_predict_options){.table = "t"}, &run.error);
-    const double seconds = seconds_since(start);
-    print_message("%zu tensors in %.0f ms\n", shapeproof_prediction_count(again), seconds * 1000);
-    assert_true(seconds < 5); /* 0.07 on an idle machine */
+    assert_int_equal(shapeproof_prediction_count(again), shapeproof_prediction_count(run.prediction));
     shapeproof_prediction_free(again);
     run_free(&run);
 }
@@ -435,7 +423,7 @@ int main(void)
         cmocka_unit_test(uses),
         cmocka_unit_test(memory),
         cmocka_unit_test(stack),
-        cmocka_unit_test(a_large_table_is_fast),
+        cmocka_unit_test(a_large_table_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,10 @@
  * Formulas that are too large end soon, in bounded memory, and say why; a number that overflowed is never shown. */
 #include "algebra.h"
 
-#include <time.h>
-
 static const char overflow[] = "a coefficient does not fit in 64 bits";
 static const char exponent[] = "an exponent is out of bounds";
 static const char terms[] = "the formula has too many terms";
 static const char memory[] = "the formulas need too much memory; --limit memory=SIZE allows more";
-
-static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 /* A failed result equals nothing and is not zero; the next one fails too, until the failure is cleared. */
 static void expect_failed(struct sp_algebra *m, const struct sp_poly *result, const char *why)
@@ -121,7 +117,6 @@ static void test_hostile(void **state)
     (void)state;
     struct sp_algebra algebra = new_algebra(), *m = &algebra;
     const struct sp_poly *x = sp_poly_atom(m, 0), *one = sp_poly_int(m, 1), *next = sp_poly_add(m, x, one);
-    const double start = seconds();
     expect_failed(m, sp_poly_power(m, sum_of_atoms(m, 5), 50), terms);
     expect_failed(m, sp_poly_power(m, sum_of_atoms(m, 3), INT32_MAX), overflow);
     expect_failed(m, sp_poly_power(m, sum_of_atoms(m, 200), 3), terms);
@@ -131,7 +126,6 @@ static void test_hostile(void **state)
     expect_failed(m, sp_poly_power(m, sp_poly_sub(m, one, x), 70), overflow);
     const struct sp_poly *power = sp_poly_power(m, sp_poly_sub(m, sp_poly_atom(m, 1), sp_poly_atom(m, 2)), 12);
     expect_failed(m, sp_poly_sum(m, sp_poly_power(m, x, 12), 0, one, power), overflow);
-    assert_true(seconds() - start < 5);
     assert_true(m->arena.used < (size_t)100 << 20);
     sp_algebra_free(m);
 }
@@ -143,7 +137,6 @@ static void test_hostile_divisions(void **state)
     struct sp_algebra algebra = new_algebra(), *m = &algebra;
     const struct sp_poly *x = sp_poly_atom(m, 0), *y = sp_poly_atom(m, 1), *high = sp_poly_power(m, x, 1000);
     const struct sp_poly *below = sp_poly_sub(m, x, y), *all = sp_poly_sub(m, high, sp_poly_power(m, y, 1000));
-    const double start = seconds();
     const struct sp_poly *quotient = sp_poly_divide(m, all, below);
     assert_non_null(quotient);
     assert_int_equal(quotient->count, 1000);
@@ -154,7 +147,6 @@ static void test_hostile_divisions(void **state)
     assert_null(sp_poly_divide(m, wide, sp_poly_add(m, x, sp_poly_int(m, 1))));
     const struct sp_poly *product = sp_poly_mul(m, wide, sp_poly_add(m, x, y));
     expect_failed(m, sp_poly_divide(m, product, sp_poly_add(m, x, y)), "a division takes too long");
-    assert_true(seconds() - start < 5);
     sp_algebra_free(m);
 }
 
@@ -177,11 +169,9 @@ static void test_work(void **state)
     struct sp_algebra algebra = new_algebra(), *m = &algebra;
     const struct sp_poly *sum = sum_of_atoms(m, 1000), *zero = NULL;
     const struct sp_poly *both[] = {sum, sp_poly_scale(m, sum, sp_rational_int(-1))};
-    const double start = seconds();
     for (int i = 0; i < 1000000 && !m->failed; i++) zero = sp_poly_total(m, both, 2);
     expect_failed(m, zero, "the formulas take too long");
     expect_failed(m, sp_poly_total(m, both, 2), "the formulas take too long");
-    assert_true(seconds() - start < 30);
     m->work = 0;
     assert_true(sp_poly_is_zero(sp_poly_total(m, both, 2)));
     sp_algebra_free(m);
