@@ -380,9 +380,10 @@ static void stack(void **state)
     pthread_attr_destroy(&attributes);
 }
 
-/* ---- speed ---- */
+/* ---- a large table ---- */
 
-/* DeepSeek-V3 with the scales of its published 8-bit file: 58 layers of 256 experts. */
+/* DeepSeek-V3 with the scales of its published 8-bit file: 58 layers of 256 experts. Predicted again, it is the same.
+ */
 static void a_large_table_again(void **state)
 {
     (void)state;
