@@ -21,6 +21,8 @@ static inline bool sp_is_word(char c)
 #define SP_IS(text, length, literal)                                                                                   \
     ((length) == sizeof(literal) - 1 && memcmp((text), (literal), sizeof(literal) - 1) == 0)
 
+static inline bool sp_begins_with(const char *text, const char *head) { return strncmp(text, head, strlen(head)) == 0; }
+
 static inline bool sp_ends_with(const char *text, const char *tail)
 {
     const size_t length = strlen(text), size = strlen(tail);
@@ -37,6 +39,17 @@ static inline bool sp_is_among(const char *text, const char *const *list, size_t
 
 /* The same of an array whose size the compiler knows. */
 #define SP_IS_AMONG(text, list) sp_is_among((text), (list), sizeof(list) / sizeof *(list))
+
+/* Whether the text begins with one of those in the list. */
+static inline bool sp_begins_with_any(const char *text, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (sp_begins_with(text, list[i])) return true;
+    return false;
+}
+
+/* The same of an array whose size the compiler knows. */
+#define SP_BEGINS_WITH_ANY(text, list) sp_begins_with_any((text), (list), sizeof(list) / sizeof *(list))
 
 /* Whether one of the list is somewhere in the text. */
 static inline bool sp_has_any(const char *text, const char *const *list, size_t count)

@@ -136,7 +136,7 @@ static void note_unread(struct sp_arena *arena, const struct source *source, con
 {
     if (tokenizer->unread) return;
     const char *why = scan->error.message;
-    const bool is_named = strncmp(why, source->name, strlen(source->name)) == 0;
+    const bool is_named = sp_begins_with(why, source->name);
     tokenizer->unread = sp_arena_printf(arena, "%s%s%s", is_named ? "" : source->name, is_named ? "" : ": ", why);
 }
 

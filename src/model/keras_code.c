@@ -13,8 +13,6 @@ static const char *string_at(struct shapeproof_value object, const char *key)
     return value.type == SHAPEPROOF_VALUE_STRING ? value.string : "";
 }
 
-static bool begins(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
-
 /* Whether a module is one of Keras' packages, which hold layers and functions of models and nothing else that Keras
  * takes from them; or the running program itself, which the file cannot choose. */
 static bool is_own_module(const char *module)
@@ -35,14 +33,13 @@ static bool has_functions_of_models(const char *module)
     static const char *const parts[] = {"activations", "initializers", "losses", "metrics", "regularizers",
                                         "constraints", "ops",          "layers", "backend", "random"};
     static const char *const others[] = {"keras_hub", "keras_cv", "keras_nlp", "__main__"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (begins(module, others[i])) return true;
+    if (SP_BEGINS_WITH_ANY(module, others)) return true;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const size_t length = strlen(parts[i]);
         for (const char *at = strchr(module, '.'); at; at = strchr(at + 1, '.'))
-            if (begins(at + 1, parts[i]) && (!at[1 + length] || at[1 + length] == '.')) return true;
+            if (sp_begins_with(at + 1, parts[i]) && (!at[1 + length] || at[1 + length] == '.')) return true;
     }
-    return begins(module, "tensorflow.nn") || begins(module, "tensorflow.math") || !strchr(module, '.');
+    return sp_begins_with(module, "tensorflow.nn") || sp_begins_with(module, "tensorflow.math") || !strchr(module, '.');
 }
 
 /* Functions of a module of models that fetch or open files. */
@@ -50,9 +47,7 @@ static bool is_code_of_keras(const char *name)
 {
     static const char *const prefixes[] = {"get_file", "load_",    "save_", "read_",
                                            "write_",   "download", "open",  "import_"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (begins(name, prefixes[i])) return true;
-    return false;
+    return SP_BEGINS_WITH_ANY(name, prefixes);
 }
 
 /* Python's built-in functions that run code or open files. Keras writes its own functions, such as relu, as if they
@@ -69,9 +64,7 @@ static bool is_code_of_tensorflow(const char *name)
 {
     static const char *const prefixes[] = {"io.",   "py_f",   "numpy_function", "raw_ops.",    "data.",  "saved_model.",
                                            "load_", "train.", "summary.",       "distribute.", "compat."};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (begins(name, prefixes[i])) return true;
-    return false;
+    return SP_BEGINS_WITH_ANY(name, prefixes);
 }
 
 /* Layers of Keras that run what their configuration holds. */

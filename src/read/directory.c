@@ -72,12 +72,7 @@ static bool is_sockeye_name(const char *name)
 }
 
 /* Whether a trainer leaves it beside a checkpoint. */
-static bool is_companion(const char *name)
-{
-    for (size_t i = 0; i < COUNT(companions); i++)
-        if (strncmp(name, companions[i], strlen(companions[i])) == 0) return true;
-    return false;
-}
+static bool is_companion(const char *name) { return SP_BEGINS_WITH_ANY(name, companions); }
 
 bool sp_may_be_checkpoint(const char *name)
 {
@@ -366,7 +361,7 @@ static void judge_pickles(const struct sp_folder *folder, const struct listing *
     enum { MOST = 10 * 1000 };
     for (size_t i = 0; i < listing->pickles.count; i++) {
         const char *name = listing->pickles.items[i];
-        const bool is_settings = strncmp(name, "training_args.", strlen("training_args.")) == 0;
+        const bool is_settings = sp_begins_with(name, "training_args.");
         if (listing->resumed && (SP_IS_AMONG(name, optimizers) || SP_IS_AMONG(name, states))) continue;
         if (is_file_read(inventory, name) || (listing->judged && !is_companion(name))) continue;
         if (i >= MOST) {

@@ -68,8 +68,7 @@ static void judge_activation(const struct document *document, const char *name)
     static const char *const packages[] = {"torch.", "transformers.", "sentence_transformers."};
     const char *last = strrchr(name, '.');
     if (!last || !sp_is_word(last[1]) || sp_is_digit(last[1])) return;
-    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
-        if (strncmp(name, packages[i], strlen(packages[i])) == 0) return;
+    if (SP_BEGINS_WITH_ANY(name, packages)) return;
     sp_inventory_warn(document->inventory, "%s names %s: loading the model would import and call it",
                       sp_quote(document->name).text, sp_quote(name).text);
 }
@@ -121,7 +120,7 @@ static void scan_types(struct document *document, bool in_types, unsigned depth)
         for (bool first = true; (key = sp_json_member(json, &first));)
             scan_types(document, in_types || !strcmp(key, "type") || !strcmp(key, "types"), depth + 1);
     } else if (next == '"' && in_types) {
-        if ((text = sp_json_string(json)) && strncmp(text, "sentence_transformers.", 22) != 0)
+        if ((text = sp_json_string(json)) && !sp_begins_with(text, "sentence_transformers."))
             judge_reference(document, text);
     } else sp_json_skip(json, &(size_t){0});
 }

@@ -29,10 +29,7 @@ static bool is_harmless(const char *path, size_t length)
                                        "runpy pathlib tempfile tarfile io socket code types functools operator "
                                        "multiprocessing joblib dill cloudpickle requests urllib ";
     size_t last = 0;
-    bool in_package = false;
-    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
-        in_package = in_package || !strncmp(path, packages[i], strlen(packages[i]));
-    if (!in_package) return false;
+    if (!SP_BEGINS_WITH_ANY(path, packages)) return false;
     for (size_t at = 0; at < length;) {
         char component[32] = " ";
         size_t end = at;

@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
+
 static const struct sp_format hdf5_format = {"hdf5", 0};
 static const struct sp_format keras_hdf5_format = {"keras-hdf5", SP_BY_KERAS | SP_IN_ORDER};
 static const struct sp_format keras_weights_format = {"keras-weights", SP_BY_KERAS | SP_NUMBERED};
@@ -34,8 +36,6 @@ static struct shapeproof_tensor *tensor_at(const struct sp_h5_contents *contents
     return &contents->inventory->tensors[contents->first + index];
 }
 
-static bool starts(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
-
 /* ---- the format ---- */
 
 static bool any_tensor(const struct sp_h5_contents *contents, bool (*is)(const struct shapeproof_tensor *))
@@ -45,7 +45,10 @@ static bool any_tensor(const struct sp_h5_contents *contents, bool (*is)(const s
     return false;
 }
 
-static bool in_model_weights(const struct shapeproof_tensor *tensor) { return starts(tensor->name, "model_weights/"); }
+static bool in_model_weights(const struct shapeproof_tensor *tensor)
+{
+    return sp_begins_with(tensor->name, "model_weights/");
+}
 
 /* Directly in a group called "vars". */
 static bool is_variable(const struct shapeproof_tensor *tensor)
@@ -77,7 +80,8 @@ static const struct sp_format *format_of(const struct sp_h5_contents *contents)
 static void flag_state(const struct sp_h5_contents *contents, const char *prefix)
 {
     for (size_t i = 0; i < tensor_count(contents); i++)
-        if (starts(tensor_at(contents, i)->name, prefix)) tensor_at(contents, i)->flags |= SHAPEPROOF_TENSOR_STATE;
+        if (sp_begins_with(tensor_at(contents, i)->name, prefix))
+            tensor_at(contents, i)->flags |= SHAPEPROOF_TENSOR_STATE;
 }
 
 /* ---- layer_names and weight_names ---- */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/budget.h"
+#include "base/chars.h"
 #include "base/checked.h"
 #include "read/torch/torch.h"
 
@@ -33,7 +34,7 @@ enum { MAX_DIGITS = 9, MAX_ALIGNMENT = 64, LONG_STATE = 9 /* items, with metadat
 
 static bool is_of_python(const char *name)
 {
-    return sp_torch_begins_with(name, "builtins.") || sp_torch_begins_with(name, "__builtin__.");
+    return sp_begins_with(name, "builtins.") || sp_begins_with(name, "__builtin__.");
 }
 
 /* ---- what a call makes ---- */
@@ -103,7 +104,7 @@ static bool makes_object(const struct sp_pickle_value *global)
     const char *name = global->as.global->name, *last = strrchr(name, '.') + 1;
     last += strspn(last, "_");
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (sp_torch_begins_with(name, prefixes[i])) return true;
+        if (sp_begins_with(name, prefixes[i])) return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strcmp(name, others[i])) return true;
     return is_of_python(name) || (*last >= 'A' && *last <= 'Z') || makes_tensor(global) ||
@@ -125,7 +126,7 @@ static bool read_element(const struct sp_pickle_value *dtype, struct element *el
     *element = (struct element){.kind = 'x', .size = 1};
     if (!sp_pickle_is(dtype, SP_PICKLE_OBJECT) || !is_named(named_callable(dtype->as.object->callable), "numpy.dtype"))
         return false;
-    if (name && sp_torch_begins_with(name, "ml_dtypes.")) {
+    if (name && sp_begins_with(name, "ml_dtypes.")) {
         element->size = 1 + !strcmp(name, "ml_dtypes.bfloat16");
         return true;
     }

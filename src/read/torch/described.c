@@ -251,7 +251,7 @@ static bool index_export_config(struct description *d, size_t record, const char
 /* Whether a constant with this path is an object, which torch.export.load unpickles. */
 static bool is_object(const char *path)
 {
-    return sp_torch_begins_with(path, "opaque_obj_") || sp_torch_begins_with(path, "custom_obj_");
+    return sp_begins_with(path, "opaque_obj_") || sp_begins_with(path, "custom_obj_");
 }
 
 /* Whether torch.export.load unpickles the record by its name: the inputs of an example, weights as older releases wrote

@@ -9,6 +9,7 @@
  * checkpoints have besides. Every other name is reported. */
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/dtype_word.h"
 #include "base/text.h"
 #include "read/torch/torch.h"
@@ -373,7 +374,7 @@ static const struct storage_row storage_classes[] = {
 static bool begins_with_any(const char *text, const char *const *prefixes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (sp_torch_begins_with(text, prefixes[i])) return true;
+        if (sp_begins_with(text, prefixes[i])) return true;
     return false;
 }
 
@@ -385,7 +386,7 @@ static const struct storage_row *storage_row(const char *name, const char *suffi
     const size_t length = strlen(dot + 1), tail = strlen(suffix);
     bool known = false;
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        known = known || (strlen(modules[i]) == (size_t)(dot - name) && sp_torch_begins_with(name, modules[i]));
+        known = known || (strlen(modules[i]) == (size_t)(dot - name) && sp_begins_with(name, modules[i]));
     if (!known || length < tail || strcmp(dot + 1 + length - tail, suffix)) return NULL;
     for (size_t i = 0; i < sizeof storage_classes / sizeof *storage_classes; i++)
         if (strlen(storage_classes[i].name) == length - tail &&
@@ -401,13 +402,13 @@ static bool is_dtype_name(const char *name)
 {
     static const char *const others[] = {"bits8", "bits16", "bits1x8", "bits2x4", "bits4x2", "float4_e2m1fn_x2"};
     enum shapeproof_dtype dtype;
-    if (!sp_torch_begins_with(name, "torch.")) return false;
+    if (!sp_begins_with(name, "torch.")) return false;
     const char *word = name + strlen("torch.");
     if (sp_torch_dtype_word(word, &dtype)) return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strcmp(word, others[i])) return true;
     word += *word == 'u';
-    return sp_torch_begins_with(word, "int") && word[3] >= '1' && word[3] <= '7' && !word[4];
+    return sp_begins_with(word, "int") && word[3] >= '1' && word[3] <= '7' && !word[4];
 }
 
 static enum sp_torch_role find_role(const char *name)
@@ -419,7 +420,7 @@ static enum sp_torch_role find_role(const char *name)
     if (storage_row(name, "Tensor")) return SP_TORCH_OLD_TENSOR;
     if (storage_row(name, "Storage") || is_dtype_name(name)) return SP_TORCH_KNOWN;
     /* A class of TorchScript, which its C++ reader makes of the code in the archive; Python has no such module. */
-    return sp_torch_begins_with(name, "__torch__.") ? SP_TORCH_KNOWN : SP_TORCH_UNKNOWN;
+    return sp_begins_with(name, "__torch__.") ? SP_TORCH_KNOWN : SP_TORCH_UNKNOWN;
 }
 
 enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value)
@@ -434,7 +435,7 @@ enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value)
 bool sp_torch_dtype(const struct sp_pickle_value *value, enum shapeproof_dtype *dtype, const char **name)
 {
     const char *full = sp_pickle_is(value, SP_PICKLE_GLOBAL) ? sp_pickle_name(value) : NULL;
-    if (!full || !sp_torch_begins_with(full, "torch.") || strchr(full + 6, '.')) return false;
+    if (!full || !sp_begins_with(full, "torch.") || strchr(full + 6, '.')) return false;
     *dtype = SHAPEPROOF_DTYPE_UNKNOWN;
     *name = sp_torch_dtype_word(full + 6, dtype) ? shapeproof_dtype_name(*dtype) : full + 6;
     return true;
@@ -480,7 +481,7 @@ static void warn_of_classes(const struct sp_pickle *pickle, struct shapeproof_in
         for (size_t i = 0; i < pickle->global_count; i++) {
             const struct sp_pickle_global *global = pickle->globals[i]->as.global;
             if (sp_torch_is_harmless(pickle->globals[i]) || !is_class_of_a_package(global) ||
-                sp_torch_begins_with(global->name, "torch.") != torchs)
+                sp_begins_with(global->name, "torch.") != torchs)
                 continue;
             if (count++ < NAMED_UNKNOWNS) sp_text_printf(&names, "%s%s", count > 1 ? ", " : "", global->name);
         }

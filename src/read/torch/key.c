@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chars.h"
 #include "base/names.h"
 #include "base/real.h"
 #include "base/utf8.h"
@@ -429,9 +430,9 @@ static bool is_doubtful(struct sp_torch *torch, const struct sp_pickle_value *ke
     static const char *const makers[] = {"bool", "int", "long", "float", "complex", "str", "unicode", "bytes"};
     const char *name = sp_pickle_is(key, SP_PICKLE_OBJECT) ? sp_pickle_name(key) : NULL;
     if (!name) return false;
-    bool makes = sp_torch_begins_with(name, "numpy.") || sp_torch_begins_with(name, "_codecs.");
+    bool makes = sp_begins_with(name, "numpy.") || sp_begins_with(name, "_codecs.");
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        makes |= (sp_torch_begins_with(name, "builtins.") || sp_torch_begins_with(name, "__builtin__.")) &&
+        makes |= (sp_begins_with(name, "builtins.") || sp_begins_with(name, "__builtin__.")) &&
                  !strcmp(strchr(name, '.') + 1, makers[i]);
     struct sp_text ignored = {0};
     const bool is_known = !makes || put_call(torch, &ignored, key, 0);

@@ -42,8 +42,6 @@ static void report_finding(struct program *program, enum finding finding, const 
     sp_inventory_warn(program->inventory, sentences[finding], program->member, sp_quote(text).text);
 }
 
-static bool begins(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
-
 /* ---- expressions ---- */
 
 /* SIZES: what SymPy prints of a size. GUARDS: what torch prints of a condition on the sizes of the inputs. */
@@ -79,8 +77,9 @@ static bool is_function(const char *name, enum grammar grammar)
 {
     if (SP_IS_AMONG(name, functions)) return true;
     if (grammar == SIZES) return false;
-    if (begins(name, "torch.sym_") || begins(name, "torch._sym_")) return !strchr(name + strlen("torch."), '.');
-    return SP_IS_AMONG(name, methods) || (begins(name, "math.") && !strchr(name + strlen("math."), '.'));
+    if (sp_begins_with(name, "torch.sym_") || sp_begins_with(name, "torch._sym_"))
+        return !strchr(name + strlen("torch."), '.');
+    return SP_IS_AMONG(name, methods) || (sp_begins_with(name, "math.") && !strchr(name + strlen("math."), '.'));
 }
 
 /* Whether a name may stand where it is not called. `keyword`: a single = follows. */
@@ -162,9 +161,7 @@ static bool is_operator(const char *name)
     static const char *const others[] = {"load_library.", "import_module.", "loaded_libraries.", "_dir.", "__",
                                          "aten.save",     "aten.from_file", "debugprims."};
     const char *dot = strchr(name, '.'), *overload = dot ? strchr(dot + 1, '.') : NULL;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (begins(name, others[i])) return false;
-    return dot && !(overload && strchr(overload + 1, '.'));
+    return !SP_BEGINS_WITH_ANY(name, others) && dot && !(overload && strchr(overload + 1, '.'));
 }
 
 /* Whether the program may call what torch looks up by this name. Like torch, it takes "torch", "math" and "_operator"
@@ -180,12 +177,12 @@ static bool is_callable(const char *name)
                                            "torch._C._set_grad_enabled"};
     static const char *const reaching[] = {"call", "methodcaller", "attrgetter"};
     const char *dot = strchr(name, '.');
-    if (begins(name, "torch.ops.")) return is_operator(name + strlen("torch.ops."));
-    if (begins(name, "_operator") || begins(name, "math"))
+    if (sp_begins_with(name, "torch.ops.")) return is_operator(name + strlen("torch.ops."));
+    if (sp_begins_with(name, "_operator") || sp_begins_with(name, "math"))
         return dot && dot[1] != '_' && !strchr(dot + 1, '.') && !SP_IS_AMONG(dot + 1, reaching);
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        if (begins(name, harmless[i])) return !strchr(name + strlen(harmless[i]), '.');
-    return !begins(name, "torch");
+        if (sp_begins_with(name, harmless[i])) return !strchr(name + strlen(harmless[i]), '.');
+    return !sp_begins_with(name, "torch");
 }
 
 /* ---- names and modules ---- */
@@ -310,7 +307,7 @@ static void judge_program(struct sp_zip *zip, size_t record, struct shapeproof_i
 static bool is_below(const char *name, const char *path)
 {
     const char *slash = strchr(name, '/');
-    return slash && begins(slash + 1, path);
+    return slash && sp_begins_with(slash + 1, path);
 }
 
 void sp_torch_judge_programs(struct sp_zip *zip, struct shapeproof_inventory *inventory)

@@ -98,9 +98,7 @@ static bool is_of_torch(const char *name)
                                          "torchvision.",
                                          "profiler.",
                                          "quantized_decomposed."};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (strncmp(name, spaces[i], strlen(spaces[i])) == 0) return true;
-    return false;
+    return SP_BEGINS_WITH_ANY(name, spaces);
 }
 
 /* Reads what is behind the word "torch" (or "aten") or "ops". Returns where to go on. */
@@ -189,8 +187,8 @@ static void warn_of_operators(const struct script *script)
 static bool is_source(const char *name, bool is_package)
 {
     const char *slash = strchr(name, '/'), *path = slash ? slash + 1 : "";
-    if (is_package) return strncmp(path, ".data/ts_code/", strlen(".data/ts_code/")) == 0 && sp_ends_with(name, ".py");
-    return !strcmp(path, "bytecode.pkl") || (!strncmp(path, "code/", strlen("code/")) && sp_ends_with(name, ".py"));
+    if (is_package) return sp_begins_with(path, ".data/ts_code/") && sp_ends_with(name, ".py");
+    return !strcmp(path, "bytecode.pkl") || (sp_begins_with(path, "code/") && sp_ends_with(name, ".py"));
 }
 
 void sp_torch_judge_scripts(struct sp_zip *zip, struct shapeproof_inventory *inventory)

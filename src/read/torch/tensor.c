@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/budget.h"
+#include "base/chars.h"
 #include "base/checked.h"
 #include "read/torch/torch.h"
 
@@ -575,7 +576,7 @@ bool sp_torch_tensor(struct sp_torch *torch, struct sp_pickle_value *node, struc
     if (!*is_tensor) return true;
     *tensor = (struct sp_torch_tensor){.dtype_name = shapeproof_dtype_name(SHAPEPROOF_DTYPE_UNKNOWN)};
     const char *function = sp_pickle_name(node);
-    const bool is_parameter = function && sp_torch_begins_with(function, "torch._utils._rebuild_parameter");
+    const bool is_parameter = function && sp_begins_with(function, "torch._utils._rebuild_parameter");
     if (is_parameter && !check_requires_grad(sp_pickle_arg(node, 1), error)) return false;
     if (!sp_pickle_is(call.role == SP_TORCH_OLD_TENSOR ? call.state : call.args, SP_PICKLE_TUPLE))
         return sp_malformed(error, "%s without a tuple of arguments", call.name);

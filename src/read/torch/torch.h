@@ -262,9 +262,4 @@ struct sp_pickle_value *sp_torch_load_from_bytes(struct sp_torch *torch, struct 
 struct sp_pickle_value *sp_torch_legacy_read(struct sp_torch *torch, const struct sp_file *file, char **bytes,
                                              struct shapeproof_error *error);
 
-static inline bool sp_torch_begins_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 #endif

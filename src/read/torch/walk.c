@@ -619,9 +619,9 @@ static struct sp_pickle_value *content_of(const struct sp_torch *torch, struct s
 
 static bool is_python_class(const char *name, const char *class)
 {
-    const char *rest = sp_torch_begins_with(name, "builtins.")      ? name + 9
-                       : sp_torch_begins_with(name, "__builtin__.") ? name + 12
-                                                                    : "";
+    const char *rest = sp_begins_with(name, "builtins.")      ? name + 9
+                       : sp_begins_with(name, "__builtin__.") ? name + 12
+                                                              : "";
     return !strcmp(rest, class);
 }
 
