@@ -32,11 +32,6 @@ enum {
 
 enum { MAX_DIGITS = 9, MAX_ALIGNMENT = 64, LONG_STATE = 9 /* items, with metadata */ };
 
-static bool is_of_python(const char *name)
-{
-    return sp_begins_with(name, "builtins.") || sp_begins_with(name, "__builtin__.");
-}
-
 /* ---- what a call makes ---- */
 
 /* The function or class that is called: a GLOBAL, or the class of a persistent id ('module', class, file, source), in
@@ -56,11 +51,6 @@ static bool is_reported(const struct sp_pickle_value *global) { return global &&
 static bool is_named(const struct sp_pickle_value *global, const char *name)
 {
     return global && !strcmp(global->as.global->name, name);
-}
-
-static bool is_reconstructor(const struct sp_pickle_value *global)
-{
-    return is_named(global, "copyreg._reconstructor") || is_named(global, "copy_reg._reconstructor");
 }
 
 static bool makes_tensor(const struct sp_pickle_value *global)
@@ -87,12 +77,8 @@ static bool makes_container(const struct sp_pickle_value *global)
     static const char *const kinds[] = {"dict", "list", "set"};
     static const char *const others[] = {"collections.OrderedDict", "collections.defaultdict", "collections.Counter",
                                          "collections.deque"};
-    const char *name = global->as.global->name;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!strcmp(name, others[i])) return true;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (is_of_python(name) && !strcmp(strchr(name, '.') + 1, kinds[i])) return true;
-    return false;
+    const char *name = global->as.global->name, *own = sp_torch_python_name(name);
+    return SP_IS_AMONG(name, others) || (own && SP_IS_AMONG(own, kinds));
 }
 
 /* Whether what it makes is a new object, or one without attributes: classes, and functions that rebuild one. */
@@ -107,7 +93,7 @@ static bool makes_object(const struct sp_pickle_value *global)
         if (sp_begins_with(name, prefixes[i])) return true;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!strcmp(name, others[i])) return true;
-    return is_of_python(name) || (*last >= 'A' && *last <= 'Z') || makes_tensor(global) ||
+    return sp_torch_python_name(name) || (*last >= 'A' && *last <= 'Z') || makes_tensor(global) ||
            sp_torch_role(global) == SP_TORCH_ARRAY;
 }
 
@@ -310,7 +296,7 @@ static bool reconstructs(const struct sp_pickle_value *call)
     const struct sp_pickle_value *class = named_callable(sp_pickle_arg(call, 0));
     const struct sp_pickle_value *base = named_callable(sp_pickle_arg(call, 1));
     return class && base && (is_reported(class) || (makes_object(class) && !is_named(class, "numpy.dtype"))) &&
-           (is_reported(base) || is_of_python(base->as.global->name));
+           (is_reported(base) || sp_torch_python_name(base->as.global->name));
 }
 
 /* _rebuild_from_type_v2(function, class, arguments, state) sets attributes of what the function returns. */
@@ -329,7 +315,7 @@ static void judge_call(struct sp_torch *torch, bool *found, const struct sp_pick
     made = global;
     if (sp_torch_role(global) == SP_TORCH_FROM_TYPE && !rebuilds_tensor(call))
         report_finding(torch, found, FROM_TYPE, global);
-    if (is_reconstructor(global)) {
+    if (sp_torch_role(global) == SP_TORCH_RECONSTRUCTOR) {
         if (!reconstructs(call)) report_finding(torch, found, RECONSTRUCTOR, global);
         made = named_callable(sp_pickle_arg(call, 0));
         if (is_reported(made)) return;
@@ -369,7 +355,7 @@ void sp_torch_judge_changes(struct sp_torch *torch, const struct sp_pickle *pick
         const struct sp_pickle_value *global = pickle->globals[i];
         if (!global->as.global->held || is_reported(global)) continue;
         if (sp_torch_role(global) == SP_TORCH_FROM_TYPE) report_finding(torch, found, FROM_TYPE, global);
-        if (is_reconstructor(global)) report_finding(torch, found, RECONSTRUCTOR, global);
+        if (sp_torch_role(global) == SP_TORCH_RECONSTRUCTOR) report_finding(torch, found, RECONSTRUCTOR, global);
     }
     for (size_t i = 0; i < pickle->call_count; i++) judge_call(torch, found, pickle->calls[i]);
     for (size_t i = 0; i < pickle->persid_count; i++) judge_id(torch, found, pickle->persids[i]);

@@ -229,9 +229,9 @@ static const struct row harmless[] = {
     {"collections.deque", SP_TORCH_KNOWN},
     {"argparse.Namespace", SP_TORCH_KNOWN},
     {"types.SimpleNamespace", SP_TORCH_KNOWN},
-    {"_codecs.encode", SP_TORCH_KNOWN},         /* what protocol 2 has for bytes; on torch's own list */
-    {"copyreg._reconstructor", SP_TORCH_KNOWN}, /* makes an instance of a class, which is a name as well */
-    {"copy_reg._reconstructor", SP_TORCH_KNOWN},
+    {"_codecs.encode", SP_TORCH_KNOWN},                 /* what protocol 2 has for bytes; on torch's own list */
+    {"copyreg._reconstructor", SP_TORCH_RECONSTRUCTOR}, /* makes an instance of a class, which is a name as well */
+    {"copy_reg._reconstructor", SP_TORCH_RECONSTRUCTOR},
     {"pathlib.PosixPath", SP_TORCH_KNOWN}, /* the path, not what is there */
     {"pathlib.WindowsPath", SP_TORCH_KNOWN},
     {"pathlib._local.PosixPath", SP_TORCH_KNOWN},
@@ -421,6 +421,12 @@ static enum sp_torch_role find_role(const char *name)
     if (storage_row(name, "Storage") || is_dtype_name(name)) return SP_TORCH_KNOWN;
     /* A class of TorchScript, which its C++ reader makes of the code in the archive; Python has no such module. */
     return sp_begins_with(name, "__torch__.") ? SP_TORCH_KNOWN : SP_TORCH_UNKNOWN;
+}
+
+const char *sp_torch_python_name(const char *name)
+{
+    static const char *const modules[] = {"builtins.", "__builtin__."};
+    return SP_BEGINS_WITH_ANY(name, modules) ? strchr(name, '.') + 1 : NULL;
 }
 
 enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value)

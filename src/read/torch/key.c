@@ -346,18 +346,17 @@ static bool put_call(struct sp_torch *torch, struct sp_text *out, const struct s
         put_identity_bytes(out, 'b', bytes, length);
         return true;
     }
-    const char *last = strrchr(name, '.') + 1;
-    const bool is_empty = !args || !args->length;
-    const bool is_built_in = !strncmp(name, "builtins.", 9) || !strncmp(name, "__builtin__.", 12);
-    if (!strcmp(name, "torch.Size") || (is_built_in && !strcmp(last, "tuple"))) {
+    const char *own = sp_torch_python_name(name);
+    if (!own) own = "";
+    if (!strcmp(name, "torch.Size") || !strcmp(own, "tuple")) {
         const bool is_sequence = sp_pickle_is(first, SP_PICKLE_TUPLE) || sp_pickle_is(first, SP_PICKLE_LIST);
         return args && (is_sequence || !first) && put_sequence(torch, out, is_sequence ? first : args, depth);
     }
-    if (is_built_in && !strcmp(last, "bytes") && is_empty) { /* how protocol 2 writes b'' */
+    if (!strcmp(own, "bytes") && (!args || !args->length)) { /* how protocol 2 writes b'' */
         sp_text_puts(out, "b");
         return true;
     }
-    if (is_built_in && !strcmp(last, "complex"))
+    if (!strcmp(own, "complex"))
         return read_real(first, &real) && read_real(sp_pickle_arg(key, 1), &imaginary) &&
                put_complex(out, key, real, imaginary);
     if (!strcmp(name, "numpy.core.multiarray.scalar") || !strcmp(name, "numpy._core.multiarray.scalar"))
@@ -430,10 +429,9 @@ static bool is_doubtful(struct sp_torch *torch, const struct sp_pickle_value *ke
     static const char *const makers[] = {"bool", "int", "long", "float", "complex", "str", "unicode", "bytes"};
     const char *name = sp_pickle_is(key, SP_PICKLE_OBJECT) ? sp_pickle_name(key) : NULL;
     if (!name) return false;
-    bool makes = sp_begins_with(name, "numpy.") || sp_begins_with(name, "_codecs.");
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
-        makes |= (sp_begins_with(name, "builtins.") || sp_begins_with(name, "__builtin__.")) &&
-                 !strcmp(strchr(name, '.') + 1, makers[i]);
+    const char *own = sp_torch_python_name(name);
+    const bool makes =
+        own ? SP_IS_AMONG(own, makers) : sp_begins_with(name, "numpy.") || sp_begins_with(name, "_codecs.");
     struct sp_text ignored = {0};
     const bool is_known = !makes || put_call(torch, &ignored, key, 0);
     sp_text_free(&ignored);

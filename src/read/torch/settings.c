@@ -107,10 +107,8 @@ static bool put_items(struct settings *settings, const struct sp_pickle_value *l
 /* The class of an object; the older protocols hand it to a function of copyreg. */
 static const char *class_of(const struct sp_pickle_value *object)
 {
-    const char *name = sp_pickle_name(object);
-    const bool remade =
-        name && (strcmp(name, "copyreg._reconstructor") == 0 || strcmp(name, "copy_reg._reconstructor") == 0);
-    return remade ? sp_pickle_name(sp_pickle_arg(object, 0)) : name;
+    const bool is_remade = sp_torch_role(object) == SP_TORCH_RECONSTRUCTOR;
+    return sp_pickle_name(is_remade ? sp_pickle_arg(object, 0) : object);
 }
 
 /* An object is what its state says, the first half of a state (attributes, slots); an OrderedDict what was set. */

@@ -25,6 +25,7 @@ enum sp_torch_role {
     SP_TORCH_UNKNOWN,
     SP_TORCH_KNOWN,           /* of no interest */
     SP_TORCH_FUNCTION,        /* of tensors: modules keep it as an attribute, and torch.save never calls it */
+    SP_TORCH_RECONSTRUCTOR,   /* of older protocols, (class, base, state): makes an instance of the class */
     SP_TORCH_TRANSPARENT,     /* stands for its first argument */
     SP_TORCH_MAPPING,         /* a dict subclass whose attributes are not entries */
     SP_TORCH_SCRIPT_OBJECT,   /* its state begins with what it holds */
@@ -46,6 +47,8 @@ enum sp_torch_role {
 
 /* The role of a GLOBAL, or of the callable of an OBJECT; SP_TORCH_UNKNOWN for everything else. */
 enum sp_torch_role sp_torch_role(const struct sp_pickle_value *value);
+/* "list" for "builtins.list" and for "__builtin__.list", as Python 2 has it; NULL for every other name. */
+const char *sp_torch_python_name(const char *name);
 /* "torch.float8_e4m3fn" -> F8_E4M3; its own word, with SHAPEPROOF_DTYPE_UNKNOWN, when it has no common name; false when
  * the value names no dtype at all. */
 bool sp_torch_dtype(const struct sp_pickle_value *value, enum shapeproof_dtype *dtype, const char **name);

@@ -617,21 +617,14 @@ static struct sp_pickle_value *content_of(const struct sp_torch *torch, struct s
     return named && sp_torch_role(array) >= SP_TORCH_ARRAY ? array : node;
 }
 
-static bool is_python_class(const char *name, const char *class)
-{
-    const char *rest = sp_begins_with(name, "builtins.")      ? name + 9
-                       : sp_begins_with(name, "__builtin__.") ? name + 12
-                                                              : "";
-    return !strcmp(rest, class);
-}
+static bool is_deque_class(const char *name) { return !strcmp(name, "collections.deque"); }
 
 /* list, tuple, set, frozenset and deque, whose call iterates over its first argument. */
 static bool is_sequence_class(const char *name)
 {
     static const char *const classes[] = {"list", "tuple", "set", "frozenset"};
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (is_python_class(name, classes[i])) return true;
-    return !strcmp(name, "collections.deque") || !strcmp(name, "torch.Size");
+    const char *own = sp_torch_python_name(name);
+    return own ? SP_IS_AMONG(own, classes) : is_deque_class(name) || !strcmp(name, "torch.Size");
 }
 
 static bool is_sequence(const struct sp_pickle_value *value)
@@ -646,25 +639,19 @@ static const char *find_odd_sequence(const struct sp_pickle_value *call, const c
 {
     const struct sp_pickle_object *object = call->as.object;
     const struct sp_pickle_value *first = sp_pickle_item(object->args, 0), *most = sp_pickle_item(object->args, 1);
-    const bool is_deque = !strcmp(name, "collections.deque");
-    const bool is_fixed = !is_deque && !is_python_class(name, "list") && !is_python_class(name, "set");
+    const char *own = sp_torch_python_name(name);
+    const bool is_deque = is_deque_class(name);
+    const bool is_filled = object->items && object->items->length;
     if (first && !is_sequence(first)) return "of what is no sequence";
-    if (object->is_new && !is_fixed && object->args->length) return "by NEWOBJ, which ignores its arguments";
+    if (object->is_new && object->args->length && (is_deque || (own && (!strcmp(own, "list") || !strcmp(own, "set")))))
+        return "by NEWOBJ, which ignores its arguments";
     if (object->kwargs || object->pairs || object->state || object->args->length > 1U + is_deque)
         return "with more than a sequence";
-    if (!object->items || !object->items->length) {
-        const bool fits = first && sp_pickle_is(most, SP_PICKLE_INT) && most->as.integer >= first->length;
-        return !most || sp_pickle_is(most, SP_PICKLE_NONE) || fits ? NULL : "with a number of items to keep";
-    }
-    const bool fits = sp_pickle_is(most, SP_PICKLE_INT) && most->as.integer >= object->items->length;
-    if (!is_deque || (first && first->length)) return "which is filled afterwards";
-    return !most || sp_pickle_is(most, SP_PICKLE_NONE) || fits ? NULL : "with a number of items to keep";
-}
-
-static bool is_deque(const struct sp_pickle_value *node)
-{
-    return sp_pickle_is(node, SP_PICKLE_OBJECT) && sp_pickle_name(node) &&
-           !strcmp(sp_pickle_name(node), "collections.deque");
+    if (is_filled && (!is_deque || (first && first->length))) return "which is filled afterwards";
+    if (!most || sp_pickle_is(most, SP_PICKLE_NONE)) return NULL;
+    const struct sp_pickle_value *kept = is_filled ? object->items : first;
+    const bool fits = sp_pickle_is(most, SP_PICKLE_INT) && most->as.integer >= kept->length;
+    return fits ? NULL : "with a number of items to keep";
 }
 
 /* Whether a dict can be made of it: of a dict, or of (key, value). */
@@ -676,22 +663,26 @@ static bool is_initial(const struct sp_pickle_value *initial)
 
 /* Why it cannot be told without the call what an object of one of Python's own classes holds, or NULL. Python writes
  * none of these forms. */
-static const char *find_odd_form(const struct sp_pickle_value *node)
+static const char *find_odd_form(const struct sp_pickle_value *node, enum sp_torch_role role)
 {
     const char *name = sp_pickle_is(node, SP_PICKLE_OBJECT) ? sp_pickle_name(node) : NULL;
-    if (!name) return NULL;
+    if (!name || role >= SP_TORCH_TENSOR) return NULL;
     const struct sp_pickle_object *object = node->as.object;
-    if (sp_torch_role(node) == SP_TORCH_FUNCTION) return "which computes another tensor";
+    if (role == SP_TORCH_FUNCTION) return "which computes another tensor";
     if (is_sequence_class(name)) return find_odd_sequence(node, name);
-    if (sp_torch_role(node) == SP_TORCH_MAPPING && !is_initial(initial_of(node))) return "of what is no dict";
-    if (!strcmp(name, "types.SimpleNamespace") && object->is_new && (object->kwargs || object->args->length))
-        return "by NEWOBJ, which ignores its arguments";
-    if (!strcmp(name, "copyreg._reconstructor") || !strcmp(name, "copy_reg._reconstructor")) {
-        const char *class = sp_pickle_name(sp_pickle_arg(node, 0));
-        if (class && (is_sequence_class(class) || sp_torch_role(sp_pickle_arg(node, 0)) == SP_TORCH_MAPPING))
-            return "which is for classes of other packages";
+    if (role == SP_TORCH_MAPPING && !is_initial(initial_of(node))) return "of what is no dict";
+    if (role == SP_TORCH_RECONSTRUCTOR) {
+        const struct sp_pickle_value *class = sp_pickle_arg(node, 0);
+        const bool is_own = sp_pickle_name(class) && is_sequence_class(sp_pickle_name(class));
+        return is_own || sp_torch_role(class) == SP_TORCH_MAPPING ? "which is for classes of other packages" : NULL;
     }
-    return NULL;
+    const bool ignores = object->is_new && (object->kwargs || object->args->length);
+    return ignores && !strcmp(name, "types.SimpleNamespace") ? "by NEWOBJ, which ignores its arguments" : NULL;
+}
+
+static bool is_deque(const struct sp_pickle_value *node)
+{
+    return sp_pickle_is(node, SP_PICKLE_OBJECT) && sp_pickle_name(node) && is_deque_class(sp_pickle_name(node));
 }
 
 /* Replaces objects that only wrap another value by that value. *packed: one of them is a C++ object. NULL when nothing
@@ -700,7 +691,7 @@ static struct sp_pickle_value *uncover_node(struct walk *w, struct sp_pickle_val
 {
     for (int i = 0; i < MAX_TRANSPARENT && node; i++) {
         const enum sp_torch_role role = sp_torch_role(node);
-        const char *odd = find_odd_form(node);
+        const char *odd = find_odd_form(node, role);
         if (odd) {
             sp_malformed(w->error, "it is made by a call of %s, %s: its content is not known", sp_pickle_name(node),
                          odd);
