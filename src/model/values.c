@@ -12,6 +12,11 @@ bool sp_is_float(enum shapeproof_dtype dtype)
            dtype == SHAPEPROOF_DTYPE_F64;
 }
 
+bool sp_is_complex(enum shapeproof_dtype dtype)
+{
+    return dtype == SHAPEPROOF_DTYPE_C32 || dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128;
+}
+
 /* ---- one value ---- */
 
 static double half_value(uint16_t bits)

@@ -11,6 +11,7 @@
 
 /* Whether the dtype is one of these four. */
 bool sp_is_float(enum shapeproof_dtype dtype);
+bool sp_is_complex(enum shapeproof_dtype dtype);
 double sp_value_of(enum shapeproof_dtype dtype, const unsigned char *bytes);
 /* The value of the dtype that is nearest; of two that are as near, the even one; infinite beyond the largest. */
 double sp_rounded_to(enum shapeproof_dtype dtype, double value);

@@ -8,6 +8,7 @@
 #include "explain/gather.h"
 #include "lang/prediction.h"
 #include "model/inventory.h"
+#include "model/values.h"
 
 /* How many tensors have which dtype. */
 struct tally {
@@ -44,11 +45,6 @@ static bool is_integer(enum shapeproof_dtype dtype)
 static enum shapeproof_dtype dtype_of(const struct shapeproof_check *check, size_t tensor)
 {
     return shapeproof_inventory_tensor(check->inventory, tensor)->dtype;
-}
-
-static bool is_complex(enum shapeproof_dtype dtype)
-{
-    return dtype == SHAPEPROOF_DTYPE_C32 || dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128;
 }
 
 /* Whether a tensor is a predicted parameter whose dtype the table leaves open, or one of the several that it gives. */
@@ -241,7 +237,7 @@ static void judge_dtypes(struct shapeproof_check *check, const struct dtypes *dt
         dtype_finding(check, tensor, everywhere, "all others have");
     else if (dtype != usual && (is_floating(dtype) || is_integer(dtype)) && is_floating(usual))
         dtype_finding(check, tensor, usual, "half of its kind have");
-    else if (is_complex(dtype)) add_complex_finding(check, tensor);
+    else if (sp_is_complex(dtype)) add_complex_finding(check, tensor);
 }
 
 /* ---- mixed precision ---- */
@@ -370,9 +366,9 @@ static bool find_integers(struct shapeproof_check *check, const struct tally *wh
  * returns true. Elsewhere judge_dtypes finds them. */
 static bool find_complex(struct shapeproof_check *check, const struct tally *whole)
 {
-    if (!is_complex(most_common(whole))) return false;
+    if (!sp_is_complex(most_common(whole))) return false;
     for (size_t i = 0; i < shapeproof_inventory_count(check->inventory); i++)
-        if (is_complex(dtype_of(check, i)) && counts(check, i)) add_complex_finding(check, i);
+        if (sp_is_complex(dtype_of(check, i)) && counts(check, i)) add_complex_finding(check, i);
     return true;
 }
 

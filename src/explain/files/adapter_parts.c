@@ -13,6 +13,7 @@
 #include "explain/files/adapter_pairs.h"
 #include "explain/gather.h"
 #include "explain/vocabulary.h"
+#include "model/values.h"
 
 enum part_fit {
     PART_FITS,
@@ -531,8 +532,7 @@ void sp_explain_adapter_parts(struct shapeproof_check *check)
  * a GGUF file, are not among them. */
 static bool is_lossy(enum shapeproof_dtype dtype)
 {
-    return (dtype >= SHAPEPROOF_DTYPE_BOOL && dtype <= SHAPEPROOF_DTYPE_I64) || dtype == SHAPEPROOF_DTYPE_C32 ||
-           dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128;
+    return (dtype >= SHAPEPROOF_DTYPE_BOOL && dtype <= SHAPEPROOF_DTYPE_I64) || sp_is_complex(dtype);
 }
 
 /* The tensors of an adapter that have such a dtype. */

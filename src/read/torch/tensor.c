@@ -9,6 +9,7 @@
 #include "base/budget.h"
 #include "base/chars.h"
 #include "base/checked.h"
+#include "model/values.h"
 #include "read/torch/torch.h"
 
 enum { MAX_WRAPPERS = 16 };
@@ -317,9 +318,7 @@ static bool check_gradient(const struct sp_pickle_value *requires_grad, const st
 {
     const enum shapeproof_dtype dtype = tensor->dtype;
     if (!sp_pickle_is(requires_grad, SP_PICKLE_BOOL) || !requires_grad->as.integer) return true;
-    if (dtype == SHAPEPROOF_DTYPE_UNKNOWN || shapeproof_dtype_is_float(dtype) || dtype == SHAPEPROOF_DTYPE_C32 ||
-        dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128)
-        return true;
+    if (dtype == SHAPEPROOF_DTYPE_UNKNOWN || shapeproof_dtype_is_float(dtype) || sp_is_complex(dtype)) return true;
     return sp_malformed(error, "its requires_grad is True, which torch refuses for %s", tensor->dtype_name);
 }
 

@@ -24,6 +24,7 @@
 #include "model/bytes.h"
 #include "model/embedding.h"
 #include "model/layouts.h"
+#include "model/values.h"
 #include "run/resume/resume.h"
 #include "shapeproof/data.h"
 
@@ -180,18 +181,13 @@ static void note_defect(struct optimizer *o, enum defect defect, const struct mo
     note->found = found;
 }
 
-static bool is_complex(enum shapeproof_dtype dtype)
-{
-    return dtype == SHAPEPROOF_DTYPE_C32 || dtype == SHAPEPROOF_DTYPE_C64 || dtype == SHAPEPROOF_DTYPE_C128;
-}
-
 /* Notes what is wrong with one moment, and where its elements are. bitsandbytes has bytes in state1 and state2. */
 static void inspect_moment(struct optimizer *o, const struct moments *m, const char *kind,
                            const struct sp_contents_tensor *tensor)
 {
     static const char *const quantised[] = {"state1", "state2"};
     const bool may_be_any = tensor->type == SHAPEPROOF_DTYPE_UNKNOWN || shapeproof_dtype_is_float(tensor->type) ||
-                            (is_complex(tensor->type) && o->has_complex) || SP_IS_AMONG(kind, quantised);
+                            (sp_is_complex(tensor->type) && o->has_complex) || SP_IS_AMONG(kind, quantised);
     if (!may_be_any) note_defect(o, DEFECT_DTYPE, m, kind, tensor->dtype);
     if (tensor->flags & SHAPEPROOF_TENSOR_NO_DATA) note_defect(o, DEFECT_NO_DATA, m, kind, "none");
     else if (tensor->flags & SHAPEPROOF_TENSOR_EXPANDED) note_defect(o, DEFECT_EXPANDED, m, kind, "a stride of 0");
@@ -930,7 +926,7 @@ static bool read_optimizer(struct optimizer *o, const struct sp_pickle_value *va
     }
     if (!spend_looks(o) || !list_moments(o)) return false;
     for (size_t i = 0; o->resume->model && i < o->resume->model->count; i++)
-        o->has_complex = o->has_complex || (is_complex(o->resume->model->tensors[i].dtype) &&
+        o->has_complex = o->has_complex || (sp_is_complex(o->resume->model->tensors[i].dtype) &&
                                             sp_resume_is_parameter(&o->resume->model->tensors[i]));
     for (size_t i = 0; i < o->list.count; i++) read_moments(o, &o->list.items[i]);
     say_defects(o);
