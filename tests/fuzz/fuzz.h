@@ -186,6 +186,13 @@ static inline struct shapeproof_tables *fuzz_tables(void (*warm)(struct shapepro
     return tables;
 }
 
+/* Limits of all calls that follow, for targets whose tables predict more than an input may cost. */
+static inline void fuzz_limit(const struct shapeproof_limits *limits)
+{
+    struct shapeproof_error error = {0};
+    fuzz_must(shapeproof_set_limits(limits, &error));
+}
+
 /* Calls `work`, and then undoes it as a call that has run out of memory is undone (base/call.h). Objects that are older
  * are as before: a set of tables without those of the input. */
 static inline void fuzz_undone(void (*work)(const unsigned char *data, size_t size), const unsigned char *data,

@@ -75,8 +75,7 @@ static void browse_input(const unsigned char *data, size_t size)
 
 static void fuzz_input(const unsigned char *data, size_t size)
 {
-    struct shapeproof_error error = {0};
-    fuzz_must(shapeproof_set_limits(&(struct shapeproof_limits){.tensors = MOST_TENSORS}, &error));
+    fuzz_limit(&(struct shapeproof_limits){.tensors = MOST_TENSORS});
     fuzz_tables(add_small_table);
     if (size <= MAX_SIZE) fuzz_undone(browse_input, data, size);
 }

@@ -39,9 +39,8 @@ static void predict_all(const unsigned char *data, size_t size)
 
 static void fuzz_input(const unsigned char *data, size_t size)
 {
-    struct shapeproof_error error = {0};
     fuzz_tables(parse_parents);
-    fuzz_must(shapeproof_set_limits(&(struct shapeproof_limits){.steps = MOST_STEPS}, &error));
+    fuzz_limit(&(struct shapeproof_limits){.steps = MOST_STEPS});
     if (size <= MAX_SIZE && memmem(data, size, "table ", 6)) fuzz_undone(predict_all, data, size);
 }
 

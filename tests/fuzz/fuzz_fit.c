@@ -56,8 +56,7 @@ static void fit_input(const unsigned char *data, size_t size)
 
 static void fuzz_input(const unsigned char *data, size_t size)
 {
-    struct shapeproof_error error = {0};
-    fuzz_must(shapeproof_set_limits(&(struct shapeproof_limits){.steps = MOST_STEPS}, &error));
+    fuzz_limit(&(struct shapeproof_limits){.steps = MOST_STEPS});
     fuzz_tables(add_small_decoder);
     if (size <= MAX_SIZE) fuzz_undone(fit_input, data, size);
 }

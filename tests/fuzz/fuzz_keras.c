@@ -31,8 +31,7 @@ static void compose(const unsigned char *data, size_t size)
 
 static void fuzz_input(const unsigned char *data, size_t size)
 {
-    struct shapeproof_error error = {0};
-    fuzz_must(shapeproof_set_limits(&(struct shapeproof_limits){.steps = MOST_STEPS}, &error));
+    fuzz_limit(&(struct shapeproof_limits){.steps = MOST_STEPS});
     fuzz_tables(NULL);
     if (size < 1 << 20) fuzz_undone(compose, data, size);
 }

@@ -46,8 +46,7 @@ static void check_folder(const unsigned char *data, size_t size)
 
 static void fuzz_input(const unsigned char *data, size_t size)
 {
-    struct shapeproof_error error = {0};
-    fuzz_must(shapeproof_set_limits(&(struct shapeproof_limits){.tensors = MOST_TENSORS}, &error));
+    fuzz_limit(&(struct shapeproof_limits){.tensors = MOST_TENSORS});
     fuzz_tables(add_small_decoder);
     if (size <= MAX_SIZE && !fuzz_is_hdf5(data, size)) fuzz_undone(check_folder, data, size);
 }

@@ -128,8 +128,7 @@ static void solve_input(const unsigned char *data, size_t size)
 
 static void fuzz_input(const unsigned char *data, size_t size)
 {
-    struct shapeproof_error error = {0};
-    fuzz_must(shapeproof_set_limits(&(struct shapeproof_limits){.steps = MOST_STEPS}, &error));
+    fuzz_limit(&(struct shapeproof_limits){.steps = MOST_STEPS});
     fuzz_tables(add_small_table);
     if (size <= MAX_SIZE) fuzz_undone(solve_input, data, size);
 }
