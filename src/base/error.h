@@ -27,7 +27,8 @@ void sp_hint(struct shapeproof_error *error, const char *format, ...) __attribut
  *
  *     "t.shapes:77:61: there is no item 2\n  77 | x (a[2])\n     |   ^~~~"
  *
- * The length of its first line, and what is behind the first ": " of it, or all where there is none. */
+ * sp_first_line is the length of its first line. sp_behind_place is what follows the first ": ", or the whole message
+ * if there is no ": ". */
 static inline size_t sp_first_line(const char *message) { return strcspn(message, "\n"); }
 static inline const char *sp_behind_place(const char *message)
 {

@@ -48,7 +48,7 @@ struct shapeproof_value sp_value_member(struct shapeproof_value object, const ch
 /* The members of a wide object by their keys: a Keras model has an object with one for each layer. Zero-initialise;
  * free with sp_members_free, also before another object may lie where this one did. */
 struct sp_members {
-    const struct shapeproof_member *items; /* of the object that the map is of; NULL: there is none yet */
+    const struct shapeproof_member *items; /* from which the map was made; NULL before */
     size_t count;
     struct sp_map places;
 };

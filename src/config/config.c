@@ -36,7 +36,7 @@ static const struct {
     {"quant_config.json", "awq", NULL, "w_bit"},
 };
 
-/* The value of a JSON file; absent if there is none, or with *why if it is there and cannot be read. */
+/* The value of a JSON file, or an absent value. *why is the reason if the file exists and cannot be read, else NULL. */
 static struct shapeproof_value read_json(struct sp_arena *arena, const char *path, const char **why)
 {
     struct shapeproof_value value = sp_value_absent("");

@@ -17,8 +17,8 @@ static bool is_same_constraint(const struct sp_constraint *a, const struct sp_co
            a->open_ended == b->open_ended;
 }
 
-/* The answer to the constraint in the round before; NULL when there is none. Constraints are posed in the same order in
- * each round, except that some come or go. */
+/* The answer to the constraint in the previous round; NULL if it has none. Each round asks its constraints in the same
+ * order, but may leave some out or have new ones. */
 static const struct sp_answered *earlier_answer(struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     const struct sp_answers *earlier = &deduction->earlier;
@@ -30,7 +30,7 @@ static const struct sp_answered *earlier_answer(struct sp_deduction *deduction, 
     return NULL;
 }
 
-/* Whether the answer depends on the keys that are asked for alone, and not on which tensors a line has. */
+/* Whether the answer depends only on the keys that the constraint reads, and not on the tensors of its line. */
 static bool depends_on_keys_alone(const struct sp_deduction *deduction, const struct sp_constraint *constraint)
 {
     if (constraint->kind == SP_CONSTRAINT_MISSING || constraint->kind == SP_CONSTRAINT_REQUIRED) return true;

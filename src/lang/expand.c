@@ -423,9 +423,9 @@ static bool takes_too_many_steps(const struct place *place, size_t clause, int64
     return true;
 }
 
-/* Whether the iterations from `first` to `last` of a loop, of which one has made tensors, make more of them than there
- * may be, or than there is memory for. That is told of the innermost loop of a group. What is stored in place of a
- * matrix may be nothing, so quantised models are not looked at. */
+/* Whether the iterations from `first` to `last` of a loop, of which one has made tensors, make more tensors than the
+ * limit or the memory allows. Only the innermost loop of a group is tested. A quantised model is not, since it may
+ * store nothing in place of a matrix. */
 static bool makes_too_many_tensors(const struct place *place, size_t clause, int64_t first, int64_t last)
 {
     /* bytes that a tensor takes at least: with its name, and its place in the map of names */
