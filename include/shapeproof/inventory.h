@@ -22,11 +22,12 @@ enum shapeproof_tensor_flag {
     SHAPEPROOF_TENSOR_NO_SHAPE = 1 << 0, /* an HDF5 null dataspace: no shape at all; `rank` is 0 */
     SHAPEPROOF_TENSOR_NO_DATA =
         1 << 1, /* the file declares it but holds no bytes for it (meta device, never written) */
-    SHAPEPROOF_TENSOR_EXPANDED = 1 << 2, /* a stride of 0: the shape counts more elements than the storage holds */
+    SHAPEPROOF_TENSOR_EXPANDED = 1 << 2, /* several elements at one place of the storage, as with a stride of 0 */
     SHAPEPROOF_TENSOR_VIEW = 1 << 3,     /* overlaps another tensor of the same storage without being equal to it */
     SHAPEPROOF_TENSOR_STATE = 1 << 4, /* not part of the model: of an optimizer or trainer, an attribute, a constant */
     SHAPEPROOF_TENSOR_BIG_ENDIAN = 1 << 5,
-    SHAPEPROOF_TENSOR_NEGATED = 1 << 6 /* PyTorch negates or conjugates its numbers when it reads them */
+    SHAPEPROOF_TENSOR_NEGATED = 1 << 6, /* PyTorch negates or conjugates its numbers when it reads them */
+    SHAPEPROOF_TENSOR_SPARSE = 1 << 7   /* PyTorch makes a sparse tensor of it: indices and values are stored */
 };
 
 /* What one rank of a training has saved of a tensor. Of those whose size is a piece of 0 bytes it holds none. */

@@ -92,11 +92,12 @@ static void put_flags(struct sp_text *text, const struct shapeproof_tensor *tens
         uint32_t flag;
         const char *words;
     } flags[] = {{SHAPEPROOF_TENSOR_VIEW, "overlaps another tensor of its storage"},
-                 {SHAPEPROOF_TENSOR_EXPANDED, "expanded: has more elements than its storage"},
+                 {SHAPEPROOF_TENSOR_EXPANDED, "expanded: several elements at one place of its storage"},
                  {SHAPEPROOF_TENSOR_NO_DATA, "the file has no data for it"},
                  {SHAPEPROOF_TENSOR_STATE, "state of an optimizer or trainer, not part of the model"},
                  {SHAPEPROOF_TENSOR_BIG_ENDIAN, "big-endian"},
-                 {SHAPEPROOF_TENSOR_NEGATED, "negated or conjugated when it is read"}};
+                 {SHAPEPROOF_TENSOR_NEGATED, "negated or conjugated when it is read"},
+                 {SHAPEPROOF_TENSOR_SPARSE, "sparse: indices and values are stored"}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (!(tensor->flags & flags[i].flag)) continue;
         if (text->length) sp_text_puts(text, "; ");

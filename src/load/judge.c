@@ -249,6 +249,15 @@ static const char *broken_words(struct sp_arena *arena, const struct sp_taking *
     return sp_arena_printf(arena, "it cannot initialise what is missing beside %s", taking->broken);
 }
 
+/* "model.norm.weight is sparse", "2 tensors are sparse" */
+static const char *sparse_words(struct sp_arena *arena, const struct sp_load_subject *subject,
+                                const struct sp_taking *taking)
+{
+    if (taking->sparse > 1) return sp_arena_printf(arena, "%zu tensors are sparse", taking->sparse);
+    const struct shapeproof_tensor *tensor = shapeproof_inventory_tensor(subject->inventory, taking->first_sparse);
+    return sp_arena_printf(arena, "%s is sparse", tensor->name);
+}
+
 /* The verdict on what the loader did with the file: refused, loaded in part (tensors newly initialised or lost), or
  * loaded as a whole, with the message for it. `loading` has the name of the loader so far. */
 static struct shapeproof_loading judge_taking(struct sp_arena *arena, struct sp_state_dict *state,
@@ -269,6 +278,9 @@ static struct shapeproof_loading judge_taking(struct sp_arena *arena, struct sp_
     loading.remedy = find_remedy(arena, state, subject, taking);
     if (taking->stray) return sp_loading_refused(arena, loading, stray_words(arena, state, taking));
     if (taking->broken) return sp_loading_refused(arena, loading, broken_words(arena, taking));
+    if (taking->sparse)
+        return state->loader->refuses_sparse ? sp_loading_refused(arena, loading, sparse_words(arena, subject, taking))
+                                             : sp_loading_open(arena, loading, sparse_words(arena, subject, taking));
     if (is_too_strict || taking->reshaped || taking->failed)
         return sp_loading_refused(arena, loading, loading.remedy ? loading.remedy : wrong);
     loading.answer = loading.fresh || loading.lost ? SHAPEPROOF_LOADING_IN_PART : SHAPEPROOF_LOADING_WHOLE;

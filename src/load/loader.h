@@ -79,6 +79,7 @@ struct sp_loader {
     bool infers_dtype;     /* of the first tensor, when the configuration has none */
     bool leaves_empty;     /* gives no values at all to what is missing; otherwise initial ones */
     bool strict;           /* refuses what is missing or unexpected */
+    bool refuses_sparse;   /* it copies no sparse tensor into a dense one; otherwise that is not known */
     bool adds_adapter; /* with PEFT, it loads the adapter that adapter_config.json beside the weights describes as well
                         */
     bool base_of_adapter; /* and it loads the base that this file names instead of the weights in the folder */

@@ -437,6 +437,7 @@ static void take_into_memory(struct sp_state_dict *state, const char *name, size
         drop_renamed(taking, state, renamed, index);
         return;
     }
+    if (tensor->flags & SHAPEPROOF_TENSOR_SPARSE && !taking->sparse++) taking->first_sparse = index;
     if (renamed.conversion) {
         gather_held(state, place.held, renamed, tensor, gathering, taking);
         return;

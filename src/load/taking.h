@@ -131,6 +131,8 @@ struct sp_taking {
     struct sp_map ignored_names;
     size_t outer; /* length of the first key at the top of a pickle that leads to tensors, and is taken for one; or 0 */
     const char *unknown; /* why nothing can be said, or NULL */
+    size_t sparse;       /* tensors that have a place, and of which PyTorch makes sparse ones */
+    size_t first_sparse; /* of them, in the inventory */
     const char *broken;  /* a name that is refused: it needs all of its module, and one is missing */
     const char *stray; /* a name that is refused: beside the base model in memory, and a file of the base model alone */
 };

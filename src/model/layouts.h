@@ -25,6 +25,10 @@ bool sp_is_row_major(const struct shapeproof_tensor *tensor);
 /* Whether their elements follow one another in the same order in both files. */
 bool sp_tensor_same_order(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b);
 
+/* Whether two tensors of one storage certainly have an element in common. False also when it is not known: the size of
+ * an element is not, only a piece is stored, or the strides are too many and too odd. */
+bool sp_tensors_overlap(const struct shapeproof_tensor *a, const struct shapeproof_tensor *b);
+
 /* "(64, 16)". In the arena. */
 const char *sp_shape_text(struct sp_arena *arena, const uint64_t *shape, size_t rank);
 /* The same, or "no shape". */

@@ -431,6 +431,46 @@ static void one_flat_buffer(void **state)
     model_close(&model);
 }
 
+/* Two parameters whose ranges cross, and one that begins within another and ends with it. */
+static void overlaps(void **state)
+{
+    BEGIN(qwen3, 0);
+    model_share(&model, "model.layers.0.mlp.gate_proj.weight", "0");
+    model_share(&model, "model.layers.0.mlp.up_proj.weight", "0");
+    model_part(&model, "model.layers.0.mlp.up_proj.weight")->offset = UINT64_C(3072) * 1024;
+    EXPECT_MEMORY("match: all 310 tensors, 596,049,920 elements", "");
+    model_part(&model, "model.layers.0.mlp.up_proj.weight")->offset--;
+    EXPECT_MEMORY("explained: model.layers.0.mlp.gate_proj.weight and model.layers.0.mlp.up_proj.weight have a part of "
+                  "one storage in common; nothing else differs",
+                  "overlap");
+    model_share(&model, "model.layers.0.input_layernorm.weight", "0");
+    model_part(&model, "model.layers.0.input_layernorm.weight")->offset = 5;
+    EXPECT_MEMORY("explained: model.layers.0.input_layernorm.weight, model.layers.0.mlp.up_proj.weight have a part of "
+                  "their storage in common with others; nothing else differs",
+                  "overlap");
+    model_close(&model);
+}
+
+/* ---- elements at one place, sparse tensors ---- */
+
+static void odd_storages(void **state)
+{
+    BEGIN(qwen3, 0);
+    model_part(&model, "model.norm.weight")->flags = SHAPEPROOF_TENSOR_EXPANDED;
+    struct shapeproof_inventory *inventory = model_in_memory(&model);
+    inventory->tensors[shapeproof_inventory_find(inventory, "model.norm.weight")].bytes /= 2;
+    model_judge(&model, inventory);
+    expect(&model, "explained: model.norm.weight has 1024 elements at 512 places of its storage; nothing else differs",
+           "expanded", 0);
+    model_part(&model, "model.norm.weight")->flags = SHAPEPROOF_TENSOR_SPARSE;
+    EXPECT_MEMORY("differs: model.norm.weight is a sparse tensor, and modules take only dense tensors", "sparse");
+    model_part(&model, "model.layers.0.input_layernorm.weight")->flags = SHAPEPROOF_TENSOR_SPARSE;
+    EXPECT_MEMORY("differs: model.layers.0.input_layernorm.weight, model.norm.weight are sparse tensors, and modules "
+                  "take only dense tensors",
+                  "sparse");
+    model_close(&model);
+}
+
 /* ---- what the metadata of the file says ---- */
 
 static void dropped_by_the_writer(void **state)
@@ -521,6 +561,8 @@ int main(void)
         cmocka_unit_test(head_dropped_when_saved),
         cmocka_unit_test(pairs_of_bert),
         cmocka_unit_test(one_flat_buffer),
+        cmocka_unit_test(overlaps),
+        cmocka_unit_test(odd_storages),
         cmocka_unit_test(dropped_by_the_writer),
         cmocka_unit_test(shared_layers),
         cmocka_unit_test(metadata_against_the_table),

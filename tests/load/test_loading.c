@@ -653,6 +653,42 @@ static void sees_the_keys_at_the_top_of_a_pickle(void **state)
     end(&asked);
 }
 
+/* One that it has a place for; what it has no place for, it does not copy. */
+static void refuses_sparse_tensors(void **state)
+{
+    static const struct {
+        const char *loader, *message;
+        enum shapeproof_loading_answer answer;
+    } answers[] = {
+        {"transformers", "transformers 5 refuses it: model.norm.weight is sparse", SHAPEPROOF_LOADING_REFUSED},
+        {"torch", "torch's strict loading refuses it: model.norm.weight is sparse", SHAPEPROOF_LOADING_REFUSED},
+        {"transformers-4", "it is not known whether transformers 4 loads the file: model.norm.weight is sparse",
+         SHAPEPROOF_LOADING_UNKNOWN}};
+    struct asked asked;
+    struct shapeproof_error error = {0};
+    (void)state;
+    begin(&asked, llama);
+    model_set(&asked.model, "torch_dtype=\"float32\"");
+    model_part(&asked.model, "model.norm.weight")->flags = SHAPEPROOF_TENSOR_SPARSE;
+    model_judge(&asked.model, model_in_memory(&asked.model));
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        asked.loadings = shapeproof_loadings_new(asked.model.check, answers[i].loader, &error);
+        asked.loading = shapeproof_loading(asked.loadings, 0);
+        assert_says(&asked, answers[i].answer, answers[i].message);
+        shapeproof_loadings_free(asked.loadings);
+        asked.loadings = NULL;
+    }
+    model_part(&asked.model, "model.norm.weight")->flags = 0;
+    model_add_shape(&asked.model, "extra", 1, (const uint64_t[]){2});
+    model_part(&asked.model, "extra")->flags = SHAPEPROOF_TENSOR_SPARSE;
+    model_judge(&asked.model, model_in_memory(&asked.model));
+    asked.loadings = shapeproof_loadings_new(asked.model.check, "transformers", &error);
+    asked.loading = shapeproof_loading(asked.loadings, 0);
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
+                "transformers 5 drops 1 tensor of the file, and newly initialises none");
+    end(&asked);
+}
+
 static void ask_of_inventory(struct asked *asked, struct shapeproof_inventory *inventory)
 {
     struct shapeproof_error error = {0};
@@ -1047,6 +1083,7 @@ int main(void)
         cmocka_unit_test(objects_to_a_configuration),
         cmocka_unit_test(refuses_what_it_does_not_know),
         cmocka_unit_test(sees_the_keys_at_the_top_of_a_pickle),
+        cmocka_unit_test(refuses_sparse_tensors),
         cmocka_unit_test(refuses_what_is_no_state_dict),
         cmocka_unit_test(diffusers_takes_its_own_files),
         cmocka_unit_test(diffusers_knows_old_names_of_attention),

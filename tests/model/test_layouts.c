@@ -56,8 +56,48 @@ static void test_same_order(void **state)
     assert_same_order(&no_strides, &columns, false);
 }
 
+/* A tensor of that dtype: rank 2, which begins at an offset. */
+static struct shapeproof_tensor part(enum shapeproof_dtype dtype, uint64_t offset, const uint64_t *shape,
+                                     const uint64_t *stride)
+{
+    return (struct shapeproof_tensor){.dtype = dtype,
+                                      .rank = 2,
+                                      .shape = shape,
+                                      .stride = stride,
+                                      .parameters = shape[0] * shape[1],
+                                      .offset = offset};
+}
+
+static void assert_overlap(struct shapeproof_tensor a, struct shapeproof_tensor b, bool overlap)
+{
+    assert_int_equal(sp_tensors_overlap(&a, &b), overlap);
+    assert_int_equal(sp_tensors_overlap(&b, &a), overlap);
+}
+
+static void test_overlap(void **state)
+{
+    static const uint64_t square[] = {8, 8}, row[] = {1, 8}, none[] = {0, 8}, wide[] = {16, 1}, less[] = {15, 1},
+                          turned[] = {1, 8}, second[] = {16, 2}, huge[] = {UINT64_MAX, 1};
+    const enum shapeproof_dtype f32 = SHAPEPROOF_DTYPE_F32, f16 = SHAPEPROOF_DTYPE_F16;
+    (void)state;
+    assert_overlap(part(f32, 0, square, NULL), part(f32, 63, square, NULL), true);
+    assert_overlap(part(f32, 0, square, NULL), part(f32, 64, square, NULL), false);
+    assert_overlap(part(f32, 0, square, NULL), part(f32, 3, none, NULL), false);
+    assert_overlap(part(f32, 0, square, wide), part(f32, 8, square, wide), false); /* columns side by side */
+    assert_overlap(part(f32, 0, square, less), part(f32, 7, square, less), true);
+    assert_overlap(part(f32, 0, square, wide), part(f32, 8, row, NULL), false); /* in a gap */
+    assert_overlap(part(f32, 0, square, wide), part(f32, 9, row, NULL), true);
+    assert_overlap(part(f32, 0, square, NULL), part(f32, 0, square, turned), true);
+    assert_overlap(part(f32, 0, square, second), part(f32, 1, square, second), false); /* every second element */
+    assert_overlap(part(f32, 0, square, NULL), part(f16, 127, row, NULL), true);
+    assert_overlap(part(f32, 0, square, NULL), part(f16, 128, row, NULL), false);
+    assert_overlap(part(f32, 0, square, NULL), part(SHAPEPROOF_DTYPE_UNKNOWN, 0, row, NULL), false);
+    assert_overlap(part(f32, 0, square, huge), part(f32, 0, square, NULL), false); /* not known */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_row_major), cmocka_unit_test(test_same_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_row_major), cmocka_unit_test(test_same_order),
+                                       cmocka_unit_test(test_overlap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

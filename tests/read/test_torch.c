@@ -29,6 +29,7 @@ struct expected {
 
 #define VIEW SHAPEPROOF_TENSOR_VIEW
 #define STATE SHAPEPROOF_TENSOR_STATE
+#define SPARSE SHAPEPROOF_TENSOR_SPARSE
 
 /* What the module of make_torch.py holds, whole or in a legacy stream. `mask` is not persistent, `optional` is None,
  * `constant` is an attribute that no state dict has. */
@@ -139,7 +140,10 @@ static const struct expected files[] = {
       {"float8_e5m2fnuz", "F8_E5M2FNUZ", 1, {3}, 3, 0, NULL}}},
     {"quantised.pt", "torch-zip", 2, {{"q", "QI8", 2, {2, 3}, 6, 0, NULL}, {"c", "QU8", 2, {2, 3}, 6, 0, NULL}}},
     /* bytes of the parts: 3 x 2 indices and 3 values; 5 row starts, 4 columns and 4 values */
-    {"sparse.pt", "torch-zip", 2, {{"coo", "F32", 2, {3, 3}, 60, 0, NULL}, {"csr", "F32", 2, {4, 4}, 88, 0, NULL}}},
+    {"sparse.pt",
+     "torch-zip",
+     2,
+     {{"coo", "F32", 2, {3, 3}, 60, SPARSE, NULL}, {"csr", "F32", 2, {4, 4}, 88, SPARSE, NULL}}},
     {"nested_jagged.pt", "torch-zip", 1, {{"n", "F32", 1, {9}, 36, 0, NULL}}},
     {"meta.pt",
      "torch-zip",

@@ -254,6 +254,40 @@ static uint64_t bytes_of_elements(uint64_t elements, unsigned bits, bool *ok)
     return total;
 }
 
+/* Euclid's algorithm; of two numbers above 0. */
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Whether some steps along one dimension lead to the same place as some along another one: a steps of s and b steps of
+ * t do if a * s = b * t, and the least such numbers are t / g and s / g (g: greatest common divisor). */
+static bool do_meet(uint64_t size, uint64_t stride, uint64_t other_size, uint64_t other_stride)
+{
+    const uint64_t common = greatest_common_divisor(stride, other_stride);
+    return other_stride / common < size && stride / common < other_size;
+}
+
+/* Whether two elements of a strided tensor certainly lie at one place: a stride is 0, there are more elements than
+ * places, or two dimensions meet. False also if only three dimensions together lead to one place. */
+static bool has_common_places(const struct sp_torch_tensor *tensor)
+{
+    if (tensor->extent < tensor->parameters) return true;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        if (tensor->shape[i] == 1) continue;
+        if (!tensor->stride[i]) return true;
+        for (uint32_t k = 0; k < i; k++)
+            if (tensor->stride[k] && do_meet(tensor->shape[i], tensor->stride[i], tensor->shape[k], tensor->stride[k]))
+                return true;
+    }
+    return false;
+}
+
 /* Elements in all; elements that differ (an expanded dimension has stride 0); elements from the first to the last. */
 bool sp_torch_measure(struct sp_torch_tensor *tensor, struct shapeproof_error *error)
 {
@@ -264,12 +298,13 @@ bool sp_torch_measure(struct sp_torch_tensor *tensor, struct shapeproof_error *e
         const uint64_t size = tensor->shape[i], stride = tensor->strided ? tensor->stride[i] : 1;
         ok = sp_mul_u64(elements, size, &elements);
         if (stride) ok = ok && sp_mul_u64(distinct, size, &distinct);
-        else if (size > 1) tensor->flags |= SHAPEPROOF_TENSOR_EXPANDED;
         if (tensor->strided && !empty)
             ok = ok && sp_mul_u64(size - 1, stride, &step) && sp_add_u64(reach, step, &reach);
     }
     tensor->parameters = elements;
     tensor->extent = empty ? 0 : tensor->strided ? reach : elements;
+    if (ok && tensor->strided && !empty && has_common_places(tensor)) tensor->flags |= SHAPEPROOF_TENSOR_EXPANDED;
+    if (tensor->extent < distinct) distinct = tensor->extent;
     tensor->bytes = bytes_of_elements(empty ? 0 : distinct, shapeproof_dtype_bits(tensor->dtype), &ok);
     return ok || sp_malformed(error, "its size overflows 64 bits");
 }
@@ -500,6 +535,7 @@ static bool read_sparse(struct sp_torch *torch, const struct call *call, struct 
     if (!read_shape(sp_pickle_item(parts, count), NULL, tensor, error) || !sp_torch_measure(tensor, error))
         return false;
     tensor->bytes = bytes;
+    tensor->flags |= SHAPEPROOF_TENSOR_SPARSE;
     return true;
 }
 

@@ -54,6 +54,7 @@ void sp_inspect_put_note(struct sp_text *text, size_t begin, const struct shapep
         const char *word;
     } words[] = {{SHAPEPROOF_TENSOR_VIEW, "view"},
                  {SHAPEPROOF_TENSOR_EXPANDED, "expanded"},
+                 {SHAPEPROOF_TENSOR_SPARSE, "sparse"},
                  {SHAPEPROOF_TENSOR_NO_DATA, "no data"},
                  {SHAPEPROOF_TENSOR_STATE, "state"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

@@ -190,7 +190,8 @@ static void inspect_moment(struct optimizer *o, const struct moments *m, const c
                             (sp_is_complex(tensor->type) && o->has_complex) || SP_IS_AMONG(kind, quantised);
     if (!may_be_any) note_defect(o, DEFECT_DTYPE, m, kind, tensor->dtype);
     if (tensor->flags & SHAPEPROOF_TENSOR_NO_DATA) note_defect(o, DEFECT_NO_DATA, m, kind, "none");
-    else if (tensor->flags & SHAPEPROOF_TENSOR_EXPANDED) note_defect(o, DEFECT_EXPANDED, m, kind, "a stride of 0");
+    else if (tensor->flags & SHAPEPROOF_TENSOR_EXPANDED)
+        note_defect(o, DEFECT_EXPANDED, m, kind, "several at one place");
     else if (tensor->storage)
         *SP_PUSH(&o->places) = (struct place){.storage = tensor->storage,
                                               .begin = tensor->begin,
