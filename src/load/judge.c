@@ -411,6 +411,12 @@ struct shapeproof_loading sp_load(struct sp_arena *arena, const struct sp_loader
     const char *obstacle = pickle_obstacle(arena, subject->inventory);
     if (obstacle) return sp_loading_refused(arena, loading, obstacle);
     if (judge_absent_data(arena, subject->inventory, &loading)) return loading;
+    if (loader->maps_archives && subject->inventory->compressed) {
+        loading.answer = SHAPEPROOF_LOADING_IN_PART;
+        loading.message = sp_arena_printf(arena, "%s reads wrong numbers: it does not inflate %s of the archive",
+                                          loading.name, sp_count_of(arena, subject->inventory->compressed, "storage"));
+        return loading;
+    }
     if (subject->quantised && subject->unpacked && loader->unpacks &&
         strcmp(loader->unpacks, subject->quantisation) == 0)
         return load_unpacked(arena, loader, subject);

@@ -79,6 +79,7 @@ struct sp_loader {
     bool infers_dtype;     /* of the first tensor, when the configuration has none */
     bool leaves_empty;     /* gives no values at all to what is missing; otherwise initial ones */
     bool strict;           /* refuses what is missing or unexpected */
+    bool maps_archives;    /* into memory: it takes what is compressed for numbers */
     bool refuses_sparse;   /* it copies no sparse tensor into a dense one; otherwise that is not known */
     bool adds_adapter; /* with PEFT, it loads the adapter that adapter_config.json beside the weights describes as well
                         */

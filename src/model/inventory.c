@@ -191,6 +191,7 @@ void sp_inventory_adopt_remarks(struct shapeproof_inventory *inventory, const st
     for (size_t i = 0; i < part->warning_count; i++) sp_inventory_warn(inventory, "%s", part->warnings[i]);
     adopt_suspects(inventory, part);
     if (part->damaged && !inventory->damaged) inventory->damaged = sp_arena_string(&inventory->arena, part->damaged);
+    inventory->compressed += part->compressed;
     if (part->unread && !inventory->unread) inventory->first_unread = part->first_unread;
     inventory->unread += part->unread;
     for (size_t i = 0; i < part->unread_names.count; i++)

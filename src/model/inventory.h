@@ -80,6 +80,7 @@ struct shapeproof_inventory {
     const char *misplaced; /* those of the files that have the pieces of another rank than their names say, or NULL */
     size_t misfits;        /* tensors whose pieces in files of ranks do not fit together */
     size_t lacking;        /* tensors whose data is not there, in whole or in part */
+    size_t compressed;     /* storages of PyTorch that are deflated in their archive */
     const char *damaged;   /* a member of an archive whose bytes do not match their CRC, or NULL */
     const char *lack;      /* why; NULL when `lacking` is 0 */
     SP_ARRAY(const char *) unread_names;

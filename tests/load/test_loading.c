@@ -689,6 +689,29 @@ static void refuses_sparse_tensors(void **state)
     end(&asked);
 }
 
+/* It maps the file into memory; torch.load alone inflates them. */
+static void reads_no_compressed_storages(void **state)
+{
+    struct asked asked;
+    struct shapeproof_error error = {0};
+    (void)state;
+    begin(&asked, llama);
+    model_set(&asked.model, "torch_dtype=\"float32\"");
+    struct shapeproof_inventory *inventory = model_in_memory(&asked.model);
+    inventory->compressed = 21;
+    assert_string_equal(
+        model_judge(&asked.model, inventory),
+        "explained: 21 storages are compressed in the archive: a program that maps the file into memory "
+        "reads other numbers; nothing else differs");
+    asked.loadings = shapeproof_loadings_new(asked.model.check, "transformers,torch", &error);
+    asked.loading = shapeproof_loading(asked.loadings, 0);
+    assert_says(&asked, SHAPEPROOF_LOADING_IN_PART,
+                "transformers 5 reads wrong numbers: it does not inflate 21 storages of the archive");
+    asked.loading = shapeproof_loading(asked.loadings, 1);
+    assert_says(&asked, SHAPEPROOF_LOADING_WHOLE, "torch's strict loading loads it: nothing new");
+    end(&asked);
+}
+
 static void ask_of_inventory(struct asked *asked, struct shapeproof_inventory *inventory)
 {
     struct shapeproof_error error = {0};
@@ -1084,6 +1107,7 @@ int main(void)
         cmocka_unit_test(refuses_what_it_does_not_know),
         cmocka_unit_test(sees_the_keys_at_the_top_of_a_pickle),
         cmocka_unit_test(refuses_sparse_tensors),
+        cmocka_unit_test(reads_no_compressed_storages),
         cmocka_unit_test(refuses_what_is_no_state_dict),
         cmocka_unit_test(diffusers_takes_its_own_files),
         cmocka_unit_test(diffusers_knows_old_names_of_attention),

@@ -243,6 +243,35 @@ static void expect_script(const char *source, const char *expected)
     expect_warnings("a.pt", expected);
 }
 
+/* The record .storage_alignment, which torch reads with int(); the warning shows it as `shown`, NULL: there is none. */
+static void expect_alignment(const char *record, const char *shown)
+{
+    static const char pickle[] = P_PICKLE(P_DICT(
+        P_STR("w") P_REBUILD(P_STORAGE("FloatStorage", "0", "2"), "0", P_TUPLE(P_INT("2")), P_TUPLE(P_INT("1")))));
+    struct sp_text text = {0};
+    char expected[128] = "";
+    const struct zipped members[] = {{.name = "a/data.pkl", .bytes = pickle, .length = sizeof pickle - 1},
+                                     SMALL("a/version", "3\n"),
+                                     SMALL("a/data/0", "eightbyt"),
+                                     {.name = "a/.storage_alignment", .bytes = record, .length = strlen(record)}};
+    put_zip(&text, members, sizeof members / sizeof *members);
+    write_text("a.pt", &text);
+    if (shown)
+        snprintf(expected, sizeof expected, "! torch refuses it: .storage_alignment is '%s', a number is expected\n",
+                 shown);
+    expect_warnings("a.pt", expected);
+}
+
+static void numbers_of_records(void **state)
+{
+    static const char *const good[] = {"64", "6_4", "+64", "-6_4", " 064\n", "\v64\f"};
+    static const char *const bad[] = {"6__4", "_64", "64_", "64.0", "+ 64", "0x40"};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) expect_alignment(good[i], NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_alignment(bad[i], bad[i]);
+    expect_alignment("", "");
+}
+
 #define SCRIPT "! 'a/code/__torch__.py' "
 #define SET_STATE "def __setstate__(self, state: Tensor) -> NoneType:\n  "
 
@@ -492,6 +521,7 @@ int main(void)
         cmocka_unit_test(code_beside_lists),
         cmocka_unit_test(pickles_in_folders),
         cmocka_unit_test(objects_of_programs),
+        cmocka_unit_test(numbers_of_records),
         cmocka_unit_test(operators_of_torchscript),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -260,6 +260,22 @@ static void test_places(void **state)
     shapeproof_inventory_close(inventory);
 }
 
+static void test_compressed_storages(void **state)
+{
+    static const struct {
+        const char *file;
+        size_t compressed;
+    } cases[] = {{OK "flat.pt", 0}, {OK "deflated.pt", 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct shapeproof_error error = {0};
+        struct shapeproof_inventory *inventory = index_path(cases[i].file, &error);
+        assert_non_null(inventory);
+        assert_int_equal(inventory->compressed, cases[i].compressed);
+        shapeproof_inventory_close(inventory);
+    }
+}
+
 /* A convolution that is packed for its kernels: two tensors and a bias without names, which a warning tells instead. */
 static void test_packed_for_kernels(void **state)
 {
@@ -600,6 +616,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_strides_and_storages),
+        cmocka_unit_test(test_compressed_storages),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_packed_for_kernels),
         cmocka_unit_test(test_optimizer),

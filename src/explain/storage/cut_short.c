@@ -62,6 +62,17 @@ static void explain_damage(struct shapeproof_check *check)
     cause->hint = "fetch the file again, or save it again";
 }
 
+/* torch.load inflates a storage, but with mmap=True it takes the bytes as they are in the file. */
+static void explain_compression(struct shapeproof_check *check)
+{
+    struct shapeproof_cause *cause = sp_blame(check, SP_CAUSE_COMPRESSED);
+    const size_t count = check->inventory->compressed;
+    cause->message = sp_arena_printf(
+        &check->arena, "%s %s compressed in the archive: a program that maps the file into memory reads other numbers",
+        sp_count_of(&check->arena, count, "storage"), count == 1 ? "is" : "are");
+    cause->hint = "load it with torch.load without mmap=True, and save it again with torch.save";
+}
+
 /* Tensors that say of themselves that they are a part of a larger one, a DTensor or a ShardedTensor: that of one rank,
  * or what the files of several ranks have together. Returns whether there are any. */
 static bool explain_pieces(struct shapeproof_check *check)
@@ -179,6 +190,7 @@ void sp_explain_cut_short(struct shapeproof_check *check)
     if (check->inventory->lacking) explain_lack(check);
     explain_end(check);
     if (check->inventory->damaged) explain_damage(check);
+    if (check->inventory->compressed) explain_compression(check);
     if (!explain_pieces(check) && !explain_wrong_ranks(check) && check->inventory->joined) explain_joined(check);
     explain_absent_data(check);
 }

@@ -141,6 +141,10 @@ static struct sp_torch_storage *find_root(struct sp_torch *torch, const struct s
     spell_key(torch, key, text, sizeof text);
     const size_t known = sp_map_get(&torch->storage_keys, text);
     if (!describe_storage(id, &described, error)) return NULL;
+    if (described.untyped && (torch->in_stream || *torch->key_prefix)) {
+        sp_malformed(error, "storage '%s' is untyped, which torch refuses in the format of torch before 1.6", text);
+        return NULL;
+    }
     judge_location(torch, sp_pickle_item(id, 3), text);
     if (known == SIZE_MAX) return sp_torch_add_root(torch, &described, error);
     struct sp_torch_storage *root = torch->storages[known];

@@ -42,6 +42,7 @@ bool sp_torch_zip_locate_storage(struct sp_torch *torch, struct sp_torch_storage
     if (!sp_zip_is_far(torch->zip) && !sp_zip_data_offset(torch->zip, index, &begin, error)) return false;
     const bool has_place = !sp_zip_entry(torch->zip, index)->method && storage->element_size;
     if (has_place) storage->data_begin = begin;
+    torch->inventory->compressed += sp_zip_entry(torch->zip, index)->method && size;
     storage->located = true;
     storage->record = index + 1;
     return true;
@@ -206,12 +207,16 @@ void sp_torch_zip_warn_outside(const struct sp_zip *zip, const char *prefix, str
     }
 }
 
-/* Whether torch can read the number, as int() of Python does. */
+/* Whether torch can read the number, as int() of Python does: digits, with single underscores between them, a sign
+ * before and blanks around them. The text has a NUL behind it. */
 static bool is_number(const char *text, size_t length)
 {
-    char *end;
-    strtol(text, &end, 10);
-    return end != text && end + strspn(end, " \t\r\n") == text + length;
+    static const char blanks[] = " \t\n\v\f\r";
+    const char *at = text + strspn(text, blanks);
+    if (*at == '+' || *at == '-') at++;
+    if (!sp_is_digit(*at)) return false;
+    while (sp_is_digit(*at) || (*at == '_' && sp_is_digit(at[1]))) at++;
+    return at + strspn(at, blanks) == text + length;
 }
 
 /* Whether the bytes of a record, which may have a NUL among them, are the word. */
