@@ -658,6 +658,23 @@ static void dtypes_that_the_table_declares(void **state)
     model_close(&model);
 }
 
+/* Vectors of a whole kind, and buffers of which the table says no dtype: a mask may be one of booleans. */
+static void dtypes_of_vectors_and_buffers(void **state)
+{
+    BEGIN(GPT2_SMALL);
+    model_predict(&model, WITH_OPTIONAL);
+    model_retype(&model, "*.attn.bias", SHAPEPROOF_DTYPE_BOOL);
+    assert_string_equal(model_check(&model), "match: all 172 tensors, 137,022,732 elements");
+    model_retype(&model, "transformer.h.*.ln_1.weight", SHAPEPROOF_DTYPE_I64);
+    assert_string_equal(model_check(&model),
+                        "differs: 12 tensors have another dtype: transformer.h.{0-11}.ln_1.weight");
+    model_retype(&model, "transformer.h.*.ln_1.weight", SHAPEPROOF_DTYPE_F32);
+    model_retype(&model, "transformer.h.3.attn.bias", SHAPEPROOF_DTYPE_C64);
+    assert_string_equal(model_check(&model),
+                        "differs: transformer.h.3.attn.bias has dtype C64, but this buffer has real numbers");
+    model_close(&model);
+}
+
 /* ---- optional tensors, trainer state ---- */
 
 static void optional_buffers(void **state)
@@ -779,6 +796,7 @@ int main(void)
         cmocka_unit_test(half_of_a_kind),
         cmocka_unit_test(one_of_a_pair),
         cmocka_unit_test(a_scalar_of_its_own),
+        cmocka_unit_test(dtypes_of_vectors_and_buffers),
         cmocka_unit_test(dtypes_that_the_table_declares),
         cmocka_unit_test(optional_buffers),
         cmocka_unit_test(trainer_state),

@@ -147,6 +147,23 @@ static void judge_declared(struct shapeproof_check *check)
     }
 }
 
+/* Finds buffers whose dtype the table leaves open and that hold no real numbers. Booleans and integers may be right:
+ * masks, flags of one element, indices; but not booleans in a vector, which has frequencies or statistics. */
+static void judge_buffers(struct shapeproof_check *check)
+{
+    for (size_t i = 0; i < shapeproof_prediction_count(check->prediction); i++) {
+        const size_t tensor = check->match.tensor_of[i];
+        if (tensor == SHAPEPROOF_NONE || !shapeproof_prediction_tensor(check->prediction, i)->buffer) continue;
+        if (check->prediction->origins[i].row->dtypes) continue;
+        const struct shapeproof_tensor *found = shapeproof_inventory_tensor(check->inventory, tensor);
+        const bool is_flags = found->dtype == SHAPEPROOF_DTYPE_BOOL && found->rank == 1 && found->parameters > 1;
+        if (is_flags || sp_is_complex(found->dtype))
+            add_finding(
+                check, tensor, NULL,
+                sp_arena_printf(&check->arena, "has dtype %s, but this buffer has real numbers", found->dtype_name));
+    }
+}
+
 /* Fills dtypes->whole. In a file with one dtype, as nearly all are, one tensor tells as much as all of them. */
 static void tally_whole(const struct shapeproof_check *check, struct tally *whole)
 {
@@ -238,6 +255,9 @@ static void judge_dtypes(struct shapeproof_check *check, const struct dtypes *dt
     else if (dtype != usual && (is_floating(dtype) || is_integer(dtype)) && is_floating(usual))
         dtype_finding(check, tensor, usual, "half of its kind have");
     else if (sp_is_complex(dtype)) add_complex_finding(check, tensor);
+    else if (is_integer(dtype) && is_floating(everywhere) && !is_scale(check, tensor) &&
+             shapeproof_inventory_tensor(check->inventory, tensor)->rank == 1)
+        dtype_finding(check, tensor, everywhere, "most of the file has"); /* matrices: find_integers */
 }
 
 /* ---- mixed precision ---- */
@@ -419,6 +439,7 @@ void sp_explain_dtypes(struct shapeproof_check *check)
     struct dtypes dtypes = {0};
     const size_t count = shapeproof_inventory_count(check->inventory);
     judge_declared(check);
+    judge_buffers(check);
     tally_whole(check, &dtypes.whole);
     const bool any_integers = find_integers(check, &dtypes.whole);
     note_configured(check, &dtypes.whole);
